@@ -1,0 +1,234 @@
+"""What a scene is: frozen dataclasses, checked when they are made. No files, no numba, no Blender.
+
+SI units, Z up. Angles in degrees, velocities in m/s and degrees/s. Whatever reads a scene (scene files, Blender) builds
+these; the solver trusts them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import SceneError
+from .laws.law import Law
+from .parameters import parameter, suggestion, validate
+
+SURFACES = ("slip", "sticky", "separate")
+SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
+
+Floats = NDArray[np.float64]
+
+
+class Shape(ABC):
+    """A region of space: what an emitter fills or a collider blocks. Concrete shapes are frozen dataclasses.
+
+    Class attributes:
+        kind: the word in scene files.
+        can_emit, can_collide: what the shape can be used for.
+    """
+
+    kind: ClassVar[str]
+    can_emit: ClassVar[bool] = True
+    can_collide: ClassVar[bool] = True
+
+    @abstractmethod
+    def bounds(self) -> Floats:
+        """The axis-aligned bounding box [m], shape (2, 3): lowest and highest corner."""
+
+    @abstractmethod
+    def signed_distance(self, points: Floats) -> Floats:
+        """The signed distance [m] of points (n, 3) from the surface, shape (n,); positive outside."""
+
+    @abstractmethod
+    def volume(self) -> float:
+        """The enclosed volume [m^3]."""
+
+    def check(self, subject: str) -> None:
+        """Check the parameters. Raises SceneError naming `subject`."""
+        validate(self, subject)
+
+
+@dataclass(frozen=True)
+class Time:
+    """The frames of a scene. Frame n is the state at (n - frame_start) / fps seconds."""
+
+    fps: float = parameter(24.0, unit="1/s", above=0.0, maximum=100000.0, help="Frames per second")
+    frame_start: int = parameter(1, help="First frame, the initial state")
+    frame_end: int = parameter(48, help="Last frame")
+
+    def __post_init__(self) -> None:
+        validate(self, "time")
+        if self.frame_end < self.frame_start:
+            raise SceneError(
+                f"time: frame_end {self.frame_end} is before frame_start {self.frame_start}; "
+                f"use at least {self.frame_start}."
+            )
+
+    @property
+    def frames(self) -> range:
+        return range(self.frame_start, self.frame_end + 1)
+
+
+@dataclass(frozen=True)
+class Solver:
+    """How the scene is computed."""
+
+    dimension: int = parameter(3, minimum=2, maximum=3, help="3, or 2 for plane strain in the x-z plane")
+    grid_spacing: float = parameter(unit="m", above=0.0, help="Edge length of a grid cell")
+    transfer: str = parameter("apic", choices=("apic", "pic", "flip"), help="How velocities move between particles and grid")
+    flip_ratio: float = parameter(0.95, minimum=0.0, maximum=1.0, help="Share of FLIP in the FLIP/PIC blend")
+    kernel: str = parameter("quadratic", choices=("quadratic", "cubic"), help="B-spline that carries particles to the grid")
+    cfl: float = parameter(0.4, above=0.0, maximum=1.0, help="Cells that a wave may cross in a step")
+    max_displacement: float = parameter(0.5, unit="cells", above=0.0, maximum=1.0, help="Cells that a particle may cross in a step")
+    time_step: float | None = parameter(None, unit="s", above=0.0, help="Fixed step; automatic where it is not given")
+    precision: str = parameter("float32", choices=("float32", "float64"), help="Numbers that the solver computes with")
+    seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Seed of every random choice")
+    gravity: tuple[float, float, float] = parameter((0.0, 0.0, -9.81), unit="m/s^2", help="Acceleration of gravity")
+
+    def __post_init__(self) -> None:
+        validate(self, "solver")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a box domain."""
+
+    surface: str = parameter("slip", choices=(*SURFACES, "open"), help="How matter meets this side; open lets it leave")
+    friction: float = parameter(0.0, minimum=0.0, maximum=100.0, help="Coulomb friction coefficient of this side")
+
+    def __post_init__(self) -> None:
+        validate(self, "domain.sides")
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The space of the simulation: unbounded, or a box whose sides are walls or open."""
+
+    kind: str = parameter("unbounded", choices=("unbounded", "box"), help="Unbounded space, or a box")
+    min: tuple[float, float, float] | None = parameter(None, unit="m", help="Lowest corner of the box")
+    max: tuple[float, float, float] | None = parameter(None, unit="m", help="Highest corner of the box")
+    sides: Mapping[str, Side] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        validate(self, "domain")
+        if self.kind == "unbounded":
+            return
+        if self.min is None or self.max is None:
+            raise SceneError("domain: a box needs min and max, three coordinates [m] each; give both.")
+        for axis, low, high in zip("xyz", self.min, self.max, strict=True):
+            if not low < high:
+                raise SceneError(f"domain: min {low:g} m is not below max {high:g} m along {axis}; exchange or move them.")
+        for name in self.sides:
+            if name not in SIDES:
+                raise SceneError(f'domain: side "{name}" is unknown{suggestion(name, SIDES)}; use one of {", ".join(SIDES)}.')
+        object.__setattr__(self, "sides", {name: self.sides.get(name, Side()) for name in SIDES})
+
+
+@dataclass(frozen=True)
+class Material:
+    """A named law with its parameters."""
+
+    name: str
+    law: Law
+
+    def __post_init__(self) -> None:
+        self.law.check(f'Material "{self.name}"')
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Where a collider is: world from local, at given frames.
+
+    Attributes:
+        frames: frame numbers (k,), ascending; they may be fractions.
+        matrices: world from local (k, 4, 4) for a rigid collider, or None.
+        vertices: world positions (k, n, 3) of a deforming mesh's vertices, or None.
+    """
+
+    frames: Floats
+    matrices: Floats | None = None
+    vertices: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Emitter:
+    """A shape that becomes particles of one material."""
+
+    name: str
+    shape: Shape
+    material: str
+    mode: str = parameter("once", choices=("once", "inflow", "repeat"), help="Emit once, as a steady inflow, or again and again")
+    frame_start: int | None = parameter(None, help="First frame of emission; the scene's first where it is not given")
+    frame_end: int | None = parameter(None, help="Last frame of emission; the scene's last where it is not given")
+    interval: int = parameter(10, unit="frames", minimum=1, help="Frames between two emissions in mode repeat")
+    velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Velocity at the start")
+    angular_velocity: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 0.0), unit="degrees/s", help="Rotation about the shape's centre at the start"
+    )
+    particles_per_cell: float | None = parameter(None, above=0.0, maximum=1000.0, help="Particles in a grid cell; 8 where neither this nor particle_count is given")
+    particle_count: int | None = parameter(None, minimum=1, maximum=2**31 - 1, help="Number of particles, exactly")
+    sampling: str = parameter("poisson", choices=("poisson", "lattice", "random"), help="Arrangement of the particles")
+    mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's density")
+    stiffness_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's stiffness")
+    color: tuple[float, float, float, float] = parameter((1.0, 1.0, 1.0, 1.0), minimum=0.0, maximum=1.0, help="Colour for display")
+
+    def __post_init__(self) -> None:
+        subject = f'Emitter "{self.name}"'
+        validate(self, subject)
+        if self.particles_per_cell is not None and self.particle_count is not None:
+            raise SceneError(f"{subject}: particles_per_cell and particle_count are both given; give one of them.")
+        if not self.shape.can_emit:
+            raise SceneError(f"{subject}: a {self.shape.kind} has no inside to fill; use a closed shape.")
+        self.shape.check(subject)
+
+
+@dataclass(frozen=True)
+class Collider:
+    """A shape that matter cannot enter."""
+
+    name: str
+    shape: Shape
+    surface: str = parameter("separate", choices=SURFACES, help="sticky holds matter, slip lets it slide, separate lets it leave too")
+    friction: float = parameter(0.0, minimum=0.0, maximum=100.0, help="Coulomb friction coefficient")
+    motion: Motion | None = None
+
+    def __post_init__(self) -> None:
+        subject = f'Collider "{self.name}"'
+        validate(self, subject)
+        if not self.shape.can_collide:
+            raise SceneError(f"{subject}: a {self.shape.kind} has no surface; use another shape.")
+        self.shape.check(subject)
+
+
+@dataclass(frozen=True)
+class Force:
+    """A force field; read and kept, its parameters by name."""
+
+    kind: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything that the solver needs to know."""
+
+    name: str
+    solver: Solver
+    materials: Mapping[str, Material]
+    emitters: tuple[Emitter, ...]
+    time: Time = field(default_factory=Time)
+    domain: Domain = field(default_factory=Domain)
+    colliders: tuple[Collider, ...] = ()
+    forces: tuple[Force, ...] = ()
+
+    def __post_init__(self) -> None:
+        for emitter in self.emitters:
+            if emitter.material not in self.materials:
+                known = ", ".join(self.materials) or "none"
+                raise SceneError(
+                    f'Emitter "{emitter.name}": material "{emitter.material}" does not exist'
+                    f"{suggestion(emitter.material, self.materials)}; use one of: {known}."
+                )

@@ -1,0 +1,25 @@
+"""The errors that a user can cause. Each message names the object, the value, the limit and the remedy in one line."""
+
+
+class MpmError(Exception):
+    """Base of every error that the command line and the operators turn into one line."""
+
+
+class SceneError(MpmError):
+    """The description of a scene is wrong: a value out of range, a missing file, an impossible shape."""
+
+
+class PresetError(MpmError):
+    """A preset is missing or malformed."""
+
+
+class CacheError(MpmError):
+    """A cache cannot be read or written, or belongs to another scene."""
+
+
+class UnstableError(MpmError):
+    """The simulation left the numbers that it can represent, and smaller steps did not help."""
+
+
+class Cancelled(MpmError):
+    """The user asked the bake to stop."""

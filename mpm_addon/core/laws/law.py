@@ -1,0 +1,91 @@
+"""What a constitutive law is: declared parameters, constants for the kernels and a few generic functions.
+
+A law's functions are plain arithmetic on values (see `kernels.arithmetic`), so one source serves float64
+scalars (`evaluate_law`, verification) and vectors of particles (the solver). This module knows no numba.
+
+Notation: F deformation gradient, L velocity gradient [1/s], J = det F, s principal stretches,
+tau = P F^T Kirchhoff stress [Pa]. A tensor is a tuple of 9 values, row by row; a symmetric one of 6:
+xx, xy, xz, yy, yz, zz.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from ..parameters import parameter, validate
+
+
+@dataclass(frozen=True)
+class Law:
+    """Base of every law's parameters. A subclass is a frozen dataclass whose fields are `parameter`s.
+
+    Class attributes of a concrete law:
+        name: the word in scene files and presets.
+        label: the words in the interface.
+        state_names: the plastic state's components (at most two), in order.
+        virgin_state: their values in undeformed matter.
+        constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    state_names: ClassVar[tuple[str, ...]] = ()
+    virgin_state: ClassVar[tuple[float, ...]] = ()
+    constants_type: ClassVar[type]
+
+    density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
+
+    def check(self, subject: str) -> None:
+        """Check all parameters. `subject` is how messages name the material.
+
+        Raises:
+            SceneError: for the first value out of range, or for values that contradict each other.
+        """
+        validate(self, subject)
+
+    def constants(self, stiffness_scale: float = 1.0) -> NamedTuple:
+        """The constants that the law's functions take, of type `constants_type`."""
+        raise NotImplementedError
+
+
+class TensorLaw(Law):
+    """A law without plasticity, given by functions of the deformation gradient.
+
+    energy(constants, F) -> energy per rest volume [J/m^3]
+    stress(constants, F, L) -> tau [Pa], 6 values
+    wave_speed_squared(constants, J, state) -> [m^2/s^2]
+    """
+
+    energy: ClassVar[Callable[..., Any]]
+    stress: ClassVar[Callable[..., Any]]
+    wave_speed_squared: ClassVar[Callable[..., Any]]
+
+
+class PrincipalLaw(Law):
+    """An isotropic law, given by functions of the three principal stretches; the solver decomposes F once.
+
+    project(constants, s, state, dt) -> (s, state)    the return mapping; s unchanged bit for bit when elastic
+    principal_stress(constants, s, state) -> 3 principal values of tau [Pa]
+    principal_energy(constants, s, state) -> energy per rest volume [J/m^3]
+    wave_speed_squared(constants, J, state) -> [m^2/s^2]
+    """
+
+    project: ClassVar[Callable[..., Any]]
+    principal_stress: ClassVar[Callable[..., Any]]
+    principal_energy: ClassVar[Callable[..., Any]]
+    wave_speed_squared: ClassVar[Callable[..., Any]]
+
+
+class FluidLaw(Law):
+    """A law that remembers nothing but the volume ratio J (its first state); F is not kept.
+
+    advance(constants, J, L, dt) -> J
+    fluid_energy(constants, J) -> energy per rest volume [J/m^3]
+    fluid_stress(constants, J, L) -> tau [Pa], 6 values
+    wave_speed_squared(constants, J, state) -> [m^2/s^2]
+    """
+
+    advance: ClassVar[Callable[..., Any]]
+    fluid_energy: ClassVar[Callable[..., Any]]
+    fluid_stress: ClassVar[Callable[..., Any]]
+    wave_speed_squared: ClassVar[Callable[..., Any]]

@@ -1,0 +1,187 @@
+"""Parameters declared once: default, unit, range and help stand in the dataclass field.
+
+Scene files, presets, Blender properties and the documentation are all made from these declarations.
+Knows nothing of files, numba or Blender.
+"""
+
+import dataclasses
+import difflib
+import math
+import types
+import typing
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import SceneError
+
+KINDS = {float: "number", int: "integer", str: "text", bool: "flag"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter.
+
+    Attributes:
+        name: the field's name, also the key in a scene file.
+        kind: "number", "integer", "text", "flag" or "vector".
+        default: the default value, or `dataclasses.MISSING` where one must be given.
+        unit: SI unit as text, "" for a pure number.
+        minimum, maximum: inclusive limits; above, below: exclusive ones. None where there is none.
+        choices: the allowed words of a text parameter.
+        size: the number of components of a vector.
+        optional: whether None is allowed.
+        help: one sentence for tooltips and documentation.
+    """
+
+    name: str
+    kind: str
+    default: Any
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    size: int = 0
+    optional: bool = False
+    help: str = ""
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is dataclasses.MISSING
+
+    def limits(self) -> str:
+        """The allowed values in words: "a number above 0 and at most 1 kg/m^3"."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        bounds = [
+            f"{word} {limit:g}"
+            for word, limit in (
+                ("above", self.above),
+                ("at least", self.minimum),
+                ("below", self.below),
+                ("at most", self.maximum),
+            )
+            if limit is not None
+        ]
+        noun = {"integer": "a whole number", "vector": f"{self.size} finite numbers"}.get(self.kind, "a finite number")
+        unit = f" {self.unit}" if self.unit else ""
+        return " ".join([noun, " and ".join(bounds)]).rstrip() + unit
+
+    def check(self, value: Any, subject: str) -> Any:
+        """Return `value` in its canonical type.
+
+        Raises:
+            SceneError: naming the subject, the value, the limit and what to use.
+        """
+        if value is None and self.optional:
+            return None
+        checked = _CHECKS[self.kind](self, value)
+        if checked is _WRONG:
+            unit = f" {self.unit}" if self.unit and self.kind in ("number", "integer") else ""
+            hint = suggestion(value, self.choices) if self.choices and isinstance(value, str) else ""
+            shown = f'"{value}"' if isinstance(value, str) else _shown(value)
+            raise SceneError(f"{subject}: {self.name} {shown}{unit} is not allowed{hint}; use {self.limits()}.")
+        return checked
+
+    def _is_within(self, value: float) -> bool:
+        return (
+            math.isfinite(value)
+            and (self.minimum is None or value >= self.minimum)
+            and (self.maximum is None or value <= self.maximum)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+
+_WRONG = object()
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, (bool, str)) and getattr(value, "ndim", 0) == 0
+
+
+def _check_number(parameter: Parameter, value: Any) -> Any:
+    return float(value) if _is_number(value) and parameter._is_within(float(value)) else _WRONG
+
+
+def _check_integer(parameter: Parameter, value: Any) -> Any:
+    if not _is_number(value) or not parameter._is_within(float(value)) or float(value) != int(value):
+        return _WRONG
+    return int(value)
+
+
+def _check_text(parameter: Parameter, value: Any) -> Any:
+    return value if isinstance(value, str) and (not parameter.choices or value in parameter.choices) else _WRONG
+
+
+def _check_flag(parameter: Parameter, value: Any) -> Any:
+    return value if isinstance(value, bool) else _WRONG
+
+
+def _check_vector(parameter: Parameter, value: Any) -> Any:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return _WRONG
+    components = list(value)
+    if len(components) != parameter.size or not all(_is_number(c) and parameter._is_within(float(c)) for c in components):
+        return _WRONG
+    return tuple(float(component) for component in components)
+
+
+_CHECKS = {
+    "number": _check_number,
+    "integer": _check_integer,
+    "text": _check_text,
+    "flag": _check_flag,
+    "vector": _check_vector,
+}
+
+
+def parameter(default: Any = dataclasses.MISSING, *, help: str, **declared: Any) -> Any:
+    """Declare a dataclass field as a parameter; the keywords are the attributes of `Parameter`."""
+    metadata = {"parameter": {"help": help, **declared}}
+    if default is dataclasses.MISSING:
+        return dataclasses.field(metadata=metadata, kw_only=True)
+    return dataclasses.field(default=default, metadata=metadata, kw_only=True)
+
+
+def parameters_of(owner: type) -> tuple[Parameter, ...]:
+    """The parameters that a dataclass declares, in order."""
+    hints = typing.get_type_hints(owner)
+    return tuple(
+        _parameter_of(field, hints[field.name]) for field in dataclasses.fields(owner) if "parameter" in field.metadata
+    )
+
+
+def _parameter_of(field: dataclasses.Field[Any], hint: Any) -> Parameter:
+    declared = dict(field.metadata["parameter"])
+    alternatives = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    plain = [alternative for alternative in alternatives if alternative is not type(None)]
+    if typing.get_origin(plain[0]) is tuple:
+        declared.setdefault("kind", "vector")
+        declared.setdefault("size", len(typing.get_args(plain[0])))
+    else:
+        declared.setdefault("kind", KINDS[plain[0]])
+    return Parameter(name=field.name, default=field.default, optional=len(plain) < len(alternatives), **declared)
+
+
+def validate(instance: Any, subject: str) -> None:
+    """Check every parameter of a (frozen) dataclass instance and store its canonical value.
+
+    Raises:
+        SceneError: for the first parameter that is out of its range.
+    """
+    for declared in parameters_of(type(instance)):
+        value = declared.check(getattr(instance, declared.name), subject)
+        object.__setattr__(instance, declared.name, value)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """' (did you mean "x"?)' for the nearest known word, '' where none comes near."""
+    nearest = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.5)
+    return f' (did you mean "{nearest[0]}"?)' if nearest else ""

@@ -1,0 +1,96 @@
+"""A frame: what the simulation shows of its particles at one moment. Plain arrays in order of id; no numba, no files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Attribute(NamedTuple):
+    """One per-particle array of a frame: numpy dtype, components (1, 3 or 4), unit and meaning."""
+
+    dtype: str
+    components: int
+    unit: str
+    help: str
+
+
+ATTRIBUTES: Mapping[str, Attribute] = {
+    "position": Attribute("float32", 3, "m", "Position in world space"),
+    "velocity": Attribute("float32", 3, "m/s", "Velocity in world space"),
+    "id": Attribute("int32", 1, "", "Number of the particle, unique and kept for life"),
+    "material_index": Attribute("int32", 1, "", "Number of the material, in the scene's order"),
+    "emitter_index": Attribute("int32", 1, "", "Number of the emitter, in the scene's order"),
+    "density_ratio": Attribute("float32", 1, "", "Volume ratio J: current volume over rest volume"),
+    "stress": Attribute("float32", 1, "Pa", "Von Mises equivalent of the Cauchy stress"),
+    "age": Attribute("float32", 1, "s", "Time since the particle was emitted"),
+    "rest_position": Attribute("float32", 3, "m", "Position where the particle was emitted"),
+    "rotation": Attribute("float32", 4, "", "Quaternion (w, x, y, z) of the polar rotation of F"),
+    "scale": Attribute("float32", 1, "m", "Edge of the cube that has the particle's rest volume"),
+}
+
+
+@dataclass(frozen=True)
+class FrameStatistics:
+    """Numbers about one frame, kept in the cache.
+
+    Attributes:
+        particles: particles present.
+        deleted: particles that left through open sides since the start.
+        substeps: steps since the previous frame.
+        kinetic_energy: [J]; in 2D per metre of depth, like mass and momentum.
+        momentum: [kg m/s], 3 components.
+        mass: [kg].
+        step_seconds: wall time of the solver alone, without compiling and writing [s].
+    """
+
+    particles: int
+    deleted: int
+    substeps: int
+    kinetic_energy: float
+    momentum: tuple[float, float, float]
+    mass: float
+    step_seconds: float = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The particles at one frame.
+
+    Attributes:
+        number: the frame's number.
+        time: seconds since frame_start.
+        arrays: attribute name -> array (n,) or (n, components); see `ATTRIBUTES`.
+        statistics: what `info` prints of the frame.
+    """
+
+    number: int
+    time: float
+    arrays: Mapping[str, NDArray[Any]]
+    statistics: FrameStatistics
+
+    @property
+    def position(self) -> NDArray[np.float32]:
+        """Positions [m], shape (n, 3)."""
+        return self.arrays["position"]
+
+    @property
+    def velocity(self) -> NDArray[np.float32]:
+        """Velocities [m/s], shape (n, 3)."""
+        return self.arrays["velocity"]
+
+    @property
+    def id(self) -> NDArray[np.int32]:
+        """Ids, shape (n,)."""
+        return self.arrays["id"]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes that this frame has."""
+        return tuple(self.arrays)
+
+    def attribute(self, name: str) -> NDArray[Any]:
+        """The array of one attribute. Raises KeyError for a name that is not in `attributes`."""
+        return self.arrays[name]
