@@ -1,0 +1,38 @@
+# The commands of the project. `make help` lists them.
+
+# Any Python from 3.9 on starts setup; a name on the PATH may be a shim that fails, so each is tried.
+BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr/bin/python3 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 9))' >/dev/null 2>&1 && echo $$python && break; done)
+PYTHON := .venv/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test build lint bench lock clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## make .venv ready: Python, locked packages, system libraries
+	@test -n "$(BOOTSTRAP)" || { echo "setup: no working Python 3.9 or newer on the PATH; install python3." >&2; exit 1; }
+	@$(BOOTSTRAP) tools/setup.py
+
+demo: build ## bake and render the demonstration scenes
+	@$(PYTHON) demo/run.py
+
+test: setup ## run every test
+	@$(PYTHON) tools/run_tests.py
+
+build: setup ## build the extension's zip for this platform into build/
+	@$(PYTHON) tools/build_extension.py
+
+lint: setup ## check style, types and the direction of imports
+	@$(PYTHON) tools/lint.py
+
+bench: setup ## measure the solver's speed
+	@$(PYTHON) benchmarks/run.py
+
+lock: ## write locks/ anew from pyproject.toml
+	@$(BOOTSTRAP) tools/lock.py
+
+clean: ## remove what was built; environments and caches of bakes stay
+	@rm -rf build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find mpm_addon tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,100 @@
+"""Which environments the project has: one for each supported Blender, with its Python, its lock and its folder.
+
+Runs before any environment exists: the standard library alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment with the bpy of one Blender version."""
+
+    blender: str
+    python: str
+    folder: Path
+
+    @property
+    def lock(self) -> Path:
+        """The pinned packages of this environment."""
+        return ROOT / "locks" / f"blender-{self.blender}.txt"
+
+    @property
+    def interpreter(self) -> Path:
+        """The Python inside the environment."""
+        return self.folder / "bin" / "python"
+
+
+DEVELOPMENT_BLENDER = "4.5"
+ENVIRONMENTS = {
+    "4.2": Environment("4.2", "3.11", ROOT / ".venv-4.2"),
+    DEVELOPMENT_BLENDER: Environment(DEVELOPMENT_BLENDER, "3.11", ROOT / ".venv"),
+    "5.2": Environment("5.2", "3.13", ROOT / ".venv-5.2"),
+}
+
+
+def extension_version() -> str:
+    """Returns the version that blender_manifest.toml states: the only place where it stands."""
+    match = re.search(r'(?m)^version = "([^"]+)"', (ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+    if match is None:
+        raise SystemExit("blender_manifest.toml: no version found")
+    return match.group(1)
+
+
+def find_python(version: str, needed_modules: tuple[str, ...] = ()) -> str | None:
+    """Returns the path of a Python that runs, has the version ("3.11") and can import the modules, or None.
+
+    A name on the PATH may be a shim that exists and fails, so every candidate is run before it is believed.
+    """
+    for candidate in _python_candidates(version):
+        if _is_working_python(candidate, version, needed_modules):
+            return candidate
+    return None
+
+
+def _python_candidates(version: str) -> list[str]:
+    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
+    folders += [Path("/usr/bin"), Path("/usr/local/bin"), Path("/opt/homebrew/bin")]
+    names = (f"python{version}", "python3", "python")
+    on_path = [str(folder / name) for name in names for folder in folders if (folder / name).is_file()]
+    pyenv_versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    in_pyenv = sorted(pyenv_versions.glob(f"{version}.*/bin/python{version}"), key=_patch_number, reverse=True)
+    candidates = [sys.executable, *on_path, *map(str, in_pyenv)]
+    return list(dict.fromkeys(candidates))
+
+
+def _patch_number(interpreter: Path) -> int:
+    digits = re.match(r"\d+", interpreter.parents[1].name.rpartition(".")[2])
+    return int(digits.group()) if digits else 0
+
+
+def _is_working_python(candidate: str, version: str, needed_modules: tuple[str, ...]) -> bool:
+    script = "\n".join(["import sys", *(f"import {module}" for module in needed_modules)])
+    script += "\nprint('%d.%d' % sys.version_info[:2])"
+    try:
+        answer = subprocess.run([candidate, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.returncode == 0 and answer.stdout.strip() == version
+
+
+def find_uv() -> str | None:
+    """Returns the path of a uv that runs, or None."""
+    uv = shutil.which("uv")
+    if uv is None:
+        return None
+    try:
+        answer = subprocess.run([uv, "--version"], capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return uv if answer.returncode == 0 else None

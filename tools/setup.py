@@ -1,0 +1,185 @@
+"""Makes the environment of one Blender version ready: Python, locked packages, and the system libraries of bpy.
+
+Run by `make setup` with any Python from 3.9 on; the standard library alone. Running it again costs a fraction of a
+second: a stamp in the environment holds the hash of the lock that was installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment, find_python, find_uv
+
+# What `import bpy` and its render engines load, and the Debian or Ubuntu packages that bring it.
+LIBRARY_PACKAGES = {
+    "libX11.so.6": ("libx11-6",),
+    "libXext.so.6": ("libxext6",),
+    "libXrender.so.1": ("libxrender1",),
+    "libXfixes.so.3": ("libxfixes3",),
+    "libXi.so.6": ("libxi6",),
+    "libXxf86vm.so.1": ("libxxf86vm1",),
+    "libxkbcommon.so.0": ("libxkbcommon0",),
+    "libSM.so.6": ("libsm6",),
+    "libICE.so.6": ("libice6",),
+    "libGL.so.1": ("libgl1",),
+    "libgomp.so.1": ("libgomp1",),
+    "libEGL.so.1": ("libegl1", "libgl1-mesa-dri"),
+}
+
+
+class SetupError(Exception):
+    """Setup cannot go on; the message says what to do."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--blender", choices=sorted(ENVIRONMENTS), default=DEVELOPMENT_BLENDER)
+    parser.add_argument("--no-uv", action="store_true", help="use venv and pip although uv is there")
+    arguments = parser.parse_args()
+    environment = ENVIRONMENTS[arguments.blender]
+    uv = None if arguments.no_uv else find_uv()
+    try:
+        set_up(environment, uv)
+    except SetupError as error:
+        say(f"error: {error}")
+        return 1
+    return 0
+
+
+def set_up(environment: Environment, uv: str | None) -> None:
+    """Installs what is missing, and nothing else."""
+    install_system_libraries()
+    stamp = environment.folder / "installed-lock.sha256"
+    wanted = hashlib.sha256(environment.lock.read_bytes()).hexdigest()
+    if has_working_python(environment) and stamp.is_file() and stamp.read_text().strip() == wanted:
+        say(f"{environment.folder.name} is up to date (Blender {environment.blender}).")
+        return
+    started = time.monotonic()
+    if not has_working_python(environment):
+        create(environment, uv)
+    stamp.unlink(missing_ok=True)
+    install_lock(environment, uv)
+    make_source_importable(environment)
+    check_bpy(environment)
+    stamp.write_text(wanted + "\n")
+    say(f"{environment.folder.name} is ready after {time.monotonic() - started:.0f} s.")
+
+
+def has_working_python(environment: Environment) -> bool:
+    """Returns whether the environment's own Python runs and has the right version."""
+    if not environment.interpreter.exists():
+        return False
+    script = "import sys; print('%d.%d' % sys.version_info[:2])"
+    answer = subprocess.run([environment.interpreter, "-c", script], capture_output=True, text=True, check=False)
+    return answer.returncode == 0 and answer.stdout.strip() == environment.python
+
+
+def create(environment: Environment, uv: str | None) -> None:
+    """Creates an empty environment with the Python version that its Blender has."""
+    shutil.rmtree(environment.folder, ignore_errors=True)
+    if uv is not None:
+        python = find_python(environment.python) or environment.python
+        say(f"creating {environment.folder.name} with uv and Python {environment.python} ({python}) ...")
+        run([uv, "venv", "--quiet", "--seed", "--python", python, str(environment.folder)])
+        return
+    python = find_python(environment.python, ("venv", "ensurepip"))
+    if python is None:
+        if find_python(environment.python) is not None:
+            package = f"python{environment.python}-venv"
+            install_packages([package], f"Python {environment.python} is here without its venv module")
+            python = find_python(environment.python, ("venv", "ensurepip"))
+        if python is None:
+            raise SetupError(
+                f"Blender {environment.blender} needs Python {environment.python}, and none was found that runs; "
+                f"install it (pyenv install {environment.python}) or install uv, which downloads it."
+            )
+    say(f"creating {environment.folder.name} with Python {environment.python} ({python}) ...")
+    run([python, "-m", "venv", str(environment.folder)])
+
+
+def install_lock(environment: Environment, uv: str | None) -> None:
+    """Installs exactly what the lock pins, checked by hash."""
+    lock = str(environment.lock)
+    say(f"installing {environment.lock.relative_to(ROOT)}; bpy alone is a download of 350-400 MB ...")
+    if uv is not None:
+        run([uv, "pip", "install", "--python", str(environment.interpreter), "--require-hashes", "-r", lock])
+        return
+    run([
+        str(environment.interpreter), "-m", "pip", "install", "--disable-pip-version-check",
+        "--no-deps", "--require-hashes", "-r", lock,
+    ])  # fmt: skip
+
+
+def make_source_importable(environment: Environment) -> None:
+    """Puts the repository on the environment's path, so that scripts anywhere can `import mpm_addon`."""
+    site_packages = environment.folder / "lib" / f"python{environment.python}" / "site-packages"
+    (site_packages / "mpm_addon_source.pth").write_text(f"{ROOT}\n")
+
+
+def check_bpy(environment: Environment) -> None:
+    """Imports bpy once: the proof that the system libraries are complete."""
+    say("checking that bpy can be imported ...")
+    # bpy may hang or crash while Python shuts down, so the check leaves by os._exit.
+    script = "import bpy, os, sys; print(bpy.app.version_string); sys.stdout.flush(); os._exit(0)"
+    answer = subprocess.run([environment.interpreter, "-c", script], capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        reason = answer.stderr.strip().splitlines()[-1] if answer.stderr.strip() else f"status {answer.returncode}"
+        raise SetupError(f"bpy cannot be imported: {reason}")
+    say(f"bpy {answer.stdout.strip().splitlines()[-1]} works.")
+
+
+def install_system_libraries() -> None:
+    """Installs the shared libraries that bpy loads and this machine lacks."""
+    if not sys.platform.startswith("linux"):
+        return
+    missing = [name for name in LIBRARY_PACKAGES if not is_loadable(name)]
+    if not missing:
+        return
+    packages = [package for name in missing for package in LIBRARY_PACKAGES[name]]
+    install_packages(packages, f"bpy needs {', '.join(missing)}")
+    still_missing = [name for name in missing if not is_loadable(name)]
+    if still_missing:
+        raise SetupError(f"still missing after the installation: {', '.join(still_missing)}")
+
+
+def is_loadable(library: str) -> bool:
+    """Returns whether the dynamic linker finds a shared library."""
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def install_packages(packages: list[str], reason: str) -> None:
+    """Installs Debian packages when that is allowed here; otherwise says which command does it."""
+    if shutil.which("apt-get") is None:
+        raise SetupError(f"{reason}; on Debian that is {' '.join(packages)}: install your system's equivalent.")
+    if os.geteuid() != 0:
+        raise SetupError(f"{reason}; run: sudo apt-get update && sudo apt-get install -y {' '.join(packages)}")
+    say(f"{reason}; installing {' '.join(packages)} ...")
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    run(["apt-get", "update", "-qq"], quiet)
+    run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], quiet)
+
+
+def run(command: list[str], environment_variables: dict[str, str] | None = None) -> None:
+    """Runs a command with its output shown; a failure ends setup with the command in the message."""
+    finished = subprocess.run(command, cwd=ROOT, env=environment_variables, check=False)
+    if finished.returncode != 0:
+        raise SetupError(f"this command failed with status {finished.returncode}: {' '.join(command)}")
+
+
+def say(message: str) -> None:
+    print(f"setup: {message}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
