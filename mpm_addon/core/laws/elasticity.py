@@ -1,0 +1,75 @@
+"""What the elastic laws share: moduli, and the stress of the two isotropic energies in principal stretches."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..kernels.arithmetic import generic, log, maximum
+from ..parameters import parameter
+from .law import Law
+
+
+@dataclass(frozen=True)
+class ElasticLaw(Law):
+    """The parameters of isotropic elasticity."""
+
+    young_modulus: float = parameter(1.0e5, unit="Pa", above=0.0, help="Stiffness: stress per strain in a pulled bar")
+    poisson_ratio: float = parameter(
+        0.3, minimum=0.0, below=0.5, help="How much matter bulges sideways when pressed; near 0.5 it keeps its volume"
+    )
+
+    def lame(self, stiffness_scale: float) -> tuple[float, float]:
+        """Lame's mu and lambda [Pa]."""
+        young, poisson = self.young_modulus * stiffness_scale, self.poisson_ratio
+        return young / (2.0 * (1.0 + poisson)), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
+
+
+@generic
+def elastic_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: Any) -> Any:
+    """(lambda + 2 mu) / rho [m^2/s^2]; rho is the current density, at most the rest density."""
+    return (lam + 2.0 * mu) * maximum(volume_ratio, 0.0 * volume_ratio + 1.0) * (1.0 / density)
+
+
+@generic
+def corotated_principal_stress(mu: Any, lam: Any, s: Any) -> Any:
+    """tau_i = 2 mu (s_i - 1) s_i + lambda (J - 1) J (Stomakhin 2012)."""
+    s0, s1, s2 = s
+    volume_ratio = s0 * s1 * s2
+    pressure = lam * (volume_ratio - 1.0) * volume_ratio
+    return (
+        2.0 * mu * (s0 - 1.0) * s0 + pressure,
+        2.0 * mu * (s1 - 1.0) * s1 + pressure,
+        2.0 * mu * (s2 - 1.0) * s2 + pressure,
+    )
+
+
+@generic
+def corotated_principal_energy(mu: Any, lam: Any, s: Any) -> Any:
+    """Psi = mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2 (Stomakhin 2012)."""
+    s0, s1, s2 = s
+    change = s0 * s1 * s2 - 1.0
+    stretch = (s0 - 1.0) * (s0 - 1.0) + (s1 - 1.0) * (s1 - 1.0) + (s2 - 1.0) * (s2 - 1.0)
+    return mu * stretch + 0.5 * lam * change * change
+
+
+@generic
+def hencky_strain(s: Any) -> Any:
+    """ln s_i; a stretch below 1e-6 counts as 1e-6."""
+    s0, s1, s2 = s
+    least = 0.0 * s0 + 1e-6
+    return log(maximum(s0, least)), log(maximum(s1, least)), log(maximum(s2, least))
+
+
+@generic
+def hencky_principal_stress(mu: Any, lam: Any, s: Any) -> Any:
+    """tau_i = 2 mu ln s_i + lambda ln J (Klar 2016)."""
+    e0, e1, e2 = hencky_strain(s)
+    pressure = lam * (e0 + e1 + e2)
+    return 2.0 * mu * e0 + pressure, 2.0 * mu * e1 + pressure, 2.0 * mu * e2 + pressure
+
+
+@generic
+def hencky_principal_energy(mu: Any, lam: Any, s: Any) -> Any:
+    """Psi = mu sum (ln s_i)^2 + lambda/2 (ln J)^2 (Klar 2016)."""
+    e0, e1, e2 = hencky_strain(s)
+    trace = e0 + e1 + e2
+    return mu * (e0 * e0 + e1 * e1 + e2 * e2) + 0.5 * lam * trace * trace

@@ -1,0 +1,100 @@
+"""Hardening snow (Stomakhin, Schroeder, Chai, Teran and Selle 2013).
+
+Corotated elasticity whose stretches are clamped to [1 - theta_c, 1 + theta_s]; what is clamped away changes the plastic
+volume ratio J_P, and the moduli grow by exp(xi (1 - J_P)): packed snow is hard, loose snow falls apart.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..kernels.arithmetic import clamp, exp, generic
+from ..parameters import parameter
+from .elasticity import ElasticLaw, corotated_principal_energy, corotated_principal_stress, elastic_wave_speed_squared
+from .law import PrincipalLaw
+
+
+class SnowConstants(NamedTuple):
+    mu: float
+    lam: float
+    density: float
+    least_stretch: float
+    greatest_stretch: float
+    hardening: float
+    volume_ratio_min: float
+    volume_ratio_max: float
+
+
+@generic
+def project(constants: SnowConstants, s: Any, state: Any, dt: Any) -> Any:
+    """Clamp the stretches; J_P <- J_P det(F_trial) / det(F_E)."""
+    s0, s1, s2 = s
+    (plastic_volume_ratio,) = state
+    t0 = clamp(s0, constants.least_stretch, constants.greatest_stretch)
+    t1 = clamp(s1, constants.least_stretch, constants.greatest_stretch)
+    t2 = clamp(s2, constants.least_stretch, constants.greatest_stretch)
+    plastic_volume_ratio = plastic_volume_ratio * ((s0 * s1 * s2) / (t0 * t1 * t2))
+    return (t0, t1, t2), (clamp(plastic_volume_ratio, constants.volume_ratio_min, constants.volume_ratio_max),)
+
+
+@generic
+def principal_stress(constants: SnowConstants, s: Any, state: Any) -> Any:
+    factor = _hardening_factor(constants, state)
+    return corotated_principal_stress(factor * constants.mu, factor * constants.lam, s)
+
+
+@generic
+def principal_energy(constants: SnowConstants, s: Any, state: Any) -> Any:
+    factor = _hardening_factor(constants, state)
+    return corotated_principal_energy(factor * constants.mu, factor * constants.lam, s)
+
+
+@generic
+def wave_speed_squared(constants: SnowConstants, volume_ratio: Any, state: Any) -> Any:
+    factor = _hardening_factor(constants, state)
+    return elastic_wave_speed_squared(factor * constants.mu, factor * constants.lam, constants.density, volume_ratio)
+
+
+@generic
+def _hardening_factor(constants: SnowConstants, state: Any) -> Any:
+    """exp(xi (1 - J_P))."""
+    (plastic_volume_ratio,) = state
+    return exp(constants.hardening * (1.0 - plastic_volume_ratio))
+
+
+@dataclass(frozen=True)
+class Snow(PrincipalLaw, ElasticLaw):
+    """Parameters of snow; the defaults are the reference values of Stomakhin 2013, table 2."""
+
+    name = "snow"
+    label = "Snow"
+    state_names = ("plastic_volume_ratio",)
+    virgin_state = (1.0,)
+    constants_type = SnowConstants
+    project = staticmethod(project)
+    principal_stress = staticmethod(principal_stress)
+    principal_energy = staticmethod(principal_energy)
+    wave_speed_squared = staticmethod(wave_speed_squared)
+
+    density: float = parameter(400.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed snow per volume")
+    young_modulus: float = parameter(1.4e5, unit="Pa", above=0.0, help="Stiffness of the undeformed snow")
+    poisson_ratio: float = parameter(0.2, minimum=0.0, below=0.5, help="How much snow bulges sideways when pressed")
+    critical_compression: float = parameter(
+        2.5e-2, minimum=0.0, maximum=0.9, help="Compression at which snow begins to pack; small is powder, large is wet and chunky"
+    )
+    critical_stretch: float = parameter(
+        7.5e-3, minimum=0.0, maximum=1.0, help="Stretch at which snow begins to break; small is powder, large is wet and chunky"
+    )
+    hardening: float = parameter(10.0, minimum=0.0, maximum=100.0, help="How fast packed snow hardens; large is icy and brittle, small is muddy")
+    volume_ratio_min: float = parameter(0.6, above=0.0, maximum=1.0, help="Least plastic volume ratio: limits how hard packed snow becomes")
+    volume_ratio_max: float = parameter(20.0, minimum=1.0, maximum=1000.0, help="Greatest plastic volume ratio of loosened snow")
+
+    def constants(self, stiffness_scale: float = 1.0) -> SnowConstants:
+        return SnowConstants(
+            *self.lame(stiffness_scale),
+            self.density,
+            1.0 - self.critical_compression,
+            1.0 + self.critical_stretch,
+            self.hardening,
+            self.volume_ratio_min,
+            self.volume_ratio_max,
+        )
