@@ -1,0 +1,190 @@
+"""Builds the extension's zip: stages manifest, package and presets, adds the wheels, and calls Blender's own builder.
+
+Blender wants the manifest beside an `__init__.py`. A root `__init__.py` in the repository would make test runners
+import the package twice, so the extension is put together in build/stage. One zip a platform holds the wheels of numba
+and llvmlite for each Python that supported Blenders have, because llvmlite alone is 60 MB a wheel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+import zipfile
+from pathlib import Path
+
+from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, extension_version
+
+STAGE = ROOT / "build" / "stage"
+WHEELS = ROOT / "build" / "wheels"
+BUNDLED_PACKAGES = ("numba", "llvmlite")
+PYTHON_TAGS = tuple(sorted({"cp" + environment.python.replace(".", "") for environment in ENVIRONMENTS.values()}))
+
+# Blender's name of a platform, and the names that wheels give it, as pip is to look for them.
+WHEEL_PLATFORMS = {
+    "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
+    "linux-arm64": ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64"),
+    "windows-x64": ("win_amd64",),
+    "macos-arm64": ("macosx_12_0_arm64", "macosx_11_0_arm64"),
+}
+NOT_PACKAGED = shutil.ignore_patterns("__pycache__", "*.py[co]", "*.nb[ci]", "cache_*", ".*")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="one platform (default: this one)")
+    chosen.add_argument("--all-platforms", action="store_true", help="build one zip for every platform: a release")
+    parser.add_argument(
+        "--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314"
+    )
+    arguments = parser.parse_args()
+    platforms = list(WHEEL_PLATFORMS) if arguments.all_platforms else [arguments.platform or this_platform()]
+    python_tags = list(dict.fromkeys([*PYTHON_TAGS, *arguments.python_tag]))
+    try:
+        for archive in build(platforms, python_tags):
+            print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
+    except BuildError as error:
+        print(f"build: error: {error}", file=sys.stderr, flush=True)
+        return 1
+    return 0
+
+
+class BuildError(Exception):
+    """The extension cannot be built; the message says why."""
+
+
+def build(platforms: list[str], python_tags: list[str]) -> list[Path]:
+    """Builds one zip for each platform and returns their paths."""
+    started = time.monotonic()
+    wheels = [wheel for name in platforms for tag in python_tags for wheel in fetch_wheels(name, tag)]
+    print(f"build: staging {len(wheels)} wheels and the package in {STAGE.relative_to(ROOT)} ...", flush=True)
+    stage(platforms, wheels)
+    archives = [archive_path(name) for name in platforms]
+    for archive in archives:
+        archive.unlink(missing_ok=True)
+    print(f"build: zipping for {', '.join(platforms)} ...", flush=True)
+    run_blender_builder("build", "--source-dir", str(STAGE), "--output-dir", str(ROOT / "build"), "--split-platforms")
+    for archive in archives:
+        check_archive(archive, python_tags)
+        run_blender_builder("validate", str(archive))
+    print(f"build: done after {time.monotonic() - started:.0f} s", flush=True)
+    return archives
+
+
+def this_platform() -> str:
+    """Returns Blender's name of the platform that this runs on."""
+    system = {"darwin": "macos"}.get(platform.system().lower(), platform.system().lower())
+    machine = platform.machine().lower()
+    name = f"{system}-{ {'x86_64': 'x64', 'amd64': 'x64', 'aarch64': 'arm64'}.get(machine, machine) }"
+    if name not in WHEEL_PLATFORMS:
+        raise SystemExit(f"build: no wheels of numba exist for {name}; choose --platform {'|'.join(WHEEL_PLATFORMS)}")
+    return name
+
+
+def archive_path(platform_name: str) -> Path:
+    """Returns where Blender's builder puts the zip of a platform."""
+    return ROOT / "build" / f"mpm_addon-{extension_version()}-{platform_name.replace('-', '_')}.zip"
+
+
+def fetch_wheels(platform_name: str, python_tag: str) -> list[Path]:
+    """Returns the bundled wheels for one platform and Python, downloading what build/wheels lacks."""
+    folder = WHEELS / platform_name / python_tag
+    requirements = locked_requirements()
+    wanted = re.findall(r"(?m)^([a-z]+)==(\S+)", requirements)
+    present = [wheel for name, version in wanted for wheel in folder.glob(f"{name}-{version}-{python_tag}-*.whl")]
+    if len(present) == len(wanted):
+        return present
+    print(f"build: downloading {', '.join(BUNDLED_PACKAGES)} for {platform_name}, {python_tag} ...", flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    list_file = folder / "requirements.txt"
+    list_file.write_text(requirements, encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-deps", "--only-binary=:all:", "--require-hashes", "--requirement", str(list_file)]
+    command += ["--implementation", "cp", "--python-version", python_tag.removeprefix("cp"), "--dest", str(folder)]
+    for wheel_platform in WHEEL_PLATFORMS[platform_name]:
+        command += ["--platform", wheel_platform]
+    if subprocess.run(command, check=False).returncode != 0:
+        raise BuildError(f"pip found no wheels of {', '.join(BUNDLED_PACKAGES)} for {platform_name} and {python_tag}")
+    return [wheel for name, version in wanted for wheel in folder.glob(f"{name}-{version}-{python_tag}-*.whl")]
+
+
+def locked_requirements() -> str:
+    """Returns the lines of the lock, with their hashes, that pin the bundled packages."""
+    lock = ENVIRONMENTS[DEVELOPMENT_BLENDER].lock.read_text(encoding="utf-8")
+    pins: list[str] = []
+    for name in BUNDLED_PACKAGES:
+        pin = re.search(rf"(?m)^{name}==\S+ \\\n(?:    --hash=.*\n)+", lock)
+        if pin is None:
+            raise BuildError(f"the lock of Blender {DEVELOPMENT_BLENDER} does not pin {name} with hashes: make lock")
+        pins.append(pin.group())
+    return "".join(pins)
+
+
+def stage(platforms: list[str], wheels: list[Path]) -> None:
+    """Puts the extension together as Blender wants it: the package's files beside the manifest."""
+    shutil.rmtree(STAGE, ignore_errors=True)
+    shutil.copytree(ROOT / "mpm_addon", STAGE, ignore=NOT_PACKAGED)
+    if (ROOT / "presets").is_dir():
+        shutil.copytree(ROOT / "presets", STAGE / "presets", ignore=NOT_PACKAGED)
+    shutil.copy2(ROOT / "LICENSE", STAGE)
+    (STAGE / "wheels").mkdir()
+    for wheel in wheels:
+        shutil.copy2(wheel, STAGE / "wheels")
+    manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    (STAGE / "blender_manifest.toml").write_text(
+        staged_manifest(manifest, platforms, [wheel.name for wheel in wheels]), encoding="utf-8"
+    )
+
+
+def staged_manifest(manifest: str, platforms: list[str], wheel_names: list[str]) -> str:
+    """Returns the manifest with the platforms that are built and the wheels that are bundled."""
+    listed = ", ".join(f'"{name}"' for name in platforms)
+    wheels = "\n".join(["wheels = [", *(f'    "./wheels/{name}",' for name in wheel_names), "]"])
+    staged, count = re.subn(r"(?m)^platforms = .*$", lambda _: f"platforms = [{listed}]\n\n{wheels}", manifest)
+    if count != 1 or len(tomllib.loads(staged)["wheels"]) != len(wheel_names):
+        raise BuildError("blender_manifest.toml: expected one line of the form: platforms = [...]")
+    return staged
+
+
+def run_blender_builder(*arguments: str) -> None:
+    """Runs Blender's extension tool, which comes with bpy, in a process of its own."""
+    command = [sys.executable, str(blender_builder()), *arguments]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    if finished.returncode != 0:
+        raise BuildError(f"Blender's extension tool refused to {arguments[0]}:\n{finished.stdout}{finished.stderr}")
+
+
+def blender_builder() -> Path:
+    """Returns the path of blender_ext.py inside this environment's bpy, whatever its version."""
+    bpy = importlib.util.find_spec("bpy")
+    if bpy is None or bpy.origin is None:
+        raise BuildError("this Python has no bpy; run make setup and use .venv/bin/python")
+    found = sorted(Path(bpy.origin).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"))
+    if not found:
+        raise BuildError(f"{Path(bpy.origin).parent} holds no blender_ext.py")
+    return found[-1]
+
+
+def check_archive(archive: Path, python_tags: list[str]) -> None:
+    """Makes sure that the zip holds the package and its wheels, and nothing of the repository around it."""
+    if not archive.is_file():
+        raise BuildError(f"Blender's extension tool wrote no {archive.name}")
+    with zipfile.ZipFile(archive) as content:
+        names = content.namelist()
+    strange = [name for name in names if "__pycache__" in name or name.startswith(("tests/", ".")) or "/." in name]
+    if strange:
+        raise BuildError(f"{archive.name} holds what does not belong there: {', '.join(strange[:5])}")
+    wheel_count = sum(name.endswith(".whl") for name in names)
+    if wheel_count != len(python_tags) * len(BUNDLED_PACKAGES) or "__init__.py" not in names:
+        raise BuildError(f"{archive.name} is incomplete: {wheel_count} wheels, {len(names)} files")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
