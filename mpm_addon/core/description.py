@@ -50,6 +50,9 @@ class Shape(ABC):
         """Check the parameters. Raises SceneError naming `subject`."""
         validate(self, subject)
 
+    def check_inside(self, subject: str) -> None:
+        """Check, after `check`, that there is an inside to fill. Raises SceneError naming `subject`."""
+
 
 @dataclass(frozen=True)
 class Time:
@@ -77,13 +80,13 @@ class Solver:
     """How the scene is computed."""
 
     dimension: int = parameter(3, minimum=2, maximum=3, help="3, or 2 for plane strain in the x-z plane")
-    grid_spacing: float = parameter(unit="m", above=0.0, help="Edge length of a grid cell")
+    grid_spacing: float = parameter(unit="m", above=0.0, example=0.1, help="Edge length of a grid cell")
     transfer: str = parameter("apic", choices=("apic", "pic", "flip"), help="How velocities move between particles and grid")
     flip_ratio: float = parameter(0.95, minimum=0.0, maximum=1.0, help="Share of FLIP in the FLIP/PIC blend")
     kernel: str = parameter("quadratic", choices=("quadratic", "cubic"), help="B-spline that carries particles to the grid")
     cfl: float = parameter(0.4, above=0.0, maximum=1.0, help="Cells that a wave may cross in a step")
     max_displacement: float = parameter(0.5, unit="cells", above=0.0, maximum=1.0, help="Cells that a particle may cross in a step")
-    time_step: float | None = parameter(None, unit="s", above=0.0, help="Fixed step; automatic where it is not given")
+    time_step: float | None = parameter(None, unit="s", above=0.0, example=1e-4, help="Fixed step; automatic where it is not given")
     precision: str = parameter("float32", choices=("float32", "float64"), help="Numbers that the solver computes with")
     seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Seed of every random choice")
     gravity: tuple[float, float, float] = parameter((0.0, 0.0, -9.81), unit="m/s^2", help="Acceleration of gravity")
@@ -108,8 +111,8 @@ class Domain:
     """The space of the simulation: unbounded, or a box whose sides are walls or open."""
 
     kind: str = parameter("unbounded", choices=("unbounded", "box"), help="Unbounded space, or a box")
-    min: tuple[float, float, float] | None = parameter(None, unit="m", help="Lowest corner of the box")
-    max: tuple[float, float, float] | None = parameter(None, unit="m", help="Highest corner of the box")
+    min: tuple[float, float, float] | None = parameter(None, unit="m", example=(-1.0, -1.0, 0.0), help="Lowest corner of the box")
+    max: tuple[float, float, float] | None = parameter(None, unit="m", example=(1.0, 1.0, 2.0), help="Highest corner of the box")
     sides: Mapping[str, Side] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -161,15 +164,15 @@ class Emitter:
     shape: Shape
     material: str
     mode: str = parameter("once", choices=("once", "inflow", "repeat"), help="Emit once, as a steady inflow, or again and again")
-    frame_start: int | None = parameter(None, help="First frame of emission; the scene's first where it is not given")
-    frame_end: int | None = parameter(None, help="Last frame of emission; the scene's last where it is not given")
+    frame_start: int | None = parameter(None, example=1, help="First frame of emission; the scene's first where it is not given")
+    frame_end: int | None = parameter(None, example=48, help="Last frame of emission; the scene's last where it is not given")
     interval: int = parameter(10, unit="frames", minimum=1, help="Frames between two emissions in mode repeat")
     velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Velocity at the start")
     angular_velocity: tuple[float, float, float] = parameter(
         (0.0, 0.0, 0.0), unit="degrees/s", help="Rotation about the shape's centre at the start"
     )
-    particles_per_cell: float | None = parameter(None, above=0.0, maximum=1000.0, help="Particles in a grid cell; 8 where neither this nor particle_count is given")
-    particle_count: int | None = parameter(None, minimum=1, maximum=2**31 - 1, help="Number of particles, exactly")
+    particles_per_cell: float | None = parameter(None, above=0.0, maximum=1000.0, example=8.0, help="Particles in a grid cell; 8 where neither this nor particle_count is given")
+    particle_count: int | None = parameter(None, minimum=1, maximum=2**31 - 1, example=100000, help="Number of particles, exactly")
     sampling: str = parameter("poisson", choices=("poisson", "lattice", "random"), help="Arrangement of the particles")
     mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's density")
     stiffness_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's stiffness")
@@ -183,6 +186,7 @@ class Emitter:
         if not self.shape.can_emit:
             raise SceneError(f"{subject}: a {self.shape.kind} has no inside to fill; use a closed shape.")
         self.shape.check(subject)
+        self.shape.check_inside(subject)
 
 
 @dataclass(frozen=True)

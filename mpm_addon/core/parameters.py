@@ -31,6 +31,7 @@ class Parameter:
         choices: the allowed words of a text parameter.
         size: the number of components of a vector.
         optional: whether None is allowed.
+        example: a typical value, shown first in the interface where there is no default.
         help: one sentence for tooltips and documentation.
     """
 
@@ -45,6 +46,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     size: int = 0
     optional: bool = False
+    example: Any = None
     help: str = ""
 
     @property

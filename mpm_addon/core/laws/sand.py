@@ -108,12 +108,13 @@ class Sand(PrincipalLaw, ElasticLaw):
     young_modulus: float = parameter(3.537e5, unit="Pa", above=0.0, help="Stiffness of the grains' packing")
     poisson_ratio: float = parameter(0.3, minimum=0.0, below=0.5, help="How much the packing bulges sideways when pressed")
     friction_angle: float | None = parameter(
-        None, unit="degrees", minimum=0.0, below=90.0, help="Constant angle of inner friction; steeper heaps with larger angles"
+        None, unit="degrees", minimum=0.0, below=90.0, example=35.0, help="Constant angle of inner friction; steeper heaps with larger angles"
     )
     friction_hardening: tuple[float, float, float, float] | None = parameter(
         None,
         unit="degrees",
         minimum=0.0,
+        example=KLAR_HARDENING,
         help="h0, h1, h2, h3 of a friction angle that grows with flow, h0 + (h1 q - h3) exp(-h2 q); "
         "35, 9, 0.2, 10 where neither this nor friction_angle is given",
     )
