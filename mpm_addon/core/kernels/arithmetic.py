@@ -31,12 +31,12 @@ def constant(number: float, like: Any) -> Any:
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two values."""
+    """The smaller of two values; b where one is not a number."""
     return a if a < b else b
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two values."""
+    """The larger of two values; b where one is not a number."""
     return a if a > b else b
 
 
@@ -65,6 +65,11 @@ def sweep_count(a: Any) -> int:
     return 8
 
 
+def rounding(a: Any) -> float:
+    """A few times the rounding error of this value type."""
+    return 4e-15
+
+
 def any_of(mask: Any) -> bool:
     """Whether the mask holds for any particle; the one way to a branch."""
     return mask
@@ -78,7 +83,8 @@ def newton_count(a: Any) -> int:
 @generic
 def clamp(a: Any, low: Any, high: Any) -> Any:
     """a, but at least `low` and at most `high`."""
-    return minimum(maximum(a, constant(low, a)), constant(high, a))
+    # the limits come first: minimum and maximum return their second value where one is not a number
+    return minimum(constant(high, a), maximum(constant(low, a), a))
 
 
 @generic

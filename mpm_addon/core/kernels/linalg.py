@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .arithmetic import absolute, any_of, constant, generic, newton_count, select, sqrt, sweep_count
+from .arithmetic import absolute, any_of, constant, generic, newton_count, rounding, select, sqrt, sweep_count
 
 
 @generic
@@ -135,11 +135,11 @@ def _ordered(p: Any, q: Any, u: Any, w: Any) -> Any:
 
 
 @generic
-def _unit(p: Any, fallback: Any) -> Any:
-    """p scaled to length 1, or the fallback where p is zero; also the length."""
+def _unit(p: Any, least: Any, fallback: Any) -> Any:
+    """p scaled to length 1, or the fallback where p is not longer than `least`; also the length."""
     p0, p1, p2 = p
     length = sqrt(_length_squared(p))
-    is_zero = length <= 0.0
+    is_zero = length <= least
     inverse = 1.0 / select(is_zero, length + 1.0, length)
     return _select_column(is_zero, fallback, (p0 * inverse, p1 * inverse, p2 * inverse)), length
 
@@ -151,7 +151,7 @@ def _perpendicular(p: Any) -> Any:
     zero = 0.0 * p0
     is_steep = absolute(p2) > 0.7
     along = _select_column(is_steep, (-p2, zero, p0), (-p1, p0, zero))
-    unit, _ = _unit(along, (zero + 1.0, zero, zero))
+    unit, _ = _unit(along, zero, (zero + 1.0, zero, zero))
     return unit
 
 
@@ -176,12 +176,13 @@ def singular_values(m: Any) -> Any:
     p, q, u, v = _ordered(p, q, u, v)
     q, r, v, w = _ordered(q, r, v, w)
     p, q, u, v = _ordered(p, q, u, v)
-    first, s0 = _unit(p, (one, zero, zero))
+    first, s0 = _unit(p, zero, (one, zero, zero))
     # q is at right angles to p up to rounding; where it is tiny the rounding is taken out before it is scaled
     along = _dot(first, q)
     q0, q1, q2 = q
     f0, f1, f2 = first
-    second, s1 = _unit((q0 - along * f0, q1 - along * f1, q2 - along * f2), _perpendicular(first))
+    q = (q0 - along * f0, q1 - along * f1, q2 - along * f2)
+    second, s1 = _unit(q, rounding(one) * s0, _perpendicular(first))
     third = _cross(first, second)
     s2 = _dot(third, r)
     g0, g1, g2 = second

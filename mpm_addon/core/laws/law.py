@@ -15,6 +15,9 @@ from typing import Any, ClassVar, NamedTuple
 from ..parameters import parameter, validate
 
 
+LAW_OF_CONSTANTS: dict[type, type["Law"]] = {}
+
+
 @dataclass(frozen=True)
 class Law:
     """Base of every law's parameters. A subclass is a frozen dataclass whose fields are `parameter`s.
@@ -34,6 +37,11 @@ class Law:
     constants_type: ClassVar[type]
 
     density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "constants_type" in vars(cls):
+            LAW_OF_CONSTANTS[cls.constants_type] = cls
 
     def check(self, subject: str) -> None:
         """Check all parameters. `subject` is how messages name the material.

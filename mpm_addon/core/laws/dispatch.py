@@ -1,0 +1,78 @@
+"""How kernels call laws: the type of a law's constants selects its functions when a kernel is compiled."""
+
+from typing import Any
+
+from numba.extending import overload
+
+from ..kernels.arithmetic import generic
+from ..kernels.compilation import teach_generic_functions
+from ..kernels.linalg import advanced, determinant, recomposed, selected, singular_values, symmetric_recomposed
+from .law import LAW_OF_CONSTANTS, FluidLaw, Law, PrincipalLaw
+
+
+def law_of(constants: Any) -> type[Law]:
+    """The law whose constants have this numba type."""
+    teach_generic_functions()
+    return LAW_OF_CONSTANTS[constants.instance_class]
+
+
+def update(constants: Any, deformation: Any, state: Any, velocity_gradient: Any, dt: Any) -> Any:
+    """Advance one particle's (or one vector of particles') deformation by a step.
+
+    Returns:
+        F (9 values), state, Kirchhoff stress (6 values) [Pa], J, wave speed squared [m^2/s^2].
+    """
+    raise TypeError("update is for kernels")
+
+
+@generic
+def projected(project: Any, constants: Any, deformation: Any, state: Any, dt: Any) -> Any:
+    """The return mapping of a principal law on a trial F: F, state, U and the new stretches; F is unchanged bit for bit where elastic."""
+    left, s, right = singular_values(deformation)
+    t, state = project(constants, s, state, dt)
+    s0, s1, s2 = s
+    t0, t1, t2 = t
+    is_elastic = (s0 == t0) & (s1 == t1) & (s2 == t2)
+    return selected(is_elastic, deformation, recomposed(left, t, right)), state, left, t
+
+
+@overload(update, jit_options={"forceinline": True})
+def _overload_update(constants, deformation, state, velocity_gradient, dt):
+    law = law_of(constants)
+    wave_speed_squared = law.wave_speed_squared
+    if issubclass(law, FluidLaw):
+        return _fluid_update(law.advance, law.fluid_stress, wave_speed_squared)
+    if issubclass(law, PrincipalLaw):
+        return _principal_update(law.project, law.principal_stress, wave_speed_squared)
+    return _tensor_update(law.stress, wave_speed_squared)
+
+
+def _fluid_update(advance: Any, fluid_stress: Any, wave_speed_squared: Any) -> Any:
+    def update(constants, deformation, state, velocity_gradient, dt):
+        volume_ratio = advance(constants, state[0], velocity_gradient, dt)
+        state = (volume_ratio,)
+        stress = fluid_stress(constants, volume_ratio, velocity_gradient)
+        return deformation, state, stress, volume_ratio, wave_speed_squared(constants, volume_ratio, state)
+
+    return update
+
+
+def _principal_update(project: Any, principal_stress: Any, wave_speed_squared: Any) -> Any:
+    def update(constants, deformation, state, velocity_gradient, dt):
+        trial = advanced(deformation, velocity_gradient, dt)
+        deformation, state, left, s = projected(project, constants, trial, state, dt)
+        stress = symmetric_recomposed(left, principal_stress(constants, s, state))
+        volume_ratio = s[0] * s[1] * s[2]
+        return deformation, state, stress, volume_ratio, wave_speed_squared(constants, volume_ratio, state)
+
+    return update
+
+
+def _tensor_update(stress: Any, wave_speed_squared: Any) -> Any:
+    def update(constants, deformation, state, velocity_gradient, dt):
+        deformation = advanced(deformation, velocity_gradient, dt)
+        volume_ratio = determinant(deformation)
+        tau = stress(constants, deformation, velocity_gradient)
+        return deformation, state, tau, volume_ratio, wave_speed_squared(constants, volume_ratio, state)
+
+    return update
