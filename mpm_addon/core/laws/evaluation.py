@@ -1,0 +1,211 @@
+"""Laws at points, in float64: energy and stress for a given F, and the return mapping. The solver's own functions, without the solver."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SceneError
+from ..kernels.compilation import kernel
+from ..kernels.linalg import determinant, singular_values, symmetric_recomposed
+from ..parameters import parameters_of, suggestion
+from . import LAWS, FluidLaw, Law, PrincipalLaw
+from .dispatch import law_of, projected
+
+Floats = NDArray[np.float64]
+
+
+def evaluate_law(
+    name: str | Law,
+    F: ArrayLike,
+    parameters: Mapping[str, Any] | None = None,
+    state: Mapping[str, ArrayLike] | None = None,
+    velocity_gradient: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Energy density and Kirchhoff stress of a law at deformation gradients, without plastic flow.
+
+    Args:
+        name: a law's name, or a law with its parameters.
+        F: deformation gradients, shape (..., 3, 3).
+        parameters: the law's parameters by name; the defaults where one is left out.
+        state: the law's state by name, each of shape (...); undeformed matter where it is None. Of a fluid, J is det F.
+        velocity_gradient: L [1/s], shape (..., 3, 3), for viscous laws; zero where it is None.
+
+    Returns:
+        Psi per rest volume [J/m^3], shape (...), and tau = P F^T [Pa], shape (..., 3, 3).
+
+    Raises:
+        SceneError: for an unknown law, parameter or state, or a value out of its range.
+    """
+    law = make_law(name, parameters)
+    deformations, shape = _as_matrices(F, "F")
+    states = _states(law, state, shape)
+    gradients = np.zeros_like(deformations) if velocity_gradient is None else _as_matrices(velocity_gradient, "velocity_gradient")[0]
+    if gradients.shape != deformations.shape:
+        raise SceneError(f"velocity_gradient: shape {np.shape(velocity_gradient)} is not that of F {np.shape(F)}; give one for each F.")
+    energies = np.empty(len(deformations))
+    stresses = np.empty((len(deformations), 6))
+    _evaluate(law.constants(), deformations, states, gradients, energies, stresses)
+    return energies.reshape(shape), stresses[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(*shape, 3, 3)
+
+
+def return_map(
+    name: str | Law,
+    F_trial: ArrayLike,
+    state: Mapping[str, ArrayLike] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    time_step: float = 1e-3,
+) -> tuple[Floats, dict[str, Floats]]:
+    """The return mapping of a law: from a trial deformation gradient to an admissible one.
+
+    Args:
+        name: a law's name, or a law with its parameters.
+        F_trial: trial deformation gradients, shape (..., 3, 3).
+        state: the law's state by name, each of shape (...); undeformed matter where it is None.
+        parameters: the law's parameters by name.
+        time_step: [s], for laws whose flow takes time.
+
+    Returns:
+        F, shape (..., 3, 3), unchanged bit for bit where the trial is elastic; and the new state by name.
+
+    Raises:
+        SceneError: as `evaluate_law`.
+    """
+    law = make_law(name, parameters)
+    deformations, shape = _as_matrices(F_trial, "F_trial")
+    states = _states(law, state, shape)
+    results = deformations.copy()
+    if isinstance(law, PrincipalLaw):
+        _project(law.constants(), deformations, states, time_step, results)
+    elif isinstance(law, FluidLaw):
+        states[:, 0] = np.linalg.det(deformations.reshape(-1, 3, 3))
+    named = {key: states[:, column].reshape(shape) for column, key in enumerate(law.state_names)}
+    return results.reshape(*shape, 3, 3), named
+
+
+def make_law(name: str | Law, parameters: Mapping[str, Any] | None = None) -> Law:
+    """A law from its name and its parameters by name, checked."""
+    if isinstance(name, Law):
+        law = name
+    elif name not in LAWS:
+        raise SceneError(f'law "{name}" is unknown{suggestion(name, LAWS)}; use one of {", ".join(LAWS)}.')
+    else:
+        known = [declared.name for declared in parameters_of(LAWS[name])]
+        for key in parameters or {}:
+            if key not in known:
+                raise SceneError(f'law "{name}": parameter "{key}" is unknown{suggestion(key, known)}; use one of {", ".join(known)}.')
+        law = LAWS[name](**(parameters or {}))
+    law.check(f'law "{law.name}"')
+    return law
+
+
+def _as_matrices(value: ArrayLike, subject: str) -> tuple[Floats, tuple[int, ...]]:
+    """The matrices as rows of nine, and the shape before the last two axes."""
+    matrices = np.asarray(value, dtype=np.float64)
+    if matrices.shape[-2:] != (3, 3):
+        raise SceneError(f"{subject}: shape {matrices.shape} does not end in (3, 3); give matrices of 3 by 3.")
+    return np.ascontiguousarray(matrices.reshape(-1, 9)), matrices.shape[:-2]
+
+
+def _states(law: Law, state: Mapping[str, ArrayLike] | None, shape: tuple[int, ...]) -> Floats:
+    states = np.empty((int(np.prod(shape)), max(1, len(law.state_names))))
+    for key in state or {}:
+        if key not in law.state_names:
+            known = ", ".join(law.state_names) or "none"
+            raise SceneError(f'law "{law.name}": state "{key}" is unknown{suggestion(key, law.state_names)}; it has: {known}.')
+    for column, (key, virgin) in enumerate(zip(law.state_names, law.virgin_state, strict=True)):
+        states[:, column] = np.broadcast_to(np.asarray((state or {}).get(key, virgin), dtype=np.float64), shape).reshape(-1)
+    return states
+
+
+def _energy_and_stress(constants: Any, deformation: Any, state: Any, velocity_gradient: Any) -> Any:
+    raise TypeError("_energy_and_stress is for kernels")
+
+
+@overload(_energy_and_stress)
+def _overload_energy_and_stress(constants, deformation, state, velocity_gradient):
+    law = law_of(constants)
+    if issubclass(law, FluidLaw):
+        fluid_energy, fluid_stress = law.fluid_energy, law.fluid_stress
+
+        def of_fluid(constants, deformation, state, velocity_gradient):
+            volume_ratio = determinant(deformation)
+            return fluid_energy(constants, volume_ratio), fluid_stress(constants, volume_ratio, velocity_gradient)
+
+        return of_fluid
+    if issubclass(law, PrincipalLaw):
+        principal_energy, principal_stress = law.principal_energy, law.principal_stress
+
+        def of_principal(constants, deformation, state, velocity_gradient):
+            left, s, _ = singular_values(deformation)
+            return principal_energy(constants, s, state), symmetric_recomposed(left, principal_stress(constants, s, state))
+
+        return of_principal
+    energy, stress = law.energy, law.stress
+
+    def of_tensor(constants, deformation, state, velocity_gradient):
+        return energy(constants, deformation), stress(constants, deformation, velocity_gradient)
+
+    return of_tensor
+
+
+def _state_tuple(constants: Any, states: Any, index: Any) -> Any:
+    raise TypeError("_state_tuple is for kernels")
+
+
+@overload(_state_tuple)
+def _overload_state_tuple(constants, states, index):
+    count = len(law_of(constants).state_names)
+    if count == 2:
+        return lambda constants, states, index: (states[index, 0], states[index, 1])
+    if count == 1:
+        return lambda constants, states, index: (states[index, 0],)
+    return lambda constants, states, index: ()
+
+
+@kernel
+def _nine(values, index):
+    return (
+        values[index, 0], values[index, 1], values[index, 2],
+        values[index, 3], values[index, 4], values[index, 5],
+        values[index, 6], values[index, 7], values[index, 8],
+    )  # fmt: skip
+
+
+@kernel
+def _evaluate(constants, deformations, states, gradients, energies, stresses):
+    for index in range(deformations.shape[0]):
+        state = _state_tuple(constants, states, index)
+        energy, stress = _energy_and_stress(constants, _nine(deformations, index), state, _nine(gradients, index))
+        energies[index] = energy
+        for place in range(6):
+            stresses[index, place] = stress[place]
+
+
+def _project_state(constants: Any, deformation: Any, state: Any, dt: Any) -> Any:
+    raise TypeError("_project_state is for kernels")
+
+
+@overload(_project_state)
+def _overload_project_state(constants, deformation, state, dt):
+    project = law_of(constants).project
+
+    def through_project(constants, deformation, state, dt):
+        result, new_state, _, _ = projected(project, constants, deformation, state, dt)
+        return result, new_state
+
+    return through_project
+
+
+@kernel
+def _project(constants, deformations, states, dt, results):
+    for index in range(deformations.shape[0]):
+        state = _state_tuple(constants, states, index)
+        result, state = _project_state(constants, _nine(deformations, index), state, dt)
+        for place in range(9):
+            results[index, place] = result[place]
+        for place in range(len(state)):
+            states[index, place] = state[place]
