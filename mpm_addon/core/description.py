@@ -141,7 +141,7 @@ class Material:
         self.law.check(f'Material "{self.name}"')
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Motion:
     """Where a collider is: world from local, at given frames.
 
@@ -154,6 +154,15 @@ class Motion:
     frames: Floats
     matrices: Floats | None = None
     vertices: Floats | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the arrays are equal by value."""
+        if not isinstance(other, Motion):
+            return NotImplemented
+        pairs = ((self.frames, other.frames), (self.matrices, other.matrices), (self.vertices, other.vertices))
+        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)  # type: ignore[arg-type]
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -230,9 +239,23 @@ class Scene:
 
     def __post_init__(self) -> None:
         for emitter in self.emitters:
+            self._check_size(emitter)
             if emitter.material not in self.materials:
                 known = ", ".join(self.materials) or "none"
                 raise SceneError(
                     f'Emitter "{emitter.name}": material "{emitter.material}" does not exist'
                     f"{suggestion(emitter.material, self.materials)}; use one of: {known}."
                 )
+
+    def _check_size(self, emitter: Emitter) -> None:
+        """Check that an emitter is at least one cell thick. Raises SceneError."""
+        if emitter.shape.kind == "points":
+            return
+        low, high = emitter.shape.bounds()
+        extents = high - low
+        size = float(min(extents) if self.solver.dimension == 3 else min(extents[0], extents[2]))
+        if self.solver.grid_spacing > size * (1.0 + 1e-9):
+            raise SceneError(
+                f'Emitter "{emitter.name}": grid_spacing {self.solver.grid_spacing:g} m is larger than the object '
+                f"({size:g} m); use at most {size / 4:.3g} m."
+            )

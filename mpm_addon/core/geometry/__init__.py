@@ -1,0 +1,29 @@
+"""Shapes, distances, samples and motion: everything about where matter may be.
+
+The names below load numba when they are first used; `shapes`, `motion` and `rotation` never do. Knows nothing of
+laws, files or Blender.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .distance import distance_query
+    from .surface import signed_distance, winding_number
+    from .sampling import sample_mesh, sample_shape
+
+_HOMES = {
+    "distance_query": ".distance",
+    "sample_mesh": ".sampling",
+    "sample_shape": ".sampling",
+    "signed_distance": ".surface",
+    "winding_number": ".surface",
+}
+
+__all__ = ["distance_query", "sample_mesh", "sample_shape", "signed_distance", "winding_number"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name], __name__), name)

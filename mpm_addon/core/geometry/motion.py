@@ -1,0 +1,70 @@
+"""Where a rigid collider is and how it moves, between the frames that the scene gives. Plain numpy.
+
+A pose matrix is split into translation, rotation and scale (M = R S, S symmetric; S is negative where M mirrors).
+Between two frames the translation and the scale change linearly and the rotation turns about a fixed axis at a
+constant rate (the geodesic of SO(3)). Before the first and after the last frame the pose is held.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .rotation import Floats, rotation_matrix, rotation_vector
+
+
+def pose_at(motion: Any, frame: float) -> Floats:
+    """The pose of a `Motion` at a (fractional) frame: world from local, shape (4, 4)."""
+    first, second, share = _interval(motion, frame)
+    if first == second:
+        return np.array(motion.matrices[first], dtype=np.float64)
+    return _between(motion.matrices[first], motion.matrices[second], share)
+
+
+def velocity_at(motion: Any, frame: float, fps: float) -> tuple[Floats, Floats, Floats]:
+    """The pose of a `Motion` at a (fractional) frame, and how it moves from there on.
+
+    Args:
+        motion: a `Motion` with `frames` (k,) and `matrices` (k, 4, 4).
+        frame: frame number; at a given frame the velocity is that of the interval which begins there.
+        fps: frames per second [1/s].
+
+    Returns:
+        world from local (4, 4), velocity of the local origin [m/s] (3,), angular velocity in world axes [rad/s] (3,).
+        A change of scale is in the pose but not in these velocities.
+    """
+    first, second, share = _interval(motion, frame)
+    if first == second:
+        return np.array(motion.matrices[first], dtype=np.float64), np.zeros(3), np.zeros(3)
+    start, end = (np.asarray(motion.matrices[index], dtype=np.float64) for index in (first, second))
+    rate = fps / float(motion.frames[second] - motion.frames[first])
+    turn = rotation_vector(_rotation_and_scale(end)[0] @ _rotation_and_scale(start)[0].T)
+    return _between(start, end, share), (end[:3, 3] - start[:3, 3]) * rate, turn * rate
+
+
+def _interval(motion: Any, frame: float) -> tuple[int, int, float]:
+    """The indices of the frames around `frame` and how far it lies between them; twice the same where held."""
+    frames = np.asarray(motion.frames, dtype=np.float64)
+    first = int(np.searchsorted(frames, frame, side="right")) - 1
+    if first < 0 or first == len(frames) - 1:
+        return (0, 0, 0.0) if first < 0 else (first, first, 0.0)
+    return first, first + 1, float((frame - frames[first]) / (frames[first + 1] - frames[first]))
+
+
+def _between(start: Floats, end: Floats, share: float) -> Floats:
+    start_rotation, start_scale = _rotation_and_scale(start)
+    end_rotation, end_scale = _rotation_and_scale(end)
+    turn = rotation_vector(end_rotation @ start_rotation.T)
+    pose = np.eye(4)
+    pose[:3, :3] = rotation_matrix(share * turn) @ start_rotation @ ((1.0 - share) * start_scale + share * end_scale)
+    pose[:3, 3] = (1.0 - share) * start[:3, 3] + share * end[:3, 3]
+    return pose
+
+
+def _rotation_and_scale(matrix: Floats) -> tuple[Floats, Floats]:
+    """The polar decomposition of the upper left 3x3 block, with a proper rotation also where it mirrors."""
+    block = matrix[:3, :3]
+    mirror = -1.0 if np.linalg.det(block) < 0.0 else 1.0
+    left, sizes, right = np.linalg.svd(mirror * block)
+    if np.linalg.det(left @ right) < 0.0:  # only where a size is zero, so its sign is free
+        left[:, 2] = -left[:, 2]
+    return left @ right, mirror * (right.T * sizes) @ right

@@ -1,0 +1,18 @@
+"""The shapes that emitters fill and colliders block, by their word in scene files.
+
+Declared without numba, so that interfaces and scene files can use them. A new shape is one file and one line here.
+"""
+
+from ...description import Shape
+from .box import Box
+from .capsule import Capsule
+from .closed_form import ClosedForm
+from .cylinder import Cylinder
+from .mesh import Mesh
+from .plane import Plane
+from .points import Points
+from .sphere import Sphere
+
+SHAPES: dict[str, type[Shape]] = {shape.kind: shape for shape in (Plane, Sphere, Box, Capsule, Cylinder, Mesh, Points)}
+
+__all__ = ["SHAPES", "Box", "Capsule", "ClosedForm", "Cylinder", "Mesh", "Plane", "Points", "Sphere"]

@@ -1,0 +1,35 @@
+"""A box."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...description import Floats
+from ...parameters import parameter
+from ..rotation import euler_matrix
+from .closed_form import ClosedForm, distance_to_corner
+
+
+@dataclass(frozen=True)
+class Box(ClosedForm):
+    """A box with any orientation."""
+
+    kind: ClassVar[str] = "box"
+
+    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Middle of the box")
+    size: tuple[float, float, float] = parameter(unit="m", above=0.0, help="Edge lengths along the box's own axes")
+    rotation: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="degrees", help="XYZ Euler angles")
+
+    def bounds(self) -> Floats:
+        reach = np.abs(euler_matrix(self.rotation)) @ np.asarray(self.size) / 2
+        return np.array([self.center - reach, self.center + reach])
+
+    def volume(self) -> float:
+        return self.size[0] * self.size[1] * self.size[2]
+
+    def distance_and_normal(self, points: Floats) -> tuple[Floats, Floats]:
+        rotation = euler_matrix(self.rotation)
+        local = (points - np.asarray(self.center)) @ rotation
+        distance, gradient = distance_to_corner(np.abs(local) - np.asarray(self.size) / 2)
+        return distance, np.copysign(gradient, local) @ rotation.T

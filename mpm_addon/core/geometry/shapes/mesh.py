@@ -1,0 +1,127 @@
+"""A triangle mesh."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...description import Floats, Shape
+from ...errors import SceneError
+from .. import mesh_topology
+from .arrays import ArrayEquality, frozen_array
+
+# A mesh whose openings are larger than this share of its own surface has no inside that could be meant.
+LARGEST_OPENING = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh(ArrayEquality, Shape):
+    """A triangle mesh, closed or not.
+
+    Triangles run counter-clockwise seen from outside; a consistently inverted mesh is flipped. What is inside a mesh
+    with holes is told by the generalised winding number (`signed_distance`) or by closing the holes (`closed`,
+    `volume`); both agree where a hole's rim is flat.
+
+    Attributes:
+        vertices: [m], shape (n, 3).
+        triangles: vertex indices, shape (m, 3), of any integer type.
+        source: where the mesh comes from, for messages.
+    """
+
+    kind: ClassVar[str] = "mesh"
+
+    vertices: Floats
+    triangles: np.ndarray[Any, np.dtype[np.int64]]
+    source: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vertices", frozen_array(self.vertices, "fiu", np.float64))
+        object.__setattr__(self, "triangles", frozen_array(self.triangles, "iu", np.int64))
+
+    @property
+    def words(self) -> str:
+        """How messages call this mesh."""
+        return f'the mesh "{self.source}"' if self.source else "the mesh"
+
+    def check(self, subject: str) -> None:
+        """Check the arrays: shapes, finite coordinates, valid indices, and a surface with an area."""
+        super().check(subject)
+        start = f"{subject}: {self.words}"
+        if len(self.vertices) == 0:
+            raise SceneError(f"{start} has no vertices; give a mesh with a surface.")
+        if len(self.triangles) == 0:
+            raise SceneError(f"{start} has no faces; add faces, or remove the object from the simulation.")
+        for name, values, dtype in (("vertices", self.vertices, np.float64), ("triangles", self.triangles, np.int64)):
+            if values.ndim != 2 or values.shape[1] != 3 or values.dtype != dtype:
+                words = "numbers" if dtype is np.float64 else "whole numbers"
+                raise SceneError(
+                    f"{start} has {name} of shape {values.shape} and type {values.dtype}; use {words} of shape (n, 3)."
+                )
+        wrong = ~np.isfinite(self.vertices).all(axis=1)
+        if wrong.any():
+            index = int(np.argmax(wrong))
+            raise SceneError(
+                f"{start} has vertex {index} at {self.vertices[index]}; move it to finite coordinates or delete it."
+            )
+        outside = (self.triangles < 0) | (self.triangles >= len(self.vertices))
+        if outside.any():
+            row = int(np.argmax(outside.any(axis=1)))
+            raise SceneError(
+                f"{start} has triangle {row} with vertices {self.triangles[row].tolist()}; "
+                f"use indices from 0 to {len(self.vertices) - 1}."
+            )
+        if not self.area() > 1e-14 * float(np.ptp(self.vertices[self.triangles.ravel()], axis=0).max()) ** 2:
+            raise SceneError(f"{start} has zero area: all its faces are lines or points; use faces with an area.")
+
+    def check_inside(self, subject: str) -> None:
+        """Check that the mesh encloses something, after `check`. Raises SceneError."""
+        size = float(np.ptp(self.closed.vertices, axis=0).max())
+        if self.opening() > LARGEST_OPENING:
+            raise SceneError(
+                f"{subject}: {self.words} has no volume: its openings are {self.opening():.0%} of its surface and at "
+                f"most {LARGEST_OPENING:.0%} can be filled; close it, or give it a thickness (Solidify modifier)."
+            )
+        if not self.volume() > 1e-9 * self.area() * size:
+            raise SceneError(
+                f"{subject}: {self.words} has no volume: its faces enclose {max(self.volume(), 0.0):g} m^3; "
+                "close it, or give it a thickness (Solidify modifier)."
+            )
+
+    def bounds(self) -> Floats:
+        used = self.vertices[np.unique(self.triangles)]
+        return np.array([used.min(axis=0), used.max(axis=0)])
+
+    def area(self) -> float:
+        """The area of all triangles [m^2]."""
+        return mesh_topology.area(self.vertices, self.triangles)
+
+    def opening(self) -> float:
+        """The area of the caps that close the mesh, as a share of its own area: 0 for a closed mesh."""
+        caps = self.closed.triangles[len(self.triangles) :]
+        return mesh_topology.area(self.closed.vertices, caps) / self.area()
+
+    def volume(self) -> float:
+        """The enclosed volume [m^3], by the divergence theorem over the closed mesh. Overlapping parts count twice."""
+        return mesh_topology.volume(self.closed.vertices, self.closed.triangles)
+
+    @cached_property
+    def closed(self) -> "Mesh":
+        """This mesh with every hole capped and, if it was inverted, flipped; itself where there is nothing to do."""
+        vertices, triangles = mesh_topology.closed_mesh(self.vertices, self.triangles)
+        return self if triangles is self.triangles else Mesh(vertices, triangles, self.source)
+
+    @cached_property
+    def surface(self) -> Any:
+        """The search trees over the triangles (a `surface.Surface`)."""
+        from ..surface import Surface
+
+        return Surface(self.vertices, self.triangles)
+
+    def signed_distance(self, points: Floats) -> Floats:
+        return self.surface.signed_distance(points, is_inverted=self.is_inverted)
+
+    @cached_property
+    def is_inverted(self) -> bool:
+        """Whether the triangles run clockwise seen from outside."""
+        return mesh_topology.volume(*mesh_topology.capped(self.vertices, self.triangles)) < 0.0

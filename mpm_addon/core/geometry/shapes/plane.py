@@ -1,0 +1,39 @@
+"""A plane: a half space that blocks everything behind it."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...description import Floats
+from ...errors import SceneError
+from ...parameters import parameter
+from .closed_form import ClosedForm
+
+
+@dataclass(frozen=True)
+class Plane(ClosedForm):
+    """The half space behind a plane; it has no bounds and no end."""
+
+    kind: ClassVar[str] = "plane"
+    can_emit: ClassVar[bool] = False
+
+    point: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="A point on the plane")
+    normal: tuple[float, float, float] = parameter((0.0, 0.0, 1.0), help="Direction to the free side, of any length")
+
+    def check(self, subject: str) -> None:
+        super().check(subject)
+        if not any(self.normal):
+            raise SceneError(f"{subject}: the plane's normal {self.normal} has length 0; use a direction as (0, 0, 1).")
+
+    def bounds(self) -> Floats:
+        return np.array([[-np.inf] * 3, [np.inf] * 3])
+
+    def volume(self) -> float:
+        return math.inf
+
+    def distance_and_normal(self, points: Floats) -> tuple[Floats, Floats]:
+        normal = np.asarray(self.normal) / np.max(np.abs(self.normal))
+        normal /= np.linalg.norm(normal)
+        return (points - np.asarray(self.point)) @ normal, np.tile(normal, (len(points), 1))

@@ -1,0 +1,83 @@
+"""The surface of a mesh as something to ask: how far, how often around, inside or outside."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import mesh_topology
+from .mesh_distance import distances
+from .mesh_topology import Floats, Integers
+from .mesh_tree import build_tree
+from .shapes.mesh import Mesh
+from .winding import FAR_FOR_NUMBERS, FAR_FOR_SIGNS, winding_numbers
+
+
+class Surface:
+    """The search tree over a mesh's triangles. Everything is measured from the mesh's centre, so far objects are exact.
+
+    Attributes:
+        center: the middle of the mesh's bounds [m], shape (3,).
+        tree: the tree, in coordinates relative to `center`.
+    """
+
+    def __init__(self, vertices: Floats, triangles: Integers) -> None:
+        self.center = mesh_topology.center(vertices, triangles)
+        self.tree = build_tree(mesh_topology.corners(vertices, triangles))
+
+    def distance(self, points: ArrayLike) -> Floats:
+        """The distance [m] of points (n, 3) from the nearest triangle, shape (n,)."""
+        local = self._local(points)
+        result = np.empty(len(local))
+        distances(self.tree, local, result)
+        return result
+
+    def winding_number(self, points: ArrayLike, *, far: float = FAR_FOR_NUMBERS) -> Floats:
+        """The generalised winding number at points (n, 3), shape (n,)."""
+        local = self._local(points)
+        result = np.empty(len(local))
+        winding_numbers(self.tree, local, far, result)
+        return result
+
+    def signed_distance(self, points: ArrayLike, *, is_inverted: bool) -> Floats:
+        """The distance [m] of points (n, 3), negative where the winding number is at least one half; shape (n,)."""
+        winding = self.winding_number(points, far=FAR_FOR_SIGNS)
+        return np.where((-winding if is_inverted else winding) >= 0.5, -1.0, 1.0) * self.distance(points)
+
+    def _local(self, points: ArrayLike) -> Floats:
+        return np.ascontiguousarray(np.asarray(points, dtype=np.float64).reshape(-1, 3) - self.center)
+
+
+def signed_distance(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike) -> Floats:
+    """The signed distance of points from a triangle mesh, exact; positive outside.
+
+    Inside is where the generalised winding number is at least one half, so that a mesh with holes has an inside too.
+    A consistently inverted mesh is flipped first.
+
+    Args:
+        vertices: [m], shape (v, 3).
+        triangles: vertex indices of any integer type, shape (m, 3).
+        points: [m], shape (n, 3).
+
+    Returns:
+        distances [m], shape (n,), float64.
+
+    Raises:
+        SceneError: the mesh has no faces, no area, an index out of range, or coordinates that are not finite.
+    """
+    return _checked_mesh(vertices, triangles).signed_distance(np.asarray(points, dtype=np.float64))
+
+
+def winding_number(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike) -> Floats:
+    """The generalised winding number of a triangle mesh, as it is, around points (n, 3); shape (n,).
+
+    1 inside a closed mesh with outward normals, 0 outside, between them near holes, negative in an inverted mesh.
+
+    Raises:
+        SceneError: as `signed_distance`.
+    """
+    return _checked_mesh(vertices, triangles).surface.winding_number(points)
+
+
+def _checked_mesh(vertices: ArrayLike, triangles: ArrayLike) -> Mesh:
+    mesh = Mesh(np.asarray(vertices), np.asarray(triangles))
+    mesh.check("signed distance")
+    return mesh
