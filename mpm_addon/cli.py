@@ -1,0 +1,286 @@
+"""The command line: bake, info, export, presets, doctor. Works without Blender.
+
+Exit status: 0 done, 1 failed with one line on stderr, 2 bad usage, 130 cancelled.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .core.errors import Cancelled, MpmError
+from .core.estimate import available_memory, estimate
+from .storage.cache import MANIFEST, Cache, open_cache
+from .storage.exporters import EXPORTERS, export_frames
+from .storage.installation import cache_home, kernel_cache_folder, presets_folder, version
+from .storage.scene_file import read_scene, scene_path
+
+MOST_THREADS = 1024
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except Cancelled as error:
+        _complain(error)
+        return 130
+    except MpmError as error:
+        _complain(error)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # whoever read stdout is gone; what Python still holds for it must not complain at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def _complain(error: MpmError) -> None:
+    print("mpm: " + " ".join(str(error).split()), file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="mpm_addon", description="Material Point Method simulations")
+    parser.add_argument("--version", action="version", version=version())
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    bake = commands.add_parser("bake", help="simulate a scene into a cache; resumes by default", allow_abbrev=False)
+    bake.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
+    bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
+    bake.add_argument("--frames", metavar="A-B", type=_frame_range, help="keep these frames only (default: all)")
+    bake.add_argument(
+        "--threads", metavar="N", type=_thread_count, help="threads (default: all cores); may exceed them"
+    )
+    bake.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
+    bake.add_argument("--json", action="store_true", help="print one JSON object a line")
+    bake.set_defaults(run=_bake)
+
+    info = commands.add_parser("info", help="describe a cache, or what a scene will cost", allow_abbrev=False)
+    info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")
+    info.add_argument("--json", action="store_true", help="print JSON")
+    info.set_defaults(run=_info)
+
+    export = commands.add_parser("export", help="write frames for other programs", allow_abbrev=False)
+    export.add_argument("cache", metavar="DIR", type=Path, help="a cache")
+    export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
+    export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder; or a file, for one frame")
+    export.add_argument("--frames", metavar="A-B", type=_frame_range, help="these frames only (default: all)")
+    export.set_defaults(run=_export)
+
+    presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
+    presets.set_defaults(run=_list_presets)
+    actions = presets.add_subparsers(metavar="list|show NAME")
+    actions.add_parser("list", help="list all presets").set_defaults(run=_list_presets)
+    show = actions.add_parser("show", help="show one preset")
+    show.add_argument("name", metavar="NAME")
+    show.set_defaults(run=_show_preset)
+
+    doctor = commands.add_parser("doctor", help="show versions, threads, folders, memory and disk", allow_abbrev=False)
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+def _frame_range(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(-?\d+)(?:-(-?\d+))?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f'"{text}" is no range of frames; use A-B, such as 1-48')
+    first = int(match[1])
+    return first, int(match[2]) if match[2] else first
+
+
+def _thread_count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_THREADS:
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of threads; use 1 to {MOST_THREADS}')
+    return int(text)
+
+
+def prepare_numba(threads: int | None = None) -> None:
+    """Set what numba reads when it is first imported: threads, and where compiled kernels are kept."""
+    if threads is not None:
+        os.environ["NUMBA_NUM_THREADS"] = str(threads)
+    folder = kernel_cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        # a home that cannot be written, as on a farm: compile into a place of this run's own
+        folder = Path(tempfile.mkdtemp(prefix="mpm_kernels_"))
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+
+
+def _bake(options: argparse.Namespace) -> None:
+    prepare_numba(options.threads)
+    from .bake import bake
+
+    tell = _print_json if options.json else _EventPrinter().tell
+    bake(options.scene, options.cache, frames=options.frames, restart=options.restart, on_event=tell)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value), flush=True)
+
+
+class _EventPrinter:
+    """Shows a bake's events to a person: a line a frame, and on a terminal a line that moves in between."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stdout.isatty()
+
+    def tell(self, event: dict[str, Any]) -> None:
+        kind = event["event"]
+        if kind == "progress" and not self._is_terminal:
+            return
+        show = getattr(self, f"_{kind}", None)
+        if show is not None:
+            line = show(event)
+            end = "\r" if kind == "progress" else "\n"
+            clear = "\x1b[K" if self._is_terminal else ""
+            print(f"{clear}{line}", end=end, flush=True)
+
+    def _start(self, event: dict[str, Any]) -> str:
+        begun = f", going on after frame {event['resumed_from']}" if event["resumed_from"] is not None else ""
+        there = f"{event['done']} of {event['total']} frames there"
+        return f"{event['scene']}: about {event['particles']} particles, {there}{begun}"
+
+    def _compiling(self, event: dict[str, Any]) -> str:
+        return "compiling kernels (once for each version)"
+
+    def _progress(self, event: dict[str, Any]) -> str:
+        reached = f"frame {event['frame']} at {event['fraction']:.0%}"
+        return f"{_share(event)} {reached}, {event['substeps']} substeps{_pace(event)}"
+
+    def _frame(self, event: dict[str, Any]) -> str:
+        counts = f"{event['particles']} particles, {event['substeps']} substeps"
+        return f"{_share(event)} frame {event['frame']}, {counts}{_pace(event)}"
+
+    def _done(self, event: dict[str, Any]) -> str:
+        return f"done: {event['frames']} frames after {event['seconds']:.1f} s"
+
+
+def _share(event: dict[str, Any]) -> str:
+    done, total = event["done"], event["total"]
+    return f"{100 * done // max(total, 1):3d} % ({done}/{total})"
+
+
+def _pace(event: dict[str, Any]) -> str:
+    per_frame, eta = event["seconds_per_frame"], event["eta_seconds"]
+    return "" if per_frame is None else f", {per_frame:.2f} s/frame, {_duration(eta)} left"
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+
+
+def _info(options: argparse.Namespace) -> None:
+    is_cache = (options.path / MANIFEST).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
+    description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options.path)
+    if options.json:
+        _print_json(description)
+    else:
+        _print_table(description)
+
+
+def _describe_cache(cache: Cache) -> dict[str, Any]:
+    frames = list(cache.statistics())
+    return {"cache": str(cache.folder), **cache.manifest, "bytes": cache.size(), "frames": frames}
+
+
+def _describe_scene(path: Path) -> dict[str, Any]:
+    scene = read_scene(path)
+    cost = estimate(scene)
+    return {
+        "scene": scene.name,
+        "fps": scene.time.fps,
+        "frame_start": scene.time.frame_start,
+        "frame_end": scene.time.frame_end,
+        "dimension": scene.solver.dimension,
+        "grid_spacing": scene.solver.grid_spacing,
+        "materials": list(scene.materials),
+        "emitters": [emitter.name for emitter in scene.emitters],
+        "colliders": [collider.name for collider in scene.colliders],
+        **vars(cost),
+    }
+
+
+def _print_table(description: dict[str, Any]) -> None:
+    for key, value in description.items():
+        if key == "frames":
+            for frame in value:
+                print("  " + ", ".join(f"{name} {_shown(number)}" for name, number in frame.items()))
+        elif key != "attributes":
+            items = [f"{name} {_shown(entry)}" for name, entry in value.items()] if isinstance(value, dict) else value
+            print(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else _shown(items)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return "(" + ", ".join(map(_shown, value)) + ")"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _export(options: argparse.Namespace) -> None:
+    cache = open_cache(options.cache)
+    first, last = options.frames or (0, -1)
+    numbers = range(first, last + 1) if options.frames else cache.frames
+    count = sum(1 for _ in export_frames(cache, numbers, options.format, options.output))
+    print(f"{count} frames written to {options.output}")
+
+
+def _list_presets(_options: argparse.Namespace) -> None:
+    from .storage.presets import material_preset, material_preset_names, scene_preset_folders
+
+    print("materials")
+    for name in material_preset_names():
+        preset = material_preset(name)
+        print(f"  {name:<20} {preset.law.name:<12} {preset.description}")
+    print("scenes")
+    for name, folder in scene_preset_folders().items():
+        print(f"  {name:<20} {folder}")
+
+
+def _show_preset(options: argparse.Namespace) -> None:
+    from .storage.presets import preset_file
+
+    print(preset_file(options.name).read_text(encoding="utf-8"), end="")
+
+
+def _doctor(options: argparse.Namespace) -> None:
+    prepare_numba()
+    import llvmlite
+    import numba
+    import numpy
+
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    report = {
+        "mpm_addon": version(),
+        "python": sys.version.split()[0],
+        "executable": sys.executable,
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "cores": os.cpu_count(),
+        "threads": numba.config.NUMBA_NUM_THREADS,  # type: ignore[attr-defined]
+        "threading_layer": numba.config.THREADING_LAYER,  # type: ignore[attr-defined]
+        "kernel_cache": str(folder),
+        "kernel_cache_bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        "cache_home": str(cache_home()),
+        "presets": str(presets_folder()),
+        "memory_available_gb": round(available_memory() / 1e9, 2),
+        "disk_free_gb": round(shutil.disk_usage(folder).free / 1e9, 2),
+    }
+    if options.json:
+        _print_json(report)
+    else:
+        _print_table(report)

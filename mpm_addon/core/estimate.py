@@ -1,0 +1,208 @@
+"""What a scene will cost, before anything of it is made: particles, memory, disk, steps.
+
+Counts from volumes and closed forms alone, so it answers at once even for a scene that could never fit. No numba.
+"""
+
+import math
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from .description import Emitter, Scene
+from .errors import SceneError
+from .particles import ATTRIBUTES
+
+# Bytes of memory that the solver keeps for a particle: state, its sorted copy, the frame on its way to the disk.
+BYTES_PER_PARTICLE = 300
+
+# A grid node in single precision is four numbers; the blocks around the matter hold about three times its own cells.
+BYTES_PER_NODE = 16
+GRID_MARGIN = 3.0
+
+# Particles in a cell where a scene does not say.
+PARTICLES_PER_CELL = 8.0
+
+# Memory of the interpreter, of numba and of the compiled kernels.
+BYTES_OF_PROGRAM = 400_000_000
+
+_ITEM_BYTES = {"float32": 4, "int32": 4}
+FRAME_BYTES_PER_PARTICLE = sum(_ITEM_BYTES[attribute.dtype] * attribute.components for attribute in ATTRIBUTES.values())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The cost of a scene.
+
+    Attributes:
+        particles: particles when all emitters have emitted.
+        cells: grid cells that matter fills.
+        frame_count: frames of the scene.
+        memory_bytes: memory that the solver needs.
+        memory_available_bytes: memory that this computer has left.
+        frame_bytes: size of the last frame's file.
+        disk_bytes: size of the whole cache.
+        substeps: a rough number of steps for the whole scene.
+    """
+
+    particles: int
+    cells: int
+    frame_count: int
+    memory_bytes: int
+    memory_available_bytes: int
+    frame_bytes: int
+    disk_bytes: int
+    substeps: int
+
+
+def estimate(scene: Scene) -> Estimate:
+    """Estimate the cost of a scene.
+
+    Raises:
+        SceneError: the particles do not fit into the memory; the message says what would.
+    """
+    particles = sum(_particles(emitter, scene) for emitter in scene.emitters)
+    cells = sum(_cells(emitter, scene) for emitter in scene.emitters)
+    memory = BYTES_OF_PROGRAM + particles * BYTES_PER_PARTICLE + GRID_MARGIN * cells * BYTES_PER_NODE
+    available = available_memory()
+    if memory > available:
+        _refuse(scene, particles, memory, available)
+    frames = len(scene.time.frames)
+    at_frames = sum(particles_at(scene, frame) for frame in scene.time.frames) if particles else 0
+    return Estimate(
+        particles=math.ceil(particles),
+        cells=math.ceil(cells),
+        frame_count=frames,
+        memory_bytes=math.ceil(memory),
+        memory_available_bytes=available,
+        frame_bytes=math.ceil(particles * FRAME_BYTES_PER_PARTICLE),
+        disk_bytes=math.ceil(at_frames * FRAME_BYTES_PER_PARTICLE + particles * BYTES_PER_PARTICLE),
+        substeps=math.ceil((frames - 1) / scene.time.fps / _time_step(scene)),
+    )
+
+
+def particles_at(scene: Scene, frame: int) -> float:
+    """The particles that have been emitted up to a frame, roughly."""
+    return sum(_particles(emitter, scene, until=frame) for emitter in scene.emitters)
+
+
+def _refuse(scene: Scene, particles: float, memory: float, available: int) -> None:
+    """Say which spacing would fit. Raises SceneError."""
+    heaviest = max(scene.emitters, key=lambda emitter: _particles(emitter, scene))
+    need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are available"
+    if heaviest.particle_count is not None:
+        raise SceneError(
+            f'Emitter "{heaviest.name}": particle_count {heaviest.particle_count}: {need}; '
+            f"use at most {max(1, int(0.9 * available / BYTES_PER_PARTICLE))} particles."
+        )
+    budget = max(0.9 * available - BYTES_OF_PROGRAM, 0.05 * available)
+    spacing = scene.solver.grid_spacing * (memory / budget) ** (1.0 / scene.solver.dimension)
+    raise SceneError(
+        f'Emitter "{heaviest.name}": grid_spacing {scene.solver.grid_spacing:g} m: {need}; '
+        f"use a grid_spacing of at least {_rounded_up(spacing):g} m."
+    )
+
+
+def _rounded_up(value: float) -> float:
+    """The value with two digits, not below it."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / unit) * unit
+
+
+def _particles(emitter: Emitter, scene: Scene, *, until: int | None = None) -> float:
+    """The particles of an emitter, up to a frame where one is given."""
+    if emitter.shape.kind == "points":
+        once = float(len(emitter.shape.position))  # type: ignore[attr-defined]
+    elif emitter.particle_count is not None:
+        once = float(emitter.particle_count)
+    else:
+        once = _cells_once(emitter, scene) * (emitter.particles_per_cell or PARTICLES_PER_CELL)
+    return once * _emissions(emitter, scene, until)
+
+
+def _cells(emitter: Emitter, scene: Scene) -> float:
+    return _cells_once(emitter, scene) * _emissions(emitter, scene, None)
+
+
+def _cells_once(emitter: Emitter, scene: Scene) -> float:
+    """Cells that an emitter's shape fills; in 2D, of its cut through the plane y = 0."""
+    spacing = scene.solver.grid_spacing
+    if emitter.shape.kind == "points":
+        return len(emitter.shape.position) / PARTICLES_PER_CELL  # type: ignore[attr-defined]
+    if scene.solver.dimension == 3:
+        return emitter.shape.volume() / spacing**3
+    low, high = emitter.shape.bounds()
+    # a cut is about as much of its own bounding rectangle as the body is of its bounding box, to the power 2/3
+    filling = min(1.0, emitter.shape.volume() / float((high - low).prod()))
+    return filling ** (2.0 / 3.0) * float((high[0] - low[0]) * (high[2] - low[2])) / spacing**2
+
+
+def _emissions(emitter: Emitter, scene: Scene, until: int | None) -> float:
+    """How often an emitter's content is emitted up to a frame."""
+    start = scene.time.frame_start if emitter.frame_start is None else emitter.frame_start
+    end = scene.time.frame_end if emitter.frame_end is None else min(emitter.frame_end, scene.time.frame_end)
+    end = end if until is None else min(end, until)
+    if end < start:
+        return 0.0
+    if emitter.mode == "once":
+        return 1.0
+    if emitter.mode == "repeat":
+        return 1.0 + (end - start) // emitter.interval
+    low, high = emitter.shape.bounds()
+    speed = math.hypot(*emitter.velocity)
+    length = sum(abs(part) * float(extent) for part, extent in zip(emitter.velocity, high - low, strict=True))
+    # the shape's own length along the flow passes once in length / speed seconds
+    return 1.0 + (speed * speed / length * (end - start) / scene.time.fps if length > 0.0 else 0.0)
+
+
+def _time_step(scene: Scene) -> float:
+    """A typical automatic step [s]: the CFL step of the stiffest material and the fastest start."""
+    if scene.solver.time_step is not None:
+        return scene.solver.time_step
+    speed = 0.0
+    for emitter in scene.emitters:
+        law = scene.materials[emitter.material].law
+        stiffness = _wave_modulus(law) * emitter.stiffness_scale / emitter.mass_scale
+        speed = max(speed, math.sqrt(stiffness / law.density) + math.hypot(*emitter.velocity))
+    frame = 1.0 / scene.time.fps
+    return min(frame, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else frame
+
+
+def _wave_modulus(law: object) -> float:
+    """lambda + 2 mu, or the bulk modulus of a fluid [Pa]; 0 for a law with neither."""
+    bulk = getattr(law, "bulk_modulus", None)
+    if bulk is not None:
+        return bulk
+    young, poisson = getattr(law, "young_modulus", 0.0), getattr(law, "poisson_ratio", 0.0)
+    return young * (1.0 - poisson) / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
+
+
+def available_memory() -> int:
+    """The memory that a new program can use [bytes], without swapping."""
+    if sys.platform == "win32":
+        return _available_on_windows()
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        for line in meminfo.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    # macOS does not tell what is free; it gives back what its caches hold
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _available_on_windows() -> int:
+    import ctypes
+
+    class MemoryStatus(ctypes.Structure):
+        """MEMORYSTATUSEX of kernel32."""
+
+        _fields_ = [
+            ("length", ctypes.c_ulong),
+            ("load", ctypes.c_ulong),
+            *((name, ctypes.c_ulonglong) for name in ("total", "available", "t2", "a2", "t3", "a3", "a4")),
+        ]
+
+    status = MemoryStatus(length=ctypes.sizeof(MemoryStatus))
+    kernel32 = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
+    kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
+    return int(status.available)

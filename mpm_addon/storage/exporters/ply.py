@@ -1,0 +1,31 @@
+"""Stanford PLY, binary: one vertex a particle with all attributes as scalar properties.
+
+Positions are x, y, z. A vector's components end in _x, _y, _z; a quaternion's in _w, _x, _y, _z.
+"""
+
+from typing import IO
+
+import numpy as np
+
+from ...core.particles import Frame
+
+_COMPONENTS = {3: "xyz", 4: "wxyz"}
+
+
+def write(frame: Frame, file: IO[bytes]) -> None:
+    """Write all attributes of a frame."""
+    from plyfile import PlyData, PlyElement
+
+    columns = {}
+    for name, array in frame.arrays.items():
+        if array.ndim == 1:
+            columns[name] = array
+        else:
+            for index, letter in enumerate(_COMPONENTS[array.shape[1]]):
+                columns[letter if name == "position" else f"{name}_{letter}"] = array[:, index]
+    vertices = np.empty(len(frame.position), dtype=[(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        vertices[name] = column
+    element = PlyElement.describe(vertices, "vertex")
+    comments = [f"frame {frame.number}", f"time {frame.time:.9g} s", "metres, Z up"]
+    PlyData([element], byte_order="<", comments=comments).write(file)

@@ -1,0 +1,104 @@
+"""Triangle meshes from files: .npz, .ply and .obj. Geometry only; order and number of the vertices are kept.
+
+A reader of another format: a function here and its line in `MESH_READERS`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import ArrayFileError, read_arrays
+
+Mesh = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+
+def read_mesh(path: Path) -> Mesh:
+    """The vertices [m], shape (n, 3), and triangles, shape (m, 3), of a mesh file. Polygons are cut into fans.
+
+    Raises:
+        ArrayFileError: the file is no mesh of a known format.
+        OSError: it cannot be read.
+    """
+    reader = MESH_READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ArrayFileError(f"is no mesh file; use one of {', '.join(MESH_READERS)}")
+    vertices, triangles = reader(path)
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or vertices.dtype.kind not in "fiu":
+        raise ArrayFileError(f"holds vertices of shape {vertices.shape}; give three numbers a vertex")
+    if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
+        raise ArrayFileError(f"holds triangles of shape {triangles.shape}; give three whole numbers a triangle")
+    if triangles.size and not 0 <= int(triangles.min()) <= int(triangles.max()) < len(vertices):
+        raise ArrayFileError(
+            f"has triangles that name vertex {_stray_index(triangles, len(vertices))} of {len(vertices)}; "
+            f"use 0 to {len(vertices) - 1}"
+        )
+    return vertices.astype(np.float64), triangles.astype(np.int64)
+
+
+def _stray_index(triangles: NDArray[Any], count: int) -> int:
+    return int(triangles[(triangles < 0) | (triangles >= count)][0])
+
+
+def _read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    arrays = read_arrays(path)
+    for name in ("vertices", "triangles"):
+        if name not in arrays:
+            raise ArrayFileError(f'has no array "{name}"; a mesh needs vertices (n, 3) and triangles (m, 3)')
+    return arrays["vertices"], arrays["triangles"]
+
+
+def _read_ply(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    from plyfile import PlyData, PlyParseError
+
+    try:
+        data = PlyData.read(str(path))
+        vertex = data["vertex"]
+        vertices = np.stack([np.asarray(vertex[axis], dtype=np.float64) for axis in "xyz"], axis=1)
+        if "face" not in data:
+            return vertices, np.zeros((0, 3), dtype=np.int64)
+        names = [prop.name for prop in data["face"].properties]
+        name = next(name for name in ("vertex_indices", "vertex_index") if name in names)
+        polygons = list(data["face"][name])
+    except (PlyParseError, ValueError, KeyError, StopIteration, EOFError, OverflowError, UnicodeDecodeError) as error:
+        raise ArrayFileError(f"is damaged or no PLY mesh ({error or type(error).__name__})") from error
+    return vertices, _fans(polygons)
+
+
+def _read_obj(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Positions and faces of a Wavefront file; normals, texture coordinates and materials are not looked at."""
+    vertices: list[list[float]] = []
+    polygons: list[list[int]] = []
+    line = ""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                words = line.split()
+                if words and words[0] == "v":
+                    vertices.append([float(word) for word in words[1:4]])
+                elif words and words[0] == "f":
+                    polygons.append([_obj_index(word, len(vertices)) for word in words[1:]])
+        return np.array(vertices, dtype=np.float64).reshape(-1, 3), _fans(polygons)
+    except ValueError as error:
+        raise ArrayFileError(f"is damaged or no OBJ mesh (line '{line.strip()[:40]}': {error})") from error
+
+
+def _obj_index(word: str, count: int) -> int:
+    """A vertex number of a face: counted from 1, or backward from the newest vertex where it is negative."""
+    index = int(word.split("/", 1)[0])
+    return index - 1 if index > 0 else count + index
+
+
+def _fans(polygons: list[Any]) -> NDArray[np.int64]:
+    """Triangles (m, 3) of convex polygons, each a list of vertex numbers."""
+    triangles = [(polygon[0], polygon[k], polygon[k + 1]) for polygon in polygons for k in range(1, len(polygon) - 1)]
+    return np.array(triangles, dtype=np.int64).reshape(-1, 3)
+
+
+MESH_READERS: dict[str, Callable[[Path], tuple[NDArray[Any], NDArray[Any]]]] = {
+    ".npz": _read_npz,
+    ".ply": _read_ply,
+    ".obj": _read_obj,
+}

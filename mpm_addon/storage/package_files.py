@@ -1,0 +1,172 @@
+"""The array files of a scene package: shapes and motions in files beside scene.toml, never outside its folder."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.description import Motion, Shape
+from ..core.errors import SceneError
+from ..core.geometry.shapes import SHAPES
+from .arrays import ArrayFileError, Arrays, read_arrays
+from .meshes import read_mesh
+from .toml_tables import Table, check_keys, declared_values, look_up, parameter_names, table_of
+
+# Shapes whose substance is an array file: kind -> the arrays and whether one must be there.
+_ARRAYS: dict[str, dict[str, bool]] = {
+    "mesh": {"vertices": True, "triangles": True},
+    "points": {"position": True, "velocity": False, "volume": False},
+}
+
+
+@dataclass(frozen=True)
+class PackageReader:
+    """Reads what a scene file refers to.
+
+    Attributes:
+        folder: the folder of the scene file; nothing outside of it is read.
+    """
+
+    folder: Path
+
+    def shape(self, table: Any, subject: str) -> Shape:
+        """The shape that a `shape = {...}` table describes.
+
+        Raises:
+            SceneError: unknown kind or key, a value out of range, a missing or damaged file.
+        """
+        if table is None:
+            raise SceneError(
+                f'{subject}: shape is missing; use shape = {{ kind = "sphere", radius = 0.1 }} or another.'
+            )
+        if not isinstance(table, dict):
+            raise SceneError(f'{subject}: shape {table!r} is not a table; use shape = {{ kind = "...", ... }}.')
+        kind = look_up(table.get("kind"), SHAPES, "shape kind", subject)
+        place = f"{subject}, shape"
+        names = parameter_names(kind)
+        if kind.kind not in _ARRAYS:
+            check_keys(table, ("kind", *names), place)
+            return kind(**declared_values(kind, table, place))
+        check_keys(table, ("kind", "file", *names), place)
+        values = declared_values(kind, table, place)
+        if "file" not in table:
+            raise SceneError(f'{place}: file is missing; give the path of a file, such as file = "x.npz".')
+        path = self.path(table["file"], subject)
+        arrays = self._read(read_mesh_arrays if kind.kind == "mesh" else read_point_arrays, path, subject)
+        return kind(**arrays, **values, source=str(table["file"]))
+
+    def motion(self, name: Any, subject: str) -> Motion:
+        """The motion in the .npz file `name`. Raises SceneError where it is missing, damaged or not a motion."""
+        return self._read(read_motion, self.path(name, subject), subject)
+
+    def path(self, name: Any, subject: str) -> Path:
+        """The file that a relative path names.
+
+        Raises:
+            SceneError: it does not exist, or the path leaves the scene's folder.
+        """
+        if not isinstance(name, str) or not name or "\0" in name:
+            raise SceneError(f"{subject}: file {name!r} is not allowed; give a relative path as text.")
+        folder = self.folder.resolve()
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder):
+            raise SceneError(
+                f'{subject}: file "{name}" lies outside the scene\'s folder; copy it into {folder} and name it there.'
+            )
+        if not path.is_file():
+            raise SceneError(f'{subject}: file "{name}" does not exist in {folder}; check the path.')
+        return path
+
+    def _read(self, read: Callable[[Path], Any], path: Path, subject: str) -> Any:
+        try:
+            return read(path)
+        except ArrayFileError as error:
+            raise SceneError(f'{subject}: file "{path.name}" {error}.') from error
+        except OSError as error:
+            raise SceneError(f'{subject}: file "{path.name}" cannot be read ({error.strerror}).') from error
+
+
+class PackageWriter:
+    """Makes the tables of a scene file; `store` keeps the arrays and returns the name by which they are found again."""
+
+    def __init__(self, store: Callable[[str, Arrays], str]) -> None:
+        self._store = store
+
+    def shape(self, shape: Shape, owner: str) -> dict[str, Any]:
+        """The table of a shape."""
+        table: dict[str, Any] = {"kind": shape.kind, **table_of(shape)}
+        if shape.kind in _ARRAYS:
+            arrays = {name: getattr(shape, name) for name in _ARRAYS[shape.kind]}
+            given = {name: np.asarray(array) for name, array in arrays.items() if array is not None}
+            table["file"] = self._store(f"{owner}_{shape.kind}", given)
+        return table
+
+    def motion(self, motion: Motion, owner: str) -> str:
+        """The file name of a motion."""
+        arrays = {"frame": motion.frames, "matrix": motion.matrices, "vertices": motion.vertices}
+        given = {name: np.asarray(array) for name, array in arrays.items() if array is not None}
+        return self._store(f"{owner}_motion", given)
+
+
+def read_mesh_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a mesh file. Raises ArrayFileError."""
+    vertices, triangles = read_mesh(path)
+    return {"vertices": vertices, "triangles": triangles}
+
+
+def read_point_arrays(path: Path) -> dict[str, NDArray[Any] | None]:
+    """The arrays of a file of points: position (n, 3), and velocity (n, 3) and volume (n,) where they are there."""
+    arrays = _known_arrays(path, _ARRAYS["points"])
+    position = _floats(arrays, "position", (-1, 3))
+    count = len(position)
+    return {
+        "position": position,
+        "velocity": _floats(arrays, "velocity", (count, 3)) if "velocity" in arrays else None,
+        "volume": _floats(arrays, "volume", (count,)) if "volume" in arrays else None,
+    }
+
+
+def read_motion(path: Path) -> Motion:
+    """The motion in a file: frame (k,), and matrix (k, 4, 4) or vertices (k, n, 3). Raises ArrayFileError."""
+    arrays = _known_arrays(path, {"frame": True, "matrix": False, "vertices": False})
+    frames = _floats(arrays, "frame", (-1,))
+    if not len(frames) or np.any(np.diff(frames) <= 0):
+        raise ArrayFileError("has frames that do not ascend; give each frame once, in order")
+    if ("matrix" in arrays) == ("vertices" in arrays):
+        raise ArrayFileError('needs either "matrix" (k, 4, 4) or "vertices" (k, n, 3); give one of them')
+    if "vertices" in arrays:
+        return Motion(frames, vertices=_floats(arrays, "vertices", (len(frames), -1, 3)))
+    matrices = _floats(arrays, "matrix", (len(frames), 4, 4))
+    if not np.allclose(matrices[:, 3], (0.0, 0.0, 0.0, 1.0)) or np.any(np.linalg.det(matrices[:, :3, :3]) == 0.0):
+        raise ArrayFileError("has a matrix that is no placement in space; the last row is 0 0 0 1 and no axis is zero")
+    return Motion(frames, matrices=matrices)
+
+
+def _known_arrays(path: Path, known: dict[str, bool]) -> dict[str, NDArray[Any]]:
+    if path.suffix.lower() != ".npz":
+        raise ArrayFileError("is no .npz file; write the arrays with numpy.savez")
+    arrays = read_arrays(path)
+    for name in arrays:
+        if name not in known:
+            raise ArrayFileError(f'has an unknown array "{name}"; known are {", ".join(known)}')
+    for name, is_required in known.items():
+        if is_required and name not in arrays:
+            raise ArrayFileError(f'has no array "{name}"; add it')
+    return arrays
+
+
+def _floats(arrays: Table, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    array = arrays[name]
+    is_fitting = array.ndim == len(shape) and all(
+        wanted in (-1, extent) for wanted, extent in zip(shape, array.shape, strict=True)
+    )
+    if not is_fitting or array.dtype.kind not in "fiu":
+        words = ", ".join("any" if extent < 0 else str(extent) for extent in shape)
+        found = f"{array.shape} and type {array.dtype}"
+        raise ArrayFileError(f"has {name} of shape {found}; give numbers of shape ({words})")
+    if not np.isfinite(array).all():
+        raise ArrayFileError(f"has a value in {name} that is not a finite number; remove it")
+    return array.astype(np.float64)

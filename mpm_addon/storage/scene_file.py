@@ -1,0 +1,164 @@
+"""Reading scene files: TOML in the schema of docs/formats.md, with the array files beside it, into a `Scene`."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from ..core.description import SIDES, Collider, Domain, Emitter, Force, Material, Scene, Side, Solver, Time
+from ..core.errors import SceneError
+from ..core.laws import LAWS
+from ..core.parameters import suggestion
+from .package_files import PackageReader
+from .presets import load_material_preset
+from .toml_tables import Table, check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
+
+SCENE_SCHEMA = 1
+SCENE_FILE = "scene.toml"
+FORCE_KINDS = ("point", "wind", "vortex", "turbulence", "drag")
+FORCE_KEYS = ("kind", "name", "strength", "radius", "falloff", "center", "direction", "motion")
+_SECTIONS = ("schema", "name", "time", "solver", "domain", "materials", "emitters", "colliders", "forces")
+
+
+def scene_path(path: str | Path) -> Path:
+    """The scene file that a path means: itself, or scene.toml in the folder that it names."""
+    path = Path(path)
+    return path / SCENE_FILE if path.is_dir() else path
+
+
+def read_scene(path: str | Path) -> Scene:
+    """The scene in a scene file or in the folder (scene package) around it.
+
+    Args:
+        path: the TOML file, or the folder that holds scene.toml.
+
+    Raises:
+        SceneError: anything wrong with it, in one line that names the object, the value, the limit and the remedy.
+        PresetError: a material names a preset that does not exist.
+    """
+    file = scene_path(path)
+    table = read_toml(file, SceneError)
+    subject = f"Scene {file.name}"
+    check_keys(table, _SECTIONS, subject)
+    check_schema(table, subject, newest=SCENE_SCHEMA)
+    reader = PackageReader(file.parent)
+    return Scene(
+        name=_name(table, file.resolve().parent.name if file.name == SCENE_FILE else file.stem, subject),
+        time=_read_time(table.get("time", {})),
+        solver=_read_solver(table.get("solver")),
+        domain=_read_domain(table.get("domain", {})),
+        materials=_read_materials(table.get("materials")),
+        emitters=tuple(_read_emitter(*entry, reader) for entry in _entries(table, "emitters", "Emitter")),
+        colliders=tuple(_read_collider(*entry, reader) for entry in _entries(table, "colliders", "Collider")),
+        forces=tuple(_read_force(*entry, reader) for entry in _entries(table, "forces", "Force")),
+    )
+
+
+def _name(table: Table, fallback: str, subject: str) -> str:
+    name = table.get("name", fallback)
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise SceneError(f"{subject}: name {name!r} is not allowed; use a text of printable characters.")
+    return name
+
+
+def _read_time(table: Any) -> Time:
+    check_keys(table, parameter_names(Time), "time")
+    return Time(**declared_values(Time, table, "time"))
+
+
+def _read_solver(table: Any) -> Solver:
+    if table is None:
+        raise SceneError("solver: the section is missing; give [solver] with grid_spacing, in metres.")
+    check_keys(table, parameter_names(Solver), "solver")
+    step = table.get("time_step")
+    if step == "auto":
+        table = {key: value for key, value in table.items() if key != "time_step"}
+    elif isinstance(step, str):
+        hint = suggestion(step, ["auto"])
+        raise SceneError(f'solver: time_step "{step}" is not allowed{hint}; use "auto" or seconds.')
+    return Solver(**declared_values(Solver, table, "solver"))
+
+
+def _read_domain(table: Any) -> Domain:
+    """The domain; surface and friction of the whole box are the defaults of its sides."""
+    side_keys = parameter_names(Side)
+    check_keys(table, (*parameter_names(Domain), *side_keys, "sides"), "domain")
+    values = declared_values(Domain, table, "domain")
+    if values.get("kind", "unbounded") == "unbounded":
+        for key in table:
+            if key != "kind":
+                raise SceneError(f'domain: {key} is for a box; add kind = "box" or remove {key}.')
+        return Domain(**values)
+    common = {key: table[key] for key in side_keys if key in table}
+    given = table.get("sides", {})
+    check_keys(given, SIDES, "domain.sides")
+    sides = {}
+    for name in SIDES:
+        place = f"domain.sides.{name}" if name in given else "domain"
+        side = given.get(name, {})
+        check_keys(side, side_keys, place)
+        sides[name] = Side(**declared_values(Side, {**common, **side}, place))
+    return Domain(**values, sides=sides)
+
+
+def _read_materials(table: Any) -> dict[str, Material]:
+    if not isinstance(table, dict) or not table:
+        raise SceneError('materials: none is given; add a section such as [materials.water] with law = "water".')
+    return {name: _read_material(name, entry) for name, entry in table.items()}
+
+
+def _read_material(name: str, table: Any) -> Material:
+    subject = f'Material "{name}"'
+    if not isinstance(table, dict):
+        raise SceneError(f'{subject}: {table!r} is not a table; use [materials.{name}] with law = "...".')
+    if ("law" in table) == ("preset" in table):
+        raise SceneError(f"{subject}: give one of law ({', '.join(LAWS)}) and preset.")
+    preset = load_material_preset(_preset_name(table["preset"], subject)) if "preset" in table else None
+    law = type(preset) if preset is not None else look_up(table["law"], LAWS, "law", subject)
+    check_keys(table, ("law", "preset", *parameter_names(law)), subject)
+    values = declared_values(law, table, subject)
+    return Material(name, dataclasses.replace(preset, **values) if preset is not None else law(**values))
+
+
+def _preset_name(name: Any, subject: str) -> str:
+    if not isinstance(name, str):
+        raise SceneError(f"{subject}: preset {name!r} is not allowed; give its name as text.")
+    return name
+
+
+def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any], str, str]]:
+    """Every table of an array of tables, with its name and the words by which messages call it."""
+    entries = table.get(section, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise SceneError(f"{section}: not a list of tables; begin each with [[{section}]].")
+    named = []
+    for number, entry in enumerate(entries, start=1):
+        name = _name(entry, f"{noun.lower()}_{number}", f"{noun} {number}")
+        named.append((entry, name, f'{noun} "{name}"'))
+    return named
+
+
+def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Emitter:
+    check_keys(table, ("name", "material", "shape", *parameter_names(Emitter)), subject)
+    material = table.get("material")
+    if not isinstance(material, str):
+        raise SceneError(f"{subject}: material {material!r} is not allowed; give the name of a material.")
+    values = declared_values(Emitter, table, subject)
+    return Emitter(name=name, material=material, shape=reader.shape(table.get("shape"), subject), **values)
+
+
+def _read_collider(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Collider:
+    check_keys(table, ("name", "shape", "motion", *parameter_names(Collider)), subject)
+    values = declared_values(Collider, table, subject)
+    shape = reader.shape(table.get("shape"), subject)
+    motion = reader.motion(table["motion"], subject) if "motion" in table else None
+    return Collider(name=name, shape=shape, motion=motion, **values)
+
+
+def _read_force(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Force:
+    """A force field: its kind and keys are checked here, its values where forces are computed."""
+    check_keys(table, FORCE_KEYS, subject)
+    look_up(table.get("kind"), dict.fromkeys(FORCE_KINDS), "force kind", subject)
+    values: dict[str, Any] = {key: value for key, value in table.items() if key != "kind"}
+    if "motion" in values:
+        values["motion"] = reader.motion(values["motion"], subject)
+    return Force(table["kind"], {**values, "name": name})

@@ -1,0 +1,107 @@
+"""Writing scene packages, and the digest that tells whether two scenes mean the same."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from ..core.description import Collider, Domain, Emitter, Force, Motion, Scene
+from ..core.errors import SceneError
+from .arrays import Arrays, digest, write_arrays
+from .atomic import write_atomically
+from .package_files import PackageWriter
+from .scene_file import SCENE_FILE, SCENE_SCHEMA
+from .toml_tables import table_of
+
+
+def write_scene(scene: Scene, folder: str | Path) -> Path:
+    """Write a scene package: scene.toml and its array files. `read_scene` gives an equal scene back.
+
+    Array files are named by their content, so that a package which is overwritten stays whole at every moment.
+
+    Returns:
+        The path of scene.toml.
+
+    Raises:
+        SceneError: the folder cannot be written.
+    """
+    folder = Path(folder)
+
+    def store(owner: str, arrays: Arrays) -> str:
+        name = f"{_slug(owner)}_{digest(arrays)[:12]}.npz"
+        if not (folder / name).exists():
+            write_arrays(folder / name, arrays)
+        return name
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = tomli_w.dumps(scene_table(scene, PackageWriter(store)))
+        write_atomically(folder / SCENE_FILE, lambda file: file.write(text.encode()))
+    except OSError as error:
+        raise SceneError(f"{folder}: the scene cannot be written ({error.strerror}); choose another folder.") from error
+    return folder / SCENE_FILE
+
+
+def scene_hash(scene: Scene) -> str:
+    """A SHA-256 over everything that decides how the frames of a scene look, as hexadecimal text.
+
+    The last frame is left out: a scene that only goes on for longer is the same scene.
+    """
+    table = scene_table(scene, PackageWriter(lambda _owner, arrays: digest(arrays)))
+    del table["time"]["frame_end"]
+    return hashlib.sha256(json.dumps(table).encode()).hexdigest()
+
+
+def scene_table(scene: Scene, writer: PackageWriter) -> dict[str, Any]:
+    """The scene as the tables of its file, every default written out."""
+    table: dict[str, Any] = {
+        "schema": SCENE_SCHEMA,
+        "name": scene.name,
+        "time": table_of(scene.time),
+        "solver": {**table_of(scene.solver), "time_step": scene.solver.time_step or "auto"},
+        "domain": _domain_table(scene.domain),
+        "materials": {
+            name: {"law": material.law.name, **table_of(material.law)} for name, material in scene.materials.items()
+        },
+        "emitters": [_emitter_table(emitter, writer) for emitter in scene.emitters],
+        "colliders": [_collider_table(collider, writer) for collider in scene.colliders],
+        "forces": [_force_table(force, writer) for force in scene.forces],
+    }
+    return {key: value for key, value in table.items() if value != []}
+
+
+def _domain_table(domain: Domain) -> dict[str, Any]:
+    if domain.kind == "unbounded":
+        return {"kind": "unbounded"}
+    return {**table_of(domain), "sides": {name: table_of(side) for name, side in domain.sides.items()}}
+
+
+def _emitter_table(emitter: Emitter, writer: PackageWriter) -> dict[str, Any]:
+    return {
+        "name": emitter.name,
+        "material": emitter.material,
+        **table_of(emitter),
+        "shape": writer.shape(emitter.shape, emitter.name),
+    }
+
+
+def _collider_table(collider: Collider, writer: PackageWriter) -> dict[str, Any]:
+    table = {"name": collider.name, **table_of(collider), "shape": writer.shape(collider.shape, collider.name)}
+    return table if collider.motion is None else {**table, "motion": writer.motion(collider.motion, collider.name)}
+
+
+def _force_table(force: Force, writer: PackageWriter) -> dict[str, Any]:
+    name = str(force.parameters.get("name", force.kind))
+    values = {
+        key: writer.motion(value, name) if isinstance(value, Motion) else value
+        for key, value in force.parameters.items()
+    }
+    return {"kind": force.kind, **values}
+
+
+def _slug(text: str) -> str:
+    """A file name that every system takes."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:40] or "arrays"

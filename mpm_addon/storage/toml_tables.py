@@ -1,0 +1,90 @@
+"""TOML tables into declared parameters: every key known, every value present, every message naming where it stands."""
+
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import MpmError, SceneError
+from ..core.parameters import parameters_of, suggestion
+
+Table = Mapping[str, Any]
+
+
+def read_toml(path: Path, error: type[MpmError]) -> dict[str, Any]:
+    """The content of a TOML file.
+
+    Raises:
+        MpmError: of the given type, in one line, where the file is missing, unreadable or not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise error(f"{path}: the file does not exist; check the path.") from None
+    except OSError as problem:
+        raise error(f"{path}: cannot be read ({problem.strerror}); check the path and its permissions.") from problem
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise error(f"{path}: is not a TOML file ({problem}); mend it there.") from problem
+
+
+def check_keys(table: Any, known: Collection[str], subject: str) -> None:
+    """Check that `table` is a table and every key of it is known.
+
+    Raises:
+        SceneError: naming the first unknown key, where it stands and the nearest known one.
+    """
+    if not isinstance(table, Mapping):
+        raise SceneError(f"{subject}: {table!r} is not a table; give keys with their values.")
+    for key in table:
+        if key not in known:
+            hint = suggestion(key, known)
+            raise SceneError(f'{subject}: unknown key "{key}"{hint}; known are {", ".join(known)}.')
+
+
+def check_schema(table: Table, subject: str, *, newest: int, error: type[MpmError] = SceneError) -> None:
+    """Check the integer `schema` of a file. Raises `error` where it is missing, odd or of a later version."""
+    if "schema" not in table:
+        raise error(f"{subject}: schema is missing; begin with schema = {newest}.")
+    schema = table["schema"]
+    if isinstance(schema, bool) or not isinstance(schema, int) or not 1 <= schema <= newest:
+        raise error(f"{subject}: schema {schema!r} is not known to this version; use {newest}.")
+
+
+def declared_values(owner: type, table: Table, subject: str) -> dict[str, Any]:
+    """The values that `table` gives for the parameters which the dataclass `owner` declares.
+
+    Raises:
+        SceneError: for a parameter that must be given and is not.
+    """
+    values = {}
+    for declared in parameters_of(owner):
+        if declared.name in table:
+            values[declared.name] = declared.check(table[declared.name], subject)
+        elif declared.is_required:
+            raise SceneError(f"{subject}: {declared.name} is missing; give {declared.limits()}.")
+    return values
+
+
+def parameter_names(owner: type) -> tuple[str, ...]:
+    """The names of the parameters that the dataclass `owner` declares."""
+    return tuple(declared.name for declared in parameters_of(owner))
+
+
+def table_of(instance: Any) -> dict[str, Any]:
+    """The declared parameters of a dataclass instance as TOML values; those that are None are left out."""
+    values = {name: getattr(instance, name) for name in parameter_names(type(instance))}
+    given = {name: value for name, value in values.items() if value is not None}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+
+
+def look_up(word: Any, known: Mapping[str, Any], noun: str, subject: str) -> Any:
+    """The entry of `known` that `word` names.
+
+    Raises:
+        SceneError: naming the nearest known word.
+    """
+    if not isinstance(word, str) or word not in known:
+        hint = suggestion(word, known) if isinstance(word, str) else ""
+        shown = f'"{word}"' if isinstance(word, str) else repr(word)
+        raise SceneError(f"{subject}: {noun} {shown} is unknown{hint}; use one of {', '.join(known)}.")
+    return known[word]
