@@ -1,0 +1,20 @@
+"""The host of these tests (MPM_TEST_HOST=fake or bpy), and the add-on registered on it for the whole session."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.fakes.host import *  # noqa: F403
+
+
+@pytest.fixture(scope="session", autouse=True)
+def addon(bpy: Any, host: str) -> Iterator[Any]:
+    """The add-on, registered; what it leaves behind after unregister() fails the session."""
+    import mpm_addon
+
+    mpm_addon.register()
+    yield mpm_addon
+    mpm_addon.unregister()
+    if host == "fake":
+        assert bpy.fake.leftovers() == []

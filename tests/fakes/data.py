@@ -1,0 +1,366 @@
+"""What the fake simulates of a Blender file: data-blocks and their collections, meshes and their attributes, scenes.
+
+Only what tests of the add-on's logic need. Whatever depends on Blender's own work (evaluation of modifiers, geometry
+nodes, files, rendering) is left to the real bpy.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+from . import structs, vectors
+from .structs import (
+    BEHAVIOURS,
+    COMPUTED,
+    DEFAULTS,
+    NAMESPACES,
+    ON_CHANGE,
+    STUBS,
+    FakeLimitation,
+    bpy_prop_collection,
+    create,
+    struct_class,
+)
+
+OBJECT_TYPES = {
+    "Mesh": "MESH", "Curve": "CURVE", "Camera": "CAMERA", "Light": "LIGHT", "Volume": "VOLUME", "Armature": "ARMATURE",
+    "PointCloud": "POINTCLOUD", "Lattice": "LATTICE", "Speaker": "SPEAKER",
+}  # fmt: skip
+MODIFIER_CLASSES = {"NODES": "NodesModifier", "COLLISION": "CollisionModifier"}
+ATTRIBUTE_CLASSES = {
+    "FLOAT": "FloatAttribute", "INT": "IntAttribute", "FLOAT_VECTOR": "FloatVectorAttribute",
+    "FLOAT_COLOR": "FloatColorAttribute", "BOOLEAN": "BoolAttribute", "FLOAT2": "Float2Attribute",
+    "QUATERNION": "QuaternionAttribute", "INT8": "ByteIntAttribute", "INT32_2D": "Int2Attribute",
+}  # fmt: skip
+DOMAINS = {"POINT": "vertices", "EDGE": "edges", "FACE": "polygons", "CORNER": "loops"}
+
+DEFAULTS.update({
+    ("Scene", "frame_start"): 1,
+    ("Scene", "frame_end"): 250,
+    ("Scene", "frame_current"): 1,
+    ("Scene", "frame_step"): 1,
+    ("Scene", "gravity"): lambda: vectors.Vector((0.0, 0.0, -9.81)),
+    ("Scene", "use_gravity"): True,
+    ("RenderSettings", "fps"): 24,
+    ("RenderSettings", "fps_base"): 1.0,
+    ("UnitSettings", "scale_length"): 1.0,
+    ("UnitSettings", "system"): "METRIC",
+    ("Object", "scale"): lambda: vectors.Vector((1.0, 1.0, 1.0)),
+    ("Object", "type"): "EMPTY",
+    ("Object", "color"): lambda: [1.0, 1.0, 1.0, 1.0],
+    ("FieldSettings", "type"): "NONE",
+    ("FloatVectorAttributeValue", "vector"): vectors.Vector,
+    ("FloatColorAttributeValue", "color"): lambda: [0.0] * 4,
+    ("QuaternionAttributeValue", "value"): vectors.Quaternion,
+    ("Float2AttributeValue", "vector"): lambda: vectors.Vector((0.0, 0.0)),
+    ("MeshEdge", "vertices"): lambda: [0, 0],
+    ("MeshLoopTriangle", "vertices"): lambda: [0, 0, 0],
+    ("MeshLoopTriangle", "loops"): lambda: [0, 0, 0],
+})  # fmt: skip
+
+
+def unique_name(wanted: str, taken: list[str]) -> str:
+    """Returns the name, numbered as Blender numbers it where it is taken."""
+    if wanted not in taken:
+        return wanted
+    stem = re.sub(r"\.\d{3,}$", "", wanted)
+    return next(name for number in range(1, 1000) if (name := f"{stem}.{number:03d}") not in taken)
+
+
+def _new_block(self: Any, name: str, *arguments: Any, **_keywords: Any) -> Any:
+    item_type = STUBS.struct(type(self).STRUCT).item_type or "ID"
+    if item_type == "NodeTree" and arguments:
+        item_type = arguments[0]
+    block = create(struct_class(item_type), name=unique_name(name, self.keys()), siblings=self)
+    if item_type == "Object":
+        data = arguments[0]
+        block._values.update(data=data, type=OBJECT_TYPES.get(type(data).__name__, "EMPTY"))
+    self._list.append(block)
+    return block
+
+
+def _remove_block(self: Any, block: Any, **_keywords: Any) -> None:
+    if block not in self:
+        raise RuntimeError(f"Error: {block!r} not in {type(self).__name__}")
+    self._list.remove(block)
+    for collection in _all_collections():
+        objects = collection.objects
+        if block in objects:
+            objects._list.remove(block)
+
+
+def _rename(self: Any, name: str) -> str:
+    siblings = self._values.get("siblings")
+    return name if siblings is None else unique_name(name, [item.name for item in siblings if item is not self])
+
+
+def _all_collections() -> list[Any]:
+    current = CURRENT["data"]
+    return [*current.collections, *(scene.collection for scene in current.scenes)]
+
+
+# The file that is open; the package fills and empties it.
+CURRENT: dict[str, Any] = {}
+
+for _collection_name in [name for name in STUBS.names("bpy.types") if name.startswith("BlendData")]:
+    if "new" in STUBS.struct(_collection_name).methods:
+        BEHAVIOURS[_collection_name, "new"] = _new_block
+    if "remove" in STUBS.struct(_collection_name).methods:
+        BEHAVIOURS[_collection_name, "remove"] = _remove_block
+ON_CHANGE["ID", "name"] = _rename
+NAMESPACES["ID"] = {
+    "id_data": property(lambda self: self),
+    "__repr__": lambda self: f"bpy.data.{type(self._values.get('siblings')).__name__[9:].lower()}[{self.name!r}]",
+}
+
+
+# Objects and collections.
+
+
+def _link(self: Any, block: Any) -> None:
+    if block in self:
+        raise RuntimeError(f"Error: Object '{block.name}' already in collection")
+    self._list.append(block)
+
+
+def _unlink(self: Any, block: Any) -> None:
+    if block not in self:
+        raise RuntimeError(f"Error: Object '{block.name}' not in collection")
+    self._list.remove(block)
+
+
+def _objects_of(collection: Any) -> list[Any]:
+    found = list(collection.objects)
+    for child in collection.children:
+        found += [block for block in _objects_of(child) if block not in found]
+    return found
+
+
+def _view(items: list[Any], cls: type = bpy_prop_collection) -> Any:
+    collection = create(cls)
+    collection._list.extend(items)
+    return collection
+
+
+def _add_modifier(self: Any, name: str, kind: str) -> Any:
+    cls = struct_class(MODIFIER_CLASSES.get(kind, "Modifier"))
+    owner = self._values["owner"]
+    modifier = create(cls, name=unique_name(name, self.keys()), type=kind, id_data=owner, show_viewport=True)
+    self._list.append(modifier)
+    return modifier
+
+
+def _evaluated_mesh(self: Any, **_keywords: Any) -> Any:
+    if self.type != "MESH":
+        raise RuntimeError("Error: Object does not have geometry data")
+    return self.data
+
+
+BEHAVIOURS.update({
+    ("CollectionObjects", "link"): _link,
+    ("CollectionObjects", "unlink"): _unlink,
+    ("CollectionChildren", "link"): _link,
+    ("CollectionChildren", "unlink"): _unlink,
+    ("Object", "select_set"): lambda self, state, **_: self._values.__setitem__("selected", bool(state)),
+    ("Object", "select_get"): lambda self, **_: self._values.get("selected", False),
+    ("Object", "visible_get"): lambda self, **_: not self.hide_viewport,
+    ("Object", "evaluated_get"): lambda self, depsgraph: self,
+    ("Object", "to_mesh"): lambda self, *_, **__: _evaluated_mesh(self),
+    ("Object", "to_mesh_clear"): lambda self: None,
+    ("ID", "evaluated_get"): lambda self, depsgraph: self,
+    ("ID", "update_tag"): lambda self, **_: None,
+    ("ObjectModifiers", "new"): _add_modifier,
+    ("ObjectModifiers", "remove"): lambda self, modifier: self._list.remove(modifier),
+    ("ObjectModifiers", "clear"): lambda self: self._list.clear(),
+    ("ViewLayer", "update"): lambda self: None,
+    ("Depsgraph", "update"): lambda self: None,
+    ("Depsgraph", "id_type_updated"): lambda self, id_type: False,
+})  # fmt: skip
+COMPUTED.update({
+    ("Collection", "all_objects"): lambda self: _view(_objects_of(self)),
+    ("Scene", "objects"): lambda self: _view(_objects_of(self.collection), struct_class("SceneObjects")),
+    ("Object", "users_collection"): lambda self: tuple(
+        collection for collection in _all_collections() if self in collection.objects
+    ),
+    ("ID", "is_evaluated"): lambda self: False,
+})  # fmt: skip
+def _layer_objects(layer: Any) -> Any:
+    collection = _view(_objects_of(layer.id_data.collection), struct_class("LayerObjects"))
+    collection._values["layer"] = layer
+    active = layer._values.get("active")
+    collection._values["active"] = active if active in collection else None
+    return collection
+
+
+NAMESPACES["ViewLayer"] = {
+    "objects": property(_layer_objects),
+    "depsgraph": property(lambda self: create(struct_class("Depsgraph"), scene=self.id_data, view_layer=self)),
+}
+
+
+def _activate(self: Any, block: Any) -> Any:
+    if block is not None and block not in self:
+        raise RuntimeError(f"Error: ViewLayer does not contain object '{block.name}'")
+    self._values["layer"]._values["active"] = block
+    return block
+
+
+ON_CHANGE["LayerObjects", "active"] = _activate
+
+
+# Meshes.
+
+
+def _set_item_count(self: Any, count: int) -> None:
+    item = struct_class(STUBS.struct(type(self).STRUCT).item_type or "")
+    for _ in range(count):
+        self._list.append(create(item, index=len(self), owner=self, id_data=self.id_data))
+
+
+def _clear_geometry(self: Any) -> None:
+    for name in ("vertices", "edges", "polygons", "loops", "loop_triangles"):
+        getattr(self, name)._list.clear()
+
+
+def _from_pydata(self: Any, vertices: Any, edges: Any, faces: Any, *_shading: bool) -> None:
+    if len(self.vertices):
+        raise RuntimeError("Error: from_pydata expects a mesh without vertices")
+    self.vertices.add(len(vertices))
+    for vertex, position in zip(self.vertices, vertices, strict=True):
+        vertex.co = position
+    self.edges.add(len(edges))
+    for edge, indices in zip(self.edges, edges, strict=True):
+        edge._values["vertices"] = list(indices)
+    self.polygons.add(len(faces))
+    for polygon, indices in zip(self.polygons, faces, strict=True):
+        polygon._values.update(vertices=list(indices), loop_start=len(self.loops), loop_total=len(indices))
+        start = len(self.loops)
+        self.loops.add(len(indices))
+        for loop, index in zip(self.loops._list[start:], indices, strict=True):
+            loop._values["vertex_index"] = index
+
+
+def _calculate_triangles(self: Any) -> None:
+    triangles = self.loop_triangles
+    triangles._list.clear()
+    cls = struct_class("MeshLoopTriangle")
+    for polygon in self.polygons:
+        first, *others = polygon.vertices
+        for pair in itertools.pairwise(others):
+            triangles._list.append(create(cls, vertices=[first, *pair], polygon_index=polygon.index))
+
+
+def _new_attribute(self: Any, name: str, kind: str, domain: str) -> Any:
+    if kind not in ATTRIBUTE_CLASSES:
+        raise FakeLimitation(f"the fake has no attributes of type {kind}; test it on the real bpy")
+    cls = struct_class(ATTRIBUTE_CLASSES[kind])
+    attribute = create(
+        cls, name=unique_name(name, self.keys()), data_type=kind, domain=domain, owner=self, id_data=self.id_data
+    )
+    self._list.append(attribute)
+    return attribute
+
+
+def _mesh_attributes(mesh: Any) -> Any:
+    if "attributes" not in mesh._values:
+        group = create(struct_class("AttributeGroupMesh"), id_data=mesh)
+        mesh._values["attributes"] = group
+        group.new("position", "FLOAT_VECTOR", "POINT")
+    return mesh._values["attributes"]
+
+
+def _attribute_data(attribute: Any) -> Any:
+    if attribute.name == "position":
+        return PositionValues(attribute.id_data)
+    annotation = STUBS.find_property(type(attribute).STRUCT, "data")
+    assert annotation is not None
+    if "data" not in attribute._values:
+        attribute._values["data"] = create(bpy_prop_collection)
+    data = attribute._values["data"]
+    item = struct_class(type(attribute).STRUCT + "Value")
+    count = len(getattr(attribute.id_data, DOMAINS[attribute.domain]))
+    del data._list[count:]
+    data._list.extend(create(item) for _ in range(count - len(data)))
+    return data
+
+
+class PositionValues:
+    """The attribute "position" of a mesh: another view of the coordinates of its vertices."""
+
+    def __init__(self, mesh: Any) -> None:
+        self._vertices = mesh.vertices
+
+    def __len__(self) -> int:
+        return len(self._vertices)
+
+    def foreach_get(self, attr: str, seq: Any) -> None:
+        self._vertices.foreach_get({"vector": "co"}[attr], seq)
+
+    def foreach_set(self, attr: str, seq: Any) -> None:
+        self._vertices.foreach_set({"vector": "co"}[attr], seq)
+
+
+for _name in ("MeshVertices", "MeshEdges", "MeshPolygons", "MeshLoops"):
+    BEHAVIOURS[_name, "add"] = _set_item_count
+BEHAVIOURS.update({
+    ("Mesh", "clear_geometry"): _clear_geometry,
+    ("Mesh", "from_pydata"): _from_pydata,
+    ("Mesh", "update"): lambda self, **_: None,
+    ("Mesh", "validate"): lambda self, **_: False,
+    ("Mesh", "calc_loop_triangles"): _calculate_triangles,
+    ("AttributeGroupMesh", "new"): _new_attribute,
+    ("AttributeGroupMesh", "remove"): lambda self, attribute: self._list.remove(attribute),
+})  # fmt: skip
+NAMESPACES["Mesh"] = {"attributes": property(_mesh_attributes)}
+for _name in {name for name in ATTRIBUTE_CLASSES.values() if name in STUBS.names("bpy.types")}:
+    NAMESPACES[_name] = {"data": property(_attribute_data)}
+# Python-side methods that Blender's own scripts add to a mesh.
+if STUBS.find_method("Mesh", "from_pydata") is None:
+    NAMESPACES["Mesh"]["from_pydata"] = _from_pydata
+
+
+# Windows.
+
+BEHAVIOURS.update({
+    ("WindowManager", "event_timer_add"): lambda self, time_step, window=None: create(
+        struct_class("Timer"), time_step=time_step
+    ),
+    ("WindowManager", "event_timer_remove"): lambda self, timer: None,
+    ("WindowManager", "modal_handler_add"): lambda self, operator: True,
+    ("WindowManager", "progress_begin"): lambda self, minimum, maximum: None,
+    ("WindowManager", "progress_update"): lambda self, value: None,
+    ("WindowManager", "progress_end"): lambda self: None,
+})  # fmt: skip
+
+
+def add_preferences(cls: type) -> None:
+    """Lists an add-on's preferences, as Blender does for an add-on that is enabled."""
+    module = cls.bl_idname
+    addon = create(struct_class("Addon"), name=module, module=module, preferences=create(cls))
+    CURRENT["preferences"].addons._list.append(addon)
+
+
+def remove_preferences(cls: type) -> None:
+    """Takes an add-on's preferences away again."""
+    addons = CURRENT["preferences"].addons
+    addons._list[:] = [addon for addon in addons if not isinstance(addon.preferences, cls)]
+
+
+def new_file() -> Any:
+    """Returns an empty file as `read_homefile(use_empty=True)` leaves it: one scene, one view layer, no object."""
+    data = create(struct_class("BlendData"), filepath="", is_saved=False, is_dirty=False)
+    CURRENT["data"] = data
+    scene = data.scenes.new("Scene")
+    scene._values["collection"] = create(struct_class("Collection"), name="Scene Collection", id_data=scene)
+    layer = create(struct_class("ViewLayer"), name="ViewLayer", id_data=scene)
+    scene.view_layers._list.append(layer)
+    data.window_managers._list.append(
+        create(struct_class("WindowManager"), name="WinMan", siblings=data.window_managers)
+    )
+    CURRENT["scene"], CURRENT["view_layer"] = scene, layer
+    return data
+
+
+structs.COMPUTED.setdefault(("bpy_struct", "rna_type"), lambda self: self.bl_rna)
