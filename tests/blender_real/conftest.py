@@ -1,0 +1,87 @@
+"""The built extension in an isolated Blender: nothing of the repository's environment is importable there but bpy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# What bpy itself imports. numba is left out on purpose: it has to come out of the zip.
+BLENDERS_OWN_PACKAGES = ("bpy", "numpy", "numpy.libs", "requests", "urllib3", "idna", "certifi", "charset_normalizer")
+# bpy may hang or crash while Python shuts down, so a script leaves by os._exit.
+PROLOGUE = "import os, sys\nimport bpy\n"
+EPILOGUE = "\nsys.stdout.flush()\nsys.stderr.flush()\nos._exit(0)\n"
+
+RunInBlender = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def extension_zip() -> Path:
+    """The zip for this platform, built anew."""
+    built = subprocess.run(
+        [sys.executable, ROOT / "tools" / "build_extension.py"], capture_output=True, text=True, check=False
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    last_line = built.stdout.strip().splitlines()[-1]
+    return ROOT / last_line.removeprefix("build: ").partition(" (")[0]
+
+
+@pytest.fixture(scope="session")
+def blender_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with bpy and what it needs, and nothing else."""
+    folder = tmp_path_factory.mktemp("blender-packages")
+    site_packages = Path(sysconfig.get_paths()["purelib"])
+    for name in BLENDERS_OWN_PACKAGES:
+        if (site_packages / name).exists():
+            (folder / name).symlink_to(site_packages / name)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def run_in_blender(blender_packages: Path, tmp_path_factory: pytest.TempPathFactory) -> RunInBlender:
+    """Runs a script in a fresh Blender process with the user folder of this session: `run_in_blender(script)`.
+
+    The script finds `bpy`, `os` and `sys`; it fails the test when it raises. Returns its standard output.
+    """
+    home = tmp_path_factory.mktemp("blender-user")
+
+    def run(script: str, *arguments: str, timeout_seconds: float = 600.0) -> str:
+        file = home / "script.py"
+        file.write_text(f"{PROLOGUE}{script}{EPILOGUE}", encoding="utf-8")
+        variables = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))},
+            "BLENDER_USER_RESOURCES": str(home / "resources"),
+            "PYTHONPATH": str(blender_packages),
+        }
+        # The base interpreter without site: the packages of the test environment stay out of sight.
+        finished = subprocess.run(
+            [sys._base_executable, "-s", "-S", "-u", str(file), *arguments],  # type: ignore[attr-defined]
+            capture_output=True,
+            text=True,
+            env=variables,
+            cwd=home,
+            timeout=timeout_seconds,
+            check=False,
+        )
+        assert finished.returncode == 0, f"status {finished.returncode}\n{finished.stdout}\n{finished.stderr}"
+        return finished.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def installed_extension(run_in_blender: RunInBlender, extension_zip: Path) -> RunInBlender:
+    """The extension, installed and enabled for every later script of the session; returns `run_in_blender`."""
+    run_in_blender(
+        "assert bpy.ops.extensions.package_install_files(\n"
+        "    repo='user_default', filepath=sys.argv[1], enable_on_install=True) == {'FINISHED'}\n"
+        "bpy.ops.wm.save_userpref()\n",
+        str(extension_zip),
+    )
+    return run_in_blender

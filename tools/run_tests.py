@@ -1,0 +1,85 @@
+"""Runs the tests, each group in a process of its own, and says at the end how each group went.
+
+    plain    without Blender: core, storage, verification, command line
+    fake     the Blender layer on the strict fake
+    bpy      the Blender layer on the real bpy
+    install  the extension's zip, built and installed in an isolated Blender
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+
+from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
+
+BLENDER_FOLDERS = ("blender", "blender_real", "fakes")
+# A Blender that hangs must not hold up everything; the plain tests bake for minutes, so this is generous.
+LIMIT_SECONDS = 45 * 60
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tests that share one pytest process."""
+
+    folders: tuple[str, ...]
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+def groups() -> dict[str, Group]:
+    """Returns every group; what is in tests/ and needs no Blender is found, not listed."""
+    plain = sorted(
+        folder.name
+        for folder in (ROOT / "tests").iterdir()
+        if folder.name not in BLENDER_FOLDERS and any(folder.glob("**/test_*.py"))
+    )
+    return {
+        "plain": Group(tuple(plain)),
+        "fake": Group(("fakes", "blender"), {"MPM_TEST_HOST": "fake"}),
+        "bpy": Group(("fakes", "blender"), {"MPM_TEST_HOST": "bpy"}),
+        "install": Group(("blender_real",)),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, epilog="The rest goes to pytest."
+    )
+    parser.add_argument("--blender", choices=sorted(ENVIRONMENTS), default=DEVELOPMENT_BLENDER)
+    parser.add_argument("--group", action="append", choices=list(groups()), help="only this one (may be repeated)")
+    arguments, for_pytest = parser.parse_known_args()
+    environment = ENVIRONMENTS[arguments.blender]
+    if not environment.interpreter.exists():
+        print(f"tests: {environment.folder.name} is missing; run tools/setup.py --blender {arguments.blender}")
+        return 1
+    outcomes = {name: run_group(name, environment, for_pytest) for name in arguments.group or groups()}
+    print(f"\ntests: Blender {environment.blender}", flush=True)
+    for name, (status, seconds) in outcomes.items():
+        print(f"tests: {name:<8} {'passed' if status == 0 else f'FAILED ({status})':<12} {seconds:6.0f} s", flush=True)
+    return 1 if any(status for status, _ in outcomes.values()) else 0
+
+
+def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tuple[int, float]:
+    """Runs one group and returns pytest's exit status and the seconds it took."""
+    group = groups()[name]
+    folders = [f"tests/{folder}" for folder in group.folders if (ROOT / "tests" / folder).is_dir()]
+    print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)
+    started = time.monotonic()
+    command = [str(environment.interpreter), "-m", "pytest", *folders, *for_pytest]
+    try:
+        finished = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, **group.variables}, timeout=LIMIT_SECONDS, check=False
+        )
+        status = finished.returncode
+    except subprocess.TimeoutExpired:
+        print(f"tests: {name}: stopped after {LIMIT_SECONDS} s", flush=True)
+        status = 124
+    return status, time.monotonic() - started
+
+
+if __name__ == "__main__":
+    sys.exit(main())
