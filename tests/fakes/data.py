@@ -34,6 +34,8 @@ ATTRIBUTE_CLASSES = {
     "FLOAT_COLOR": "FloatColorAttribute", "BOOLEAN": "BoolAttribute", "FLOAT2": "Float2Attribute",
     "QUATERNION": "QuaternionAttribute", "INT8": "ByteIntAttribute", "INT32_2D": "Int2Attribute",
 }  # fmt: skip
+# The class got a name for each kind of geometry after 4.2.
+ATTRIBUTE_GROUP = "AttributeGroupMesh" if "AttributeGroupMesh" in STUBS.names("bpy.types") else "AttributeGroup"
 DOMAINS = {"POINT": "vertices", "EDGE": "edges", "FACE": "polygons", "CORNER": "loops"}
 
 DEFAULTS.update({
@@ -224,7 +226,7 @@ def _clear_geometry(self: Any) -> None:
         getattr(self, name)._list.clear()
 
 
-def _from_pydata(self: Any, vertices: Any, edges: Any, faces: Any, *_shading: bool) -> None:
+def _from_pydata(self: Any, vertices: Any, edges: Any, faces: Any, **_keywords: Any) -> None:
     if len(self.vertices):
         raise RuntimeError("Error: from_pydata expects a mesh without vertices")
     self.vertices.add(len(vertices))
@@ -265,7 +267,7 @@ def _new_attribute(self: Any, name: str, kind: str, domain: str) -> Any:
 
 def _mesh_attributes(mesh: Any) -> Any:
     if "attributes" not in mesh._values:
-        group = create(struct_class("AttributeGroupMesh"), id_data=mesh)
+        group = create(struct_class(ATTRIBUTE_GROUP), id_data=mesh)
         mesh._values["attributes"] = group
         group.new("position", "FLOAT_VECTOR", "POINT")
     return mesh._values["attributes"]
@@ -310,8 +312,8 @@ BEHAVIOURS.update({
     ("Mesh", "update"): lambda self, **_: None,
     ("Mesh", "validate"): lambda self, **_: False,
     ("Mesh", "calc_loop_triangles"): _calculate_triangles,
-    ("AttributeGroupMesh", "new"): _new_attribute,
-    ("AttributeGroupMesh", "remove"): lambda self, attribute: self._list.remove(attribute),
+    (ATTRIBUTE_GROUP, "new"): _new_attribute,
+    (ATTRIBUTE_GROUP, "remove"): lambda self, attribute: self._list.remove(attribute),
 })  # fmt: skip
 NAMESPACES["Mesh"] = {"attributes": property(_mesh_attributes)}
 for _name in {name for name in ATTRIBUTE_CLASSES.values() if name in STUBS.names("bpy.types")}:

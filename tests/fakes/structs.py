@@ -389,13 +389,18 @@ def _bind_method(instance: Any, struct: str, node: ast.FunctionDef) -> Callable[
             raise TypeError(f"{struct}.{node.name}(): {error}") from None
         if behaviour is None:
             raise FakeLimitation(f"the fake does not simulate {struct}.{node.name}(); test it on the real bpy")
-        bound.apply_defaults()
-        for parameter in signature.parameters.values():
+        required: list[Any] = []
+        optional: dict[str, Any] = {}
+        for name, value in bound.arguments.items():
+            parameter = signature.parameters[name]
             items = STUBS.enum_items(parameter.annotation) if isinstance(parameter.annotation, ast.expr) else None
-            value = bound.arguments.get(parameter.name)
             if items is not None and isinstance(value, str) and value not in items:
                 raise TypeError(f'{struct}.{node.name}(): enum "{value}" not found in {items}')
-        return behaviour(instance, *bound.args, **bound.kwargs)
+            if parameter.default is parameter.empty:
+                required.append(value)
+            else:
+                optional[name] = value
+        return behaviour(instance, *required, **optional)
 
     call.__name__ = node.name
     return call

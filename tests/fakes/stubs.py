@@ -122,7 +122,10 @@ class Stubs:
                 return self.enum_items(left) or self.enum_items(right)
             case ast.Subscript(value=value, slice=inner) if _dotted(value) == "typing.Literal":
                 values = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-                return tuple(value.value for value in values if isinstance(value, ast.Constant))  # type: ignore[misc]
+                # The stubs of 5.x write typing.Literal[SomeAlias] where older ones write SomeAlias.
+                if isinstance(values[0], ast.Attribute):
+                    return self.enum_items(values[0])
+                return tuple(str(value.value) for value in values if isinstance(value, ast.Constant))
             case ast.Subscript(value=ast.Name(id="set"), slice=inner):
                 return self.enum_items(inner)
             case ast.Attribute(attr=alias) if _dotted(annotation) == f"{ENUM_MODULE}.{alias}":

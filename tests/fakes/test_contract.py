@@ -110,11 +110,11 @@ def test_numbers_are_clamped_and_texts_are_cut(settings: Any) -> None:
         ("law", "WATER", TypeError),
         ("law", 1, TypeError),
         ("vector", (1.0, 2.0), ValueError),
-        ("vector", 3.0, ValueError),
+        ("vector", 3.0, (TypeError, ValueError)),
         ("target", 3, TypeError),
     ],
 )
-def test_values_of_the_wrong_type_are_refused(settings: Any, name: str, value: Any, error: type[Exception]) -> None:
+def test_values_of_the_wrong_type_are_refused(settings: Any, name: str, value: Any, error: Any) -> None:
     with pytest.raises(error):
         setattr(settings, name, value)
 
