@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .distance import distance_query
-    from .surface import signed_distance, winding_number
     from .sampling import sample_mesh, sample_shape
+    from .surface import signed_distance, winding_number
 
 _HOMES = {
     "distance_query": ".distance",

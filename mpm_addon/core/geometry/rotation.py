@@ -38,9 +38,7 @@ def rotation_vector(rotation: ArrayLike) -> Floats:
     rotation = np.asarray(rotation, dtype=np.float64)
     # Through the quaternion's largest component: accurate near 0 and near pi alike (Shepperd 1978).
     squares = np.array([1 + np.trace(rotation), *(1 + 2 * np.diag(rotation) - np.trace(rotation))])
-    skew = np.array(
-        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
-    )
+    skew = np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
     largest = int(np.argmax(squares))
     if largest == 0:
         quaternion = np.array([squares[0], *skew])

@@ -1,0 +1,54 @@
+"""The blocks of space that a shape fills, found by halving a cube. Plain numpy; the shape is asked in bulk."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Shape
+from .mesh_topology import Floats
+
+
+class Region(NamedTuple):
+    """The cubic blocks that may hold points of a shape.
+
+    Attributes:
+        low: corner of block (0, 0, 0) [m], shape (3,).
+        edge: edge length of a block [m].
+        blocks: which blocks they are, in lexicographic order, shape (k, 3).
+        is_inside: whether the whole block is inside the shape, shape (k,); otherwise each point must be asked.
+    """
+
+    low: Floats
+    edge: float
+    blocks: NDArray[np.int64]
+    is_inside: NDArray[np.bool_]
+
+
+def region_of(shape: Shape, edge: float) -> Region:
+    """The blocks of an edge length [m] that lie inside a shape or on its surface."""
+    low, high = shape.bounds()
+    count = int(np.ceil((high - low).max() / edge))
+    halvings = max(count - 1, 0).bit_length()
+    # Centred, so that the blocks treat both ends of the shape alike.
+    blocks_along = np.ceil((high - low) / edge).astype(np.int64)
+    low = (low + high - blocks_along * edge) / 2
+    blocks = np.zeros((1, 3), dtype=np.int64)
+    is_inside = np.zeros(1, dtype=bool)
+    for level in range(halvings, -1, -1):
+        if level < halvings:
+            blocks = (2 * blocks[:, None] + _CHILDREN).reshape(-1, 3)
+            is_inside = np.repeat(is_inside, 8)
+        size = edge * 2**level
+        keep = (blocks * 2**level < blocks_along).all(axis=1)
+        asked = np.flatnonzero(keep & ~is_inside)
+        distance = shape.signed_distance(low + (blocks[asked] + 0.5) * size)
+        radius = 0.5 * 3**0.5 * size
+        is_inside[asked] = distance < -radius
+        keep[asked] = distance <= radius
+        blocks, is_inside = blocks[keep], is_inside[keep]
+    order = np.lexsort(blocks.T[::-1])
+    return Region(low, edge, blocks[order], is_inside[order])
+
+
+_CHILDREN = np.array([[i, j, k] for i in range(2) for j in range(2) for k in range(2)])
