@@ -88,40 +88,57 @@ def neighbour_keys(keys, result):
 
 
 @kernel
-def locate(positions, block_coordinates, first, ids, material_count, keys, sources):
-    """Move every particle's position to the block that its base node lies in and write the block's key.
+def look_up(table_keys, table_values, keys, values):
+    """The values of keys that are all in the table."""
+    for index in range(keys.size):
+        values[index] = find(table_keys, table_values, keys[index])
 
-    Slots of no weight (id -1) are left out.
+
+@kernel
+def locate(table, coordinates, first, ids, material_count, limits, keys, sources, materials, positions):
+    """Find the block that every particle's base node lies in now, and its position relative to it.
+
+    Weightless copies (id -1) and particles beyond the limits are left out.
 
     Args:
-        positions: relative to the block [cells], (3, slots); changed.
-        block_coordinates: (blocks, 3) int64.
-        first: first slot of each run, (blocks * material_count + 1,).
-        ids: (slots,).
-        keys, sources: (slots,) results: the key and the slot of each particle that is there.
+        table: (rows, slots), the first three rows are positions relative to the old block [cells].
+        coordinates: (blocks, 3) of the old blocks; first: first slot of each run; ids: (slots,).
+        limits: (2, 3) lowest and highest corner [cells].
+        keys, sources, materials: (slots,) results: block key, slot and material of each particle that is kept.
+        positions: (3, slots) result, by slot: relative to the new block [cells].
 
     Returns:
-        The number of particles, or -1 where one has left the space that keys can name.
+        The number kept, or -1 where a particle has left the space that keys can name; and the number beyond the limits.
     """
     count = 0
-    for block in range(block_coordinates.shape[0]):
-        for slot in range(first[block * material_count], first[(block + 1) * material_count]):
+    beyond = 0
+    for run in range(first.size - 1):
+        block = run // material_count
+        for slot in range(first[run], first[run + 1]):
             if ids[slot] < 0:
                 continue
             key = np.int64(0)
+            is_within = True
             for axis in range(3):
-                shift = np.floor((np.floor(positions[axis, slot] - 0.5)) / BLOCK)
+                position = table[axis, slot]
+                world = position + np.float64(BLOCK * coordinates[block, axis])
+                is_within &= limits[0, axis] <= world and world <= limits[1, axis]
+                shift = np.floor(np.floor(position - 0.5) / BLOCK)
                 if not abs(shift) < KEY_OFFSET:
-                    return -1
-                coordinate = block_coordinates[block, axis] + np.int64(shift)
+                    return -1, beyond
+                coordinate = coordinates[block, axis] + np.int64(shift)
                 if abs(coordinate) >= KEY_OFFSET - 2:
-                    return -1
-                positions[axis, slot] -= BLOCK * shift
+                    return -1, beyond
+                positions[axis, slot] = position - BLOCK * shift
                 key = (key << KEY_BITS) | (coordinate + KEY_OFFSET)
+            if not is_within:
+                beyond += 1
+                continue
             keys[count] = key
             sources[count] = slot
+            materials[count] = run % material_count
             count += 1
-    return count
+    return count, beyond
 
 
 @kernel

@@ -77,8 +77,10 @@ def _rotated_columns(p: Any, q: Any, u: Any, w: Any) -> Any:
     hypotenuse = sqrt(difference * difference + twice_product * twice_product)
     # Rutishauser's small angle: tangent = 2 g / (d + sign(d) sqrt(d^2 + 4 g^2)), zero for orthogonal columns
     denominator = select(difference < 0.0, difference - hypotenuse, difference + hypotenuse)
-    is_orthogonal = absolute(twice_product) <= 0.0
-    tangent = select(is_orthogonal, 0.0 * difference, twice_product / select(is_orthogonal, 0.0 * difference + 1.0, denominator))
+    # also where the squares of a tiny product underflow
+    is_orthogonal = absolute(denominator) <= 0.0
+    zero = constant(0.0, p0)
+    tangent = select(is_orthogonal, zero, twice_product / select(is_orthogonal, zero + 1.0, denominator))
     cosine = 1.0 / sqrt(1.0 + tangent * tangent)
     sine = tangent * cosine
     return (

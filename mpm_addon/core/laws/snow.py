@@ -7,7 +7,7 @@ volume ratio J_P, and the moduli grow by exp(xi (1 - J_P)): packed snow is hard,
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import clamp, exp, generic
+from ..kernels.arithmetic import clamp, exp, generic, minimum
 from ..parameters import parameter
 from .elasticity import ElasticLaw, corotated_principal_energy, corotated_principal_stress, elastic_wave_speed_squared
 from .law import PrincipalLaw
@@ -50,8 +50,12 @@ def principal_energy(constants: SnowConstants, s: Any, state: Any) -> Any:
 
 @generic
 def wave_speed_squared(constants: SnowConstants, volume_ratio: Any, state: Any) -> Any:
+    """Packed snow is denser too: the density counts with J_P."""
     factor = _hardening_factor(constants, state)
-    return elastic_wave_speed_squared(factor * constants.mu, factor * constants.lam, constants.density, volume_ratio)
+    (plastic_volume_ratio,) = state
+    packed = minimum(plastic_volume_ratio, 0.0 * volume_ratio + 1.0)
+    speed = elastic_wave_speed_squared(factor * constants.mu, factor * constants.lam, constants.density, volume_ratio)
+    return packed * speed
 
 
 @generic

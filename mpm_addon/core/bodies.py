@@ -1,0 +1,102 @@
+"""Bodies: the particles that share one law with one set of constants. A material is one body, or more where emitters scale it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .description import Scene
+from .kernels import blocks, collision, output, transfer
+from .kernels.compilation import teach_generic_functions
+from .kernels.rows import ROW_COUNT, STATE
+from .kernels.vector import LANE_COUNT
+from .laws import FluidLaw, Law
+from .laws.advance import advance_material
+
+
+@dataclass(frozen=True)
+class Body:
+    """What the kernels need to know of a material's particles.
+
+    Attributes:
+        name: the material's name, for messages.
+        law: with the emitter's factors in its parameters.
+        constants: for the kernels.
+        material_index: number of the material in the scene.
+        emitters: numbers of the emitters that give particles of this body.
+    """
+
+    name: str
+    law: Law
+    constants: NamedTuple
+    material_index: int
+    emitters: frozenset[int]
+
+    @property
+    def is_fluid(self) -> bool:
+        return isinstance(self.law, FluidLaw)
+
+    def prepare(self, table: NDArray[Any]) -> tuple[float, float]:
+        """Fill in the virgin state and the first stress of new particles.
+
+        Args:
+            table: (ROW_COUNT, n) of this body alone; state and stress are changed.
+
+        Returns:
+            The greatest wave speed [m/s] and the greatest velocity gradient [1/s].
+        """
+        count = table.shape[1]
+        filled = np.minimum(np.arange(-(-count // LANE_COUNT) * LANE_COUNT), count - 1)
+        padded = np.ascontiguousarray(table[:, filled])
+        for row, value in enumerate(self.law.virgin_state):
+            padded[STATE + row] = value
+        extremes = np.zeros((1, 3))
+        first, pieces = np.array([0, padded.shape[1]]), np.array([0, 1])
+        advance_material(self.constants, padded, first, 0, 1, pieces, 0.0, extremes)
+        table[:] = padded[:, :count]
+        return float(extremes[0, 0]), float(extremes[0, 1])
+
+
+def bodies_of(scene: Scene) -> list[Body]:
+    """One body for each material with each pair of mass and stiffness factors that emitters give it."""
+    groups: dict[tuple[str, float, float], set[int]] = {}
+    for index, emitter in enumerate(scene.emitters):
+        groups.setdefault((emitter.material, emitter.mass_scale, emitter.stiffness_scale), set()).add(index)
+    names = list(scene.materials)
+    bodies = []
+    for (name, mass_scale, stiffness_scale), emitters in groups.items():
+        law = scene.materials[name].law
+        law = replace(law, density=law.density * mass_scale)
+        bodies.append(Body(name, law, law.constants(stiffness_scale), names.index(name), frozenset(emitters)))
+    return bodies
+
+
+def compile_kernels(bodies: list[Body], dtype: Any) -> None:
+    """Compile, or load from disk, every kernel that a simulation of these bodies calls, by calling them with nothing to do."""
+    teach_generic_functions()
+    table = np.zeros((ROW_COUNT, LANE_COUNT), dtype)
+    nothing = np.zeros(0, np.int64)
+    first, pieces = np.zeros(1, np.int64), np.zeros(2, np.int64)
+    arenas = np.zeros((0, transfer.NODE * blocks.ARENA_NODES), dtype)
+    nodes = np.zeros((0, transfer.NODE * blocks.BLOCK_NODES), dtype)
+    around = np.zeros((0, blocks.NEIGHBOURS), np.int64)
+    scratch, index = np.zeros((1, transfer.SCRATCH_SIZE), dtype), np.zeros((1, LANE_COUNT), np.int32)
+    extremes, rigid = np.zeros((1, 3)), np.zeros(9)
+    coordinates = np.zeros((0, 3), np.int64)
+    distance, normal = np.zeros((0, blocks.BLOCK_NODES)), np.zeros((0, blocks.BLOCK_NODES, 3))
+    calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+        (transfer.particles_to_grid, (table, first, 1, pieces, 0.0, 1.0, scratch, index, arenas)),
+        (transfer.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
+        (transfer.grid_to_particles, (table, first, 1, pieces, around, nodes, 0.0, 1.0, scratch, index, extremes)),
+        (collision.collide_nodes, (nodes, coordinates, nothing, distance, normal, 0, 0.0, rigid, 1.0)),
+        (
+            collision.collide_particles,
+            (table, first, 1, pieces, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(1)),
+        ),
+        (output.totals, (table, pieces, first, 1, np.zeros((1, 5)))),
+    ]
+    calls += [(advance_material, (body.constants, table, first, 0, 1, pieces, 0.0, extremes)) for body in bodies]
+    for function, arguments in calls:
+        function(*arguments)

@@ -1,0 +1,120 @@
+"""Frames from the solver's state: what each particle shows, in order of id, and the frame's statistics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bodies import Body
+from .description import Scene
+from .emission import Batch
+from .kernels.output import show_particles, totals, world_positions
+from .kernels.rows import STATE, VELOCITY, VOLUME
+from .particle_store import ParticleStore
+from .particles import ATTRIBUTES, Frame, FrameStatistics
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What is known of every particle ever emitted, by id.
+
+    Attributes:
+        emitter: number of the emitter (n,).
+        birth: time of emission [s] (n,).
+        rest_position: [m] (n, 3).
+    """
+
+    emitter: NDArray[np.int32]
+    birth: NDArray[np.float64]
+    rest_position: NDArray[np.float32]
+
+    @classmethod
+    def empty(cls) -> "Provenance":
+        return cls(np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32))
+
+    def extended(self, batch: Batch, birth: float) -> "Provenance":
+        """With the particles of a batch behind those that are here."""
+        count = len(batch.position)
+        return Provenance(
+            np.concatenate([self.emitter, np.full(count, batch.emitter_index, np.int32)]),
+            np.concatenate([self.birth, np.full(count, birth)]),
+            np.concatenate([self.rest_position, batch.position.astype(np.float32)]),
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"emitter": self.emitter, "birth": self.birth, "rest_position": self.rest_position}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Provenance":
+        return cls(arrays["emitter"], arrays["birth"], arrays["rest_position"])
+
+    def __len__(self) -> int:
+        return len(self.emitter)
+
+
+def make_frame(
+    number: int,
+    scene: Scene,
+    bodies: list[Body],
+    store: ParticleStore,
+    provenance: Provenance,
+    *,
+    deleted: int,
+    substeps: int,
+    step_seconds: float,
+) -> Frame:
+    """The frame that the present state shows; see `particles.ATTRIBUTES`."""
+    time = (number - scene.time.frame_start) / scene.time.fps
+    slots = _slots_by_id(store, len(provenance))
+    ids = store.ids[slots]
+    layout = store.layout
+    run = np.searchsorted(layout.first, slots, side="right") - 1
+    body = run % store.body_count
+    material = np.array([b.material_index for b in bodies], np.int32)[body]
+    is_fluid = np.array([b.is_fluid for b in bodies])[body]
+    position = np.empty((len(slots), 3), np.float32)
+    world_positions(store.table, slots, run // store.body_count, layout.coordinates, scene.solver.grid_spacing, position)
+    density_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
+    rotation = np.empty((len(slots), 4), np.float32)
+    show_particles(store.table, slots, is_fluid, density_ratio, stress, rotation)
+    for index, shown in enumerate(bodies):
+        if "plastic_volume_ratio" in shown.law.state_names:
+            density_ratio[body == index] *= store.table[STATE, slots[body == index]]
+    arrays = {
+        "position": position,
+        "velocity": store.table[VELOCITY : VELOCITY + 3, slots].T,
+        "id": ids,
+        "material_index": material,
+        "emitter_index": provenance.emitter[ids],
+        "density_ratio": density_ratio,
+        "stress": stress,
+        "age": time - provenance.birth[ids],
+        "rest_position": provenance.rest_position[ids],
+        "rotation": rotation,
+        "scale": np.cbrt(store.table[VOLUME, slots]),
+    }
+    shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=ATTRIBUTES[name].dtype) for name in ATTRIBUTES}
+    mass, *momentum, energy = _totals(store)
+    statistics = FrameStatistics(
+        particles=len(slots), deleted=deleted, substeps=substeps, kinetic_energy=energy,
+        momentum=(momentum[0], momentum[1], momentum[2]), mass=mass, step_seconds=step_seconds,
+    )  # fmt: skip
+    return Frame(number, time, shown_arrays, statistics)
+
+
+def _slots_by_id(store: ParticleStore, id_count: int) -> NDArray[np.int64]:
+    """The slots of the particles that are present, in order of id."""
+    live = np.flatnonzero(store.live)
+    slot_of_id = np.full(id_count, -1, np.int64)
+    slot_of_id[store.ids[live]] = live
+    return slot_of_id[slot_of_id >= 0]
+
+
+def _totals(store: ParticleStore) -> list[float]:
+    """Mass [kg], momentum [kg m/s] (3) and kinetic energy [J]."""
+    layout = store.layout
+    pieces = np.zeros((len(layout.pieces) - 1, 5))
+    totals(store.table, layout.pieces, layout.first, store.body_count, pieces)
+    return [float(value) for value in pieces.sum(axis=0)]

@@ -1,0 +1,160 @@
+"""Colliders and walls as the solver sees them: signed distance at the nodes of the blocks near them, and a rigid velocity."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .description import SIDES, Collider, Domain, Scene
+from .errors import SceneError
+from .geometry.distance import distance_query
+from .geometry.motion import velocity_at
+from .geometry.shapes.plane import Plane
+from .kernels.blocks import BLOCK, BLOCK_NODES
+from .kernels.collision import SEPARATE, SLIP, STICKY, collide_nodes, collide_particles
+from .particle_store import ParticleStore
+
+Floats = NDArray[np.float64]
+
+SURFACE_NUMBERS = {"sticky": STICKY, "slip": SLIP, "separate": SEPARATE}
+_CORNERS = np.stack(np.meshgrid(*[np.arange(BLOCK)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+# a block is near where its middle is nearer than its farthest corner and one more cell
+_NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + 1.0
+
+
+@dataclass
+class _Field:
+    """An obstacle near the nodes: the keys of the near blocks, ascending, and distance [m] and normal at their nodes."""
+
+    keys: NDArray[np.int64]
+    distance: Floats
+    normal: Floats
+
+
+class Obstacle:
+    """One collider or wall."""
+
+    def __init__(self, collider: Collider, scene: Scene) -> None:
+        self.name = collider.name
+        self.spacing = scene.solver.grid_spacing
+        self._surface = SURFACE_NUMBERS[collider.surface]
+        self._friction = collider.friction
+        self._motion = collider.motion
+        if self._motion is not None and self._motion.matrices is None:
+            raise SceneError(f'Collider "{collider.name}": motion by vertices is not computed yet; give motion by matrix.')
+        self._fps = scene.time.fps
+        self._query = distance_query(collider.shape, self.spacing)
+        self._is_moving = collider.motion is not None
+        self._matrix = np.eye(4)
+        self._rigid = np.zeros(9)
+        self._seen = np.zeros(0, np.int64)
+        self._field = _Field(self._seen, np.zeros((0, BLOCK_NODES)), np.zeros((0, BLOCK_NODES, 3)))
+        self._rows = self._seen
+        self._row_of_block = self._seen
+
+    def move_to(self, frame: float) -> None:
+        """Take the pose and velocity of a moment, in frames."""
+        if self._motion is not None:
+            self._matrix, linear, angular = velocity_at(self._motion, frame, self._fps)
+            self._rigid = np.concatenate([linear, angular, self._matrix[:3, 3]])
+
+    def speed(self, store: ParticleStore) -> float:
+        """The greatest speed of the obstacle at the blocks near it [m/s]."""
+        if not self._is_moving or len(self._rows) == 0:
+            return 0.0
+        arm = (store.layout.node_coordinates[self._rows] + 0.5) * (BLOCK * self.spacing) - self._rigid[6:]
+        return float(np.linalg.norm(self._rigid[:3] + np.cross(self._rigid[3:6], arm), axis=1).max())
+
+    def meet(self, store: ParticleStore) -> None:
+        """Find the distance at the nodes around the particles; nodes that a fixed obstacle has seen before are kept."""
+        keys, coordinates = store.layout.node_keys, store.layout.node_coordinates
+        if self._is_moving:
+            self._field = self._measure(keys, coordinates)
+        else:
+            is_new = ~np.isin(keys, self._seen, assume_unique=True)
+            is_kept = np.isin(self._field.keys, keys, assume_unique=True)
+            added = self._measure(keys[is_new], coordinates[is_new])
+            merged = np.concatenate([self._field.keys[is_kept], added.keys])
+            order = np.argsort(merged)
+            distance = np.concatenate([self._field.distance[is_kept], added.distance])
+            normal = np.concatenate([self._field.normal[is_kept], added.normal])
+            self._field = _Field(merged[order], distance[order], normal[order])
+            self._seen = keys
+        self._rows = np.searchsorted(keys, self._field.keys)
+        self._row_of_block = np.full(len(keys), -1, np.int64)
+        self._row_of_block[self._rows] = np.arange(len(self._rows))
+
+    def _measure(self, keys: NDArray[np.int64], coordinates: NDArray[np.int64]) -> _Field:
+        middle = (BLOCK * coordinates + 0.5 * (BLOCK - 1)) * self.spacing
+        near = np.flatnonzero(self._distance(middle)[0] < _NEAR * self.spacing)
+        nodes = (BLOCK * coordinates[near, None, :] + _CORNERS) * self.spacing
+        distance, normal = self._distance(nodes.reshape(-1, 3))
+        distance, normal = distance.reshape(-1, BLOCK_NODES), normal.reshape(-1, BLOCK_NODES, 3)
+        # far from a mesh the distance is only a bound, so that the middle alone does not tell
+        is_near = distance.min(axis=1, initial=np.inf) < 0.99 * self.spacing
+        return _Field(keys[near[is_near]], distance[is_near], normal[is_near])
+
+    def _distance(self, points: Floats) -> tuple[Floats, Floats]:
+        if not self._is_moving:
+            return self._query(np.ascontiguousarray(points))
+        rotation = self._matrix[:3, :3]
+        scale = np.cbrt(abs(np.linalg.det(rotation)))
+        local = (points - self._matrix[:3, 3]) @ np.linalg.inv(rotation).T
+        distance, normal = self._query(np.ascontiguousarray(local))
+        return distance * scale, normal @ rotation.T / scale
+
+    def push_nodes(self, store: ParticleStore) -> None:
+        """Apply the obstacle to the velocities at the nodes inside it."""
+        if len(self._rows):
+            collide_nodes(
+                store.nodes, store.layout.node_coordinates, self._rows, self._field.distance, self._field.normal,
+                self._surface, self._friction, self._rigid, self.spacing,
+            )  # fmt: skip
+
+    def push_particles(self, store: ParticleStore, dt: float, pushed: Floats) -> float:
+        """Push out the particles that came in during a step; returns how far, at most [cells]."""
+        if not len(self._rows):
+            return 0.0
+        layout = store.layout
+        collide_particles(
+            store.table, layout.first, store.body_count, layout.pieces, layout.coordinates, layout.neighbours,
+            self._row_of_block, self._field.distance, self._field.normal, self._rigid, dt, self.spacing, pushed,
+        )  # fmt: skip
+        return float(pushed.max())
+
+    @property
+    def is_moving(self) -> bool:
+        return self._is_moving
+
+
+def obstacles_of(scene: Scene) -> list[Obstacle]:
+    """The scene's colliders and the closed sides of its domain."""
+    return [Obstacle(collider, scene) for collider in (*_walls(scene.domain), *scene.colliders)]
+
+
+def _walls(domain: Domain) -> list[Collider]:
+    if domain.kind == "unbounded":
+        return []
+    walls = []
+    for number, name in enumerate(SIDES):
+        side = domain.sides[name]
+        if side.surface == "open":
+            continue
+        axis, is_high = divmod(number, 2)
+        normal = np.zeros(3)
+        normal[axis] = -1.0 if is_high else 1.0
+        corner = domain.max if is_high else domain.min
+        shape = Plane(point=corner, normal=tuple(normal))
+        walls.append(Collider(f"domain {name}", shape, surface=side.surface, friction=side.friction))
+    return walls
+
+
+def open_limits(domain: Domain, spacing: float) -> Floats:
+    """The corners beyond which particles have left [cells], shape (2, 3); infinite where no side is open."""
+    limits = np.array([[-np.inf] * 3, [np.inf] * 3])
+    if domain.kind == "box":
+        for number, name in enumerate(SIDES):
+            axis, is_high = divmod(number, 2)
+            if domain.sides[name].surface == "open":
+                limits[is_high, axis] = (domain.max if is_high else domain.min)[axis] / spacing
+    return limits

@@ -1,0 +1,259 @@
+"""The simulation: particles, grid and obstacles advanced step by step, frame by frame.
+
+A step scatters to the grid, moves the grid, lets obstacles act, gathers, pushes particles out of thin walls and advances the laws.
+The particles are sorted anew before one of them can leave its block by more than a cell; every frame begins freshly
+sorted, so that a simulation continued from a snapshot gives the same bytes as one that was never interrupted.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import emission
+from .bodies import Body, bodies_of, compile_kernels
+from .description import Scene
+from .errors import SceneError
+from .estimate import estimate
+from .framing import Provenance, make_frame
+from .kernels.transfer import grid_to_particles, particles_to_grid, update_grid
+from .laws.advance import advance_material
+from .obstacles import Obstacle, obstacles_of, open_limits
+from .particle_store import PIECE_COUNT, NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
+from .particles import Frame
+from .time_step import Speeds, StepControl
+
+# a particle may be this far from where it was sorted [cells]; one is what the arenas allow
+FARTHEST = 0.99
+LARGEST_GRADIENT_STEP = 0.9
+
+
+class Progress(NamedTuple):
+    """How far a simulation is.
+
+    Attributes:
+        stage: "preparing", "compiling" or "simulating".
+        frame: the frame that is being computed.
+        fraction: how much of it is done, 0 to 1.
+        substeps: steps since the previous frame.
+        particles: particles present.
+        time_step: the last step [s].
+    """
+
+    stage: str
+    frame: int
+    fraction: float
+    substeps: int
+    particles: int
+    time_step: float
+
+
+Report = Callable[[Progress], None]
+
+
+def simulate(scene: Scene) -> Iterator[Frame]:
+    """Simulate a scene, frame by frame, from its first frame (the initial state) to its last.
+
+    Raises:
+        SceneError: where the scene asks for something that cannot be computed.
+        UnstableError: where smaller steps do not keep the state finite.
+    """
+    return Simulation(scene).frames()
+
+
+class Simulation:
+    """A scene in the course of being simulated.
+
+    Args:
+        scene: what to simulate.
+        snapshot: what `snapshot` returned after a frame, to continue from there.
+        report: called before compiling and after every step; may raise `Cancelled` to stop.
+    """
+
+    def __init__(
+        self, scene: Scene, *, snapshot: Mapping[str, NDArray[Any]] | None = None, report: Report | None = None
+    ) -> None:
+        refuse_unsupported(scene)
+        self.scene = scene
+        self.bodies: list[Body] = bodies_of(scene)
+        self.store = ParticleStore(len(self.bodies), scene.solver.precision)
+        self.provenance = Provenance.empty()
+        self.control = StepControl(scene, self.bodies)
+        self._report_to = report
+        self._frame = scene.time.frame_start
+        self._deleted = 0
+        self._substeps = 0
+        self._step_seconds = 0.0
+        self._drift = 0.0
+        self._extremes = np.zeros((PIECE_COUNT, 3))
+        self._pushed = np.zeros(PIECE_COUNT)
+        self._report("preparing", 0.0, 0.0)
+        self.obstacles: list[Obstacle] = obstacles_of(scene)
+        self._limits = open_limits(scene.domain, scene.solver.grid_spacing)
+        self._report("compiling", 0.0, 0.0)
+        compile_kernels(self.bodies, self.store.dtype)
+        self._is_resumed = snapshot is not None
+        if snapshot is not None:
+            self._load(snapshot)
+
+    def frames(self) -> Iterator[Frame]:
+        """The frames, from the first one, or from the one after the snapshot's."""
+        if not self._is_resumed:
+            yield self._arrive()
+        while self._frame < self.scene.time.frame_end:
+            self._advance()
+            yield self._arrive()
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """The exact state at the last frame, as arrays that a `Simulation` continues from."""
+        return {
+            **self.store.snapshot(),
+            **self.provenance.arrays(),
+            "frame": np.array(self._frame),
+            "deleted": np.array(self._deleted),
+            "speeds": np.array(self.control.speeds),
+        }
+
+    def _load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
+        self._frame = int(snapshot["frame"])
+        self._deleted = int(snapshot["deleted"])
+        self.control.speeds = Speeds(*(float(speed) for speed in snapshot["speeds"]))
+        self.provenance = Provenance.from_arrays(snapshot)
+        self._sort(particles_of_snapshot(snapshot))
+
+    def _report(self, stage: str, fraction: float, dt: float) -> None:
+        if self._report_to is not None:
+            self._report_to(Progress(stage, self._frame, fraction, self._substeps, self.store.particle_count, dt))
+
+    def _arrive(self) -> Frame:
+        """Emit what is due at this frame, sort, and show the particles."""
+        new = [self._admit(batch) for batch in emission.emit(self.scene, self._frame)]
+        self._sort(joined(new) if new else None)
+        return make_frame(
+            self._frame, self.scene, self.bodies, self.store, self.provenance,
+            deleted=self._deleted, substeps=self._substeps, step_seconds=self._step_seconds,
+        )  # fmt: skip
+
+    def _admit(self, batch: emission.Batch) -> NewParticles:
+        """Number an emitter's particles and give them their law's first state and stress."""
+        number = next(n for n, body in enumerate(self.bodies) if batch.emitter_index in body.emitters)
+        particles = new_particles(
+            batch.position, batch.velocity, batch.velocity_gradient, batch.mass, batch.volume,
+            spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), body=number,
+        )  # fmt: skip
+        self.provenance = self.provenance.extended(batch, self._time())
+        wave_speed, gradient = self.bodies[number].prepare(particles.table)
+        fastest = float(np.sqrt((batch.velocity**2).sum(axis=1).max()))
+        self.control.speeds = self.control.speeds.at_least(wave_speed, fastest, gradient)
+        return particles
+
+    def _time(self) -> float:
+        return (self._frame - self.scene.time.frame_start) / self.scene.time.fps
+
+    def _sort(self, new: NewParticles | None = None) -> None:
+        self._deleted += self.store.sort(new, self._limits)
+        self._meet_obstacles()
+
+    def _meet_obstacles(self) -> None:
+        self._drift = 0.0
+        for obstacle in self.obstacles:
+            obstacle.meet(self.store)
+
+    def _advance(self) -> None:
+        """Advance to the next frame, in equal steps as far as the state allows."""
+        start, frame_time = self._frame, 1.0 / self.scene.time.fps
+        self._frame = start + 1
+        self._substeps, self._step_seconds = 0, 0.0
+        self.control.begin_frame()
+        done, sorted_at, sorted_speeds = 0.0, 0.0, self.control.speeds
+        while done < frame_time:
+            if self._drift > FARTHEST:
+                self._sort()
+                sorted_at, sorted_speeds = done, self.control.speeds
+            obstacle_speed = self._move_obstacles(start + done / frame_time)
+            dt = self.control.step(frame_time - done, obstacle_speed)
+            began = time.perf_counter()
+            unstable = self._step(dt)
+            self._step_seconds += time.perf_counter() - began
+            self._substeps += 1
+            if unstable is None:
+                done = frame_time if dt >= frame_time - done else done + dt
+            else:
+                self.control.fail(unstable, self._frame)
+                self.store.restore()
+                self._meet_obstacles()
+                done, self.control.speeds = sorted_at, sorted_speeds
+            self._report("simulating", done / frame_time, dt)
+
+    def _move_obstacles(self, frame: float) -> float:
+        """Bring moving obstacles to a moment; returns the greatest speed [m/s]."""
+        fastest = 0.0
+        for obstacle in self.obstacles:
+            if obstacle.is_moving:
+                obstacle.move_to(frame)
+                obstacle.meet(self.store)
+                fastest = max(fastest, obstacle.speed(self.store))
+        return fastest
+
+    def _step(self, dt: float) -> str | None:
+        """Advance everything by dt [s]; returns the name of what became unstable, or None."""
+        store, layout = self.store, self.store.layout
+        spacing, gravity = self.scene.solver.grid_spacing, self.scene.solver.gravity
+        common = (store.table, layout.first, store.body_count, layout.pieces)
+        particles_to_grid(*common, dt, spacing, store.scratch, store.index, store.arenas)
+        update_grid(store.arenas, layout.node_arenas, store.nodes, dt, *gravity)
+        # twice, so that a node in a corner ends up outside of all of them
+        for obstacle in self.obstacles + self.obstacles:
+            obstacle.push_nodes(store)
+        grid_to_particles(*common, layout.neighbours, store.nodes, dt, spacing, store.scratch, store.index, self._extremes)
+        fastest, farthest, check = self._extremes.max(axis=0)
+        if not math.isfinite(check):
+            return self._culprit()
+        pushed = max((obstacle.push_particles(store, dt, self._pushed) for obstacle in self.obstacles), default=0.0)
+        self._drift += float(farthest) + pushed
+        wave_speed, gradient = 0.0, 0.0
+        for number, body in enumerate(self.bodies):
+            advance_material(
+                body.constants, store.table, layout.first, number, store.body_count, layout.pieces, dt, self._extremes
+            )
+            body_speed, body_gradient, check = self._extremes.max(axis=0)
+            if not math.isfinite(check) or dt * body_gradient > LARGEST_GRADIENT_STEP:
+                return body.name
+            wave_speed, gradient = max(wave_speed, float(body_speed)), max(gradient, float(body_gradient))
+        self.control.speeds = Speeds(wave_speed, float(fastest), gradient)
+        return None
+
+    def _culprit(self) -> str:
+        """The body whose particles are not finite."""
+        first, count = self.store.layout.first, self.store.body_count
+        for number, body in enumerate(self.bodies):
+            for low, high in zip(first[number:-1:count], first[number + 1 :: count], strict=True):
+                if not np.isfinite(self.store.table[:, low:high]).all():
+                    return body.name
+        return "the grid"
+
+
+def refuse_unsupported(scene: Scene) -> None:
+    """Refuse what a scene may say but this version does not compute, before anything is prepared.
+
+    Raises:
+        SceneError: naming what is asked for and what can be used.
+    """
+    solver = scene.solver
+    if solver.dimension != 3:
+        raise SceneError(f"solver: dimension {solver.dimension} is not computed yet; use 3.")
+    if solver.transfer != "apic":
+        raise SceneError(f'solver: transfer "{solver.transfer}" is not computed yet; use "apic".')
+    if solver.kernel != "quadratic":
+        raise SceneError(f'solver: kernel "{solver.kernel}" is not computed yet; use "quadratic".')
+    for emitter in scene.emitters:
+        if emitter.mode == "inflow":
+            raise SceneError(f'Emitter "{emitter.name}": mode "inflow" is not computed yet; use "once" or "repeat".')
+    for force in scene.forces:
+        raise SceneError(f'Force "{force.kind}": forces are not computed yet; remove it.')
+    if not scene.emitters:
+        raise SceneError(f'Scene "{scene.name}": there is no emitter; add one.')
+    estimate(scene)

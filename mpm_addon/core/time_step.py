@@ -1,0 +1,102 @@
+"""How long a step may be. Limits: waves, particles and obstacles may not outrun the grid, F may not invert, viscosity may not overshoot."""
+
+import math
+from typing import NamedTuple
+
+from .bodies import Body
+from .description import Scene
+from .errors import UnstableError
+from .laws.water import Water
+
+LARGEST_HALVINGS = 8
+# F <- (I + dt C) F cannot invert while dt |C| < 1
+GRADIENT_STEP = 0.5
+
+
+class Speeds(NamedTuple):
+    """The greatest wave speed [m/s], particle speed [m/s] and velocity gradient [1/s] of the present state."""
+
+    wave: float = 0.0
+    particle: float = 0.0
+    gradient: float = 0.0
+
+    def at_least(self, wave: float, particle: float, gradient: float) -> "Speeds":
+        return Speeds(max(self.wave, wave), max(self.particle, particle), max(self.gradient, gradient))
+
+
+class StepControl:
+    """Chooses the steps of a scene and bounds the tries after an instability.
+
+    Attributes:
+        speeds: of the present state; the solver sets them after every step.
+    """
+
+    def __init__(self, scene: Scene, bodies: list[Body]) -> None:
+        self.speeds = Speeds()
+        self._solver = scene.solver
+        self._acceleration = math.sqrt(sum(component**2 for component in scene.solver.gravity))
+        self._viscous_limit = min((_viscous_limit(body, scene.solver.grid_spacing) for body in bodies), default=math.inf)
+        self._halvings = 0
+
+    def begin_frame(self) -> None:
+        """Forget earlier tries."""
+        self._halvings = 0
+
+    def limit(self, obstacle_speed: float) -> float:
+        """The longest stable step [s].
+
+        c dt <= cfl h with c the wave speed and the fastest motion (Courant, Friedrichs and Lewy 1928); no particle crosses more
+        than `max_displacement` cells (Blazevic 2022); dt |C| < 1/2; dt <= h^2 rho / (2 d eta).
+        """
+        h = self._solver.grid_spacing
+        speed = max(self.speeds.particle, obstacle_speed)
+        limit = self._viscous_limit
+        if self.speeds.wave + speed > 0.0:
+            limit = min(limit, self._solver.cfl * h / (self.speeds.wave + speed))
+        farthest = self._solver.max_displacement * h
+        # dt v + dt^2 g <= farthest, for particles that gravity has yet to set in motion
+        reach = speed + math.sqrt(speed**2 + 4.0 * self._acceleration * farthest)
+        if reach > 0.0:
+            limit = min(limit, 2.0 * farthest / reach)
+        if self.speeds.gradient > 0.0:
+            limit = min(limit, GRADIENT_STEP / self.speeds.gradient)
+        return limit
+
+    def step(self, remaining: float, obstacle_speed: float) -> float:
+        """The next step [s]: the remaining time of the frame in as few equal steps as the limit allows.
+
+        Raises:
+            UnstableError: where the scene's fixed step is longer than the limit.
+        """
+        limit = self.limit(obstacle_speed)
+        fixed = self._solver.time_step
+        if fixed is not None:
+            if fixed > limit:
+                raise UnstableError(
+                    f'solver: time_step {fixed:g} s is longer than the stable step {limit:.3g} s; use at most that, or "auto".'
+                )
+            limit = fixed
+        limit /= 2.0**self._halvings
+        if limit >= remaining:
+            return remaining
+        return remaining / math.ceil(remaining / limit - 1e-9)
+
+    def fail(self, body: str, frame: int) -> None:
+        """Halve the steps of this frame after an instability.
+
+        Raises:
+            UnstableError: naming the body, after too many tries.
+        """
+        self._halvings += 1
+        if self._halvings > LARGEST_HALVINGS:
+            raise UnstableError(
+                f'Material "{body}": unstable at frame {frame} even with steps {2**LARGEST_HALVINGS} times shorter; '
+                "use a smaller cfl, a smaller stiffness or slower colliders."
+            )
+
+
+def _viscous_limit(body: Body, spacing: float) -> float:
+    """h^2 rho / (2 d eta) [s]."""
+    if not isinstance(body.law, Water) or body.law.viscosity == 0.0:
+        return math.inf
+    return spacing**2 * body.law.density / (6.0 * body.law.viscosity)
