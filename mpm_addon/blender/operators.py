@@ -1,0 +1,144 @@
+"""The operators: each hands over to one function and turns an MpmError into a report."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..core.errors import Cancelled, MpmError
+from . import removal, session
+
+_TIMER_SECONDS = 0.1
+
+
+class MPM_OT_bake(bpy.types.Operator):
+    """Simulate the scene into the cache folder, going on after the frames that are there"""
+
+    bl_idname = "mpm.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER"}
+
+    object: StringProperty(name="Object", description="Bake this emitter alone, with all colliders")
+    cache: StringProperty(name="Cache", description="Folder for the frames, instead of the scene's", subtype="DIR_PATH")
+    restart: BoolProperty(name="Restart", description="Replace the frames that are there", options={"SKIP_SAVE"})
+
+    _timer: Any = None
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.scene is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Bake and wait for the end: what scripts and Blender in background mean."""
+        return _reported(self, lambda: session.bake(context, **self._options()))
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        """Start the bake and follow it from the interface."""
+        outcome = _reported(self, lambda: session.start(context, **self._options()))
+        if outcome == {"FINISHED"}:
+            manager = context.window_manager
+            self._timer = manager.event_timer_add(_TIMER_SECONDS, window=context.window)
+            manager.modal_handler_add(self)
+            return {"RUNNING_MODAL"}
+        return outcome
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        running = session.current()
+        if running is None:
+            self._stop(context)
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        if running.poll() or running.is_finished:
+            _redraw(context)
+        if not running.is_finished:
+            return {"PASS_THROUGH"}
+        self._stop(context)
+        session.end()
+        return _reported(self, running.result)
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        session.end()
+
+    def _options(self) -> dict[str, Any]:
+        return {"object_name": self.object, "cache": self.cache, "restart": self.restart}
+
+    def _stop(self, context: bpy.types.Context) -> None:
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        _redraw(context)
+
+
+class MPM_OT_bake_cancel(bpy.types.Operator):
+    """Stop the running bake after its current substep; the frames that are there stay"""
+
+    bl_idname = "mpm.bake_cancel"
+    bl_label = "Cancel"
+
+    @classmethod
+    def poll(cls, _context: bpy.types.Context) -> bool:
+        cls.poll_message_set("No bake is running")
+        return session.current() is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        session.cancel()
+        _redraw(context)
+        return {"FINISHED"}
+
+
+class MPM_OT_bake_free(bpy.types.Operator):
+    """Delete the baked frames from the cache folder; files that are not the bake's stay"""
+
+    bl_idname = "mpm.bake_free"
+    bl_label = "Free Bake"
+    bl_options = {"REGISTER"}
+
+    object: StringProperty(name="Object", description="Free the bake of this emitter alone")
+    cache: StringProperty(name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        cls.poll_message_set("A bake is running; cancel it first")
+        return context.scene is not None and session.current() is None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        outcome = _reported(self, lambda: removal.free(context.scene, object_name=self.object, cache=self.cache))
+        _redraw(context)
+        return outcome
+
+
+def _reported(operator: bpy.types.Operator, action: Any) -> set[str]:
+    """Do it; an error becomes a report, which a script gets as a RuntimeError."""
+    try:
+        action()
+    except Cancelled as error:
+        operator.report({"WARNING"}, str(error))
+        return {"CANCELLED"}
+    except MpmError as error:
+        operator.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+    return {"FINISHED"}
+
+
+def _redraw(context: bpy.types.Context) -> None:
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in {"VIEW_3D", "PROPERTIES"}:
+                area.tag_redraw()
+
+
+CLASSES = (MPM_OT_bake, MPM_OT_bake_cancel, MPM_OT_bake_free)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    session.end()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,302 @@
+"""The panels: what an object is, in the Physics tab; the bake and everything of the scene, in the sidebar of the viewport.
+
+Drawing reads and never writes; it must not fail on any selection.
+"""
+
+from typing import Any
+
+import bpy
+
+from ..core.description import SIDES, Collider, Domain, Emitter, Side
+from ..core.errors import MpmError
+from ..core.laws import LAWS
+from ..core.parameters import parameters_of
+from . import paths, playback, session
+from .extract import scale_length, scene_gravity
+from .fingerprint import fingerprint
+
+SOLID_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
+TYPE_ICONS = {"emitter": "MOD_FLUIDSIM", "collider": "MOD_PHYSICS"}
+
+
+def draw_parameters(layout: Any, group: Any, owner: type, *, without: tuple[str, ...] = ()) -> None:
+    """All declared parameters of a property group; an optional one has its check box in front."""
+    for declared in parameters_of(owner):
+        if declared.name in without:
+            continue
+        switch = f"use_{declared.name}"
+        if not hasattr(group, switch):
+            layout.prop(group, declared.name)
+            continue
+        row = layout.row(heading=group.bl_rna.properties[declared.name].name)
+        row.prop(group, switch, text="")
+        value = row.column() if declared.kind == "vector" else row.row()
+        value.enabled = getattr(group, switch)
+        value.prop(group, declared.name, text="")
+
+
+def draw_missing_numba(layout: Any) -> None:
+    """One line where numba cannot be found: everything else works."""
+    try:
+        session.require_numba()
+    except MpmError as error:
+        layout.label(text=str(error), icon="ERROR")
+
+
+class _PhysicsPanel:
+    """Where the panels of an object are."""
+
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+
+
+class MPM_PT_object(_PhysicsPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_object"
+    bl_label = "MPM"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.object is not None and context.object.type in SOLID_TYPES
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_missing_numba(layout)
+        item = context.object
+        if not item.mpm.cache:
+            layout.prop(item.mpm, "type")
+            return
+        layout.prop(item.mpm, "cache")
+        if playback.status(item):
+            layout.label(text=playback.status(item), icon="INFO")
+
+
+class _ObjectPanel(_PhysicsPanel):
+    """A sub-panel of the objects of one type."""
+
+    bl_parent_id = "MPM_PT_object"
+    mpm_type = ""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.object is not None and context.object.mpm.type == cls.mpm_type and not context.object.mpm.cache
+
+
+class MPM_PT_material(_ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_material"
+    bl_label = "Material"
+    mpm_type = "emitter"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        material = context.object.mpm.material
+        layout.row().prop(material, "source", expand=True)
+        if material.source == "preset":
+            layout.prop(material, "preset")
+            return
+        layout.prop(material, "law")
+        if material.law in LAWS:
+            draw_parameters(layout.column(), getattr(material, material.law), LAWS[material.law])
+
+
+class MPM_PT_emission(_ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_emission"
+    bl_label = "Emission"
+    mpm_type = "emitter"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        emitter = context.object.mpm.emitter
+        hidden = ["particles_per_cell"] if emitter.use_particle_count else []
+        if emitter.mode == "once":
+            hidden.append("frame_end")
+        if emitter.mode != "repeat":
+            hidden.append("interval")
+        draw_parameters(layout.column(), emitter, Emitter, without=tuple(hidden))
+
+
+class MPM_PT_collision(_ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_collision"
+    bl_label = "Surface"
+    mpm_type = "collider"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_parameters(layout.column(), context.object.mpm.collider, Collider)
+
+
+class _ScenePanel:
+    """Where the panels of a scene are."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "MPM"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.scene is not None
+
+
+class MPM_PT_bake(_ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_bake"
+    bl_label = "Bake"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_missing_numba(layout)
+        scene = context.scene
+        layout.prop(scene.mpm, "cache")
+        if paths.is_temporary(scene.mpm.cache):
+            column = layout.column(align=True)
+            column.label(text="The file is not saved: the cache goes to", icon="INFO")
+            column.label(text=paths.cache_path(scene))
+        running = session.current()
+        if running is None:
+            self._draw_idle(layout, scene)
+        else:
+            layout.progress(factor=running.fraction, type="BAR", text=running.text)
+            layout.operator("mpm.bake_cancel", icon="CANCEL")
+
+    def _draw_idle(self, layout: Any, scene: bpy.types.Scene) -> None:
+        folder = paths.absolute(paths.cache_path(scene))
+        shown = [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
+        is_outdated = any(item.mpm.fingerprint != fingerprint(scene, item.mpm.emitter_name) for item in shown)
+        if is_outdated:
+            layout.label(text="Out of date: the scene has changed since the bake", icon="ERROR")
+        row = layout.row(align=True)
+        bake = row.operator("mpm.bake", text="Bake Again" if is_outdated else "Bake", icon="PHYSICS")
+        bake.restart = is_outdated
+        row.operator("mpm.bake_free", text="", icon="TRASH")
+        for item in shown:
+            if playback.status(item):
+                layout.label(text=playback.status(item), icon="INFO")
+
+
+class MPM_PT_objects(_ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_objects"
+    bl_label = "Objects"
+    bl_parent_id = "MPM_PT_bake"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        column = layout.column(align=True)
+        participants = [item for item in context.scene.objects if item.mpm.type in TYPE_ICONS]
+        for item in participants:
+            row = column.row(align=True)
+            row.label(text=item.name, icon=TYPE_ICONS[item.mpm.type])
+            row.label(text=_summary(item))
+            row.prop(item, "hide_viewport", text="")
+        if not participants:
+            column.label(text="Set an object's type in the Physics tab", icon="INFO")
+
+
+def _summary(item: bpy.types.Object) -> str:
+    """What the list of objects says of one: "Water", "Separate"."""
+    if item.mpm.type == "collider":
+        return item.mpm.bl_rna.properties["type"].enum_items["collider"].name
+    material = item.mpm.material
+    name = "preset" if material.source == "preset" else "law"
+    chosen = material.bl_rna.properties[name].enum_items.get(getattr(material, name))
+    return chosen.name if chosen is not None else "Missing"
+
+
+class MPM_PT_frames(_ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_frames"
+    bl_label = "Frames"
+    bl_parent_id = "MPM_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(context.scene.mpm, "use_frame_range", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        settings = context.scene.mpm
+        column = layout.column(align=True)
+        column.active = settings.use_frame_range
+        owner = settings if settings.use_frame_range else context.scene
+        column.prop(owner, "frame_start", text="Start")
+        column.prop(owner, "frame_end", text="End")
+
+
+class MPM_PT_solver(_ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_solver"
+    bl_label = "Solver"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        from ..core.description import Solver
+
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        scene = context.scene
+        solver = scene.mpm.solver
+        layout.prop(solver, "spacing")
+        layout.prop(solver, "resolution" if solver.spacing == "resolution" else "grid_spacing")
+        without = ["grid_spacing", "gravity"]
+        if solver.transfer != "flip":
+            without.append("flip_ratio")
+        draw_parameters(layout.column(), solver, Solver, without=tuple(without))
+        layout.prop(solver, "use_scene_gravity")
+        if not solver.use_scene_gravity:
+            layout.column().prop(solver, "gravity")
+        elif scale_length(scene) != 1.0:
+            strength = sum(component**2 for component in scene_gravity(scene)) ** 0.5
+            layout.label(text=f"Gravity is {strength:.3g} m/s²: the unit scale is {scale_length(scene):g}", icon="INFO")
+
+
+class MPM_PT_domain(_ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_domain"
+    bl_label = "Domain"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        domain = context.scene.mpm.domain
+        layout.prop(domain, "kind")
+        if domain.kind == "unbounded":
+            return
+        layout.prop(domain, "object")
+        if domain.object is None:
+            draw_parameters(layout.column(), domain, Domain, without=("kind",))
+        for name in SIDES:
+            column = layout.column(align=True, heading=domain.bl_rna.properties[name].name)
+            draw_parameters(column, getattr(domain, name), Side)
+
+
+CLASSES = (
+    MPM_PT_object,
+    MPM_PT_material,
+    MPM_PT_emission,
+    MPM_PT_collision,
+    MPM_PT_bake,
+    MPM_PT_objects,
+    MPM_PT_frames,
+    MPM_PT_solver,
+    MPM_PT_domain,
+)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,355 @@
+"""What Blender stores: `Object.mpm` and `Scene.mpm`, made from the parameters that the core declares.
+
+Lengths, velocities and accelerations are in Blender units, as everywhere in Blender; `values_of` turns them into SI.
+Knows no meshes and no simulation.
+"""
+
+import dataclasses
+import functools
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
+from ..core.laws import LAWS
+from ..core.parameters import Parameter, parameters_of
+from ..storage.presets import material_preset, material_preset_names
+
+DEFAULT_CACHE = "//cache_mpm"
+DEFAULT_MATERIAL = "water"  # the preset, and the law
+
+_parameters = functools.cache(parameters_of)
+
+# Declared units that contain a length: Blender shows and scales such values by the scene's unit scale.
+LENGTH_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
+_SUBTYPES = {"m": "XYZ_LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
+_ACRONYMS = {"cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP"}
+
+
+def title(word: str) -> str:
+    """The words of the interface for a name: "young_modulus" -> "Young Modulus"."""
+    return _ACRONYMS.get(word, word.replace("_", " ").title())
+
+
+def enum_items(words: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str, int]]:
+    """Enum items of word -> (label, description).
+
+    A .blend stores an item's number; made from the word, it outlives new items and a new order.
+    """
+    return [
+        (word, label, description, zlib.crc32(word.encode()) & 0x7FFFFFFF)
+        for word, (label, description) in words.items()
+    ]
+
+
+def property_of(declared: Parameter) -> Any:
+    """The Blender property of one declared parameter: default, limits, unit, tooltip.
+
+    An exclusive limit can be entered, and the core refuses it with its own message; sliders stay inside it.
+    """
+    default = first_value(declared)
+    if declared.choices:
+        items = enum_items({word: (title(word), "") for word in declared.choices})
+        return EnumProperty(name=title(declared.name), description=declared.help, items=items, default=default)
+    limits = declared.limits()
+    words = {"name": title(declared.name), "description": f"{declared.help}. {limits[0].upper()}{limits[1:]}"}
+    if declared.kind == "flag":
+        return BoolProperty(**words, default=default)
+    if declared.kind == "text":
+        return StringProperty(**words, default=default)
+    bounds = _bounds(declared, default)
+    if declared.kind == "integer":
+        return IntProperty(**words, default=default, **{name: int(bound) for name, bound in bounds.items()})
+    bounds["precision"] = _decimals(default)
+    if declared.kind == "number":
+        return FloatProperty(**words, default=default, unit=LENGTH_UNITS.get(declared.unit, "NONE"), **bounds)
+    subtype = "COLOR" if declared.name == "color" else _SUBTYPES.get(declared.unit, "XYZ" if declared.size == 3 else "NONE")
+    return FloatVectorProperty(**words, default=default, size=declared.size, subtype=subtype, **bounds)
+
+
+def first_value(declared: Parameter) -> Any:
+    """What the interface shows first: the default, or the declared example where there is none."""
+    has_default = not declared.is_required and declared.default is not None
+    value = declared.default if has_default else declared.example
+    if value is None:
+        raise ValueError(f'parameter "{declared.name}" has neither a default nor an example for the interface')
+    return value
+
+
+def _bounds(declared: Parameter, default: Any) -> dict[str, Any]:
+    """`min`, `max` for what can be entered, `soft_min`, `soft_max` for sliders."""
+    bounds: dict[str, Any] = {}
+    centre = float(np.mean(default))
+    for name, inclusive, exclusive in (
+        ("min", declared.minimum, declared.above),
+        ("max", declared.maximum, declared.below),
+    ):
+        if inclusive is not None:
+            bounds[name] = inclusive
+        elif exclusive is not None:
+            bounds[name] = exclusive
+            bounds[f"soft_{name}"] = exclusive + 1e-3 * (centre - exclusive)
+    return bounds
+
+
+def _decimals(default: Any) -> int:
+    """Digits after the point that a field shows: enough for the default and one more."""
+    smallest = min((abs(value) for value in np.atleast_1d(default) if value), default=1.0)
+    return int(np.clip(1 - np.floor(np.log10(smallest)), 2, 6))
+
+
+def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The Blender properties of all parameters of a dataclass: name -> property, with `use_name` for optional ones.
+
+    Args:
+        changes: parameter name -> attributes of `Parameter` that the interface declares otherwise.
+    """
+    annotations: dict[str, Any] = {}
+    for declared in parameters_of(owner):
+        declared = dataclasses.replace(declared, **changes.get(declared.name, {}))
+        if declared.optional:
+            annotations[f"use_{declared.name}"] = BoolProperty(
+                name=f"Use {title(declared.name)}", description=f"Give a value. {declared.help}"
+            )
+        annotations[declared.name] = property_of(declared)
+    return annotations
+
+
+def property_group(name: str, annotations: Mapping[str, Any], *, description: str) -> type:
+    """A PropertyGroup class with the given properties."""
+    namespace = {"__annotations__": dict(annotations), "__doc__": description, "__module__": __name__}
+    return type(name, (bpy.types.PropertyGroup,), namespace)
+
+
+def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str, Any]:
+    """What a property group says about the parameters of a dataclass, in SI: name -> value, None where not given.
+
+    Args:
+        scale_length: metres in a Blender unit.
+    """
+    values: dict[str, Any] = {}
+    for declared in _parameters(owner):
+        if declared.optional and not getattr(group, f"use_{declared.name}", True):
+            values[declared.name] = None
+            continue
+        value = getattr(group, declared.name)
+        factor = scale_length if declared.unit in LENGTH_UNITS else 1.0
+        if declared.kind == "number":
+            value = decimal(value) * factor
+        elif declared.kind == "vector":
+            value = tuple(decimal(component) * factor for component in value)
+        values[declared.name] = value
+    return values
+
+
+def decimal(value: float) -> float:
+    """The shortest decimal number that a Blender float stands for: 0.3, not 0.30000001192."""
+    return float(str(np.float32(value)))
+
+
+def assign(group: Any, instance: Any) -> None:
+    """Give a property group the parameters of a dataclass instance (scale_length 1)."""
+    for declared in parameters_of(type(instance)):
+        value = getattr(instance, declared.name)
+        if declared.optional and hasattr(group, f"use_{declared.name}"):
+            setattr(group, f"use_{declared.name}", value is not None)
+        if value is not None:
+            setattr(group, declared.name, value)
+
+
+LAW_GROUPS = {
+    name: property_group(f"MPM_PG_law_{name}", annotations_of(law), description=f"Parameters of {law.label}.")
+    for name, law in LAWS.items()
+}
+
+SIDE_GROUP = property_group("MPM_PG_side", annotations_of(Side), description="One side of the domain's box.")
+
+
+def _material_group() -> type:
+    presets = {name: material_preset(name) for name in material_preset_names()}
+    return property_group(
+        "MPM_PG_material",
+        {
+            "source": EnumProperty(
+                name="Material",
+                description="Where the material's parameters come from",
+                items=enum_items(
+                    {
+                        "preset": ("Preset", "A named material"),
+                        "custom": ("Custom", "A law with parameters of your own"),
+                    }
+                ),
+                default="preset",
+            ),
+            "preset": EnumProperty(
+                name="Preset",
+                description="Named material",
+                items=enum_items({name: (preset.label, preset.description) for name, preset in presets.items()}),
+                default=DEFAULT_MATERIAL,
+            ),
+            "law": EnumProperty(
+                name="Law",
+                description="Constitutive law: how the matter answers to deformation",
+                items=enum_items({name: (law.label, "") for name, law in LAWS.items()}),
+                default=DEFAULT_MATERIAL,
+            ),
+            **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
+        },
+        description="What an emitter's particles are made of.",
+    )
+
+
+MATERIAL_GROUP = _material_group()
+
+EMITTER_GROUP = property_group(
+    "MPM_PG_emitter",
+    {
+        **annotations_of(Emitter, particles_per_cell={"optional": False}),
+        "use_color": BoolProperty(
+            name="Use Color", description="Give the particles a colour of their own; the material's otherwise"
+        ),
+    },
+    description="How an object becomes particles.",
+)
+
+COLLIDER_GROUP = property_group(
+    "MPM_PG_collider", annotations_of(Collider), description="How an object stops particles."
+)
+
+SOLVER_GROUP = property_group(
+    "MPM_PG_solver",
+    {
+        **annotations_of(Solver),
+        "spacing": EnumProperty(
+            name="Grid",
+            description="How the size of a grid cell is given",
+            items=enum_items(
+                {
+                    "spacing": ("Cell Size", "The edge of a cell"),
+                    "resolution": ("Resolution", "Cells along the longest side of the domain, or of all emitters together"),
+                }
+            ),
+            default="spacing",
+        ),
+        "resolution": IntProperty(
+            name="Resolution",
+            description="Cells along the longest side of the box domain, or of all emitters together where it is unbounded",
+            default=64,
+            min=4,
+            max=4096,
+            soft_max=512,
+        ),
+        "use_scene_gravity": BoolProperty(
+            name="Scene Gravity", description="Take the gravity of the scene", default=True
+        ),
+    },
+    description="How the scene is computed.",
+)
+
+
+def _is_solid(_group: Any, candidate: Any) -> bool:
+    return candidate.type in {"MESH", "EMPTY", "CURVE", "SURFACE", "META", "FONT"}
+
+
+DOMAIN_GROUP = property_group(
+    "MPM_PG_domain",
+    {
+        **annotations_of(Domain, min={"optional": False}, max={"optional": False}),
+        "object": PointerProperty(
+            type=bpy.types.Object,
+            name="Object",
+            description="The box is this object's bounding box at the first frame; the corners below where none is given",
+            poll=_is_solid,
+        ),
+        **{side: PointerProperty(type=SIDE_GROUP, name=title(side)) for side in SIDES},
+    },
+    description="The space of the simulation.",
+)
+
+OBJECT_GROUP = property_group(
+    "MPM_PG_object",
+    {
+        "type": EnumProperty(
+            name="Type",
+            description="The part that the object has in the simulation",
+            items=enum_items(
+                {
+                    "none": ("None", "No part"),
+                    "emitter": ("Emitter", "The inside becomes particles"),
+                    "collider": ("Collider", "Particles cannot enter"),
+                }
+            ),
+            default="none",
+        ),
+        "material": PointerProperty(type=MATERIAL_GROUP),
+        "emitter": PointerProperty(type=EMITTER_GROUP),
+        "collider": PointerProperty(type=COLLIDER_GROUP),
+        "cache": StringProperty(
+            name="Cache", description="Folder of the frames that this object shows", subtype="DIR_PATH"
+        ),
+        "emitter_name": StringProperty(
+            name="Emitter", description="The one emitter that the shown cache was baked from; all where it is empty"
+        ),
+        "fingerprint": StringProperty(name="Fingerprint", description="The settings that the shown cache was baked with"),
+    },
+    description="What an object is to the simulation.",
+)
+
+SCENE_GROUP = property_group(
+    "MPM_PG_scene",
+    {
+        "solver": PointerProperty(type=SOLVER_GROUP),
+        "domain": PointerProperty(type=DOMAIN_GROUP),
+        "use_frame_range": BoolProperty(
+            name="Custom Frame Range", description="Bake other frames than the scene's frame range"
+        ),
+        "frame_start": IntProperty(name="Start", description="First frame, the initial state", default=1),
+        "frame_end": IntProperty(name="End", description="Last frame", default=48),
+        "cache": StringProperty(
+            name="Cache",
+            description="Folder for the baked frames; // is the folder of the .blend file",
+            default=DEFAULT_CACHE,
+            subtype="DIR_PATH",
+        ),
+    },
+    description="The simulation of a scene.",
+)
+
+# In the order of registration: a group before those that point to it.
+GROUPS: tuple[type, ...] = (
+    *LAW_GROUPS.values(),
+    SIDE_GROUP,
+    MATERIAL_GROUP,
+    EMITTER_GROUP,
+    COLLIDER_GROUP,
+    SOLVER_GROUP,
+    DOMAIN_GROUP,
+    OBJECT_GROUP,
+    SCENE_GROUP,
+)
+
+
+def register() -> None:
+    for group in GROUPS:
+        bpy.utils.register_class(group)
+    bpy.types.Object.mpm = PointerProperty(type=OBJECT_GROUP)
+    bpy.types.Scene.mpm = PointerProperty(type=SCENE_GROUP)
+
+
+def unregister() -> None:
+    del bpy.types.Scene.mpm
+    del bpy.types.Object.mpm
+    for group in reversed(GROUPS):
+        bpy.utils.unregister_class(group)

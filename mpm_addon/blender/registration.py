@@ -1,0 +1,39 @@
+"""Registration: every part in order, and back in the opposite order. What failed half way is taken back."""
+
+from types import ModuleType
+
+import bpy
+from bpy.app.handlers import persistent
+
+from . import commands, operators, panels, playback, properties, session
+
+_PARTS: tuple[ModuleType, ...] = (properties, operators, panels, playback, commands)
+
+_registered: list[ModuleType] = []
+
+
+@persistent
+def _on_load_pre(_path: str = "", _unused: object = None) -> None:
+    session.end()
+
+
+def register() -> None:
+    """Make the add-on known to Blender. Does nothing where it is known already."""
+    if _registered:
+        return
+    try:
+        for part in _PARTS:
+            part.register()
+            _registered.append(part)
+    except BaseException:
+        unregister()
+        raise
+    bpy.app.handlers.load_pre.append(_on_load_pre)
+
+
+def unregister() -> None:
+    """Take back everything that `register` did; a bake that runs is stopped."""
+    if _on_load_pre in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(_on_load_pre)
+    while _registered:
+        _registered.pop().unregister()

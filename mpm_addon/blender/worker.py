@@ -1,0 +1,132 @@
+"""The bake's process: the Python that Blender ships, running the command line. Knows neither scenes nor interface.
+
+The process writes its events and its complaints to files, which are read as they grow: nothing blocks, no thread is
+needed, and a full pipe cannot stop it.
+"""
+
+import atexit
+import contextlib
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import MpmError
+
+Event = dict[str, Any]
+
+PACKAGE = Path(__file__).parent.parent
+CANCEL_FILE = "cancel"
+# Seconds that a process has to stop by itself before it is killed.
+PATIENCE = 5.0
+_COMPLAINT_LINES = 5
+
+
+def python_executable() -> str:
+    """The Python to run: Blender's own. Raises MpmError where none is found."""
+    prefix = Path(sys.prefix)
+    candidates = [
+        Path(sys.executable or ""),
+        *sorted((prefix / "bin").glob("python3*")),
+        prefix / "bin" / "python.exe",
+        prefix / "python.exe",
+    ]
+    for candidate in candidates:
+        if candidate.name.lower().startswith("python") and os.access(candidate, os.X_OK) and candidate.is_file():
+            return str(candidate)
+    raise MpmError(f"Blender's Python was not found in {prefix}; install Blender again from blender.org.")
+
+
+def bake_command(scene: Path, cache: Path, *, restart: bool = False) -> list[str]:
+    """The command that bakes a scene package, as anybody could type it."""
+    command = [python_executable(), "-u", "-m", PACKAGE.name, "bake", str(scene), "--cache", str(cache), "--json"]
+    return [*command, "--restart"] if restart else command
+
+
+class Worker:
+    """One bake process.
+
+    Attributes:
+        cache: the folder that it writes to.
+    """
+
+    def __init__(self, command: list[str], cache: Path) -> None:
+        """Start the process. Raises MpmError where it cannot be started."""
+        self.cache = cache
+        self._folder = Path(tempfile.mkdtemp(prefix="mpm_bake_"))
+        self._rest = b""
+        self._end = math.inf
+        search_path = os.pathsep.join([str(PACKAGE.parent), *(entry for entry in sys.path if entry)])
+        environment = {**os.environ, "PYTHONPATH": search_path, "PYTHONIOENCODING": "utf-8"}
+        try:
+            with open(self._folder / "stdout", "wb") as out, open(self._folder / "stderr", "wb") as complaints:
+                self._process = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=complaints, env=environment, cwd=PACKAGE.parent
+                )
+        except OSError as error:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise MpmError(f"{command[0]}: cannot be started ({error.strerror}); check Blender's installation.") from error
+        self._output = open(self._folder / "stdout", "rb")  # noqa: SIM115 - closed with the worker
+        atexit.register(self.close)
+
+    @property
+    def exit_status(self) -> int | None:
+        """The exit status; None while the process runs. One that was cancelled and does not stop in time is killed."""
+        if self._process.poll() is None and time.monotonic() > self._end:
+            self._process.kill()
+            self._process.wait()
+        return self._process.poll()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._end < math.inf
+
+    def events(self) -> list[Event]:
+        """The events since the last call. Never waits."""
+        if self._output.closed:
+            return []
+        *lines, self._rest = (self._rest + self._output.read()).split(b"\n")
+        found = []
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                event = json.loads(line)
+                if isinstance(event, dict):
+                    found.append(event)
+        return found
+
+    def complaint(self) -> str:
+        """The last lines that the process wrote to stderr, as one line."""
+        try:
+            text = (self._folder / "stderr").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        return " | ".join([line.strip() for line in text.splitlines() if line.strip()][-_COMPLAINT_LINES:])
+
+    def cancel(self) -> None:
+        """Ask the process to stop after its substep. Frames that are there stay."""
+        if self.is_cancelled or self._process.poll() is not None:
+            return
+        self._end = time.monotonic() + PATIENCE
+        with contextlib.suppress(OSError):
+            (self.cache / CANCEL_FILE).touch()
+        if os.name == "posix":
+            self._process.terminate()
+
+    def close(self) -> None:
+        """End the process, kindly at first, and remove its files. May be called twice."""
+        atexit.unregister(self.close)
+        self.cancel()
+        while self.exit_status is None:
+            time.sleep(0.01)
+        if self.is_cancelled:
+            with contextlib.suppress(OSError):
+                (self.cache / CANCEL_FILE).unlink()
+        self._output.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
