@@ -5,8 +5,10 @@ unpickled.
 """
 
 import contextlib
+import errno
 import hashlib
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -23,7 +25,8 @@ Arrays = Mapping[str, NDArray[Any]]
 
 # What zipfile and numpy raise for damaged archives; RuntimeError for one whose encryption flag is set.
 _DAMAGE = (
-    zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, KeyError, RuntimeError, OverflowError,
+    zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError,
+    ValueError, TypeError, KeyError, EOFError, OverflowError, RuntimeError,
 )  # fmt: skip
 _MAGIC_SIZE = 8
 
@@ -43,7 +46,7 @@ def write_arrays(path: Path, arrays: Arrays, *, is_durable: bool = True) -> None
 
 def write_arrays_to(file: IO[bytes], arrays: Arrays) -> None:
     """Write named arrays into an open file."""
-    np.savez(file, **{name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    np.savez(file, **{name: np.asarray(array, order="C") for name, array in arrays.items()})
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -58,6 +61,11 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {info.filename.removesuffix(".npy"): _read_member(archive, info) for info in archive.infolist()}
     except _DAMAGE as error:
         raise ArrayFileError(f"is damaged or no .npz file ({error or type(error).__name__})") from error
+    except OSError as error:
+        # a member that is said to begin before the file does
+        if error.errno == errno.EINVAL:
+            raise ArrayFileError("is damaged or no .npz file") from error
+        raise
 
 
 def is_whole(path: Path) -> bool:
@@ -73,7 +81,7 @@ def digest(arrays: Arrays) -> str:
     """A SHA-256 of names, types, shapes and values, as hexadecimal text."""
     hasher = hashlib.sha256()
     for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
+        array = np.asarray(arrays[name], order="C")
         hasher.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
         hasher.update(array.tobytes())
     return hasher.hexdigest()

@@ -136,9 +136,17 @@ class CacheWriter:
                 )
             return
         manifest = read_manifest(self._folder, must_be_whole=not restart)
-        if not restart and manifest.get("scene_hash") != self._hash:
+        if restart:
+            return
+        if manifest.get("scene_hash") != self._hash:
             raise CacheError(
                 f'{self._folder}: holds frames of another scene or of other settings ("{manifest.get("scene_name")}"); '
+                "use --restart to replace them, or give another cache folder."
+            )
+        baked_by = manifest.get("versions", {}).get("mpm_addon")
+        if baked_by != version():
+            raise CacheError(
+                f"{self._folder}: was baked by version {baked_by}, this is {version()}, and their frames may differ; "
                 "use --restart to replace them, or give another cache folder."
             )
 

@@ -1,0 +1,127 @@
+"""Bad input through the real command: exit status 1 and one line on stderr with object, value, limit and remedy."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCENE = """
+schema = 1
+name = "cube"
+[time]
+frame_start = 1
+frame_end = 4
+[solver]
+grid_spacing = 0.05
+[materials.jelly]
+law = "corotated"
+density = 1000
+[[emitters]]
+name = "Cube"
+material = "jelly"
+shape = { kind = "box", center = [0, 0, 0.5], size = [0.2, 0.2, 0.2] }
+[[colliders]]
+name = "Floor"
+shape = { kind = "plane", point = [0, 0, 0], normal = [0, 0, 1] }
+"""
+
+
+BOX = 'kind = "box", center = [0, 0, 0.5], size = [0.2, 0.2, 0.2]'
+PLANE = 'kind = "plane", point = [0, 0, 0], normal = [0, 0, 1]'
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mpm_addon", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def complaint(*arguments: object) -> str:
+    """The one line on stderr of a command that fails."""
+    done = run(*arguments)
+    assert done.returncode == 1, done
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("mpm: ")
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("grid_spacing = 0.05", "grid_spacing = 0.05\ngravty = [0, 0, 0]", ["solver", '"gravty"', '"gravity"']),
+        ("density = 1000", "density = nan", ['Material "jelly"', "density nan kg/m^3", "above 0 kg/m^3"]),
+        ("density = 1000", "density = -5", ['Material "jelly"', "density -5 kg/m^3", "above 0 kg/m^3"]),
+        ("density = 1000", "poisson_ratio = 0.5", ['Material "jelly"', "poisson_ratio 0.5", "below 0.5"]),
+        ("grid_spacing = 0.05", "grid_spacing = 0.5", ['"Cube"', "0.5 m", "(0.2 m)", "use at most 0.05 m"]),
+        ("[0.2, 0.2, 0.2]", "[0.2, 0.0, 0.2]", ['"Cube"', "size", "above 0 m"]),
+        (BOX, 'kind = "mesh", file = "flat.npz"', ['"Cube"', "volume"]),
+        (BOX, 'kind = "mesh", file = "a.npz"', ['"Cube"', '"a.npz"', "exist"]),
+        (PLANE, 'kind = "mesh", file = "bare.npz"', ['"Floor"', "faces"]),
+        ("frame_end = 4", "frame_end = 0", ["frame_end 0", "frame_start 1", "at least 1"]),
+        ("grid_spacing = 0.05", "grid_spacing = 1e-6", ['"Cube"', "GB of memory", "use a grid_spacing of at least"]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["bake", "info"])
+def test_a_bad_scene_is_one_line(tmp_path: Path, command: str, old: str, new: str, words: list[str]) -> None:
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    np.savez(tmp_path / "flat.npz", vertices=corners, triangles=np.array([[0, 1, 2], [1, 3, 2]]))
+    np.savez(tmp_path / "bare.npz", vertices=corners, triangles=np.zeros((0, 3), dtype=int))
+    assert old in SCENE
+    (tmp_path / "scene.toml").write_text(SCENE.replace(old, new))
+    options = ["--cache", tmp_path / "cache"] if command == "bake" else []
+    line = complaint(command, tmp_path, *options)
+    for word in words:
+        assert word in line
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_missing_scene_is_one_line(tmp_path: Path) -> None:
+    assert "none.toml: the file does not exist" in complaint("bake", tmp_path / "none.toml", "--cache", tmp_path / "c")
+
+
+def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "scene.toml").write_text(SCENE)
+    (tmp_path / "cache").write_text("")
+    line = complaint("bake", tmp_path, "--cache", tmp_path / "cache")
+    assert "cache: is a file, not a folder; give another cache folder" in line
+
+
+def test_forces_that_are_not_computed_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "scene.toml").write_text(SCENE + '[[forces]]\nkind = "wind"\nstrength = 1.0\n')
+    assert "wind" in complaint("bake", tmp_path, "--cache", tmp_path / "cache")
+
+
+def test_with_json_the_error_is_an_event_too(tmp_path: Path) -> None:
+    import json
+
+    (tmp_path / "scene.toml").write_text(SCENE.replace("density = 1000", "density = -5"))
+    done = run("bake", tmp_path, "--cache", tmp_path / "cache", "--json")
+    event = json.loads(done.stdout)
+    assert event["event"] == "error"
+    assert "density -5" in event["message"]
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["bkae"],
+        ["bake", "scene.toml"],
+        ["bake", "scene.toml", "--cache", "c", "--frames", "1..4"],
+        ["bake", "scene.toml", "--cache", "c", "--threads", "0"],
+        ["export", "c", "--format", "gif", "--output", "o"],
+    ],
+)
+def test_bad_usage_has_its_own_status(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert "usage:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["export", "--format", "ply", "--output", "o"]])
+def test_a_folder_that_is_no_cache_is_one_line(tmp_path: Path, arguments: list[str]) -> None:
+    assert "holds no cache" in complaint(arguments[0], tmp_path, *arguments[1:])

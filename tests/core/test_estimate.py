@@ -1,0 +1,91 @@
+"""The estimate before a bake: right for simple bodies, and a refusal before any memory is taken."""
+
+import dataclasses
+import math
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.core import estimate as module
+from mpm_addon.core.description import Emitter, Material, Scene, Solver, Time
+from mpm_addon.core.errors import SceneError
+from mpm_addon.core.estimate import available_memory, estimate
+from mpm_addon.core.geometry.shapes import Box, Points, Sphere
+from mpm_addon.core.laws import LAWS
+
+
+def scene_of(*emitters: Emitter, solver: Solver | None = None, **changes: Any) -> Scene:
+    materials = {"jelly": Material("jelly", LAWS["corotated"]())}
+    return Scene("test", solver or Solver(grid_spacing=0.1), materials, emitters, **changes)
+
+
+def test_a_unit_cube_of_ten_cells_an_edge_has_eight_thousand_particles() -> None:
+    cost = estimate(scene_of(Emitter("cube", Box(size=(1, 1, 1)), "jelly")))
+    assert (cost.cells, cost.particles) == (1000, 8000)
+
+
+def test_counts_given_are_counts_used() -> None:
+    cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly", particle_count=1234)
+    cloud = Emitter("cloud", Points(np.zeros((7, 3))), "jelly")
+    dense = Emitter("dense", Box(size=(1, 1, 1)), "jelly", particles_per_cell=20)
+    assert estimate(scene_of(cube, cloud, dense)).particles == 1234 + 7 + 20_000
+
+
+def test_in_two_dimensions_the_cut_counts() -> None:
+    solver = Solver(grid_spacing=0.1, dimension=2)
+    square = estimate(scene_of(Emitter("square", Box(size=(1, 5, 1)), "jelly", particles_per_cell=4), solver=solver))
+    assert square.particles == 400
+    disk = estimate(scene_of(Emitter("disk", Sphere(radius=1), "jelly", particles_per_cell=4), solver=solver))
+    assert disk.particles == pytest.approx(400 * math.pi, rel=0.2)
+
+
+def test_repeats_and_inflows_add_up() -> None:
+    cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly")
+    time = Time(fps=10, frame_start=1, frame_end=21)
+    repeat = dataclasses.replace(cube, mode="repeat", interval=5)
+    assert estimate(scene_of(repeat, time=time)).particles == 5 * 8000
+    # two metres of flow pass in two seconds at 1 m/s, beside the metre that is there
+    inflow = dataclasses.replace(cube, mode="inflow", velocity=(1, 0, 0))
+    assert estimate(scene_of(inflow, time=time)).particles == 3 * 8000
+
+
+def test_the_disk_takes_what_the_frames_hold() -> None:
+    cost = estimate(scene_of(Emitter("cube", Box(size=(1, 1, 1)), "jelly"), time=Time(frame_end=10)))
+    assert cost.frame_bytes == 8000 * module.FRAME_BYTES_PER_PARTICLE
+    assert cost.disk_bytes >= 10 * cost.frame_bytes
+
+
+def test_too_many_particles_are_refused_before_memory_is_taken() -> None:
+    scene = scene_of(Emitter("Cube", Box(size=(1, 1, 1)), "jelly"), solver=Solver(grid_spacing=1e-5))
+    tracemalloc.start()
+    with pytest.raises(SceneError) as caught:
+        estimate(scene)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    text = str(caught.value)
+    assert text.startswith('Emitter "Cube": grid_spacing 1e-05 m: 8e+15 particles need')
+    assert "GB are available; use a grid_spacing of at least" in text
+    assert peak < 1_000_000
+
+
+def test_the_spacing_that_is_advised_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "available_memory", lambda: 2_000_000_000)
+    cube = Emitter("Cube", Box(size=(1, 1, 1)), "jelly")
+    with pytest.raises(SceneError) as caught:
+        estimate(scene_of(cube, solver=Solver(grid_spacing=0.002)))
+    advice = float(str(caught.value).rsplit("at least ", 1)[1].split()[0])
+    assert 0.002 < advice < 0.02
+    estimate(scene_of(cube, solver=Solver(grid_spacing=advice)))
+
+
+def test_a_count_that_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "available_memory", lambda: 1_000_000_000)
+    cube = Emitter("Cube", Box(size=(1, 1, 1)), "jelly", particle_count=2**31 - 1)
+    with pytest.raises(SceneError, match=r'Emitter "Cube": particle_count 2147483647: .* use at most'):
+        estimate(scene_of(cube))
+
+
+def test_this_computer_has_some_memory() -> None:
+    assert 10**8 < available_memory() < 10**14

@@ -1,0 +1,138 @@
+"""A small deterministic simulation in the place of the real one: what storing and baking need of it, in milliseconds.
+
+Particles drift with constant velocity; the state is continued from a snapshot exactly. Run as a program it bakes with
+this simulation, so that a test can kill it: `python stand_in.py SCENE CACHE SUBSTEPS SECONDS_PER_SUBSTEP`.
+"""
+
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpm_addon.bake import bake
+from mpm_addon.core.description import Scene
+from mpm_addon.core.errors import Cancelled, UnstableError
+from mpm_addon.core.particles import ATTRIBUTES, Frame, FrameStatistics
+
+PARTICLES = 200
+MODULE = "mpm_addon.core.simulation"
+
+SCENE = """
+schema = 1
+name = "small"
+[time]
+frame_end = {frame_end}
+[solver]
+grid_spacing = 0.05
+seed = {seed}
+[materials.jelly]
+law = "corotated"
+[[emitters]]
+name = "ball"
+material = "jelly"
+shape = {{ kind = "sphere", radius = 0.2 }}
+"""
+
+
+@dataclass(frozen=True)
+class Progress:
+    stage: str
+    frame: int
+    fraction: float
+    substeps: int
+    particles: int
+    time_step: float
+
+
+class Simulation:
+    """The interface of `core.simulation.Simulation`."""
+
+    substeps = 4
+    pause = 0.0
+    fails_at: int | None = None
+
+    def __init__(
+        self, scene: Scene, *, snapshot: dict[str, Any] | None = None, report: Callable[..., Any] | None = None
+    ):
+        self._scene = scene
+        self._report = report or (lambda progress: None)
+        if snapshot is None:
+            random = np.random.default_rng(scene.solver.seed)
+            self._number = scene.time.frame_start - 1
+            self._position = random.random((PARTICLES, 3))
+            self._velocity = random.standard_normal((PARTICLES, 3))
+        else:
+            self._number = int(snapshot["number"])
+            self._position = snapshot["position"].copy()
+            self._velocity = snapshot["velocity"].copy()
+
+    def frames(self) -> Iterator[Frame]:
+        self._report(Progress("preparing", self._number, 0.0, 0, 0, 0.0))
+        self._report(Progress("compiling", self._number, 0.0, 0, PARTICLES, 0.0))
+        while self._number < self._scene.time.frame_end:
+            number = self._number + 1
+            substeps = self.substeps if number > self._scene.time.frame_start else 0
+            for step in range(substeps):
+                self._report(Progress("simulating", number, step / substeps, step, PARTICLES, 0.01))
+                time.sleep(self.pause)
+                self._position += self._velocity * (1.0 / self._scene.time.fps / substeps)
+            if number == self.fails_at:
+                raise UnstableError(f'Material "jelly": not a finite number at frame {number}; use a smaller cfl.')
+            self._number = number
+            yield self._frame(substeps)
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"number": np.array(self._number), "position": self._position, "velocity": self._velocity}
+
+    def _frame(self, substeps: int) -> Frame:
+        arrays = {
+            name: np.zeros((PARTICLES, kind.components) if kind.components > 1 else PARTICLES, dtype=kind.dtype)
+            for name, kind in ATTRIBUTES.items()
+        }
+        arrays["position"] = self._position.astype(np.float32)
+        arrays["velocity"] = self._velocity.astype(np.float32)
+        arrays["id"] = np.arange(PARTICLES, dtype=np.int32)
+        momentum = tuple(float(part) for part in self._velocity.sum(axis=0))
+        energy = float(0.5 * (self._velocity**2).sum())
+        statistics = FrameStatistics(PARTICLES, 0, substeps, energy, momentum, float(PARTICLES), time.perf_counter())
+        seconds = (self._number - self._scene.time.frame_start) / self._scene.time.fps
+        return Frame(self._number, seconds, arrays, statistics)
+
+
+def module(simulation: type[Simulation] = Simulation) -> types.ModuleType:
+    """A module to stand in `sys.modules` for the real one."""
+    stand_in = types.ModuleType(MODULE)
+    stand_in.Simulation = simulation  # type: ignore[attr-defined]
+    return stand_in
+
+
+def write_small_scene(folder: Path, *, frame_end: int = 6, seed: int = 0) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "scene.toml").write_text(SCENE.format(frame_end=frame_end, seed=seed))
+    return folder
+
+
+def bake_here(scene: Path, cache: Path, **options: Any) -> list[dict[str, Any]]:
+    """Bake in this process and return the events."""
+    events: list[dict[str, Any]] = []
+    bake(scene, cache, on_event=events.append, **options)
+    return events
+
+
+def main() -> None:
+    scene, cache, substeps, pause = sys.argv[1:]
+    Simulation.substeps, Simulation.pause = int(substeps), float(pause)
+    sys.modules[MODULE] = module()
+    try:
+        bake(scene, cache, on_event=lambda event: print(event["event"], event.get("frame", ""), flush=True))
+    except Cancelled:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""The bake: resume, cancel, failure, and what it never does to files that are not its own."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpm_addon.bake import bake
+from mpm_addon.core.errors import CacheError, Cancelled, SceneError, UnstableError
+from mpm_addon.storage import open_cache
+from tests.storage import stand_in
+from tests.storage.stand_in import bake_here, write_small_scene
+
+pytestmark = pytest.mark.usefixtures("stand_in_simulation")
+
+
+def frame_bytes(cache: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((cache / "frames").iterdir())}
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    return write_small_scene(tmp_path / "scene")
+
+
+@pytest.fixture
+def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
+    """The frames of an uninterrupted bake."""
+    bake_here(scene, tmp_path / "whole")
+    return frame_bytes(tmp_path / "whole")
+
+
+def test_a_bake_tells_its_way(scene: Path, tmp_path: Path) -> None:
+    events = bake_here(scene, tmp_path / "cache")
+    kinds = [event["event"] for event in events]
+    assert kinds[:3] == ["start", "preparing", "compiling"]
+    assert kinds[-1] == "done"
+    assert [event["frame"] for event in events if event["event"] == "frame"] == [1, 2, 3, 4, 5, 6]
+    progress = next(event for event in events if event["event"] == "progress")
+    assert {
+        "frame", "fraction", "substeps", "particles", "done", "total", "eta_seconds", "seconds_per_frame",
+    } <= set(progress)  # fmt: skip
+    assert json.loads((tmp_path / "cache" / "status.json").read_text())["state"] == "done"
+    json.dumps(events)
+
+
+def test_the_same_scene_gives_the_same_bytes(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    bake_here(scene, tmp_path / "again")
+    assert frame_bytes(tmp_path / "again") == whole
+    manifests = [(tmp_path / name / "cache.json").read_bytes() for name in ("whole", "again")]
+    assert manifests[0] == manifests[1]
+
+
+def test_a_scene_baked_from_its_copy_gives_the_same_bytes(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    bake_here(tmp_path / "whole" / "scene", tmp_path / "again")
+    assert frame_bytes(tmp_path / "again") == whole
+
+
+def test_a_scene_may_lie_where_the_bake_would_copy_it(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    write_small_scene(tmp_path / "cache" / "scene")
+    bake_here(tmp_path / "cache" / "scene", tmp_path / "cache")
+    bake_here(tmp_path / "cache" / "scene", tmp_path / "cache", restart=True)
+    assert frame_bytes(tmp_path / "cache") == whole
+
+
+def test_frames_that_are_there_are_kept(
+    scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation], whole: dict[str, bytes]
+) -> None:
+    stand_in_simulation.fails_at = 1
+    events = bake_here(scene, tmp_path / "whole")
+    assert [event["event"] for event in events] == ["start", "done"]
+
+
+def test_a_longer_scene_goes_on_from_the_checkpoint(tmp_path: Path, whole: dict[str, bytes]) -> None:
+    short, cache = write_small_scene(tmp_path / "short", frame_end=3), tmp_path / "cache"
+    bake_here(short, cache)
+    events = bake_here(tmp_path / "scene", cache)
+    assert events[0]["resumed_from"] == 3
+    assert frame_bytes(cache) == whole
+    assert open_cache(cache).manifest["frame_end"] == 6
+
+
+def test_a_missing_frame_in_the_middle_is_made_again(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    (tmp_path / "whole" / "frames" / "frame_000003.npz").unlink()
+    truncated = tmp_path / "whole" / "frames" / "frame_000005.npz"
+    truncated.write_bytes(truncated.read_bytes()[:100])
+    bake_here(scene, tmp_path / "whole")
+    assert frame_bytes(tmp_path / "whole") == whole
+
+
+def test_only_the_frames_asked_for_are_kept(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    bake_here(scene, tmp_path / "cache", frames=(3, 4))
+    assert open_cache(tmp_path / "cache").frames == [3, 4]
+    bake_here(scene, tmp_path / "cache")
+    assert frame_bytes(tmp_path / "cache") == whole
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"), [((0, 3), "has frames 1 to 6"), ((4, 9), "1 to 6"), ((4, 2), "before")]
+)
+def test_frames_outside_of_the_scene_are_refused(
+    scene: Path, tmp_path: Path, frames: tuple[int, int], expected: str
+) -> None:
+    with pytest.raises(SceneError, match=expected):
+        bake_here(scene, tmp_path / "cache", frames=frames)
+
+
+def test_a_damaged_checkpoint_costs_time_but_no_frame(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    bake_here(scene, tmp_path / "cache", frames=(1, 4))
+    checkpoint = tmp_path / "cache" / "checkpoint.npz"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-30])
+    events = bake_here(scene, tmp_path / "cache")
+    assert events[0]["resumed_from"] is None
+    assert frame_bytes(tmp_path / "cache") == whole
+
+
+def test_a_cache_of_another_scene_is_refused_and_stays(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    other = write_small_scene(tmp_path / "other", seed=5)
+    with pytest.raises(CacheError, match=r'of another scene .*\("small"\); use --restart'):
+        bake_here(other, tmp_path / "whole")
+    assert frame_bytes(tmp_path / "whole") == whole
+    bake_here(other, tmp_path / "whole", restart=True)
+    assert frame_bytes(tmp_path / "whole") != whole
+
+
+def test_a_cache_of_another_version_is_refused(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    path = tmp_path / "whole" / "cache.json"
+    manifest = json.loads(path.read_text())
+    manifest["versions"]["mpm_addon"] = "0.0.1"
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(CacheError, match=r"was baked by version 0\.0\.1.* use --restart"):
+        bake_here(scene, tmp_path / "whole")
+
+
+def test_a_restart_removes_only_what_bakes_write(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    cache = tmp_path / "whole"
+    (cache / "frames" / "notes.txt").write_text("mine")
+    (cache / "render.png").write_text("mine")
+    bake_here(scene, cache, restart=True, frames=(1, 2))
+    assert open_cache(cache).frames == [1, 2]
+    assert (cache / "frames" / "notes.txt").read_text() == "mine"
+    assert (cache / "render.png").read_text() == "mine"
+
+
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("name", ["cache.json", "checkpoint.npz", "journal.jsonl", "status.json", "frames/x"])
+def test_files_of_another_program_are_never_touched(scene: Path, tmp_path: Path, name: str, restart: bool) -> None:
+    foreign = tmp_path / "cache" / name
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("{}")
+    with pytest.raises(CacheError, match="give another folder"):
+        bake_here(scene, tmp_path / "cache", restart=restart)
+    assert foreign.read_text() == "{}"
+
+
+def test_a_file_in_the_place_of_the_cache_is_refused(scene: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(CacheError, match="is a file, not a folder"):
+        bake_here(scene, tmp_path / "cache")
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused_in_one_line(scene: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache" / "frames" / "frame_000002.npz").mkdir(parents=True)
+    (tmp_path / "cache" / "cache.json").mkdir()
+    with pytest.raises(CacheError, match=r"cache\.json: cannot be read"):
+        bake_here(scene, tmp_path / "cache")
+
+
+def test_nothing_is_written_for_a_scene_that_is_wrong(tmp_path: Path) -> None:
+    events: list[dict[str, Any]] = []
+    with pytest.raises(SceneError):
+        bake(tmp_path / "none.toml", tmp_path / "cache", on_event=events.append)
+    assert events[-1]["event"] == "error"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_failure_keeps_the_frames_before_it(
+    scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation]
+) -> None:
+    stand_in_simulation.fails_at = 4
+    events: list[dict[str, Any]] = []
+    with pytest.raises(UnstableError):
+        bake(scene, tmp_path / "cache", on_event=events.append)
+    assert open_cache(tmp_path / "cache").frames == [1, 2, 3]
+    assert events[-1]["event"] == "error"
+    status = json.loads((tmp_path / "cache" / "status.json").read_text())
+    assert (status["state"], status["done"]) == ("error", 3)
+    assert "frame 4" in status["message"]
+
+
+def test_the_cancel_file_stops_at_the_next_substep(
+    scene: Path, tmp_path: Path, whole: dict[str, bytes], stand_in_simulation: type[stand_in.Simulation]
+) -> None:
+    stand_in_simulation.pause = 0.03
+    cache = tmp_path / "cache"
+    events: list[dict[str, Any]] = []
+
+    def listen(event: dict[str, Any]) -> None:
+        events.append(event)
+        if event["event"] == "progress" and event["frame"] == 3:
+            (cache / "cancel").touch()
+
+    with pytest.raises(Cancelled):
+        bake(scene, cache, on_event=listen)
+    assert events[-1]["event"] == "cancelled"
+    assert open_cache(cache).frames == [1, 2]
+    assert json.loads((cache / "status.json").read_text())["state"] == "cancelled"
+    # an old request does not stop the next bake
+    assert bake_here(scene, cache)[0]["resumed_from"] == 2
+    assert frame_bytes(cache) == whole
+
+
+def spawn(scene: Path, cache: Path, *, pause: float = 0.001) -> subprocess.Popen[str]:
+    """A bake with the stand-in in a process of its own."""
+    command = [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache), "4", str(pause)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_cancel(scene: Path, tmp_path: Path, whole: dict[str, bytes], number: signal.Signals) -> None:
+    cache = tmp_path / "cache"
+    with spawn(scene, cache, pause=0.05) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("frame 2"):
+                process.send_signal(number)
+        assert process.wait(20) == 130
+    assert json.loads((cache / "status.json").read_text())["state"] == "cancelled"
+    bake_here(scene, cache)
+    assert frame_bytes(cache) == whole
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+def test_killed_at_any_moment_it_resumes_to_the_same_bytes(
+    scene: Path, tmp_path: Path, whole: dict[str, bytes]
+) -> None:
+    """The kill falls after a random number of lines: between and inside the writing of frames."""
+    cache, lines = tmp_path / "cache", random.Random(1)
+    kills = 0
+    for _ in range(20):
+        with spawn(scene, cache) as process:
+            assert process.stdout is not None
+            for _ in range(lines.randrange(1, 9)):
+                process.stdout.readline()
+            process.kill()
+            kills += process.wait(20) == -signal.SIGKILL
+        for name, content in frame_bytes(cache).items() if (cache / "frames").exists() else ():
+            assert name.endswith(".partial") or content == whole[name]
+    assert kills
+    bake_here(scene, cache)
+    assert frame_bytes(cache) == whole
+    assert not list(cache.rglob("*.partial"))
+    assert list(open_cache(cache).journal()) == [1, 2, 3, 4, 5, 6]

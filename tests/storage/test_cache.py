@@ -1,0 +1,123 @@
+"""Caches: what a reader sees, and what is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpm_addon.core.errors import CacheError
+from mpm_addon.storage import open_cache
+from tests.storage.stand_in import PARTICLES, bake_here, write_small_scene
+
+pytestmark = pytest.mark.usefixtures("stand_in_simulation")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    bake_here(write_small_scene(tmp_path / "scene"), tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+def test_a_reader_sees_frames_attributes_and_the_manifest(cache: Path) -> None:
+    opened = open_cache(cache)
+    assert opened.frames == [1, 2, 3, 4, 5, 6]
+    frame = opened.frame(3)
+    assert (frame.number, frame.time) == (3, 2 / 24)
+    assert frame.position.shape == frame.velocity.shape == (PARTICLES, 3)
+    assert frame.position.dtype == np.float32
+    assert frame.attributes[:3] == ("position", "velocity", "id")
+    np.testing.assert_array_equal(frame.attribute("id"), np.arange(PARTICLES))
+    manifest = opened.manifest
+    assert (manifest["scene_name"], manifest["fps"], manifest["grid_spacing"]) == ("small", 24.0, 0.05)
+    assert manifest["attributes"]["velocity"]["unit"] == "m/s"
+
+
+def test_the_statistics_are_those_of_the_frames(cache: Path) -> None:
+    rows = list(open_cache(cache).statistics())
+    assert [row["frame"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert {
+        "frame", "particles", "substeps", "seconds", "step_seconds", "kinetic_energy", "momentum", "deleted",
+    } <= set(rows[0])  # fmt: skip
+    assert rows[0]["substeps"] == 0
+    assert rows[1]["substeps"] == 4
+    assert all(row["seconds"] >= 0 for row in rows)
+
+
+def test_a_frame_that_is_not_there_is_named_with_those_that_are(cache: Path) -> None:
+    with pytest.raises(CacheError, match="frame 9 was not baked; frames 1 to 6 are there"):
+        open_cache(cache).frame(9)
+
+
+def test_a_truncated_frame_is_found(cache: Path) -> None:
+    path = open_cache(cache).frame_path(2)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(CacheError, match=r"frame_000002\.npz: is damaged"):
+        open_cache(cache).frame(2)
+
+
+def test_a_flipped_bit_in_the_numbers_is_found(cache: Path) -> None:
+    path = open_cache(cache).frame_path(2)
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2] ^= 4
+    path.write_bytes(damaged)
+    with pytest.raises(CacheError, match=r"frame_000002\.npz: is damaged .*delete this file and bake again"):
+        open_cache(cache).frame(2)
+
+
+def test_a_frame_under_a_wrong_name_is_found(cache: Path) -> None:
+    opened = open_cache(cache)
+    opened.frame_path(2).write_bytes(opened.frame_path(3).read_bytes())
+    with pytest.raises(CacheError, match="holds frame 3, not 2"):
+        opened.frame(2)
+
+
+def test_arrays_of_another_program_are_no_frame(cache: Path) -> None:
+    np.savez(open_cache(cache).frame_path(2), position=np.zeros((3, 3)))
+    with pytest.raises(CacheError, match="is no frame of a cache"):
+        open_cache(cache).frame(2)
+
+
+def test_files_of_other_names_are_no_frames(cache: Path) -> None:
+    (cache / "frames" / "frame_000009.npz.123.partial").write_bytes(b"half")
+    (cache / "frames" / "notes.txt").write_text("mine")
+    assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("{", "is damaged"),
+        ("[]", "belongs to another program"),
+        ('{"kind": "other"}', "belongs to another program"),
+        ('{"kind": "mpm_addon cache", "schema": 99}', "schema 99 is not known"),
+    ],
+)
+def test_a_foreign_or_damaged_manifest_is_refused(cache: Path, content: str, expected: str) -> None:
+    (cache / "cache.json").write_text(content)
+    with pytest.raises(CacheError, match=expected):
+        open_cache(cache)
+
+
+def test_a_folder_without_a_manifest_and_a_file_are_no_caches(tmp_path: Path) -> None:
+    with pytest.raises(CacheError, match="holds no cache"):
+        open_cache(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CacheError, match="is a file, not a cache folder"):
+        open_cache(tmp_path / "file")
+    with pytest.raises(CacheError, match="holds no cache"):
+        open_cache(tmp_path / "nowhere")
+
+
+def test_a_journal_line_cut_short_costs_only_its_own_numbers(cache: Path) -> None:
+    journal = cache / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-10])
+    seconds = {row["frame"]: row["seconds"] for row in open_cache(cache).statistics()}
+    assert seconds[6] is None
+    assert seconds[5] is not None
+
+
+def test_the_cache_tells_what_it_was_baked_from(cache: Path) -> None:
+    from mpm_addon.storage import read_scene, scene_hash
+
+    assert scene_hash(read_scene(cache / "scene")) == json.loads((cache / "cache.json").read_text())["scene_hash"]

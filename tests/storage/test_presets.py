@@ -1,0 +1,80 @@
+"""Presets: every one is complete, honest about its source, and lies where the installed package looks too."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from mpm_addon.core.errors import PresetError
+from mpm_addon.core.estimate import estimate
+from mpm_addon.storage import installation, load_material_preset, presets_folder, read_scene
+from mpm_addon.storage.presets import material_preset, material_preset_names, read_material_preset, scene_preset_folders
+
+
+def test_the_named_materials_are_there() -> None:
+    assert {"water", "jelly", "rubber", "powder_snow", "wet_snow", "icy_snow", "dry_sand"} <= set(
+        material_preset_names()
+    )
+
+
+@pytest.mark.parametrize("name", material_preset_names())
+def test_a_material_says_what_it_is_and_where_its_numbers_come_from(name: str) -> None:
+    preset = material_preset(name)
+    assert preset.label
+    assert len(preset.description) > 30
+    assert len(preset.source) > 30
+    assert preset.law == load_material_preset(name)
+    assert 100 <= preset.law.density <= 20000
+
+
+def test_snow_presets_differ_as_their_names_say() -> None:
+    powder, wet, icy = (load_material_preset(f"{kind}_snow") for kind in ("powder", "wet", "icy"))
+    assert powder.critical_stretch < wet.critical_stretch  # type: ignore[attr-defined]
+    assert powder.density < wet.density
+    assert icy.hardening > wet.hardening  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", scene_preset_folders())
+def test_a_scene_preset_is_a_small_complete_package(name: str) -> None:
+    scene = read_scene(scene_preset_folders()[name])
+    assert scene.name == name
+    assert 20_000 <= estimate(scene).particles <= 100_000
+    assert len(scene.time.frames) <= 60
+
+
+@pytest.mark.parametrize("name", scene_preset_folders())
+def test_waves_are_ten_times_faster_than_the_matter_in_a_water_preset(name: str) -> None:
+    """c = sqrt(K / rho) >= 10 sqrt(2 g H), H the highest start above the floor at z = 0 (weakly compressible flow)."""
+    scene = read_scene(scene_preset_folders()[name])
+    for emitter in scene.emitters:
+        law = scene.materials[emitter.material].law
+        if law.name == "water":
+            fall = 2.0 * abs(scene.solver.gravity[2]) * float(emitter.shape.bounds()[1, 2])
+            assert math.sqrt(law.bulk_modulus / law.density) >= 10.0 * math.sqrt(fall) * 0.999  # type: ignore[attr-defined]
+
+
+def test_presets_inside_the_package_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "extension" / "mpm_addon"
+    monkeypatch.setattr(installation, "PACKAGE", package)
+    assert presets_folder() == tmp_path / "extension" / "presets"
+    (package / "presets").mkdir(parents=True)
+    assert presets_folder() == package / "presets"
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("schema = 1", "schema = 9"), "schema 9 is not known"),
+        (('law = "water"', 'law = "watr"'), 'law "watr" is unknown (did you mean "water"?)'),
+        (("viscosity", "viscosty"), 'unknown key "viscosty" (did you mean "viscosity"?)'),
+        (("density = 1000.0", "density = -1"), "density -1 kg/m^3 is not allowed"),
+        (("label", "lable"), 'unknown key "lable" (did you mean "label"?)'),
+        (('description = "', 'source = "" #'), "is not a TOML file"),
+    ],
+)
+def test_a_malformed_preset_is_a_preset_error(tmp_path: Path, change: tuple[str, str], expected: str) -> None:
+    text = (presets_folder() / "materials" / "water.toml").read_text()
+    (tmp_path / "water.toml").write_text(text.replace(*change))
+    with pytest.raises(PresetError) as caught:
+        read_material_preset(tmp_path / "water.toml")
+    assert expected in str(caught.value)
