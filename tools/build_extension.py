@@ -1,8 +1,8 @@
 """Builds the extension's zip: stages manifest, package and presets, adds the wheels, and calls Blender's own builder.
 
 Blender wants the manifest beside an `__init__.py`. A root `__init__.py` in the repository would make test runners
-import the package twice, so the extension is put together in build/stage. One zip a platform holds the wheels of numba
-and llvmlite for each Python that supported Blenders have, because llvmlite alone is 60 MB a wheel.
+import the package twice, so the extension is put together in build/stage. One zip a platform holds the wheels of the
+dependencies for each Python that supported Blenders have, because llvmlite alone is 60 MB a wheel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, extension_vers
 
 STAGE = ROOT / "build" / "stage"
 WHEELS = ROOT / "build" / "wheels"
-BUNDLED_PACKAGES = ("numba", "llvmlite")
+BLENDERS_OWN_PACKAGES = ("numpy",)
 PYTHON_TAGS = tuple(sorted({"cp" + environment.python.replace(".", "") for environment in ENVIRONMENTS.values()}))
 
 # Blender's name of a platform, and the names that wheels give it, as pip is to look for them.
@@ -63,7 +63,9 @@ class BuildError(Exception):
 def build(platforms: list[str], python_tags: list[str]) -> list[Path]:
     """Builds one zip for each platform and returns their paths."""
     started = time.monotonic()
-    wheels = [wheel for name in platforms for tag in python_tags for wheel in fetch_wheels(name, tag)]
+    found = [wheel for name in platforms for tag in python_tags for wheel in fetch_wheels(name, tag)]
+    # A wheel in pure Python is the same for every platform and Python.
+    wheels = list({wheel.name: wheel for wheel in found}.values())
     print(f"build: staging {len(wheels)} wheels and the package in {STAGE.relative_to(ROOT)} ...", flush=True)
     stage(platforms, wheels)
     archives = [archive_path(name) for name in platforms]
@@ -72,7 +74,7 @@ def build(platforms: list[str], python_tags: list[str]) -> list[Path]:
     print(f"build: zipping for {', '.join(platforms)} ...", flush=True)
     run_blender_builder("build", "--source-dir", str(STAGE), "--output-dir", str(ROOT / "build"), "--split-platforms")
     for archive in archives:
-        check_archive(archive, python_tags)
+        check_archive(archive)
         run_blender_builder("validate", str(archive))
     print(f"build: done after {time.monotonic() - started:.0f} s", flush=True)
     return archives
@@ -97,11 +99,11 @@ def fetch_wheels(platform_name: str, python_tag: str) -> list[Path]:
     """Returns the bundled wheels for one platform and Python, downloading what build/wheels lacks."""
     folder = WHEELS / platform_name / python_tag
     requirements = locked_requirements()
-    wanted = re.findall(r"(?m)^([a-z]+)==(\S+)", requirements)
-    present = [wheel for name, version in wanted for wheel in folder.glob(f"{name}-{version}-{python_tag}-*.whl")]
-    if len(present) == len(wanted):
+    names = bundled_packages()
+    present = find_wheels(folder, requirements, python_tag)
+    if len(present) == len(names):
         return present
-    print(f"build: downloading {', '.join(BUNDLED_PACKAGES)} for {platform_name}, {python_tag} ...", flush=True)
+    print(f"build: downloading {', '.join(names)} for {platform_name}, {python_tag} ...", flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     list_file = folder / "requirements.txt"
     list_file.write_text(requirements, encoding="utf-8")
@@ -111,15 +113,29 @@ def fetch_wheels(platform_name: str, python_tag: str) -> list[Path]:
     for wheel_platform in WHEEL_PLATFORMS[platform_name]:
         command += ["--platform", wheel_platform]
     if subprocess.run(command, check=False).returncode != 0:
-        raise BuildError(f"pip found no wheels of {', '.join(BUNDLED_PACKAGES)} for {platform_name} and {python_tag}")
-    return [wheel for name, version in wanted for wheel in folder.glob(f"{name}-{version}-{python_tag}-*.whl")]
+        raise BuildError(f"pip found no wheels of {', '.join(names)} for {platform_name} and {python_tag}")
+    return find_wheels(folder, requirements, python_tag)
+
+
+def find_wheels(folder: Path, requirements: str, python_tag: str) -> list[Path]:
+    """Returns the wheels in a folder that are the pinned ones, for this Python or for any."""
+    pins = re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", requirements)
+    stems = [f"{name.replace('-', '_')}-{version}" for name, version in pins]
+    return [wheel for stem in stems for tag in (python_tag, "py3") for wheel in folder.glob(f"{stem}-{tag}-*.whl")]
+
+
+def bundled_packages() -> list[str]:
+    """Returns the names of the dependencies that Blender does not ship itself."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = [re.match(r"[A-Za-z0-9._-]+", dependency) for dependency in project["dependencies"]]
+    return [name.group() for name in names if name and name.group() not in BLENDERS_OWN_PACKAGES]
 
 
 def locked_requirements() -> str:
     """Returns the lines of the lock, with their hashes, that pin the bundled packages."""
     lock = ENVIRONMENTS[DEVELOPMENT_BLENDER].lock.read_text(encoding="utf-8")
     pins: list[str] = []
-    for name in BUNDLED_PACKAGES:
+    for name in bundled_packages():
         pin = re.search(rf"(?m)^{name}==\S+ \\\n(?:    --hash=.*\n)+", lock)
         if pin is None:
             raise BuildError(f"the lock of Blender {DEVELOPMENT_BLENDER} does not pin {name} with hashes: make lock")
@@ -172,7 +188,7 @@ def blender_builder() -> Path:
     return found[-1]
 
 
-def check_archive(archive: Path, python_tags: list[str]) -> None:
+def check_archive(archive: Path) -> None:
     """Makes sure that the zip holds the package and its wheels, and nothing of the repository around it."""
     if not archive.is_file():
         raise BuildError(f"Blender's extension tool wrote no {archive.name}")
@@ -181,9 +197,10 @@ def check_archive(archive: Path, python_tags: list[str]) -> None:
     strange = [name for name in names if "__pycache__" in name or name.startswith(("tests/", ".")) or "/." in name]
     if strange:
         raise BuildError(f"{archive.name} holds what does not belong there: {', '.join(strange[:5])}")
-    wheel_count = sum(name.endswith(".whl") for name in names)
-    if wheel_count != len(python_tags) * len(BUNDLED_PACKAGES) or "__init__.py" not in names:
-        raise BuildError(f"{archive.name} is incomplete: {wheel_count} wheels, {len(names)} files")
+    bundled = {name.removeprefix("wheels/").partition("-")[0] for name in names if name.endswith(".whl")}
+    missing = [name for name in bundled_packages() if name.replace("-", "_") not in bundled]
+    if missing or "__init__.py" not in names:
+        raise BuildError(f"{archive.name} is incomplete: no {', '.join(missing) or '__init__.py'}")
 
 
 if __name__ == "__main__":
