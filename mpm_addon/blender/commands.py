@@ -56,10 +56,8 @@ def _print_event(event: Event) -> None:
     if event["event"] == "start":
         print(f"Baking {event['total']} frames into {event['cache']}, {event['done']} are there", flush=True)
     elif event["event"] == "frame":
-        print(
-            f"Frame {event['frame']}: {event['particles']} particles, {event['substeps']} substeps ({event['done']}/{event['total']})",
-            flush=True,
-        )
+        count = f"{event['particles']} particles, {event['substeps']} substeps"
+        print(f"Frame {event['frame']}: {count} ({event['done']}/{event['total']})", flush=True)
     elif event["event"] == "done":
         print("Done", flush=True)
 

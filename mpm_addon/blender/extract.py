@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 
 from ..core.description import SIDES, Collider, Domain, Emitter, Material, Scene, Side, Solver, Time
@@ -17,6 +16,7 @@ from ..core.geometry.shapes.mesh import Mesh
 from ..core.laws import LAWS
 from ..core.parameters import suggestion
 from ..storage import load_material_preset
+from .blender_types import BlenderObject, BlenderScene, Context
 from .colors import material_color
 from .meshes import evaluated_triangles, matrix_array, transformed, world_bounds
 from .motion import may_move, metric, rigid_motion, sampled_poses
@@ -34,19 +34,19 @@ class _Surroundings:
         scale_length: metres in a Blender unit.
     """
 
-    context: bpy.types.Context
+    context: Context
     time: Time
     scale_length: float
 
     @property
-    def scene(self) -> bpy.types.Scene:
+    def scene(self) -> BlenderScene:
         return self.context.scene
 
-    def evaluated(self, subject: bpy.types.Object) -> bpy.types.Object:
+    def evaluated(self, subject: BlenderObject) -> BlenderObject:
         return subject.evaluated_get(self.context.evaluated_depsgraph_get())
 
 
-def extract_scene(context: bpy.types.Context, *, object_name: str = "") -> Scene:
+def extract_scene(context: Context, *, object_name: str = "") -> Scene:
     """The scene of `context` as the solver's description.
 
     Args:
@@ -73,12 +73,12 @@ def extract_scene(context: bpy.types.Context, *, object_name: str = "") -> Scene
     )
 
 
-def scale_length(scene: bpy.types.Scene) -> float:
+def scale_length(scene: BlenderScene) -> float:
     """Metres in a Blender unit."""
     return decimal(scene.unit_settings.scale_length)
 
 
-def scene_time(scene: bpy.types.Scene) -> Time:
+def scene_time(scene: BlenderScene) -> Time:
     """The frames that are simulated. Raises SceneError where the last is before the first."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
     fps = scene.render.fps / decimal(scene.render.fps_base)
@@ -86,7 +86,7 @@ def scene_time(scene: bpy.types.Scene) -> Time:
 
 
 @contextmanager
-def frame_kept(scene: bpy.types.Scene, frame: int) -> Iterator[None]:
+def frame_kept(scene: BlenderScene, frame: int) -> Iterator[None]:
     """Evaluate the scene at `frame` inside the block and at the frame it was at afterwards."""
     before, fraction = scene.frame_current, scene.frame_subframe
     if (before, fraction) != (frame, 0.0):
@@ -98,12 +98,12 @@ def frame_kept(scene: bpy.types.Scene, frame: int) -> Iterator[None]:
             scene.frame_set(before, subframe=fraction)
 
 
-def _takes_part(context: bpy.types.Context, item: bpy.types.Object) -> bool:
+def _takes_part(context: Context, item: BlenderObject) -> bool:
     """Whether Blender evaluates the object: not one that is disabled in viewports or in an excluded collection."""
     return item.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated
 
 
-def _emitting(context: bpy.types.Context, object_name: str) -> list[bpy.types.Object]:
+def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
     scene = context.scene
     marked = [item for item in scene.objects if item.mpm.type == "emitter"]
     if object_name:
@@ -112,25 +112,18 @@ def _emitting(context: bpy.types.Context, object_name: str) -> list[bpy.types.Ob
             raise SceneError(f'Object "{object_name}" does not exist in scene "{scene.name}"{near}; check its name.')
         marked = [item for item in marked if item.name == object_name]
         if not marked:
-            raise SceneError(
-                f'Object "{object_name}" is not an emitter; set its type to Emitter in the Physics tab, or name an emitter.'
-            )
+            raise SceneError(f'Object "{object_name}" is not an emitter; set its type to Emitter in the Physics tab, or name an emitter.')
     if not marked:
-        raise SceneError(
-            f'Scene "{scene.name}" has no emitter; select an object and set its type to Emitter in the Physics tab.'
-        )
+        raise SceneError(f'Scene "{scene.name}" has no emitter; select an object and set its type to Emitter in the Physics tab.')
     emitting = [item for item in marked if _takes_part(context, item)]
     if not emitting:
         raise SceneError(
-            f'Emitter "{marked[0].name}" is disabled in viewports or in an excluded collection, as is every emitter; '
-            "enable one."
+            f'Emitter "{marked[0].name}" is disabled in viewports or in an excluded collection, as is every emitter; enable one.'
         )
     return emitting
 
 
-def _emitters(
-    around: _Surroundings, emitting: list[bpy.types.Object]
-) -> tuple[dict[str, Material], tuple[Emitter, ...]]:
+def _emitters(around: _Surroundings, emitting: list[BlenderObject]) -> tuple[dict[str, Material], tuple[Emitter, ...]]:
     materials: dict[str, Material] = {}
     emitters = []
     for item in emitting:
@@ -146,7 +139,7 @@ def _emitters(
     return materials, tuple(emitters)
 
 
-def _material(item: bpy.types.Object) -> tuple[Material, tuple[float, ...]]:
+def _material(item: BlenderObject) -> tuple[Material, tuple[float, ...]]:
     """An object's material, and the colour in which it is shown. A custom one is named as its object."""
     settings = item.mpm.material
     if settings.source == "preset":
@@ -161,14 +154,14 @@ def _material(item: bpy.types.Object) -> tuple[Material, tuple[float, ...]]:
     return Material(f"{item.name} (custom)", law), material_color(law.name)
 
 
-def _world_mesh(around: _Surroundings, item: bpy.types.Object, subject: str) -> Mesh:
+def _world_mesh(around: _Surroundings, item: BlenderObject, subject: str) -> Mesh:
     evaluated = around.evaluated(item)
     vertices, triangles = evaluated_triangles(evaluated, subject)
     vertices, triangles = transformed(vertices, triangles, matrix_array(evaluated.matrix_world))
     return Mesh(vertices * around.scale_length, triangles)
 
 
-def _colliders(around: _Surroundings, colliding: list[bpy.types.Object]) -> tuple[Collider, ...]:
+def _colliders(around: _Surroundings, colliding: list[BlenderObject]) -> tuple[Collider, ...]:
     """The colliders; one that moves has its mesh about its origin, and its poses. Leaves the first frame."""
     shapes = [_world_mesh(around, item, f'Collider "{item.name}"') for item in colliding]
     poses = sampled_poses(around.context, [item for item in colliding if may_move(item)], around.time.frames)
@@ -208,8 +201,8 @@ def _solver(around: _Surroundings, domain: Domain, emitters: tuple[Emitter, ...]
     return Solver(**values)
 
 
-def scene_gravity(scene: bpy.types.Scene) -> tuple[float, ...]:
-    """The scene's gravity [m/s^2]. Blender measures it in its units too, so that the interface shows the same number."""
+def scene_gravity(scene: BlenderScene) -> tuple[float, ...]:
+    """The scene's gravity [m/s^2]: the number that Blender's interface shows, which heeds the unit scale."""
     if not scene.use_gravity:
         return 0.0, 0.0, 0.0
     return tuple(decimal(component) * scale_length(scene) for component in scene.gravity)

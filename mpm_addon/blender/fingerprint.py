@@ -11,11 +11,12 @@ import bpy
 
 from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
 from ..core.laws import LAWS
+from .blender_types import BlenderObject, BlenderScene
 from .motion import may_move
 from .properties import values_of
 
 
-def fingerprint(scene: bpy.types.Scene, emitter_name: str = "") -> str:
+def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
     """The digest of a scene's settings. Does not depend on the current frame.
 
     Args:
@@ -41,7 +42,7 @@ def fingerprint(scene: bpy.types.Scene, emitter_name: str = "") -> str:
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
-def _object_state(item: bpy.types.Object) -> dict[str, Any]:
+def _object_state(item: BlenderObject) -> dict[str, Any]:
     settings = item.mpm
     state = {
         "name": item.name,
@@ -60,7 +61,7 @@ def _object_state(item: bpy.types.Object) -> dict[str, Any]:
     return {**state, "law": material.law, "values": values_of(getattr(material, material.law), law) if law else None}
 
 
-def _place(item: bpy.types.Object) -> dict[str, Any]:
+def _place(item: BlenderObject) -> dict[str, Any]:
     """Where an object is and how large; only how many vertices it has, where it moves or is deformed."""
     place: dict[str, Any] = {"name": item.name}
     if not may_move(item):

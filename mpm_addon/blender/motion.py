@@ -2,18 +2,18 @@
 
 from typing import Any
 
-import bpy
 import numpy as np
 
 from ..core.description import Motion
 from ..core.errors import SceneError
+from .blender_types import BlenderObject, Context
 from .meshes import Floats, matrix_array
 
 # Blender's matrices are single precision: a rotation is not one exactly.
 RIGID_TOLERANCE = 1e-3
 
 
-def may_move(item: bpy.types.Object) -> bool:
+def may_move(item: BlenderObject) -> bool:
     """Whether anything could change the object's transform over time: animation, constraints, physics, odd parents."""
     while item is not None:
         if item.constraints or item.rigid_body or (item.parent is not None and item.parent_type != "OBJECT"):
@@ -25,7 +25,7 @@ def may_move(item: bpy.types.Object) -> bool:
     return False
 
 
-def sampled_poses(context: bpy.types.Context, items: list[bpy.types.Object], frames: range) -> dict[str, Floats]:
+def sampled_poses(context: Context, items: list[BlenderObject], frames: range) -> dict[str, Floats]:
     """The world matrices of objects at every frame: name -> (frames, 4, 4). Leaves the scene at the last frame."""
     poses: dict[str, list[Floats]] = {item.name: [] for item in items}
     for frame in frames if items else ():
@@ -61,7 +61,7 @@ def rigid_motion(matrices: Floats, frames: range, subject: str) -> Motion | None
     if change.max() > RIGID_TOLERANCE:
         index = int(np.argmax(change))
         raise SceneError(
-            f"{subject}: its scale changes {1.0 + change[index]:.4g} times between frames {frames[0]} and {frames[index]}; "
+            f"{subject}: its scale at frame {frames[index]} differs by {change[index]:.1%} from that at frame {frames[0]}; "
             "keep the scale constant while it moves."
         )
     poses = np.tile(np.eye(4), (len(frames), 1, 1))

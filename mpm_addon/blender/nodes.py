@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from .blender_types import BlenderMaterial, BlenderObject, Modifier, NodeTree
 from .colors import Color
 from .playback import MATERIAL_INDEX
 
@@ -29,7 +30,7 @@ class Look(NamedTuple):
     color: Color
 
 
-def dress(item: bpy.types.Object, looks: Sequence[Look]) -> None:
+def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
     """Give a particle object its spheres: one look for every emitter, in their order. What an artist set is kept."""
     modifier = item.modifiers.get(MODIFIER_NAME)
     if modifier is None:
@@ -43,7 +44,7 @@ def dress(item: bpy.types.Object, looks: Sequence[Look]) -> None:
     _build(modifier.node_group, materials)
 
 
-def set_input(modifier: bpy.types.Modifier, name: str, value: Any) -> None:
+def set_input(modifier: Modifier, name: str, value: Any) -> None:
     """Set an input of a geometry-nodes modifier by its name. Raises KeyError where the group has none of that name."""
     identifier = input_identifier(modifier.node_group, name)
     if bpy.app.version >= (5, 2, 0):
@@ -53,7 +54,7 @@ def set_input(modifier: bpy.types.Modifier, name: str, value: Any) -> None:
     modifier.id_data.update_tag()
 
 
-def input_identifier(group: bpy.types.NodeTree, name: str) -> str:
+def input_identifier(group: NodeTree, name: str) -> str:
     """The identifier of a node group's input."""
     for socket in group.interface.items_tree:
         if socket.item_type == "SOCKET" and socket.in_out == "INPUT" and socket.name == name:
@@ -61,24 +62,28 @@ def input_identifier(group: bpy.types.NodeTree, name: str) -> str:
     raise KeyError(name)
 
 
-def _material(look: Look) -> bpy.types.Material:
+def _material(look: Look) -> BlenderMaterial:
     """The emitter's material. Its colour follows the emitter's when that changes, and is left alone otherwise."""
     name = f"MPM {look.name}"
-    material = bpy.data.materials.get(name) or bpy.data.materials.new(name)
+    material: BlenderMaterial = bpy.data.materials.get(name) or bpy.data.materials.new(name)
     if tuple(material.get(_COLOR_KEY, ())) == tuple(look.color):
         return material
-    material[_COLOR_KEY] = look.color
-    material.diffuse_color = look.color
+    _paint(material, look.color)
+    return material
+
+
+def _paint(material: BlenderMaterial, color: Color) -> None:
+    material[_COLOR_KEY] = color
+    material.diffuse_color = color
     if material.node_tree is None:
         material.use_nodes = True
     for node in material.node_tree.nodes:
         if node.type == "BSDF_PRINCIPLED":
-            node.inputs["Base Color"].default_value = look.color
-    return material
+            node.inputs["Base Color"].default_value = color
 
 
-def _new_group() -> bpy.types.NodeTree:
-    group = bpy.data.node_groups.new(GROUP_NAME, "GeometryNodeTree")
+def _new_group() -> NodeTree:
+    group: NodeTree = bpy.data.node_groups.new(GROUP_NAME, "GeometryNodeTree")
     group.is_modifier = True
     interface = group.interface
     interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
@@ -95,7 +100,7 @@ def _new_group() -> bpy.types.NodeTree:
 class _Builder:
     """Adds nodes to a group and links them, from left to right."""
 
-    def __init__(self, group: bpy.types.NodeTree) -> None:
+    def __init__(self, group: NodeTree) -> None:
         self._group = group
 
     def node(self, kind: str, column: int, row: int = 0, **settings: Any) -> Any:
@@ -115,7 +120,7 @@ class _Builder:
         return node.outputs["Attribute"]
 
 
-def _build(group: bpy.types.NodeTree, materials: Sequence[bpy.types.Material]) -> None:
+def _build(group: NodeTree, materials: Sequence[bpy.types.Material]) -> None:
     """The nodes: vertices -> points with a radius -> on each, a sphere of its emitter's material."""
     group.nodes.clear()
     build = _Builder(group)
@@ -131,7 +136,7 @@ def _build(group: bpy.types.NodeTree, materials: Sequence[bpy.types.Material]) -
 
 
 def _points(build: _Builder, inputs: Any) -> Any:
-    """Points from the mesh's vertices; here at last `material_index` can have its name, which a mesh keeps for faces."""
+    """Points from the vertices; here `material_index` gets its name at last, which a mesh keeps for its faces."""
     radius = build.node("ShaderNodeMath", 1, 1, operation="MULTIPLY")
     radius.inputs[1].default_value = _SPHERE_RADIUS
     build.link(build.attribute("scale", "FLOAT", 0, 1), radius.inputs[0])

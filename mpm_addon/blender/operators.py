@@ -7,6 +7,7 @@ from bpy.props import BoolProperty, StringProperty
 
 from ..core.errors import Cancelled, MpmError
 from . import removal, session
+from .blender_types import BlenderEvent, Context
 
 _TIMER_SECONDS = 0.1
 
@@ -25,14 +26,14 @@ class MPM_OT_bake(bpy.types.Operator):
     _timer: Any = None
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         return context.scene is not None
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Context) -> Any:
         """Bake and wait for the end: what scripts and Blender in background mean."""
         return _reported(self, lambda: session.bake(context, **self._options()))
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Start the bake and follow it from the interface."""
         outcome = _reported(self, lambda: session.start(context, **self._options()))
         if outcome == {"FINISHED"}:
@@ -42,7 +43,7 @@ class MPM_OT_bake(bpy.types.Operator):
             return {"RUNNING_MODAL"}
         return outcome
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
         running = session.current()
         if running is None:
             self._stop(context)
@@ -57,7 +58,7 @@ class MPM_OT_bake(bpy.types.Operator):
         session.end()
         return _reported(self, running.result)
 
-    def cancel(self, context: bpy.types.Context) -> None:
+    def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, for a new file or at its exit."""
         self._stop(context)
         session.end()
@@ -65,7 +66,7 @@ class MPM_OT_bake(bpy.types.Operator):
     def _options(self) -> dict[str, Any]:
         return {"object_name": self.object, "cache": self.cache, "restart": self.restart}
 
-    def _stop(self, context: bpy.types.Context) -> None:
+    def _stop(self, context: Context) -> None:
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
@@ -79,11 +80,11 @@ class MPM_OT_bake_cancel(bpy.types.Operator):
     bl_label = "Cancel"
 
     @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         cls.poll_message_set("No bake is running")
         return session.current() is not None
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Context) -> Any:
         session.cancel()
         _redraw(context)
         return {"FINISHED"}
@@ -100,17 +101,17 @@ class MPM_OT_bake_free(bpy.types.Operator):
     cache: StringProperty(name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH")
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         cls.poll_message_set("A bake is running; cancel it first")
         return context.scene is not None and session.current() is None
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Context) -> Any:
         outcome = _reported(self, lambda: removal.free(context.scene, object_name=self.object, cache=self.cache))
         _redraw(context)
         return outcome
 
 
-def _reported(operator: bpy.types.Operator, action: Any) -> set[str]:
+def _reported(operator: Any, action: Any) -> Any:
     """Do it; an error becomes a report, which a script gets as a RuntimeError."""
     try:
         action()
@@ -123,7 +124,7 @@ def _reported(operator: bpy.types.Operator, action: Any) -> set[str]:
     return {"FINISHED"}
 
 
-def _redraw(context: bpy.types.Context) -> None:
+def _redraw(context: Context) -> None:
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             if area.type in {"VIEW_3D", "PROPERTIES"}:

@@ -1,4 +1,4 @@
-"""The panels: what an object is, in the Physics tab; the bake and everything of the scene, in the sidebar of the viewport.
+"""The panels: what an object is, in the Physics tab; the bake and all that is the scene's, in the viewport's sidebar.
 
 Drawing reads and never writes; it must not fail on any selection.
 """
@@ -7,19 +7,27 @@ from typing import Any
 
 import bpy
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Side
+from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
 from ..core.errors import MpmError
 from ..core.laws import LAWS
 from ..core.parameters import parameters_of
 from . import paths, playback, session
+from .blender_types import BlenderObject, BlenderScene, Context, Layout
 from .extract import scale_length, scene_gravity
 from .fingerprint import fingerprint
 
 SOLID_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
-TYPE_ICONS = {"emitter": "MOD_FLUIDSIM", "collider": "MOD_PHYSICS"}
+TYPE_ICONS: dict[str, Any] = {"emitter": "MOD_FLUIDSIM", "collider": "MOD_PHYSICS"}
 
 
-def draw_parameters(layout: Any, group: Any, owner: type, *, without: tuple[str, ...] = ()) -> None:
+def split_layout(panel: Any) -> Layout:
+    """A panel's layout, with the names of properties in a column of their own."""
+    panel.layout.use_property_split = True
+    panel.layout.use_property_decorate = False
+    return panel.layout
+
+
+def draw_parameters(layout: Layout, group: Any, owner: type, *, without: tuple[str, ...] = ()) -> None:
     """All declared parameters of a property group; an optional one has its check box in front."""
     for declared in parameters_of(owner):
         if declared.name in without:
@@ -35,7 +43,7 @@ def draw_parameters(layout: Any, group: Any, owner: type, *, without: tuple[str,
         value.prop(group, declared.name, text="")
 
 
-def draw_missing_numba(layout: Any) -> None:
+def draw_missing_numba(layout: Layout) -> None:
     """One line where numba cannot be found: everything else works."""
     try:
         session.require_numba()
@@ -56,13 +64,11 @@ class MPM_PT_object(_PhysicsPanel, bpy.types.Panel):
     bl_label = "MPM"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         return context.object is not None and context.object.type in SOLID_TYPES
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
         draw_missing_numba(layout)
         item = context.object
         if not item.mpm.cache:
@@ -80,7 +86,7 @@ class _ObjectPanel(_PhysicsPanel):
     mpm_type = ""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         return context.object is not None and context.object.mpm.type == cls.mpm_type and not context.object.mpm.cache
 
 
@@ -89,10 +95,8 @@ class MPM_PT_material(_ObjectPanel, bpy.types.Panel):
     bl_label = "Material"
     mpm_type = "emitter"
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
         material = context.object.mpm.material
         layout.row().prop(material, "source", expand=True)
         if material.source == "preset":
@@ -108,10 +112,8 @@ class MPM_PT_emission(_ObjectPanel, bpy.types.Panel):
     bl_label = "Emission"
     mpm_type = "emitter"
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
         emitter = context.object.mpm.emitter
         hidden = ["particles_per_cell"] if emitter.use_particle_count else []
         if emitter.mode == "once":
@@ -126,10 +128,8 @@ class MPM_PT_collision(_ObjectPanel, bpy.types.Panel):
     bl_label = "Surface"
     mpm_type = "collider"
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
         draw_parameters(layout.column(), context.object.mpm.collider, Collider)
 
 
@@ -141,7 +141,7 @@ class _ScenePanel:
     bl_category = "MPM"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         return context.scene is not None
 
 
@@ -149,10 +149,8 @@ class MPM_PT_bake(_ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_bake"
     bl_label = "Bake"
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
         draw_missing_numba(layout)
         scene = context.scene
         layout.prop(scene.mpm, "cache")
@@ -167,7 +165,7 @@ class MPM_PT_bake(_ScenePanel, bpy.types.Panel):
             layout.progress(factor=running.fraction, type="BAR", text=running.text)
             layout.operator("mpm.bake_cancel", icon="CANCEL")
 
-    def _draw_idle(self, layout: Any, scene: bpy.types.Scene) -> None:
+    def _draw_idle(self, layout: Layout, scene: BlenderScene) -> None:
         folder = paths.absolute(paths.cache_path(scene))
         shown = [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
         is_outdated = any(item.mpm.fingerprint != fingerprint(scene, item.mpm.emitter_name) for item in shown)
@@ -187,9 +185,8 @@ class MPM_PT_objects(_ScenePanel, bpy.types.Panel):
     bl_label = "Objects"
     bl_parent_id = "MPM_PT_bake"
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        column = layout.column(align=True)
+    def draw(self, context: Context) -> None:
+        column = split_layout(self).column(align=True)
         participants = [item for item in context.scene.objects if item.mpm.type in TYPE_ICONS]
         for item in participants:
             row = column.row(align=True)
@@ -200,7 +197,7 @@ class MPM_PT_objects(_ScenePanel, bpy.types.Panel):
             column.label(text="Set an object's type in the Physics tab", icon="INFO")
 
 
-def _summary(item: bpy.types.Object) -> str:
+def _summary(item: BlenderObject) -> str:
     """What the list of objects says of one: "Water", "Separate"."""
     if item.mpm.type == "collider":
         return item.mpm.bl_rna.properties["type"].enum_items["collider"].name
@@ -216,13 +213,12 @@ class MPM_PT_frames(_ScenePanel, bpy.types.Panel):
     bl_parent_id = "MPM_PT_bake"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw_header(self, context: bpy.types.Context) -> None:
-        self.layout.prop(context.scene.mpm, "use_frame_range", text="")
+    def draw_header(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.prop(context.scene.mpm, "use_frame_range", text="")
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
         settings = context.scene.mpm
         column = layout.column(align=True)
         column.active = settings.use_frame_range
@@ -236,12 +232,8 @@ class MPM_PT_solver(_ScenePanel, bpy.types.Panel):
     bl_label = "Solver"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: bpy.types.Context) -> None:
-        from ..core.description import Solver
-
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
         scene = context.scene
         solver = scene.mpm.solver
         layout.prop(solver, "spacing")
@@ -263,10 +255,8 @@ class MPM_PT_domain(_ScenePanel, bpy.types.Panel):
     bl_label = "Domain"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
         domain = context.scene.mpm.domain
         layout.prop(domain, "kind")
         if domain.kind == "unbounded":

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import bpy
 
+from .blender_types import BlenderScene
 from .properties import DEFAULT_CACHE
 
 PACKAGE_FOLDER = "scene"
 
 
-def cache_path(scene: bpy.types.Scene, *, object_name: str = "", cache: str = "") -> str:
+def cache_path(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> str:
     """The cache folder as Blender writes it, relative to the .blend file where it begins with //.
 
     Args:

@@ -16,6 +16,7 @@ from ..core.errors import MpmError
 from ..core.particles import ATTRIBUTES
 from ..storage import open_cache
 from . import paths
+from .blender_types import BlenderMesh, BlenderObject, BlenderScene
 
 OBJECT_NAME = "MPM Particles"
 
@@ -36,7 +37,7 @@ _status: dict[str, str] = {}
 _suspensions: list[None] = []
 
 
-def status(item: bpy.types.Object) -> str:
+def status(item: BlenderObject) -> str:
     """What the panel says of the frame that an object shows; "" where there is nothing to say."""
     return _status.get(item.name_full, "")
 
@@ -56,18 +57,18 @@ def suspended() -> Iterator[None]:
         _suspensions.pop()
 
 
-def result_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+def result_objects(scene: BlenderScene) -> list[BlenderObject]:
     """The objects of a scene that show a cache."""
     return [item for item in scene.objects if item.mpm.cache]
 
 
-def result_object(scene: bpy.types.Scene, cache: str) -> bpy.types.Object:
+def result_object(scene: BlenderScene, cache: str) -> BlenderObject:
     """The object that shows the cache folder `cache`; made, without particles, where there is none."""
     folder = paths.absolute(cache)
     for item in result_objects(scene):
         if paths.absolute(item.mpm.cache) == folder:
             return item
-    item = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
+    item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
     item.mpm.cache = cache
     scene.collection.objects.link(item)
     # Blender's manual asks for it where a handler changes data while frames are rendered.
@@ -75,14 +76,14 @@ def result_object(scene: bpy.types.Scene, cache: str) -> bpy.types.Object:
     return item
 
 
-def show(scene: bpy.types.Scene) -> None:
+def show(scene: BlenderScene) -> None:
     """Give every object of the scene that shows a cache the particles of the current frame."""
     for item in result_objects(scene):
         if isinstance(item.data, bpy.types.Mesh) and item.data.library is None:
             _status[item.name_full] = _show(item, item.data, scene)
 
 
-def _show(item: bpy.types.Object, mesh: bpy.types.Mesh, scene: bpy.types.Scene) -> str:
+def _show(item: BlenderObject, mesh: BlenderMesh, scene: BlenderScene) -> str:
     number = scene.frame_current
     try:
         cache = open_cache(paths.absolute(item.mpm.cache))
@@ -96,7 +97,7 @@ def _show(item: bpy.types.Object, mesh: bpy.types.Mesh, scene: bpy.types.Scene) 
     return f"Frame {number} is not baked"
 
 
-def fill(mesh: bpy.types.Mesh, arrays: Mapping[str, NDArray[Any]], scale_length: float) -> None:
+def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: float) -> None:
     """Make the mesh the points of a frame, with its arrays as named attributes.
 
     Args:
@@ -121,14 +122,14 @@ def fill(mesh: bpy.types.Mesh, arrays: Mapping[str, NDArray[Any]], scale_length:
     mesh.update_tag()
 
 
-def clear(mesh: bpy.types.Mesh) -> None:
+def clear(mesh: BlenderMesh) -> None:
     """Remove all points."""
     if len(mesh.vertices):
         mesh.clear_geometry()
         mesh.update_tag()
 
 
-def _attribute(mesh: bpy.types.Mesh, name: str, kind: str) -> Any:
+def _attribute(mesh: BlenderMesh, name: str, kind: str) -> Any:
     attribute = mesh.attributes.get(name)
     if attribute is not None and attribute.data_type == kind and attribute.domain == "POINT":
         return attribute
@@ -138,7 +139,7 @@ def _attribute(mesh: bpy.types.Mesh, name: str, kind: str) -> Any:
 
 
 @persistent
-def _on_frame_change(scene: bpy.types.Scene, _depsgraph: Any = None) -> None:
+def _on_frame_change(scene: BlenderScene, _depsgraph: Any = None) -> None:
     if not _suspensions:
         show(scene)
 

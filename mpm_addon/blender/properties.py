@@ -33,8 +33,8 @@ DEFAULT_MATERIAL = "water"  # the preset, and the law
 _parameters = functools.cache(parameters_of)
 
 # Declared units that contain a length: Blender shows and scales such values by the scene's unit scale.
-LENGTH_UNITS = {"m": "LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
-_SUBTYPES = {"m": "XYZ_LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
+LENGTH_UNITS: dict[str, Any] = {"m": "LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
+_SUBTYPES: dict[str, Any] = {"m": "XYZ_LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
 _ACRONYMS = {"cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP"}
 
 
@@ -48,10 +48,7 @@ def enum_items(words: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str
 
     A .blend stores an item's number; made from the word, it outlives new items and a new order.
     """
-    return [
-        (word, label, description, zlib.crc32(word.encode()) & 0x7FFFFFFF)
-        for word, (label, description) in words.items()
-    ]
+    return [(word, label, description, zlib.crc32(word.encode()) & 0x7FFFFFFF) for word, (label, description) in words.items()]
 
 
 def property_of(declared: Parameter) -> Any:
@@ -64,19 +61,25 @@ def property_of(declared: Parameter) -> Any:
         items = enum_items({word: (title(word), "") for word in declared.choices})
         return EnumProperty(name=title(declared.name), description=declared.help, items=items, default=default)
     limits = declared.limits()
-    words = {"name": title(declared.name), "description": f"{declared.help}. {limits[0].upper()}{limits[1:]}"}
+    words: dict[str, Any] = {"name": title(declared.name), "description": f"{declared.help}. {limits[0].upper()}{limits[1:]}"}
     if declared.kind == "flag":
         return BoolProperty(**words, default=default)
     if declared.kind == "text":
         return StringProperty(**words, default=default)
     bounds = _bounds(declared, default)
     if declared.kind == "integer":
-        return IntProperty(**words, default=default, **{name: int(bound) for name, bound in bounds.items()})
+        whole: dict[str, Any] = {name: int(bound) for name, bound in bounds.items()}
+        return IntProperty(**words, default=default, **whole)
     bounds["precision"] = _decimals(default)
     if declared.kind == "number":
         return FloatProperty(**words, default=default, unit=LENGTH_UNITS.get(declared.unit, "NONE"), **bounds)
-    subtype = "COLOR" if declared.name == "color" else _SUBTYPES.get(declared.unit, "XYZ" if declared.size == 3 else "NONE")
-    return FloatVectorProperty(**words, default=default, size=declared.size, subtype=subtype, **bounds)
+    return FloatVectorProperty(**words, default=default, size=declared.size, subtype=_vector_subtype(declared), **bounds)
+
+
+def _vector_subtype(declared: Parameter) -> Any:
+    if declared.name == "color":
+        return "COLOR"
+    return _SUBTYPES.get(declared.unit, "XYZ" if declared.size == 3 else "NONE")
 
 
 def first_value(declared: Parameter) -> Any:
@@ -170,8 +173,7 @@ def assign(group: Any, instance: Any) -> None:
 
 
 LAW_GROUPS = {
-    name: property_group(f"MPM_PG_law_{name}", annotations_of(law), description=f"Parameters of {law.label}.")
-    for name, law in LAWS.items()
+    name: property_group(f"MPM_PG_law_{name}", annotations_of(law), description=f"Parameters of {law.label}.") for name, law in LAWS.items()
 }
 
 SIDE_GROUP = property_group("MPM_PG_side", annotations_of(Side), description="One side of the domain's box.")
@@ -217,16 +219,12 @@ EMITTER_GROUP = property_group(
     "MPM_PG_emitter",
     {
         **annotations_of(Emitter, particles_per_cell={"optional": False}),
-        "use_color": BoolProperty(
-            name="Use Color", description="Give the particles a colour of their own; the material's otherwise"
-        ),
+        "use_color": BoolProperty(name="Use Color", description="Give the particles a colour of their own; the material's otherwise"),
     },
     description="How an object becomes particles.",
 )
 
-COLLIDER_GROUP = property_group(
-    "MPM_PG_collider", annotations_of(Collider), description="How an object stops particles."
-)
+COLLIDER_GROUP = property_group("MPM_PG_collider", annotations_of(Collider), description="How an object stops particles.")
 
 SOLVER_GROUP = property_group(
     "MPM_PG_solver",
@@ -238,22 +236,23 @@ SOLVER_GROUP = property_group(
             items=enum_items(
                 {
                     "spacing": ("Cell Size", "The edge of a cell"),
-                    "resolution": ("Resolution", "Cells along the longest side of the domain, or of all emitters together"),
+                    "resolution": (
+                        "Resolution",
+                        "Cells along the longest side of the domain or of all emitters",
+                    ),
                 }
             ),
             default="spacing",
         ),
         "resolution": IntProperty(
             name="Resolution",
-            description="Cells along the longest side of the box domain, or of all emitters together where it is unbounded",
+            description="Cells along the longest side of the domain's box, or of all emitters where it is unbounded",
             default=64,
             min=4,
             max=4096,
             soft_max=512,
         ),
-        "use_scene_gravity": BoolProperty(
-            name="Scene Gravity", description="Take the gravity of the scene", default=True
-        ),
+        "use_scene_gravity": BoolProperty(name="Scene Gravity", description="Take the gravity of the scene", default=True),
     },
     description="How the scene is computed.",
 )
@@ -270,7 +269,7 @@ DOMAIN_GROUP = property_group(
         "object": PointerProperty(
             type=bpy.types.Object,
             name="Object",
-            description="The box is this object's bounding box at the first frame; the corners below where none is given",
+            description="The box is this object's bounding box at the first frame; the corners below where it is empty",
             poll=_is_solid,
         ),
         **{side: PointerProperty(type=SIDE_GROUP, name=title(side)) for side in SIDES},
@@ -296,9 +295,7 @@ OBJECT_GROUP = property_group(
         "material": PointerProperty(type=MATERIAL_GROUP),
         "emitter": PointerProperty(type=EMITTER_GROUP),
         "collider": PointerProperty(type=COLLIDER_GROUP),
-        "cache": StringProperty(
-            name="Cache", description="Folder of the frames that this object shows", subtype="DIR_PATH"
-        ),
+        "cache": StringProperty(name="Cache", description="Folder of the frames that this object shows", subtype="DIR_PATH"),
         "emitter_name": StringProperty(
             name="Emitter", description="The one emitter that the shown cache was baked from; all where it is empty"
         ),
@@ -312,9 +309,7 @@ SCENE_GROUP = property_group(
     {
         "solver": PointerProperty(type=SOLVER_GROUP),
         "domain": PointerProperty(type=DOMAIN_GROUP),
-        "use_frame_range": BoolProperty(
-            name="Custom Frame Range", description="Bake other frames than the scene's frame range"
-        ),
+        "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake other frames than the scene's frame range"),
         "frame_start": IntProperty(name="Start", description="First frame, the initial state", default=1),
         "frame_end": IntProperty(name="End", description="Last frame", default=48),
         "cache": StringProperty(
@@ -341,15 +336,18 @@ GROUPS: tuple[type, ...] = (
 )
 
 
+_OWNERS: tuple[tuple[Any, type], ...] = ((bpy.types.Object, OBJECT_GROUP), (bpy.types.Scene, SCENE_GROUP))
+
+
 def register() -> None:
     for group in GROUPS:
         bpy.utils.register_class(group)
-    bpy.types.Object.mpm = PointerProperty(type=OBJECT_GROUP)
-    bpy.types.Scene.mpm = PointerProperty(type=SCENE_GROUP)
+    for owner, group in _OWNERS:
+        owner.mpm = PointerProperty(type=group)
 
 
 def unregister() -> None:
-    del bpy.types.Scene.mpm
-    del bpy.types.Object.mpm
+    for owner, _group in _OWNERS:
+        del owner.mpm
     for group in reversed(GROUPS):
         bpy.utils.unregister_class(group)

@@ -4,19 +4,17 @@ import contextlib
 import re
 from pathlib import Path
 
-import bpy
-
 from ..core.errors import CacheError
 from ..storage import open_cache
 from ..storage.cache_writer import remove_frames
 from . import paths, playback
-
+from .blender_types import BlenderScene
 
 # How `write_scene` names the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
 
 
-def free(scene: bpy.types.Scene, *, object_name: str = "", cache: str = "") -> None:
+def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None:
     """Delete the frames of a cache and the scene package in it; the particles vanish.
 
     Raises:

@@ -16,13 +16,15 @@ from ..core.description import Scene
 from ..core.errors import Cancelled, MpmError
 from ..storage import write_scene
 from . import nodes, paths, playback
+from .blender_types import Context
 from .extract import extract_scene
 from .fingerprint import fingerprint
 from .worker import Event, Worker, bake_command
 
 _POLL_SECONDS = 0.05
 
-_current: "BakeSession | None" = None
+# At most one.
+_running: "list[BakeSession]" = []
 
 
 class BakeSession:
@@ -34,7 +36,7 @@ class BakeSession:
         fraction: how much of it is done, 0 to 1.
     """
 
-    def __init__(self, context: bpy.types.Context, *, object_name: str = "", cache: str = "", restart: bool = False) -> None:
+    def __init__(self, context: Context, *, object_name: str = "", cache: str = "", restart: bool = False) -> None:
         """Read the scene and start the worker. Raises MpmError."""
         require_numba()
         self.cache = paths.cache_path(context.scene, object_name=object_name, cache=cache)
@@ -173,34 +175,32 @@ def progress_text(fraction: float, event: Event) -> str:
 
 def current() -> BakeSession | None:
     """The bake that is running in this Blender."""
-    return _current
+    return _running[0] if _running else None
 
 
-def start(context: bpy.types.Context, *, object_name: str = "", cache: str = "", restart: bool = False) -> BakeSession:
+def start(context: Context, *, object_name: str = "", cache: str = "", restart: bool = False) -> BakeSession:
     """Begin a bake. Raises MpmError where one is running, or where the scene cannot be baked."""
-    global _current
-    if _current is not None and not _current.is_finished:
-        raise MpmError(f"A bake into {_current.cache} is running; wait for its end or cancel it.")
-    _current = BakeSession(context, object_name=object_name, cache=cache, restart=restart)
-    return _current
+    running = current()
+    if running is not None and not running.is_finished:
+        raise MpmError(f"A bake into {running.cache} is running; wait for its end or cancel it.")
+    _running[:] = [BakeSession(context, object_name=object_name, cache=cache, restart=restart)]
+    return _running[0]
 
 
 def cancel() -> None:
     """Ask the bake that is running, if any, to stop. Whoever follows it learns when it has stopped."""
-    if _current is not None:
-        _current.cancel()
+    for running in _running:
+        running.cancel()
 
 
 def end() -> None:
     """Stop the bake that is running, if any, and forget it."""
-    global _current
-    if _current is not None:
-        _current.close()
-    _current = None
+    while _running:
+        _running.pop().close()
 
 
 def bake(
-    context: bpy.types.Context,
+    context: Context,
     *,
     object_name: str = "",
     cache: str = "",

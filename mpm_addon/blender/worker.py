@@ -67,7 +67,12 @@ class Worker:
         try:
             with open(self._folder / "stdout", "wb") as out, open(self._folder / "stderr", "wb") as complaints:
                 self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=complaints, env=environment, cwd=PACKAGE.parent
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=complaints,
+                    env=environment,
+                    cwd=PACKAGE.parent,
                 )
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
