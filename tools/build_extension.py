@@ -33,7 +33,8 @@ WHEEL_PLATFORMS = {
     "windows-x64": ("win_amd64",),
     "macos-arm64": ("macosx_12_0_arm64", "macosx_11_0_arm64"),
 }
-NOT_PACKAGED = shutil.ignore_patterns("__pycache__", "*.py[co]", "*.nb[ci]", "cache_*", ".*")
+NOT_PACKAGED = ("__pycache__", "*.py[co]", "*.nb[ci]", ".*")
+BAKED_BESIDE_A_SCENE = ("cache", "cache_*")
 
 
 def main() -> int:
@@ -146,9 +147,10 @@ def locked_requirements() -> str:
 def stage(platforms: list[str], wheels: list[Path]) -> None:
     """Puts the extension together as Blender wants it: the package's files beside the manifest."""
     shutil.rmtree(STAGE, ignore_errors=True)
-    shutil.copytree(ROOT / "mpm_addon", STAGE, ignore=NOT_PACKAGED)
+    shutil.copytree(ROOT / "mpm_addon", STAGE, ignore=shutil.ignore_patterns(*NOT_PACKAGED))
     if (ROOT / "presets").is_dir():
-        shutil.copytree(ROOT / "presets", STAGE / "presets", ignore=NOT_PACKAGED)
+        ignored = shutil.ignore_patterns(*NOT_PACKAGED, *BAKED_BESIDE_A_SCENE)
+        shutil.copytree(ROOT / "presets", STAGE / "presets", ignore=ignored)
     shutil.copy2(ROOT / "LICENSE", STAGE)
     (STAGE / "wheels").mkdir()
     for wheel in wheels:
