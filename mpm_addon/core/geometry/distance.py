@@ -10,6 +10,8 @@ What a collider mesh blocks:
       sides, with a thickness of one grid spacing around it.
     - A closed mesh thinner than a grid spacing (its mean thickness is 2 volume / area) is thickened to one, evenly on
       both sides, since the grid could not see it otherwise.
+A mesh too large to be sampled so finely (a ground of kilometres in a simulation of centimetres) is sampled as finely as
+memory allows, and a sheet is then as thick as two samples.
 """
 
 from collections.abc import Callable
@@ -26,7 +28,7 @@ DistanceQuery = Callable[[Floats], tuple[Floats, Floats]]
 # Openings above this share of a mesh's own surface are meant to be open.
 LARGEST_CAPPED_OPENING = 0.1
 SAMPLES_PER_CELL = 2
-LARGEST_SAMPLE_COUNT = 2**27
+LARGEST_SAMPLE_COUNT = 2**25
 
 
 def distance_query(shape: Shape, spacing: float) -> DistanceQuery:
@@ -61,9 +63,9 @@ class MeshDistance:
         self.is_solid = mesh.opening() <= LARGEST_CAPPED_OPENING
         solid = mesh.closed if self.is_solid else mesh
         thickness = 2.0 * mesh.volume() / mesh.area() if self.is_solid else 0.0
-        self.offset = max(0.0, 0.5 * (spacing - thickness))
         step = max(spacing / SAMPLES_PER_CELL, _finest_spacing(mesh))
-        reach = self.offset + max(spacing, step)
+        self.offset = max(0.0, 0.5 * (SAMPLES_PER_CELL * step - thickness))
+        reach = self.offset + SAMPLES_PER_CELL * step
         self.field = build_field(solid.surface.tree, solid.surface.center, step, reach, is_solid=self.is_solid)
 
     def __call__(self, points: Floats) -> tuple[Floats, Floats]:

@@ -31,14 +31,16 @@ class DistanceField(NamedTuple):
     Attributes:
         origin: corner of the first block [m], shape (3,).
         spacing: distance between samples [m].
-        index: for each block the row of its samples, or -1 for a far block, shape (bx, by, bz).
+        exact: distance from the surface up to which samples are exact; points in far blocks are farther away [m].
+        rows: for each block the row of its samples, or -1 for a far block, shape (bx, by, bz).
         centers: signed distance at each block's centre, or a bound of it [m], shape (bx, by, bz).
         samples: signed distances [m], shape (k, 9, 9, 9).
     """
 
     origin: Floats
     spacing: float
-    index: NDArray[np.int32]
+    exact: float
+    rows: NDArray[np.int32]
     centers: NDArray[np.float32]
     samples: NDArray[np.float32]
 
@@ -62,11 +64,11 @@ def build_field(tree: MeshTree, center: Floats, spacing: float, reach: float, *,
     centers = np.empty(tuple(groups * GROUP), dtype=np.float32)
     _measure_centers(tree, origin - center, block, exact, is_solid, centers)
     active = np.argwhere(np.abs(centers) <= BLOCK_RADIUS * spacing + exact)
-    index = np.full(centers.shape, -1, dtype=np.int32)
-    index[tuple(active.T)] = np.arange(len(active))
+    rows = np.full(centers.shape, -1, dtype=np.int32)
+    rows[tuple(active.T)] = np.arange(len(active))
     samples = np.empty((len(active), SAMPLES, SAMPLES, SAMPLES), dtype=np.float32)
     _fill_blocks(tree, active, origin - center, spacing, exact, is_solid, samples)
-    return DistanceField(origin, spacing, index, centers, samples)
+    return DistanceField(origin, spacing, exact, rows, centers, samples)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", parallel=True)
@@ -131,9 +133,7 @@ def _measure_block(tree, corner, spacing, exact, stack, stack_distance, distance
             if middle > exact + DIAGONAL * spacing:
                 value = middle - spacing * np.sqrt(float(di * di + dj * dj + dk * dk))
             else:
-                squared, near = nearest(
-                    tree, x + di * spacing, y + dj * spacing, z + dk * spacing, near, stack, stack_distance
-                )
+                squared, near = nearest(tree, x + di * spacing, y + dj * spacing, z + dk * spacing, near, stack, stack_distance)
                 value = np.sqrt(squared)
             distance[i + di, j + dj, k + dk] = value
 
@@ -204,11 +204,11 @@ def query_field(field, points, offset, distance, normal):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _field_at(field, x, y, z):
     """Distance [m] and its gradient at (x, y, z), counted in samples from the field's origin."""
-    nx, ny, nz = field.index.shape
+    nx, ny, nz = field.rows.shape
     # The nearest point of the field, for points outside it.
     cx, cy, cz = min(max(x, 0.0), CELLS * nx), min(max(y, 0.0), CELLS * ny), min(max(z, 0.0), CELLS * nz)
     i, j, k = min(int(cx / CELLS), nx - 1), min(int(cy / CELLS), ny - 1), min(int(cz / CELLS), nz - 1)
-    row = field.index[i, j, k]
+    row = field.rows[i, j, k]
     if row >= 0:
         value, gx, gy, gz = _interpolated(field.samples[row], cx - CELLS * i, cy - CELLS * j, cz - CELLS * k)
     else:
@@ -216,7 +216,7 @@ def _field_at(field, x, y, z):
     dx, dy, dz = x - cx, y - cy, z - cz
     away = np.sqrt(dx * dx + dy * dy + dz * dz)
     if away > 0.0:
-        return max(value, away * field.spacing), dx, dy, dz
+        return max(value, away * field.spacing + field.exact), dx, dy, dz
     return value, gx, gy, gz
 
 
@@ -242,7 +242,7 @@ def _interpolated(samples, x, y, z):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _bound(field, i, j, k, x, y, z):
     """A lower bound of the distance in a far block, with its sign, and the gradient of the blocks' centres."""
-    nx, ny, nz = field.index.shape
+    nx, ny, nz = field.rows.shape
     centers = field.centers
     gx = centers[min(i + 1, nx - 1), j, k] - centers[max(i - 1, 0), j, k]
     gy = centers[i, min(j + 1, ny - 1), k] - centers[i, max(j - 1, 0), k]
@@ -250,4 +250,4 @@ def _bound(field, i, j, k, x, y, z):
     dx, dy, dz = x - CELLS * (i + 0.5), y - CELLS * (j + 0.5), z - CELLS * (k + 0.5)
     away = field.spacing * np.sqrt(dx * dx + dy * dy + dz * dz)
     value = float(centers[i, j, k])
-    return np.copysign(max(abs(value) - away, 0.0), value), float(gx), float(gy), float(gz)
+    return np.copysign(max(abs(value) - away, field.exact), value), float(gx), float(gy), float(gz)

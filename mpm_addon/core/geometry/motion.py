@@ -5,22 +5,20 @@ Between two frames the translation and the scale change linearly and the rotatio
 constant rate (the geodesic of SO(3)). Before the first and after the last frame the pose is held.
 """
 
-from typing import Any
-
 import numpy as np
 
+from ..description import Motion
 from .rotation import Floats, rotation_matrix, rotation_vector
 
 
-def pose_at(motion: Any, frame: float) -> Floats:
+def pose_at(motion: Motion, frame: float) -> Floats:
     """The pose of a `Motion` at a (fractional) frame: world from local, shape (4, 4)."""
     first, second, share = _interval(motion, frame)
-    if first == second:
-        return np.array(motion.matrices[first], dtype=np.float64)
-    return _between(motion.matrices[first], motion.matrices[second], share)
+    matrices = _matrices(motion)
+    return matrices[first].copy() if first == second else _between(matrices[first], matrices[second], share)
 
 
-def velocity_at(motion: Any, frame: float, fps: float) -> tuple[Floats, Floats, Floats]:
+def velocity_at(motion: Motion, frame: float, fps: float) -> tuple[Floats, Floats, Floats]:
     """The pose of a `Motion` at a (fractional) frame, and how it moves from there on.
 
     Args:
@@ -33,15 +31,22 @@ def velocity_at(motion: Any, frame: float, fps: float) -> tuple[Floats, Floats, 
         A change of scale is in the pose but not in these velocities.
     """
     first, second, share = _interval(motion, frame)
+    matrices = _matrices(motion)
+    start, end = matrices[first], matrices[second]
     if first == second:
-        return np.array(motion.matrices[first], dtype=np.float64), np.zeros(3), np.zeros(3)
-    start, end = (np.asarray(motion.matrices[index], dtype=np.float64) for index in (first, second))
+        return start.copy(), np.zeros(3), np.zeros(3)
     rate = fps / float(motion.frames[second] - motion.frames[first])
     turn = rotation_vector(_rotation_and_scale(end)[0] @ _rotation_and_scale(start)[0].T)
     return _between(start, end, share), (end[:3, 3] - start[:3, 3]) * rate, turn * rate
 
 
-def _interval(motion: Any, frame: float) -> tuple[int, int, float]:
+def _matrices(motion: Motion) -> Floats:
+    if motion.matrices is None:
+        raise ValueError("the motion is that of a deforming mesh and has no pose")
+    return np.asarray(motion.matrices, dtype=np.float64)
+
+
+def _interval(motion: Motion, frame: float) -> tuple[int, int, float]:
     """The indices of the frames around `frame` and how far it lies between them; twice the same where held."""
     frames = np.asarray(motion.frames, dtype=np.float64)
     first = int(np.searchsorted(frames, frame, side="right")) - 1
@@ -67,4 +72,5 @@ def _rotation_and_scale(matrix: Floats) -> tuple[Floats, Floats]:
     left, sizes, right = np.linalg.svd(mirror * block)
     if np.linalg.det(left @ right) < 0.0:  # only where a size is zero, so its sign is free
         left[:, 2] = -left[:, 2]
-    return left @ right, mirror * (right.T * sizes) @ right
+    rotation = np.asarray(left @ right, dtype=np.float64)
+    return rotation, mirror * (right.T * sizes) @ right

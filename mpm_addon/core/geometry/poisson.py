@@ -61,7 +61,7 @@ class _Growth:
     """The points so far, relative to the region's corner, and the darts that were thrown."""
 
     def __init__(self, shape: Shape, distance: float, seed: int) -> None:
-        rounding = 8.0 * np.finfo(np.float64).eps * float(np.abs(shape.bounds()).max())
+        rounding = 8.0 * float(np.finfo(np.float64).eps) * float(np.abs(shape.bounds()).max())
         radius = distance * (1.0 + 1e-9) + rounding
         self.shape = shape
         self.radius = radius

@@ -56,10 +56,7 @@ def sample_shape(
         shape = shape.closed
     extent = float(np.diff(shape.bounds(), axis=0).min())
     if extent < grid_spacing * (1.0 - 1e-9):
-        raise SceneError(
-            f"{start}grid_spacing {grid_spacing:g} m is larger than the object ({extent:g} m); "
-            f"use at most {extent / 4:g} m."
-        )
+        raise SceneError(f"{start}grid_spacing {grid_spacing:g} m is larger than the object ({extent:g} m); use at most {extent / 4:g} m.")
     spacing = grid_spacing / (particles_per_cell or PARTICLES_PER_CELL) ** (1.0 / 3.0)
     count = particle_count or round(shape.volume() / spacing**3)
     if count < 1:
@@ -74,9 +71,7 @@ def sample_shape(
     else:
         positions = _poisson_of(shape, count, seed, is_exact=particle_count is not None)
     if len(positions) == 0:
-        raise SceneError(
-            f"{start}no particle fits into the object at a spacing of {spacing:g} m; use a smaller grid_spacing."
-        )
+        raise SceneError(f"{start}no particle fits into the object at a spacing of {spacing:g} m; use a smaller grid_spacing.")
     return positions
 
 

@@ -28,7 +28,7 @@ def distance_to_corner(slabs: Floats) -> tuple[Floats, Floats]:
         slabs: signed distance from each bounding plane [m], shape (n, k).
 
     Returns:
-        distance (n,) and unit gradient (n, k): outside the nearest point of the corner counts, inside the nearest plane.
+        distance (n,) and unit gradient (n, k): outside of the nearest point of the corner, inside of the nearest plane.
     """
     outward = np.maximum(slabs, 0.0)
     outside = np.sqrt(np.einsum("ij,ij->i", outward, outward))

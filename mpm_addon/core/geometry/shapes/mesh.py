@@ -55,21 +55,16 @@ class Mesh(ArrayEquality, Shape):
         for name, values, dtype in (("vertices", self.vertices, np.float64), ("triangles", self.triangles, np.int64)):
             if values.ndim != 2 or values.shape[1] != 3 or values.dtype != dtype:
                 words = "numbers" if dtype is np.float64 else "whole numbers"
-                raise SceneError(
-                    f"{start} has {name} of shape {values.shape} and type {values.dtype}; use {words} of shape (n, 3)."
-                )
+                raise SceneError(f"{start} has {name} of shape {values.shape} and type {values.dtype}; use {words} of shape (n, 3).")
         wrong = ~np.isfinite(self.vertices).all(axis=1)
         if wrong.any():
             index = int(np.argmax(wrong))
-            raise SceneError(
-                f"{start} has vertex {index} at {self.vertices[index]}; move it to finite coordinates or delete it."
-            )
+            raise SceneError(f"{start} has vertex {index} at {self.vertices[index]}; move it to finite coordinates or delete it.")
         outside = (self.triangles < 0) | (self.triangles >= len(self.vertices))
         if outside.any():
             row = int(np.argmax(outside.any(axis=1)))
             raise SceneError(
-                f"{start} has triangle {row} with vertices {self.triangles[row].tolist()}; "
-                f"use indices from 0 to {len(self.vertices) - 1}."
+                f"{start} has triangle {row} with vertices {self.triangles[row].tolist()}; use indices from 0 to {len(self.vertices) - 1}."
             )
         if not self.area() > 1e-14 * float(np.ptp(self.vertices[self.triangles.ravel()], axis=0).max()) ** 2:
             raise SceneError(f"{start} has zero area: all its faces are lines or points; use faces with an area.")

@@ -48,20 +48,15 @@ class Points(ArrayEquality, Shape):
                 continue
             if values.dtype != np.float64 or values.shape != shape:
                 raise SceneError(
-                    f"{subject}: {where} have {name} of shape {values.shape} and type {values.dtype}; "
-                    f"use numbers of shape {shape}."
+                    f"{subject}: {where} have {name} of shape {values.shape} and type {values.dtype}; use numbers of shape {shape}."
                 )
             wrong = ~np.isfinite(values).reshape(count, -1).all(axis=1)
             if wrong.any():
                 index = int(np.argmax(wrong))
-                raise SceneError(
-                    f"{subject}: {where} have {name} {values[index]} at point {index}; use finite numbers everywhere."
-                )
+                raise SceneError(f"{subject}: {where} have {name} {values[index]} at point {index}; use finite numbers everywhere.")
         if self.volume is not None and not (self.volume > 0.0).all():
             index = int(np.argmin(self.volume))
-            raise SceneError(
-                f"{subject}: {where} have volume {self.volume[index]:g} m^3 at point {index}; use volumes above 0 m^3."
-            )
+            raise SceneError(f"{subject}: {where} have volume {self.volume[index]:g} m^3 at point {index}; use volumes above 0 m^3.")
 
     def bounds(self) -> Floats:
         return np.array([self.position.min(axis=0), self.position.max(axis=0)])
