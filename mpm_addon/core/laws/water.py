@@ -11,7 +11,7 @@ from ..kernels.arithmetic import clamp, exp, generic, log, minimum
 from ..parameters import parameter
 from .law import FluidLaw
 
-GREATEST_VOLUME_RATIO = 1.001
+GREATEST_VOLUME_RATIO = 1.01
 LEAST_VOLUME_RATIO = 0.1
 
 
