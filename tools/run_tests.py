@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
-import time
+import threading
 from dataclasses import dataclass, field
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
@@ -54,31 +55,42 @@ def main() -> int:
     arguments, for_pytest = parser.parse_known_args()
     environment = ENVIRONMENTS[arguments.blender]
     if not environment.interpreter.exists():
-        print(f"tests: {environment.folder.name} is missing; run tools/setup.py --blender {arguments.blender}")
+        print(f"tests: error: {environment.folder.name} is missing; run tools/setup.py --blender {arguments.blender}")
         return 1
     outcomes = {name: run_group(name, environment, for_pytest) for name in arguments.group or groups()}
-    print(f"\ntests: Blender {environment.blender}", flush=True)
-    for name, (status, seconds) in outcomes.items():
-        print(f"tests: {name:<8} {'passed' if status == 0 else f'FAILED ({status})':<12} {seconds:6.0f} s", flush=True)
+    print()
+    for name, (status, summary) in outcomes.items():
+        print(f"tests: Blender {environment.blender} {name:<8} {'ok' if status == 0 else 'FAILED':<6} {summary}", flush=True)
     return 1 if any(status for status, _ in outcomes.values()) else 0
 
 
-def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tuple[int, float]:
-    """Runs one group and returns pytest's exit status and the seconds it took."""
+def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tuple[int, str]:
+    """Runs one group and returns pytest's exit status and its summary line."""
     group = groups()[name]
     folders = [f"tests/{folder}" for folder in group.folders if (ROOT / "tests" / folder).is_dir()]
     print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)
-    started = time.monotonic()
     command = [str(environment.interpreter), "-m", "pytest", *folders, *for_pytest]
-    try:
-        finished = subprocess.run(
-            command, cwd=ROOT, env={**os.environ, **group.variables}, timeout=LIMIT_SECONDS, check=False
-        )
-        status = finished.returncode
-    except subprocess.TimeoutExpired:
-        print(f"tests: {name}: stopped after {LIMIT_SECONDS} s", flush=True)
-        status = 124
-    return status, time.monotonic() - started
+    process = subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, **group.variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert process.stdout is not None
+    alarm = threading.Timer(LIMIT_SECONDS, process.kill)
+    alarm.start()
+    end = b""
+    # Chunks and not lines, so that pytest's dots appear one by one.
+    while chunk := os.read(process.stdout.fileno(), 65536):
+        sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+        end = (end + chunk)[-4000:]
+    status = process.wait()
+    alarm.cancel()
+    return status, summary_line(end.decode(errors="replace")) or f"ended with status {status} and no summary"
+
+
+def summary_line(output: str) -> str:
+    """Returns pytest's last line of counts, such as "214 passed in 72.89s"; empty where there is none."""
+    found = re.findall(r"(?m)^=* ?(\d+ \w+.* in [\d.]+s.*?) ?=*$", output)
+    return found[-1] if found else ""
 
 
 if __name__ == "__main__":
