@@ -89,13 +89,11 @@ def scene_time(scene: BlenderScene) -> Time:
 def frame_kept(scene: BlenderScene, frame: int) -> Iterator[None]:
     """Evaluate the scene at `frame` inside the block and at the frame it was at afterwards."""
     before, fraction = scene.frame_current, scene.frame_subframe
-    if (before, fraction) != (frame, 0.0):
-        scene.frame_set(frame)
+    scene.frame_set(frame)
     try:
         yield
     finally:
-        if (scene.frame_current, scene.frame_subframe) != (before, fraction):
-            scene.frame_set(before, subframe=fraction)
+        scene.frame_set(before, subframe=fraction)
 
 
 def _takes_part(context: Context, item: BlenderObject) -> bool:
@@ -112,7 +110,7 @@ def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
             raise SceneError(f'Object "{object_name}" does not exist in scene "{scene.name}"{near}; check its name.')
         marked = [item for item in marked if item.name == object_name]
         if not marked:
-            raise SceneError(f'Object "{object_name}" is not an emitter; set its type to Emitter in the Physics tab, or name an emitter.')
+            raise SceneError(f'Object "{object_name}" is not an emitter; name an emitter, or make it one in the Physics tab.')
     if not marked:
         raise SceneError(f'Scene "{scene.name}" has no emitter; select an object and set its type to Emitter in the Physics tab.')
     emitting = [item for item in marked if _takes_part(context, item)]

@@ -49,8 +49,7 @@ def frame_arrays(number: int, count: int) -> dict[str, np.ndarray]:
     """Arrays that tell their frame and particle: position (id, number, 0), velocity (0, 0, number), two emitters."""
     identity = np.arange(count, dtype=np.int32)
     arrays = {
-        name: np.zeros((count, kind.components) if kind.components > 1 else count, dtype=kind.dtype)
-        for name, kind in ATTRIBUTES.items()
+        name: np.zeros((count, kind.components) if kind.components > 1 else count, dtype=kind.dtype) for name, kind in ATTRIBUTES.items()
     }
     arrays["position"][:, 0], arrays["position"][:, 1] = identity, number
     arrays["velocity"][:, 2] = number
