@@ -65,8 +65,8 @@ class CacheWriter:
             raise CacheError(f"{self._folder}: is a file, not a folder; give another cache folder or remove the file.")
         with _writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._check_owner(restart=restart)
-            if restart:
+            self._check(restart=restart)
+            if restart or not self.cache.frames:
                 remove_frames(self._folder)
             for place in (self._folder, self._folder / FRAMES, self._folder / SCENE):
                 _remove_temporaries(place)
@@ -126,28 +126,25 @@ class CacheWriter:
         """The file that asks the bake to stop."""
         return self._folder / CANCEL
 
-    def _check_owner(self, *, restart: bool) -> None:
+    def _check(self, *, restart: bool) -> None:
+        """Check that nothing of anybody else would be lost. Raises CacheError."""
         if not (self._folder / MANIFEST).exists():
             # the scene alone may be here already: the interface puts it where the bake would copy it
             foreign = [name for name in (FRAMES, JOURNAL, CHECKPOINT, STATUS) if (self._folder / name).exists()]
             if foreign:
-                raise CacheError(
-                    f'{self._folder}: holds "{foreign[0]}" but no {MANIFEST}: it is no cache; give another folder.'
-                )
+                raise CacheError(f'{self._folder}: holds "{foreign[0]}" but no {MANIFEST}: it is no cache; give another folder.')
             return
         manifest = read_manifest(self._folder, must_be_whole=not restart)
-        if restart:
+        if restart or not self.cache.frames:
             return
+        remedy = "use --restart to replace them, or give another cache folder."
         if manifest.get("scene_hash") != self._hash:
-            raise CacheError(
-                f'{self._folder}: holds frames of another scene or of other settings ("{manifest.get("scene_name")}"); '
-                "use --restart to replace them, or give another cache folder."
-            )
+            name = manifest.get("scene_name")
+            raise CacheError(f'{self._folder}: holds frames of another scene or of other settings ("{name}"); {remedy}')
         baked_by = manifest.get("versions", {}).get("mpm_addon")
         if baked_by != version():
             raise CacheError(
-                f"{self._folder}: was baked by version {baked_by}, this is {version()}, and their frames may differ; "
-                "use --restart to replace them, or give another cache folder."
+                f"{self._folder}: holds frames of version {baked_by}, this is {version()}, and its frames may differ; {remedy}"
             )
 
     def _mend_journal(self) -> None:

@@ -39,9 +39,7 @@ class PackageReader:
             SceneError: unknown kind or key, a value out of range, a missing or damaged file.
         """
         if table is None:
-            raise SceneError(
-                f'{subject}: shape is missing; use shape = {{ kind = "sphere", radius = 0.1 }} or another.'
-            )
+            raise SceneError(f'{subject}: shape is missing; use shape = {{ kind = "sphere", radius = 0.1 }} or another.')
         if not isinstance(table, dict):
             raise SceneError(f'{subject}: shape {table!r} is not a table; use shape = {{ kind = "...", ... }}.')
         kind = look_up(table.get("kind"), SHAPES, "shape kind", subject)
@@ -73,9 +71,7 @@ class PackageReader:
         folder = self.folder.resolve()
         path = (folder / name).resolve()
         if not path.is_relative_to(folder):
-            raise SceneError(
-                f'{subject}: file "{name}" lies outside the scene\'s folder; copy it into {folder} and name it there.'
-            )
+            raise SceneError(f'{subject}: file "{name}" lies outside the scene\'s folder; copy it into {folder} and name it there.')
         if not path.is_file():
             raise SceneError(f'{subject}: file "{name}" does not exist in {folder}; check the path.')
         return path
@@ -160,9 +156,7 @@ def _known_arrays(path: Path, known: dict[str, bool]) -> dict[str, NDArray[Any]]
 
 def _floats(arrays: Table, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     array = arrays[name]
-    is_fitting = array.ndim == len(shape) and all(
-        wanted in (-1, extent) for wanted, extent in zip(shape, array.shape, strict=True)
-    )
+    is_fitting = array.ndim == len(shape) and all(wanted in (-1, extent) for wanted, extent in zip(shape, array.shape, strict=True))
     if not is_fitting or array.dtype.kind not in "fiu":
         words = ", ".join("any" if extent < 0 else str(extent) for extent in shape)
         found = f"{array.shape} and type {array.dtype}"

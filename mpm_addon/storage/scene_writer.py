@@ -63,9 +63,7 @@ def scene_table(scene: Scene, writer: PackageWriter) -> dict[str, Any]:
         "time": table_of(scene.time),
         "solver": {**table_of(scene.solver), "time_step": scene.solver.time_step or "auto"},
         "domain": _domain_table(scene.domain),
-        "materials": {
-            name: {"law": material.law.name, **table_of(material.law)} for name, material in scene.materials.items()
-        },
+        "materials": {name: {"law": material.law.name, **table_of(material.law)} for name, material in scene.materials.items()},
         "emitters": [_emitter_table(emitter, writer) for emitter in scene.emitters],
         "colliders": [_collider_table(collider, writer) for collider in scene.colliders],
         "forces": [_force_table(force, writer) for force in scene.forces],
@@ -95,10 +93,7 @@ def _collider_table(collider: Collider, writer: PackageWriter) -> dict[str, Any]
 
 def _force_table(force: Force, writer: PackageWriter) -> dict[str, Any]:
     name = str(force.parameters.get("name", force.kind))
-    values = {
-        key: writer.motion(value, name) if isinstance(value, Motion) else value
-        for key, value in force.parameters.items()
-    }
+    values = {key: writer.motion(value, name) if isinstance(value, Motion) else value for key, value in force.parameters.items()}
     return {"kind": force.kind, **values}
 
 

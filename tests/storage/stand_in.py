@@ -56,9 +56,7 @@ class Simulation:
     pause = 0.0
     fails_at: int | None = None
 
-    def __init__(
-        self, scene: Scene, *, snapshot: dict[str, Any] | None = None, report: Callable[..., Any] | None = None
-    ):
+    def __init__(self, scene: Scene, *, snapshot: dict[str, Any] | None = None, report: Callable[..., Any] | None = None):
         self._scene = scene
         self._report = report or (lambda progress: None)
         if snapshot is None:

@@ -101,12 +101,8 @@ def test_only_the_frames_asked_for_are_kept(scene: Path, tmp_path: Path, whole: 
     assert frame_bytes(tmp_path / "cache") == whole
 
 
-@pytest.mark.parametrize(
-    ("frames", "expected"), [((0, 3), "has frames 1 to 6"), ((4, 9), "1 to 6"), ((4, 2), "before")]
-)
-def test_frames_outside_of_the_scene_are_refused(
-    scene: Path, tmp_path: Path, frames: tuple[int, int], expected: str
-) -> None:
+@pytest.mark.parametrize(("frames", "expected"), [((0, 3), "has frames 1 to 6"), ((4, 9), "1 to 6"), ((4, 2), "before")])
+def test_frames_outside_of_the_scene_are_refused(scene: Path, tmp_path: Path, frames: tuple[int, int], expected: str) -> None:
     with pytest.raises(SceneError, match=expected):
         bake_here(scene, tmp_path / "cache", frames=frames)
 
@@ -129,12 +125,24 @@ def test_a_cache_of_another_scene_is_refused_and_stays(scene: Path, tmp_path: Pa
     assert frame_bytes(tmp_path / "whole") != whole
 
 
+def test_a_cache_without_frames_may_change_its_scene(
+    scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation], whole: dict[str, bytes]
+) -> None:
+    stand_in_simulation.fails_at = 1
+    cache = tmp_path / "cache"
+    with pytest.raises(UnstableError):
+        bake_here(write_small_scene(tmp_path / "other", seed=5), cache)
+    stand_in_simulation.fails_at = None
+    bake_here(scene, cache)
+    assert frame_bytes(cache) == whole
+
+
 def test_a_cache_of_another_version_is_refused(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     path = tmp_path / "whole" / "cache.json"
     manifest = json.loads(path.read_text())
     manifest["versions"]["mpm_addon"] = "0.0.1"
     path.write_text(json.dumps(manifest))
-    with pytest.raises(CacheError, match=r"was baked by version 0\.0\.1.* use --restart"):
+    with pytest.raises(CacheError, match=r"frames of version 0\.0\.1.* use --restart"):
         bake_here(scene, tmp_path / "whole")
 
 
@@ -180,9 +188,7 @@ def test_nothing_is_written_for_a_scene_that_is_wrong(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_failure_keeps_the_frames_before_it(
-    scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation]
-) -> None:
+def test_a_failure_keeps_the_frames_before_it(scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:
     stand_in_simulation.fails_at = 4
     events: list[dict[str, Any]] = []
     with pytest.raises(UnstableError):
@@ -238,9 +244,7 @@ def test_signals_cancel(scene: Path, tmp_path: Path, whole: dict[str, bytes], nu
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
-def test_killed_at_any_moment_it_resumes_to_the_same_bytes(
-    scene: Path, tmp_path: Path, whole: dict[str, bytes]
-) -> None:
+def test_killed_at_any_moment_it_resumes_to_the_same_bytes(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     """The kill falls after a random number of lines: between and inside the writing of frames."""
     cache, lines = tmp_path / "cache", random.Random(1)
     kills = 0

@@ -12,9 +12,7 @@ from mpm_addon.storage.presets import material_preset, material_preset_names, re
 
 
 def test_the_named_materials_are_there() -> None:
-    assert {"water", "jelly", "rubber", "powder_snow", "wet_snow", "icy_snow", "dry_sand"} <= set(
-        material_preset_names()
-    )
+    assert {"water", "jelly", "rubber", "powder_snow", "wet_snow", "icy_snow", "dry_sand"} <= set(material_preset_names())
 
 
 @pytest.mark.parametrize("name", material_preset_names())

@@ -271,8 +271,5 @@ def test_reading_loads_neither_numba_nor_blender() -> None:
     import subprocess
     import sys
 
-    code = (
-        "import sys, mpm_addon.storage, mpm_addon.cli, mpm_addon.bake;"
-        "print(sorted({'numba', 'llvmlite', 'bpy'} & set(sys.modules)))"
-    )
+    code = "import sys, mpm_addon.storage, mpm_addon.cli, mpm_addon.bake;print(sorted({'numba', 'llvmlite', 'bpy'} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

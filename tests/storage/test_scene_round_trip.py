@@ -119,9 +119,7 @@ forces = st.builds(
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    materials = draw(
-        st.dictionaries(names, st.sampled_from(list(LAWS.values())).flatmap(instances), min_size=1, max_size=3)
-    )
+    materials = draw(st.dictionaries(names, st.sampled_from(list(LAWS.values())).flatmap(instances), min_size=1, max_size=3))
     emitters = st.builds(
         lambda name, material, shape, other: dataclasses.replace(other, name=name, material=material, shape=shape),
         names,

@@ -38,9 +38,7 @@ def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output
     suffix = f".{format_name}"
     is_file = output.suffix.lower() == suffix and not output.is_dir()
     if is_file and len(numbers) != 1:
-        raise CacheError(
-            f"{output}: one file cannot hold {len(numbers)} frames; give a folder, or one frame (--frames N)."
-        )
+        raise CacheError(f"{output}: one file cannot hold {len(numbers)} frames; give a folder, or one frame (--frames N).")
     for number in numbers:
         frame = cache.frame(number)
         path = output if is_file else output / f"frame_{number:06d}{suffix}"
