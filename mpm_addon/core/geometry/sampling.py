@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from ..description import Shape
 from ..errors import SceneError
+from .interior import DistanceTo, interior_distance
 from .mesh_topology import Floats
 from .poisson import poisson_disk
 from .region import Region, region_of
@@ -12,7 +13,7 @@ from .shapes import ClosedForm, Mesh
 
 PARTICLES_PER_CELL = 8.0
 # Poisson-disk points at distance r: N r^3 / V deep inside a shape, measured.
-PACKING = 0.706
+PACKING = 0.6805
 # How far the number of Poisson-disk points may be from particles_per_cell.
 COUNT_TOLERANCE = 0.02
 SEARCH_ROUNDS = 8
@@ -76,7 +77,7 @@ def sample_shape(
 
 
 def sample_mesh(vertices: ArrayLike, triangles: ArrayLike, spacing: float, seed: int = 0) -> Floats:
-    """Fill a mesh with Poisson-disk points: none nearer than `spacing` to another, no gap wider than 1.1 spacings.
+    """Fill a mesh with Poisson-disk points: none nearer than `spacing` to another, no gap wider than 1.2 spacings.
 
     Args:
         vertices: [m], shape (v, 3).
@@ -145,11 +146,12 @@ def _lattice(shape: Shape, spacing: float) -> Floats:
     counts = np.maximum(np.round((high - low) / spacing), 1).astype(np.int64)
     x, y, z = ((low[a] + high[a]) / 2 + (np.arange(counts[a]) - 0.5 * (counts[a] - 1)) * spacing for a in range(3))
     region = region_of(shape, 4.0 * spacing)
+    distance_to = interior_distance(shape, 0.5 * spacing)
     kept = []
     rows = max(1, POINTS_PER_CHUNK // (len(y) * len(z)))
     for start in range(0, len(x), rows):
         points = np.stack(np.meshgrid(x[start : start + rows], y, z, indexing="ij"), axis=-1).reshape(-1, 3)
-        kept.append(points[_are_inside(shape, region, points)])
+        kept.append(points[_are_inside(distance_to, region, points)])
     return np.concatenate(kept)
 
 
@@ -181,20 +183,21 @@ def _random(shape: Shape, count: int, seed: int) -> Floats:
     """Uniform independent points inside a shape."""
     generator = np.random.default_rng(seed)
     region = region_of(shape, (shape.volume() / 4096.0) ** (1.0 / 3.0))
+    distance_to = interior_distance(shape, 0.25 * region.edge)
     share = min(1.0, shape.volume() / (len(region.blocks) * region.edge**3))
     kept, missing = [], count
     while missing > 0:
         darts = min(int(missing / share * 1.1) + 16, POINTS_PER_CHUNK)
         blocks = region.blocks[generator.integers(len(region.blocks), size=darts)]
         points = region.low + (blocks + generator.random((darts, 3))) * region.edge
-        points = points[_are_inside(shape, region, points)][:missing]
+        points = points[_are_inside(distance_to, region, points)][:missing]
         kept.append(points)
         missing -= len(points)
     return np.concatenate(kept)
 
 
-def _are_inside(shape: Shape, region: Region, points: Floats) -> np.ndarray:
-    """Whether points (n, 3) lie inside the shape; asks the shape only where the region leaves it open."""
+def _are_inside(distance_to: DistanceTo, region: Region, points: Floats) -> np.ndarray:
+    """Whether points (n, 3) lie inside a shape; asks for its distance only where the region leaves it open."""
     state = np.zeros(region.blocks.max(axis=0) + 1, dtype=np.int8)
     state[tuple(region.blocks.T)] = np.where(region.is_inside, 2, 1)
     cells = np.clip(np.floor((points - region.low) / region.edge).astype(np.int64), 0, np.array(state.shape) - 1)
@@ -202,5 +205,5 @@ def _are_inside(shape: Shape, region: Region, points: Floats) -> np.ndarray:
     asked = np.flatnonzero(states == 1)
     result = states == 2
     if len(asked):
-        result[asked] = shape.signed_distance(points[asked]) < 0.0
+        result[asked] = distance_to(points[asked]) < 0.0
     return result

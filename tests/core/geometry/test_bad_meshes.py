@@ -80,13 +80,13 @@ def test_emitter_that_encloses_nothing_is_named_but_may_collide(mesh):
         sample_shape(mesh, grid_spacing=0.1)
     Collider("Sheet", mesh)
     on_sheet = mesh.vertices[mesh.triangles[0]].mean(axis=0)
-    distance, normal = distance_query(mesh, 0.1)(np.array([on_sheet, on_sheet + [3.0, 0.0, 3.0]]))
+    distance, normal = distance_query(mesh, 0.1)(np.array([on_sheet, on_sheet + np.array([3.0, 0.0, 3.0])]))
     assert distance[0] < 0 < distance[1]
     assert np.isfinite(normal).all()
 
 
 def test_sheet_that_waves_is_no_emitter(sheet):
-    waves = sheet.vertices + [0, 0, 1] * np.cos(7 * sheet.vertices[:, :1])
+    waves = sheet.vertices + [0, 0, 0.1] * np.cos(7 * sheet.vertices[:, :1])
     with pytest.raises(SceneError, match="no volume: its openings are"):
         Emitter("Sea", Mesh(waves, sheet.triangles), "water")
 
