@@ -15,6 +15,7 @@ from . import paths, playback, session
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
 from .extract import scale_length, scene_gravity
 from .fingerprint import fingerprint
+from .properties import PRESET_LABELS
 
 SOLID_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
 TYPE_ICONS: dict[str, Any] = {"emitter": "MOD_FLUIDSIM", "collider": "MOD_PHYSICS"}
@@ -198,13 +199,13 @@ class MPM_PT_objects(_ScenePanel, bpy.types.Panel):
 
 
 def _summary(item: BlenderObject) -> str:
-    """What the list of objects says of one: "Water", "Separate"."""
+    """What the list of objects says of one: "Water", "Collider"."""
     if item.mpm.type == "collider":
-        return item.mpm.bl_rna.properties["type"].enum_items["collider"].name
+        return "Collider"
     material = item.mpm.material
-    name = "preset" if material.source == "preset" else "law"
-    chosen = material.bl_rna.properties[name].enum_items.get(getattr(material, name))
-    return chosen.name if chosen is not None else "Missing"
+    if material.source == "preset":
+        return PRESET_LABELS.get(material.preset, "Missing preset")
+    return LAWS[material.law].label if material.law in LAWS else "Missing law"
 
 
 class MPM_PT_frames(_ScenePanel, bpy.types.Panel):

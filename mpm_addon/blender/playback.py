@@ -79,7 +79,7 @@ def result_object(scene: BlenderScene, cache: str) -> BlenderObject:
 def show(scene: BlenderScene) -> None:
     """Give every object of the scene that shows a cache the particles of the current frame."""
     for item in result_objects(scene):
-        if isinstance(item.data, bpy.types.Mesh) and item.data.library is None:
+        if isinstance(item.data, bpy.types.Mesh):
             _status[item.name_full] = _show(item, item.data, scene)
 
 

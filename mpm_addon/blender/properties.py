@@ -179,41 +179,39 @@ LAW_GROUPS = {
 SIDE_GROUP = property_group("MPM_PG_side", annotations_of(Side), description="One side of the domain's box.")
 
 
-def _material_group() -> type:
-    presets = {name: material_preset(name) for name in material_preset_names()}
-    return property_group(
-        "MPM_PG_material",
-        {
-            "source": EnumProperty(
-                name="Material",
-                description="Where the material's parameters come from",
-                items=enum_items(
-                    {
-                        "preset": ("Preset", "A named material"),
-                        "custom": ("Custom", "A law with parameters of your own"),
-                    }
-                ),
-                default="preset",
-            ),
-            "preset": EnumProperty(
-                name="Preset",
-                description="Named material",
-                items=enum_items({name: (preset.label, preset.description) for name, preset in presets.items()}),
-                default=DEFAULT_MATERIAL,
-            ),
-            "law": EnumProperty(
-                name="Law",
-                description="Constitutive law: how the matter answers to deformation",
-                items=enum_items({name: (law.label, "") for name, law in LAWS.items()}),
-                default=DEFAULT_MATERIAL,
-            ),
-            **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
-        },
-        description="What an emitter's particles are made of.",
-    )
+_PRESETS = {name: material_preset(name) for name in material_preset_names()}
+PRESET_LABELS = {name: preset.label for name, preset in _PRESETS.items()}
 
-
-MATERIAL_GROUP = _material_group()
+MATERIAL_GROUP = property_group(
+    "MPM_PG_material",
+    {
+        "source": EnumProperty(
+            name="Material",
+            description="Where the material's parameters come from",
+            items=enum_items(
+                {
+                    "preset": ("Preset", "A named material"),
+                    "custom": ("Custom", "A law with parameters of your own"),
+                }
+            ),
+            default="preset",
+        ),
+        "preset": EnumProperty(
+            name="Preset",
+            description="Named material",
+            items=enum_items({name: (preset.label, preset.description) for name, preset in _PRESETS.items()}),
+            default=DEFAULT_MATERIAL,
+        ),
+        "law": EnumProperty(
+            name="Law",
+            description="Constitutive law: how the matter answers to deformation",
+            items=enum_items({name: (law.label, "") for name, law in LAWS.items()}),
+            default=DEFAULT_MATERIAL,
+        ),
+        **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
+    },
+    description="What an emitter's particles are made of.",
+)
 
 EMITTER_GROUP = property_group(
     "MPM_PG_emitter",

@@ -1,0 +1,180 @@
+"""Panels draw on any selection, with names, icons and operators that Blender has, and show what counts."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender import panels, playback, session
+from mpm_addon.blender.fingerprint import fingerprint
+from mpm_addon.core.laws import LAWS
+from mpm_addon.core.parameters import parameters_of
+
+from .scenes import add_collider, add_emitter, add_mesh, write_cache
+
+
+def drawn(layout: Any) -> set[str]:
+    return {call.arguments["property"] for call in layout.find("prop")}
+
+
+def activate(bpy: Any, item: Any) -> None:
+    bpy.context.view_layer.objects.active = item
+
+
+def draw_all(draw: Any) -> dict[str, Any]:
+    return {panel.__name__: draw(panel) for panel in panels.CLASSES}
+
+
+def test_all_panels_draw_on_every_kind_of_selection(bpy: Any, draw: Any) -> None:
+    draw_all(draw)
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    empty = bpy.data.objects.new("Empty", None)
+    for item in (lamp, empty):
+        bpy.context.scene.collection.objects.link(item)
+    for item in (add_mesh(bpy, "Plain"), add_emitter(bpy, "Emitter"), add_collider(bpy, "Collider"), lamp, empty, None):
+        activate(bpy, item)
+        draw_all(draw)
+
+
+def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
+    shown = {}
+    for item in (add_mesh(bpy, "Plain"), add_emitter(bpy, "Emitter"), add_collider(bpy, "Collider")):
+        activate(bpy, item)
+        shown[item.name] = {name for name, layout in draw_all(draw).items() if layout is not None}
+    scene_wide = {"MPM_PT_bake", "MPM_PT_objects", "MPM_PT_frames", "MPM_PT_solver", "MPM_PT_domain"}
+    assert shown["Plain"] - scene_wide == {"MPM_PT_object"}
+    assert shown["Emitter"] - scene_wide == {"MPM_PT_object", "MPM_PT_material", "MPM_PT_emission"}
+    assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision"}
+    activate(bpy, None)
+    assert draw(panels.MPM_PT_object) is None
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_custom_material_shows_every_parameter_of_its_law(bpy: Any, draw: Any, name: str) -> None:
+    material = add_emitter(bpy).mpm.material
+    assert drawn(draw(panels.MPM_PT_material)) == {"source", "preset"}
+    material.source, material.law = "custom", name
+    layout = draw(panels.MPM_PT_material)
+    assert {declared.name for declared in parameters_of(LAWS[name])} <= drawn(layout)
+    assert layout.settings["use_property_split"] is True
+
+
+def test_settings_that_do_not_apply_are_not_shown(bpy: Any, draw: Any) -> None:
+    emitter = add_emitter(bpy).mpm.emitter
+    assert "interval" not in drawn(draw(panels.MPM_PT_emission))
+    emitter.mode = "repeat"
+    assert {"interval", "frame_end"} <= drawn(draw(panels.MPM_PT_emission))
+    assert "particles_per_cell" in drawn(draw(panels.MPM_PT_emission))
+    emitter.use_particle_count = True
+    assert "particles_per_cell" not in drawn(draw(panels.MPM_PT_emission))
+    solver = bpy.context.scene.mpm.solver
+    assert not {"flip_ratio", "gravity", "resolution"} & drawn(draw(panels.MPM_PT_solver))
+    solver.transfer, solver.use_scene_gravity, solver.spacing = "flip", False, "resolution"
+    assert {"flip_ratio", "gravity", "resolution"} <= drawn(draw(panels.MPM_PT_solver))
+
+
+def test_the_box_shows_its_corners_until_an_object_gives_them(bpy: Any, draw: Any) -> None:
+    domain = bpy.context.scene.mpm.domain
+    assert drawn(draw(panels.MPM_PT_domain)) == {"kind"}
+    domain.kind = "box"
+    layout = draw(panels.MPM_PT_domain)
+    assert {"min", "max", "object", "surface", "friction"} <= drawn(layout)
+    assert len(layout.find("prop", "surface")) == 6
+    domain.object = add_mesh(bpy, "Box")
+    assert "min" not in drawn(draw(panels.MPM_PT_domain))
+
+
+def test_the_participants_are_listed(bpy: Any, draw: Any) -> None:
+    assert "Set an object's type in the Physics tab" in draw(panels.MPM_PT_objects).texts()
+    add_mesh(bpy, "Bystander")
+    add_emitter(bpy, "Snowman").mpm.material.preset = "powder_snow"
+    add_collider(bpy, "Floor")
+    texts = draw(panels.MPM_PT_objects).texts()
+    assert {"Snowman", "Floor"} <= set(texts)
+    assert "Bystander" not in texts
+
+
+def test_an_unsaved_file_says_where_its_cache_goes(bpy: Any, draw: Any, tmp_path: Path) -> None:
+    texts = draw(panels.MPM_PT_bake).texts()
+    assert "The file is not saved: the cache goes to" in texts
+    assert any("mpm_unsaved_" in text and text.endswith("cache_mpm") for text in texts)
+    bpy.context.scene.mpm.cache = str(tmp_path)
+    assert "The file is not saved: the cache goes to" not in draw(panels.MPM_PT_bake).texts()
+
+
+def test_without_numba_one_line_says_so_and_the_rest_is_drawn(bpy: Any, draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_emitter(bpy)
+    before = drawn(draw(panels.MPM_PT_object))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    for panel in (panels.MPM_PT_object, panels.MPM_PT_bake):
+        assert [text for text in draw(panel).texts() if text.startswith("numba is missing")] != []
+    assert drawn(draw(panels.MPM_PT_object)) == before
+
+
+def test_a_running_bake_shows_its_progress_and_can_be_cancelled(bpy: Any, draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert draw(panels.MPM_PT_bake).find("operator", "mpm.bake") != []
+
+    class Running:
+        text, fraction = "Baking 25 % (12/48)", 0.25
+
+    monkeypatch.setattr(session, "current", Running)
+    layout = draw(panels.MPM_PT_bake)
+    assert layout.find("progress")[0].arguments["factor"] == 0.25
+    assert layout.find("operator", "mpm.bake_cancel") != []
+    assert layout.find("operator", "mpm.bake") == []
+
+
+def test_a_changed_scene_is_shown_as_out_of_date(bpy: Any, draw: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    emitter = add_emitter(bpy)
+    write_cache(tmp_path / "cache", {1: 3})
+    scene.mpm.cache = str(tmp_path / "cache")
+    item = playback.result_object(scene, scene.mpm.cache)
+    item.mpm.fingerprint = fingerprint(scene)
+    note = "Out of date: the scene has changed since the bake"
+    layout = draw(panels.MPM_PT_bake)
+    assert note not in layout.texts()
+    assert layout.find("operator", "mpm.bake")[0].arguments["settings"]["restart"] is False
+    emitter.mpm.material.preset = "snow"
+    layout = draw(panels.MPM_PT_bake)
+    assert note in layout.texts()
+    assert layout.find("operator", "mpm.bake")[0].arguments["settings"]["restart"] is True
+    emitter.mpm.material.preset = "water"
+    assert note not in draw(panels.MPM_PT_bake).texts()
+
+
+def test_the_particle_object_shows_its_cache_and_its_status(bpy: Any, draw: Any, tmp_path: Path) -> None:
+    item = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 3})))
+    activate(bpy, item)
+    bpy.context.scene.frame_set(9)
+    layout = draw(panels.MPM_PT_object)
+    assert drawn(layout) == {"cache"}
+    assert "Frame 9 is not baked" in layout.texts()
+    assert draw(panels.MPM_PT_material) is None
+
+
+@pytest.mark.blender
+def test_the_fingerprint_follows_what_counts_and_nothing_else(bpy: Any) -> None:
+    scene = bpy.context.scene
+    item = add_emitter(bpy)
+    add_collider(bpy)
+
+    def changed(action: Any) -> bool:
+        before = fingerprint(scene)
+        action()
+        bpy.context.view_layer.update()
+        return fingerprint(scene) != before
+
+    assert not changed(lambda: scene.frame_set(5))
+    assert not changed(lambda: add_mesh(bpy, "Bystander"))
+    assert changed(lambda: setattr(item, "location", (1.0, 0.0, 0.0)))
+    assert changed(lambda: setattr(item.data.vertices[0], "co", (-3.0, -3.0, -3.0)))
+    assert changed(lambda: item.modifiers.new("Subdivision", "SUBSURF"))
+    assert changed(lambda: setattr(scene, "gravity", (0.0, 0.0, -1.0)))
+    assert changed(lambda: setattr(scene.mpm.solver, "grid_spacing", 0.2))
+    assert changed(lambda: setattr(item.mpm.emitter, "velocity", (0.0, 0.0, 1.0)))
+    assert changed(lambda: setattr(item, "hide_viewport", True))
+    assert not changed(lambda: setattr(scene, "frame_end", 99))

@@ -1,0 +1,210 @@
+"""Cached frames become points; frames that are missing become nothing and a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.blender import nodes, playback
+from mpm_addon.core.particles import ATTRIBUTES
+
+from .scenes import add_mesh, frame_arrays, write_cache
+
+blender = pytest.mark.blender
+LOOKS = [nodes.Look("red", (1.0, 0.0, 0.0, 1.0)), nodes.Look("green", (0.0, 1.0, 0.0, 1.0))]
+
+
+@pytest.fixture
+def particles(bpy: Any, tmp_path: Path) -> Any:
+    """The object that shows a cache with frames 1 to 3 of 5, 5 and 8 particles."""
+    write_cache(tmp_path / "cache", {1: 5, 2: 5, 3: 8})
+    item = playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    bpy.context.scene.frame_set(1)
+    return item
+
+
+def stored(item: Any, name: str) -> np.ndarray:
+    declared = ATTRIBUTES[name]
+    field = "vector" if declared.components == 3 else "value"
+    attribute = item.data.attributes[playback.MATERIAL_INDEX if name == "material_index" else name]
+    values = np.empty(len(item.data.vertices) * declared.components, declared.dtype)
+    attribute.data.foreach_get(field, values)
+    return values.reshape(-1, declared.components) if declared.components > 1 else values
+
+
+def spheres(bpy: Any) -> list[Any]:
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    return [
+        (tuple(round(part, 4) for part in instance.matrix_world.translation), instance.object.data)
+        for instance in depsgraph.object_instances
+        if instance.is_instance
+    ]
+
+
+def test_a_frame_change_brings_the_particles_of_the_frame(bpy: Any, particles: Any) -> None:
+    for number, count in ((1, 5), (3, 8), (2, 5)):
+        bpy.context.scene.frame_set(number)
+        assert len(particles.data.vertices) == count
+        assert stored(particles, "position").tolist() == [[float(index), float(number), 0.0] for index in range(count)]
+        assert playback.status(particles) == ""
+
+
+def test_every_attribute_is_stored_as_it_is_in_the_cache(bpy: Any, particles: Any) -> None:
+    bpy.context.scene.frame_set(3)
+    for name, values in frame_arrays(3, 8).items():
+        assert stored(particles, name).tolist() == values.tolist(), name
+
+
+def test_a_missing_frame_shows_nothing_and_says_so(bpy: Any, particles: Any) -> None:
+    bpy.context.scene.frame_set(4)
+    assert len(particles.data.vertices) == 0
+    assert playback.status(particles) == "Frame 4 is not baked"
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 5
+
+
+def test_a_missing_cache_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    particles.mpm.cache = str(tmp_path / "elsewhere")
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 0
+    assert "holds no cache" in playback.status(particles)
+
+
+def test_a_damaged_frame_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    (tmp_path / "cache" / "frames" / "frame_000002.npz").write_bytes(b"no frame at all")
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 0
+    assert "delete this file and bake again" in playback.status(particles)
+
+
+def test_without_a_cache_nothing_is_touched(bpy: Any) -> None:
+    item = add_mesh(bpy, "Cube")
+    bpy.context.scene.frame_set(2)
+    assert len(item.data.vertices) == 8
+    assert playback.result_objects(bpy.context.scene) == []
+
+
+def test_there_is_one_object_for_a_cache(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    assert playback.result_object(scene, str(tmp_path / "cache")) == particles
+    assert playback.result_object(scene, str(tmp_path / "other")) != particles
+    assert len(playback.result_objects(scene)) == 2
+
+
+def test_suspended_playback_leaves_the_particles_alone(bpy: Any, particles: Any) -> None:
+    with playback.suspended():
+        bpy.context.scene.frame_set(3)
+    assert len(particles.data.vertices) == 5
+    bpy.context.scene.frame_set(3)
+    assert len(particles.data.vertices) == 8
+
+
+def test_lengths_come_back_in_blender_units(bpy: Any, particles: Any) -> None:
+    bpy.context.scene.unit_settings.scale_length = 0.5
+    bpy.context.scene.frame_set(2)
+    assert stored(particles, "position")[3].tolist() == [6.0, 4.0, 0.0]
+    assert stored(particles, "velocity")[0].tolist() == [0.0, 0.0, 4.0]
+    assert stored(particles, "scale")[0] == pytest.approx(0.2)
+    assert stored(particles, "id").tolist() == [0, 1, 2, 3, 4]
+
+
+@blender
+def test_the_evaluated_mesh_and_its_bounds_follow(bpy: Any, particles: Any) -> None:
+    for number in (1, 2, 3):
+        bpy.context.scene.frame_set(number)
+        evaluated = particles.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        assert len(evaluated.data.vertices) == len(particles.data.vertices)
+        corners = np.array([tuple(corner) for corner in evaluated.bound_box])
+        assert corners.max(axis=0).tolist() == [len(particles.data.vertices) - 1, number, 0.0]
+
+
+@blender
+def test_each_particle_is_a_sphere_of_its_emitters_material(bpy: Any, particles: Any) -> None:
+    nodes.dress(particles, LOOKS)
+    for number, count in ((3, 8), (1, 5), (4, 0)):
+        bpy.context.scene.frame_set(number)
+        found = {place: mesh.materials[mesh.polygons[0].material_index].name_full if count else "" for place, mesh in spheres(bpy)}
+        assert found == {(float(index), float(number), 0.0): f"MPM {LOOKS[index % 2].name}" for index in range(count)}
+
+
+@blender
+def test_a_sphere_has_its_particles_volume_and_the_chosen_roundness(bpy: Any, particles: Any) -> None:
+    nodes.dress(particles, LOOKS)
+    modifier = particles.modifiers[nodes.MODIFIER_NAME]
+    for subdivisions, radius_scale in ((1, 1.0), (3, 0.5)):
+        nodes.set_input(modifier, nodes.SUBDIVISIONS, subdivisions)
+        nodes.set_input(modifier, nodes.RADIUS_SCALE, radius_scale)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        found = [
+            (len(instance.object.data.polygons), instance.matrix_world.to_scale().x)
+            for instance in depsgraph.object_instances
+            if instance.is_instance
+        ]
+        assert len(found) == 5
+        face_count, radius = found[0]
+        assert face_count == 20 * 4 ** (subdivisions - 1)
+        # 4/3 pi r^3 = scale^3 at a radius scale of 1
+        assert radius == pytest.approx(radius_scale * 0.1 * (3.0 / (4.0 * np.pi)) ** (1.0 / 3.0), rel=1e-5)
+
+
+@blender
+def test_materials_that_an_artist_changed_are_kept(bpy: Any, particles: Any) -> None:
+    nodes.dress(particles, LOOKS)
+    nodes.set_input(particles.modifiers[0], nodes.RADIUS_SCALE, 2.0)
+    material = bpy.data.materials["MPM red"]
+    assert tuple(material.diffuse_color) == (1.0, 0.0, 0.0, 1.0)
+    material.diffuse_color = (0.0, 0.0, 1.0, 1.0)
+    nodes.dress(particles, LOOKS)
+    assert tuple(material.diffuse_color) == (0.0, 0.0, 1.0, 1.0)
+    assert len(bpy.data.materials) == 2
+    assert len(particles.modifiers) == 1
+    # a colour chosen anew at the emitter is shown
+    nodes.dress(particles, [nodes.Look("red", (0.5, 0.0, 0.0, 1.0))])
+    assert tuple(material.diffuse_color) == (0.5, 0.0, 0.0, 1.0)
+
+
+@blender
+def test_material_index_has_its_name_on_the_points(bpy: Any, particles: Any) -> None:
+    nodes.dress(particles, LOOKS)
+    group = particles.modifiers[0].node_group
+    kinds = {node.bl_idname: node for node in group.nodes}
+    points = kinds["GeometryNodeStoreNamedAttribute"]
+    output = next(node for node in group.nodes if node.bl_idname == "NodeGroupOutput")
+    group.links.new(points.outputs["Geometry"], output.inputs[0])
+    bpy.context.scene.frame_set(3)
+    cloud = next(
+        instance.object.data for instance in bpy.context.evaluated_depsgraph_get().object_instances if instance.object.type == "POINTCLOUD"
+    )
+    values = np.empty(8, np.int32)
+    cloud.attributes["material_index"].data.foreach_get("value", values)
+    assert values.tolist() == [0, 1] * 4
+    assert {"velocity", "id", "age", "rotation", "density_ratio"} <= set(cloud.attributes.keys())
+
+
+@blender
+def test_rendered_frames_show_their_own_particles(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    nodes.dress(particles, LOOKS)
+    scene.frame_start, scene.frame_end = 2, 4
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples = 1
+    scene.render.resolution_x = scene.render.resolution_y = 8
+    scene.render.filepath = str(tmp_path / "render_")
+    scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(scene.camera)
+    seen: list[tuple[int, int]] = []
+
+    def note(rendered: Any, depsgraph: Any) -> None:
+        evaluated = particles.evaluated_get(depsgraph or bpy.context.evaluated_depsgraph_get())
+        seen.append((rendered.frame_current, len(evaluated.original.data.vertices)))
+
+    bpy.app.handlers.render_post.append(note)
+    try:
+        bpy.ops.render.render(animation=True)
+    finally:
+        bpy.app.handlers.render_post.remove(note)
+    assert seen == [(2, 5), (3, 8), (4, 0)]
+    assert scene.render.use_lock_interface
