@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+USUAL_FOLDERS = (Path("/usr/bin"), Path("/usr/local/bin"), Path("/opt/homebrew/bin"))
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def find_python(version: str, needed_modules: tuple[str, ...] = ()) -> str | Non
 
 def _python_candidates(version: str) -> list[str]:
     folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
-    folders += [Path("/usr/bin"), Path("/usr/local/bin"), Path("/opt/homebrew/bin")]
+    folders += USUAL_FOLDERS
     names = (f"python{version}", "python3", "python")
     on_path = [str(folder / name) for name in names for folder in folders if (folder / name).is_file()]
     pyenv_versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"

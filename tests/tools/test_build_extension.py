@@ -1,0 +1,62 @@
+"""The stage of the extension: a manifest that names its wheels, and every module of the package."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import build_extension
+import environments
+import pytest
+
+MANIFEST = (environments.ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+
+
+def test_the_manifest_keeps_to_blenders_rules() -> None:
+    manifest = tomllib.loads(MANIFEST)
+    assert manifest["id"] == "mpm_addon"
+    assert len(manifest["tagline"]) <= 64
+    assert not manifest["tagline"].endswith(".")
+    assert set(manifest["platforms"]) == set(build_extension.WHEEL_PLATFORMS)
+    assert environments.extension_version() == manifest["version"]
+
+
+def test_the_staged_manifest_names_platforms_and_wheels() -> None:
+    staged = tomllib.loads(build_extension.staged_manifest(MANIFEST, ["linux-x64"], ["a.whl", "b.whl"]))
+    assert staged["platforms"] == ["linux-x64"]
+    assert staged["wheels"] == ["./wheels/a.whl", "./wheels/b.whl"]
+    assert staged["permissions"] == tomllib.loads(MANIFEST)["permissions"]
+
+
+def test_a_manifest_without_platforms_is_an_error() -> None:
+    with pytest.raises(build_extension.BuildError, match="platforms"):
+        build_extension.staged_manifest('id = "x"', ["linux-x64"], [])
+
+
+def test_every_bundled_package_is_locked_with_hashes() -> None:
+    requirements = build_extension.locked_requirements()
+    assert {"numba", "llvmlite"} <= set(build_extension.bundled_packages())
+    assert "numpy" not in build_extension.bundled_packages()
+    for name in build_extension.bundled_packages():
+        assert f"{name}==" in requirements
+    assert requirements.count("--hash=sha256:") >= len(build_extension.bundled_packages())
+
+
+def test_every_module_and_preset_is_staged_and_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_extension, "STAGE", tmp_path / "stage")
+    build_extension.stage(["linux-x64"], [])
+    modules = {
+        file.relative_to(environments.ROOT / "mpm_addon") for file in (environments.ROOT / "mpm_addon").rglob("*.py")
+    }
+    staged = {file.relative_to(tmp_path / "stage") for file in (tmp_path / "stage").rglob("*.py")}
+    assert staged == modules
+    assert (tmp_path / "stage" / "presets" / "materials").is_dir()
+    assert list((tmp_path / "stage").rglob("__pycache__")) == []
+
+
+def test_wheels_of_other_versions_do_not_count(tmp_path: Path) -> None:
+    for name in ("numba-0.1.0-cp311-cp311-x.whl", "numba-0.2.0-cp311-cp311-x.whl", "tomli_w-1.0-py3-none-any.whl"):
+        (tmp_path / name).touch()
+    found = build_extension.find_wheels(tmp_path, "numba==0.2.0 \\\ntomli-w==1.0 \\\n", "cp311")
+    assert [wheel.name for wheel in found] == ["numba-0.2.0-cp311-cp311-x.whl", "tomli_w-1.0-py3-none-any.whl"]
+    assert build_extension.find_wheels(tmp_path, "numba==0.2.0 \\\n", "cp313") == []

@@ -1,0 +1,54 @@
+"""Finding a Python: what is on the PATH may be a shim that fails, so only what runs is believed."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import environments
+import pytest
+
+THIS_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def make_script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.fixture
+def other_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine whose PATH and pyenv folder are empty, and whose running Python has another version."""
+    monkeypatch.setattr(environments.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(environments, "USUAL_FOLDERS", ())
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    return tmp_path
+
+
+def test_a_shim_that_fails_is_passed_over(other_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_script(other_python / "shims" / "python3.99", "echo 'pyenv: command not found' >&2; exit 127")
+    works = make_script(other_python / "bin" / "python3.99", "echo 3.99")
+    monkeypatch.setenv("PATH", f"{other_python / 'shims'}:{other_python / 'bin'}")
+    assert environments.find_python("3.99") == str(works)
+
+
+def test_a_python_of_another_version_is_passed_over(other_python: Path) -> None:
+    make_script(other_python / "bin" / "python3.99", "echo 3.98")
+    assert environments.find_python("3.99") is None
+
+
+def test_the_newest_of_pyenvs_versions_is_taken(other_python: Path) -> None:
+    for patch in ("9", "10"):
+        make_script(other_python / "pyenv" / "versions" / f"3.99.{patch}" / "bin" / "python3.99", "echo 3.99")
+    found = environments.find_python("3.99")
+    assert found is not None
+    assert "3.99.10" in found
+
+
+def test_a_python_without_a_needed_module_is_passed_over() -> None:
+    assert environments.find_python(THIS_VERSION, ("json",)) is not None
+    assert environments.find_python(THIS_VERSION, ("no_such_module",)) is None
