@@ -1,0 +1,52 @@
+"""A process in the place of the bake's, for tests: `python stand_in_bake.py CACHE BEHAVIOUR`.
+
+Behaviours: "good" writes the frames 1 and 2 of a cache and says so; "error" says one; "crash" dies without an event;
+"slow" simulates until the file `cancel` is there; "stubborn" does not listen at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def say(event: str, **fields: object) -> None:
+    print(json.dumps({"event": event, **fields}), flush=True)
+
+
+def main() -> None:
+    cache, behaviour = Path(sys.argv[1]), sys.argv[2]
+    say("start", scene="test", cache=str(cache), particles=4, done=0, total=2, pid=os.getpid())
+    print("not JSON: a library's greeting", flush=True)
+    say("preparing", frame=1)
+    if behaviour == "good":
+        sys.path.insert(0, str(Path(__file__).parents[2]))
+        from tests.blender.scenes import write_cache
+
+        write_cache(cache, {1: 4, 2: 4})
+        for number in (1, 2):
+            say("frame", frame=number, particles=4, substeps=9, done=number, total=2, deleted=0, seconds=0.1)
+        say("done", frames=2, seconds=0.5)
+    elif behaviour == "error":
+        say("error", message='Emitter "Cube": too small; use a larger one.')
+        sys.exit(1)
+    elif behaviour == "crash":
+        print("first line\nthe reason", file=sys.stderr, flush=True)
+        os._exit(3)
+    else:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        cache.mkdir(parents=True, exist_ok=True)
+        say("progress", frame=2, fraction=0.5, substeps=7, particles=4, done=1, total=2, eta_seconds=61.0)
+        while behaviour == "stubborn" or not (cache / "cancel").exists():
+            time.sleep(0.01)
+        say("cancelled", message="cancelled: 1 of 2 frames are there; bake again to go on after them.")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

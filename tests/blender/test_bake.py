@@ -1,0 +1,402 @@
+"""The bake as Blender runs it: the worker process, the session that follows it, the operators and the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender import commands, operators, paths, playback, session, worker
+from mpm_addon.blender.session import progress_text
+from mpm_addon.core.errors import Cancelled, MpmError
+
+from .scenes import add_emitter, add_mesh, description, error_of, write_cache
+
+STAND_IN = Path(__file__).with_name("stand_in_bake.py")
+blender = pytest.mark.blender
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_running() -> Iterator[None]:
+    yield
+    session.end()
+
+
+@pytest.fixture
+def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
+    """Replaces the bake's process by one with the given behaviour; returns the commands that were asked for."""
+    asked: list[Any] = []
+    if host == "fake":
+        # the fake has no node trees
+        monkeypatch.setattr(session.nodes, "dress", lambda _item, _looks: None)
+
+    def behave(behaviour: str) -> list[Any]:
+        def command(scene: Path, cache: Path, *, restart: bool = False) -> list[str]:
+            asked.append((scene.exists(), cache, restart))
+            return [sys.executable, str(STAND_IN), str(cache), behaviour]
+
+        monkeypatch.setattr(session, "bake_command", command)
+        monkeypatch.setattr(session, "extract_scene", lambda _context, object_name="": description(2))
+        return asked
+
+    bpy.context.scene.mpm.cache = str(tmp_path / "cache")
+    return behave
+
+
+def until(condition: Callable[[], Any]) -> None:
+    """Waits for a process; a test that waits too long fails."""
+    end = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# The worker.
+
+
+def test_the_worker_runs_this_python() -> None:
+    assert os.path.samefile(worker.python_executable(), sys.executable)
+
+
+def test_blenders_python_is_found_where_the_executable_is_blender(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    blender_binary = tmp_path / "blender"
+    blender_binary.write_text("")
+    python = tmp_path / "bin" / "python3.11"
+    python.parent.mkdir()
+    python.write_text("")
+    for path in (blender_binary, python):
+        path.chmod(0o755)
+    monkeypatch.setattr(worker.sys, "executable", str(blender_binary))
+    monkeypatch.setattr(worker.sys, "prefix", str(tmp_path))
+    assert worker.python_executable() == str(python)
+    python.unlink()
+    with pytest.raises(MpmError, match="Blender's Python was not found"):
+        worker.python_executable()
+
+
+def test_the_command_is_the_command_line_and_finds_the_package(tmp_path: Path) -> None:
+    command = worker.bake_command(tmp_path / "scene.toml", tmp_path / "cache", restart=True)
+    assert command[1:] == [
+        "-u", "-m", "mpm_addon", "bake", str(tmp_path / "scene.toml"), "--cache", str(tmp_path / "cache"), "--json",
+        "--restart",
+    ]  # fmt: skip
+    running = worker.Worker([*command[:4], "bake", "--help"], tmp_path)
+    try:
+        until(lambda: running.exit_status is not None)
+        assert running.exit_status == 0, running.complaint()
+    finally:
+        running.close()
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MpmError, match="/nowhere/python: cannot be started"):
+        worker.Worker(["/nowhere/python"], tmp_path)
+
+
+def test_closing_kills_a_worker_that_does_not_listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "PATIENCE", 0.3)
+    running = worker.Worker([sys.executable, str(STAND_IN), str(tmp_path), "stubborn"], tmp_path)
+    until(lambda: any(event["event"] == "progress" for event in running.events()))
+    running.close()
+    assert running.exit_status not in (None, 0)
+    assert not (tmp_path / "cancel").exists()
+    running.close()
+    assert running.events() == []
+
+
+def test_a_worker_ends_with_its_blender(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from tests import fakes; fakes.install()\n"
+        "from mpm_addon.blender.worker import Worker; import time\n"
+        f"running = Worker([sys.executable, {str(STAND_IN)!r}, {str(tmp_path)!r}, 'slow'], Path({str(tmp_path)!r}))\n"
+        "events = []\n"
+        "while not events: events = [event['pid'] for event in running.events() if 'pid' in event]\n"
+        "print(events[0])"
+    )
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(finished.stdout), 0)
+
+
+# The session.
+
+
+def test_a_bake_shows_its_frames_and_remembers_the_settings(bpy: Any, stand_in: Any, tmp_path: Path) -> None:
+    asked = stand_in("good")
+    events: list[str] = []
+    session.bake(bpy.context, on_event=lambda event: events.append(event["event"]))
+    assert events == ["start", "preparing", "frame", "frame", "done"]
+    assert asked == [(True, tmp_path / "cache", False)]
+    (item,) = playback.result_objects(bpy.context.scene)
+    assert len(item.data.vertices) == 4
+    assert len(item.mpm.fingerprint) == 64
+    assert session.current() is None
+    session.bake(bpy.context)
+    assert len(playback.result_objects(bpy.context.scene)) == 1
+
+
+def test_what_the_worker_says_is_what_the_script_gets(bpy: Any, stand_in: Any) -> None:
+    stand_in("error")
+    with pytest.raises(MpmError, match=r'^Emitter "Cube": too small; use a larger one\.$') as caught:
+        session.bake(bpy.context)
+    assert error_of(bpy.ops.mpm.bake) == str(caught.value)
+
+
+def test_a_worker_that_dies_is_reported_with_its_last_words(bpy: Any, stand_in: Any) -> None:
+    stand_in("crash")
+    assert error_of(bpy.ops.mpm.bake) == "The bake ended with status 3: first line | the reason."
+    assert playback.result_objects(bpy.context.scene) == []
+
+
+def test_one_bake_at_a_time(bpy: Any, stand_in: Any) -> None:
+    stand_in("slow")
+    session.start(bpy.context)
+    with pytest.raises(MpmError, match="is running; wait for its end or cancel it"):
+        session.start(bpy.context)
+
+
+def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:
+    stand_in("slow")
+    running = session.start(bpy.context)
+    until(lambda: running.poll() and running.text.startswith("Baking"))
+    assert running.fraction == 0.75
+    assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
+    assert running.text == "Cancelling"
+    until(lambda: running.poll() or running.is_finished)
+    until(lambda: running.poll() or running.is_finished)
+    with pytest.raises(Cancelled, match="1 of 2 frames are there"):
+        running.result()
+
+
+def test_a_new_file_stops_the_bake(bpy: Any, stand_in: Any) -> None:
+    stand_in("slow")
+    running = session.start(bpy.context)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    assert session.current() is None
+    assert running._worker.exit_status is not None
+
+
+def test_without_numba_the_bake_is_refused(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in("good")
+    monkeypatch.setattr(session.importlib.util, "find_spec", lambda _name: None)
+    assert error_of(bpy.ops.mpm.bake).startswith("numba is missing, so nothing can be baked")
+
+
+def test_progress_is_one_line() -> None:
+    event = {"done": 12, "total": 48, "substeps": 87, "seconds_per_frame": 0.82, "eta_seconds": 31.2}
+    assert progress_text(0.26, event) == "Baking 26 % (12/48), 87 substeps, 0.82 s a frame, 0:31 left"
+    assert progress_text(0.0, {"done": 0, "total": 48, "substeps": 1}) == "Baking 0 % (0/48), 1 substeps"
+
+
+# The operators.
+
+
+def test_the_operator_does_what_the_function_does(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options))
+    assert bpy.ops.mpm.bake(object="Cube", cache="/somewhere", restart=True) == {"FINISHED"}
+    assert bpy.ops.mpm.bake() == {"FINISHED"}
+    assert calls == [
+        {"object_name": "Cube", "cache": "/somewhere", "restart": True},
+        {"object_name": "", "cache": "", "restart": False},
+    ]
+
+
+def test_bad_input_arrives_as_the_error_of_the_function(bpy: Any) -> None:
+    with pytest.raises(MpmError) as caught:
+        session.bake(bpy.context)
+    assert error_of(bpy.ops.mpm.bake) == str(caught.value)
+    assert str(caught.value).startswith('Scene "Scene" has no emitter')
+
+
+@blender
+def test_a_cache_folder_that_is_a_file_is_refused(bpy: Any, tmp_path: Path) -> None:
+    add_emitter(bpy)
+    (tmp_path / "file").write_text("mine")
+    message = error_of(lambda: bpy.ops.mpm.bake(cache=str(tmp_path / "file")))
+    assert message == f"{tmp_path / 'file'}: is a file, not a folder; give another cache folder or remove the file."
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_nothing_can_be_cancelled_when_nothing_runs(bpy: Any) -> None:
+    with pytest.raises(RuntimeError, match="poll"):
+        bpy.ops.mpm.bake_cancel()
+
+
+class Modal:
+    """The operator and its context as the event loop sees them."""
+
+    def __init__(self, bpy: Any) -> None:
+        self.reports: list[tuple[set[str], str]] = []
+        self.timers: list[object] = []
+        manager = SimpleNamespace(
+            event_timer_add=self._add,
+            event_timer_remove=self.timers.remove,
+            modal_handler_add=lambda _operator: True,
+            windows=[],
+        )
+        self.context: Any = SimpleNamespace(
+            scene=bpy.context.scene,
+            view_layer=bpy.context.view_layer,
+            window=None,
+            window_manager=manager,
+            evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
+        )
+        self.operator: Any = SimpleNamespace(
+            object="", cache="", restart=False, _timer=None, report=lambda kind, text: self.reports.append((kind, text))
+        )
+        for name in ("_options", "_stop"):
+            setattr(self.operator, name, getattr(operators.MPM_OT_bake, name).__get__(self.operator))
+
+    def _add(self, _seconds: float, window: Any) -> object:
+        self.timers.append(object())
+        return self.timers[-1]
+
+    def invoke(self) -> set[str]:
+        return operators.MPM_OT_bake.invoke(self.operator, self.context, SimpleNamespace(type="LEFTMOUSE"))
+
+    def event(self, kind: str = "TIMER") -> set[str]:
+        return operators.MPM_OT_bake.modal(self.operator, self.context, SimpleNamespace(type=kind))
+
+    def to_the_end(self) -> set[str]:
+        outcome = self.event()
+        end = time.monotonic() + 60.0
+        while outcome == {"PASS_THROUGH"} and time.monotonic() < end:
+            time.sleep(0.01)
+            outcome = self.event()
+        return outcome
+
+
+def test_in_the_interface_the_bake_runs_beside_other_events(bpy: Any, stand_in: Any) -> None:
+    stand_in("good")
+    modal = Modal(bpy)
+    assert modal.invoke() == {"RUNNING_MODAL"}
+    assert modal.event("MOUSEMOVE") == {"PASS_THROUGH"}
+    assert modal.to_the_end() == {"FINISHED"}
+    assert (modal.timers, modal.reports, session.current()) == ([], [], None)
+
+
+def test_in_the_interface_an_error_is_reported_and_the_timer_goes(bpy: Any, stand_in: Any) -> None:
+    stand_in("error")
+    modal = Modal(bpy)
+    modal.invoke()
+    assert modal.to_the_end() == {"CANCELLED"}
+    assert modal.reports == [({"ERROR"}, 'Emitter "Cube": too small; use a larger one.')]
+    assert (modal.timers, session.current()) == ([], None)
+
+
+def test_in_the_interface_a_scene_that_cannot_be_baked_starts_nothing(bpy: Any) -> None:
+    modal = Modal(bpy)
+    assert modal.invoke() == {"CANCELLED"}
+    assert modal.reports[0][0] == {"ERROR"}
+    assert modal.timers == []
+
+
+def test_in_the_interface_cancelling_ends_the_operator(bpy: Any, stand_in: Any) -> None:
+    stand_in("slow")
+    modal = Modal(bpy)
+    modal.invoke()
+    until(lambda: modal.event() and session.current().text.startswith("Baking"))  # type: ignore[union-attr]
+    bpy.ops.mpm.bake_cancel()
+    assert modal.to_the_end() == {"CANCELLED"}
+    assert modal.reports == [({"WARNING"}, "cancelled: 1 of 2 frames are there; bake again to go on after them.")]
+
+
+def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any) -> None:
+    stand_in("slow")
+    modal = Modal(bpy)
+    modal.invoke()
+    running = session.current()
+    operators.MPM_OT_bake.cancel(modal.operator, modal.context)
+    assert running is not None and running._worker.exit_status is not None
+    assert (modal.timers, session.current()) == ([], None)
+
+
+# Freeing.
+
+
+def test_freeing_deletes_the_bakes_files_and_no_others(bpy: Any, tmp_path: Path) -> None:
+    folder = write_cache(tmp_path / "cache", {1: 3, 2: 3})
+    (folder / "notes.txt").write_text("mine")
+    (folder / "scene" / "texture.npz").write_text("mine")
+    item = playback.result_object(bpy.context.scene, str(folder))
+    bpy.context.scene.frame_set(1)
+    assert len(item.data.vertices) == 3
+    assert bpy.ops.mpm.bake_free(cache=str(folder)) == {"FINISHED"}
+    left = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    assert left == ["notes.txt", "scene/texture.npz"]
+    assert len(item.data.vertices) == 0
+
+
+def test_freeing_leaves_no_empty_folder(bpy: Any, tmp_path: Path) -> None:
+    folder = write_cache(tmp_path / "cache", {1: 3})
+    bpy.context.scene.mpm.cache = str(folder)
+    bpy.ops.mpm.bake_free()
+    assert not folder.exists()
+
+
+def test_a_folder_that_is_no_cache_is_not_touched(bpy: Any, tmp_path: Path) -> None:
+    (tmp_path / "frames").mkdir()
+    (tmp_path / "frames" / "frame_000001.npz").write_text("mine")
+    assert "holds no cache" in error_of(lambda: bpy.ops.mpm.bake_free(cache=str(tmp_path)))
+    assert (tmp_path / "frames" / "frame_000001.npz").exists()
+
+
+# Paths.
+
+
+def test_caches_are_beside_the_file(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    assert paths.cache_path(scene).startswith(str(paths.unsaved_folder()))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert paths.cache_path(scene) == "//cache_mpm"
+    assert paths.absolute(paths.cache_path(scene)) == tmp_path / "cache_mpm"
+    assert paths.cache_path(scene, object_name="Ball/1") == "//cache_Ball_1"
+    assert paths.cache_path(scene, object_name="Ball", cache="//mine") == "//mine"
+    scene.mpm.cache = ""
+    assert paths.cache_path(scene) == "//cache_mpm"
+
+
+# The command line.
+
+
+def test_the_command_does_what_the_operator_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options))
+    assert commands.run(["bake", "--object", "Cube", "--cache", "/somewhere"]) == 0
+    calls[0].pop("on_event")
+    assert calls == [{"object_name": "Cube", "cache": "/somewhere", "restart": False}]
+
+
+def test_the_command_says_errors_in_one_line(bpy: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run(["bake"]) == 1
+    assert capsys.readouterr().err == f"mpm: {error_of(bpy.ops.mpm.bake)}\n"
+
+
+def test_the_command_prints_a_line_a_frame(bpy: Any, stand_in: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    stand_in("good")
+    assert commands.run(["bake"]) == 0
+    assert "Frame 2: 4 particles, 9 substeps (2/2)\nDone\n" in capsys.readouterr().out
+
+
+def test_bad_usage_has_status_2_and_help_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert commands.run(["bake", "--colour"]) == 2
+    assert commands.run([]) == 2
+    assert commands.run(["bake", "--help"]) == 0
+    assert "--object NAME" in capsys.readouterr().out
+
+
+def test_the_command_is_registered_under_its_name(fake_blender: Any) -> None:
+    assert fake_blender.command_line["mpm"] is commands.run
+
+
+def test_a_plain_mesh_is_no_particle_object(bpy: Any) -> None:
+    add_mesh(bpy, "Cube")
+    assert playback.result_objects(bpy.context.scene) == []
