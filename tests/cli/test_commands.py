@@ -1,0 +1,232 @@
+"""The commands end to end with the real solver: what they print, and bytes that depend on the scene alone."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.storage import open_cache, read_scene
+
+SCENE = """
+schema = 1
+name = "small"
+[time]
+fps = 48
+frame_end = 5
+[solver]
+grid_spacing = 0.05
+[domain]
+kind = "box"
+min = [-0.5, -0.5, 0.0]
+max = [0.5, 0.5, 1.0]
+[materials.water]
+preset = "water"
+[materials.sand]
+preset = "dry_sand"
+[[emitters]]
+name = "pool"
+material = "water"
+shape = { kind = "box", center = [-0.2, 0, 0.15], size = [0.4, 0.4, 0.2] }
+[[emitters]]
+name = "heap"
+material = "sand"
+shape = { kind = "sphere", center = [0.25, 0, 0.3], radius = 0.15 }
+"""
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scene")
+    (folder / "scene.toml").write_text(SCENE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache of an uninterrupted bake."""
+    cache = tmp_path_factory.mktemp("whole")
+    assert run("bake", scene, "--cache", cache, "--json").returncode == 0
+    return cache
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "mpm_addon", *map(str, arguments)]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*arguments), capture_output=True, text=True, check=False, timeout=300)
+
+
+def frame_bytes(cache: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((cache / "frames").glob("*.npz"))}
+
+
+def events(output: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_json_is_pure_and_complete(scene: Path, tmp_path: Path) -> None:
+    done = run("bake", scene, "--cache", tmp_path / "cache", "--json", "--frames", "1-2")
+    assert (done.returncode, done.stderr) == (0, "")
+    told = events(done.stdout)
+    assert told[0]["event"] == "start"
+    assert told[-1]["event"] == "done"
+    assert {"preparing", "compiling", "progress", "frame"} <= {event["event"] for event in told}
+    assert open_cache(tmp_path / "cache").frames == [1, 2]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_any_number_of_threads_gives_the_same_bytes(scene: Path, whole: Path, tmp_path: Path, threads: int) -> None:
+    assert run("bake", scene, "--cache", tmp_path / "cache", "--threads", threads).returncode == 0
+    assert frame_bytes(tmp_path / "cache") == frame_bytes(whole)
+
+
+def test_the_frames_are_those_of_simulate(whole: Path, scene: Path) -> None:
+    from mpm_addon.core import simulate
+
+    cache = open_cache(whole)
+    for frame in simulate(read_scene(scene)):
+        stored = cache.frame(frame.number)
+        assert stored.attributes == frame.attributes
+        for name in frame.attributes:
+            np.testing.assert_array_equal(stored.attribute(name), frame.attribute(name))
+        assert stored.statistics == frame.statistics
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+def test_killed_and_resumed_it_gives_the_same_bytes(scene: Path, whole: Path, tmp_path: Path) -> None:
+    cache, chance = tmp_path / "cache", random.Random(0)
+    for _ in range(4):
+        with subprocess.Popen(command("bake", scene, "--cache", cache, "--json"), stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if json.loads(line)["event"] in ("progress", "frame") and chance.random() < 0.2:
+                    process.kill()
+    assert run("bake", scene, "--cache", cache).returncode == 0
+    assert frame_bytes(cache) == frame_bytes(whole)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGTERM is POSIX")
+@pytest.mark.parametrize("stage", ["preparing", "compiling", "frame"])
+def test_a_signal_cancels_at_every_stage(scene: Path, whole: Path, tmp_path: Path, stage: str) -> None:
+    cache = tmp_path / "cache"
+    with subprocess.Popen(
+        command("bake", scene, "--cache", cache, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        told = []
+        for line in process.stdout:
+            told.append(json.loads(line)["event"])
+            if told[-1] == stage and told.count(stage) == 1:
+                process.send_signal(signal.SIGTERM)
+        complaint = process.stderr.read()
+        assert process.wait(60) == 130
+    assert told[-1] == "cancelled"
+    assert complaint.startswith("mpm: cancelled: ")
+    assert complaint.count("\n") == 1
+    assert json.loads((cache / "status.json").read_text())["state"] == "cancelled"
+    assert run("bake", scene, "--cache", cache).returncode == 0
+    assert frame_bytes(cache) == frame_bytes(whole)
+
+
+def test_a_finished_bake_does_nothing_more(scene: Path, whole: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (whole / "frames").iterdir()}
+    assert [event["event"] for event in events(run("bake", scene, "--cache", whole, "--json").stdout)] == ["start", "done"]
+    assert {path: path.stat().st_mtime_ns for path in (whole / "frames").iterdir()} == before
+
+
+def test_info_of_a_cache_has_the_numbers_of_every_frame(whole: Path) -> None:
+    done = run("info", whole, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    described = json.loads(done.stdout)
+    assert [row["frame"] for row in described["frames"]] == [1, 2, 3, 4, 5]
+    for row in described["frames"]:
+        assert row["particles"] == described["frames"][0]["particles"] > 1000
+        assert row["deleted"] == 0
+        assert len(row["momentum"]) == 3
+        assert row["kinetic_energy"] >= 0.0
+        assert row["seconds"] >= row["step_seconds"] >= 0.0
+    assert described["frames"][0]["substeps"] == 0
+    assert described["frames"][1]["substeps"] > 0
+    assert described["fps"] == 48.0
+
+
+def test_info_of_a_scene_is_the_estimate(scene: Path, whole: Path) -> None:
+    described = json.loads(run("info", scene, "--json").stdout)
+    assert described["particles"] == pytest.approx(len(open_cache(whole).frame(1).id), rel=0.1)
+    assert {"memory_bytes", "memory_available_bytes", "disk_bytes", "substeps", "cells"} <= set(described)
+
+
+def test_the_words_for_people_have_the_same_numbers(whole: Path, scene: Path) -> None:
+    particles = str(len(open_cache(whole).frame(1).id))
+    assert f"particles {particles}" in run("info", whole).stdout
+    assert "particles: " in run("info", scene).stdout
+
+
+def test_progress_for_people_ends_at_all_frames(scene: Path, tmp_path: Path) -> None:
+    lines = run("bake", scene, "--cache", tmp_path / "cache").stdout.splitlines()
+    assert lines[-2].startswith("100 % (5/5) frame 5")
+    assert lines[-1].startswith("done: 5 frames")
+
+
+@pytest.mark.parametrize("format_name", ["ply", "obj", "npz", "vtk"])
+def test_export_writes_every_frame(whole: Path, tmp_path: Path, format_name: str) -> None:
+    done = run("export", whole, "--format", format_name, "--output", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"frame_00000{n}.{format_name}" for n in range(1, 6)]
+
+
+def test_export_of_a_range_and_of_a_frame_that_is_missing(whole: Path, tmp_path: Path) -> None:
+    assert run("export", whole, "--format", "ply", "--output", tmp_path / "a.ply", "--frames", "3").returncode == 0
+    assert (tmp_path / "a.ply").is_file()
+    failed = run("export", whole, "--format", "ply", "--output", tmp_path / "out", "--frames", "4-9")
+    assert failed.returncode == 1
+    assert failed.stderr.count("\n") == 1
+    assert "frame 6 was not baked; frames 1 to 5 are there" in failed.stderr
+
+
+def test_presets_are_listed_and_shown() -> None:
+    listed = run("presets").stdout
+    assert listed == run("presets", "list").stdout
+    assert "powder_snow" in listed
+    assert "dam_break" in listed
+    assert "Stomakhin" in run("presets", "show", "powder_snow").stdout
+    assert "grid_spacing" in run("presets", "show", "dam_break").stdout
+    failed = run("presets", "show", "powder_sno")
+    assert failed.returncode == 1
+    assert 'did you mean "powder_snow"?' in failed.stderr
+
+
+def test_doctor_describes_the_machine() -> None:
+    report = json.loads(run("doctor", "--json").stdout)
+    assert report["numpy"] == np.__version__
+    assert report["threads"] >= 1
+    assert report["memory_available_gb"] > 0.1
+    assert run("doctor").returncode == 0
+
+
+@pytest.mark.parametrize("name", [[], ["bake"], ["info"], ["export"], ["presets"], ["doctor"]])
+def test_every_command_has_help(name: list[str]) -> None:
+    done = run(*name, "--help")
+    assert done.returncode == 0
+    assert "usage:" in done.stdout
+
+
+def test_nothing_of_blender_is_needed(scene: Path, tmp_path: Path, whole: Path) -> None:
+    """Bakes with an importer that fails for every module of Blender."""
+    (tmp_path / "bpy.py").write_text("raise ImportError('no Blender here')")
+    (tmp_path / "mathutils.py").write_text("raise ImportError('no Blender here')")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path.cwd())])}
+    done = subprocess.run(
+        command("bake", scene, "--cache", tmp_path / "cache"), env=environment, capture_output=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert frame_bytes(tmp_path / "cache") == frame_bytes(whole)
