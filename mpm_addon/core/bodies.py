@@ -86,6 +86,7 @@ def compile_kernels(bodies: list[Body], dtype: Any) -> None:
     extremes, rigid = np.zeros((1, 3)), np.zeros(9)
     coordinates = np.zeros((0, 3), np.int64)
     distance, normal = np.zeros((0, blocks.BLOCK_NODES)), np.zeros((0, blocks.BLOCK_NODES, 3))
+    near = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (transfer.particles_to_grid, (table, first, 1, pieces, 0.0, 1.0, scratch, index, arenas)),
         (transfer.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
@@ -93,8 +94,9 @@ def compile_kernels(bodies: list[Body], dtype: Any) -> None:
         (collision.collide_nodes, (nodes, coordinates, nothing, distance, normal, 0, 0.0, rigid, 1.0)),
         (
             collision.collide_particles,
-            (table, first, 1, pieces, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(1)),
+            (table, first, 1, nothing, near, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(0)),
         ),
+        (collision.fill_arenas, (nothing, around, nothing, distance, 1.0, near)),
         (output.totals, (table, pieces, first, 1, np.zeros((1, 5)))),
     ]
     calls += [(advance_material, (body.constants, table, first, 0, 1, pieces, 0.0, extremes)) for body in bodies]

@@ -10,8 +10,8 @@ from .errors import SceneError
 from .geometry.distance import distance_query
 from .geometry.motion import velocity_at
 from .geometry.shapes.plane import Plane
-from .kernels.blocks import BLOCK, BLOCK_NODES
-from .kernels.collision import SEPARATE, SLIP, STICKY, collide_nodes, collide_particles
+from .kernels.blocks import ARENA, BLOCK, BLOCK_NODES
+from .kernels.collision import SEPARATE, SLIP, STICKY, collide_nodes, collide_particles, fill_arenas
 from .particle_store import ParticleStore
 
 Floats = NDArray[np.float64]
@@ -51,6 +51,9 @@ class Obstacle:
         self._field = _Field(self._seen, np.zeros((0, BLOCK_NODES)), np.zeros((0, BLOCK_NODES, 3)))
         self._rows = self._seen
         self._row_of_block = self._seen
+        self._near = self._seen
+        self._arenas = np.zeros((0, ARENA, ARENA, ARENA), np.float32)
+        self._pushed = np.zeros(0)
 
     def move_to(self, frame: float) -> None:
         """Take the pose and velocity of a moment, in frames."""
@@ -83,6 +86,19 @@ class Obstacle:
         self._rows = np.searchsorted(keys, self._field.keys)
         self._row_of_block = np.full(len(keys), -1, np.int64)
         self._row_of_block[self._rows] = np.arange(len(self._rows))
+        self._find_near_blocks(store)
+
+    def _find_near_blocks(self, store: ParticleStore) -> None:
+        """The particle blocks that can touch a node inside, and the distance in their arenas."""
+        neighbours = store.layout.neighbours
+        holds_inside = np.zeros(len(store.layout.node_keys), np.bool_)
+        holds_inside[self._rows] = self._field.distance.min(axis=1, initial=np.inf) < 0.0
+        near = np.flatnonzero(holds_inside[neighbours].any(axis=1))
+        arenas = np.empty((len(near), ARENA, ARENA, ARENA), np.float32)
+        fill_arenas(near, neighbours, self._row_of_block, self._field.distance, self.spacing, arenas)
+        is_touched = arenas.min(axis=(1, 2, 3), initial=np.inf) < 0.0
+        self._near, self._arenas = near[is_touched], arenas[is_touched]
+        self._pushed = np.zeros(len(self._near))
 
     def _measure(self, keys: NDArray[np.int64], coordinates: NDArray[np.int64]) -> _Field:
         middle = (BLOCK * coordinates + 0.5 * (BLOCK - 1)) * self.spacing
@@ -111,16 +127,15 @@ class Obstacle:
                 self._surface, self._friction, self._rigid, self.spacing,
             )  # fmt: skip
 
-    def push_particles(self, store: ParticleStore, dt: float, pushed: Floats) -> float:
+    def push_particles(self, store: ParticleStore, dt: float) -> float:
         """Push out the particles that came in during a step; returns how far, at most [cells]."""
-        if not len(self._rows):
-            return 0.0
         layout = store.layout
-        collide_particles(
-            store.table, layout.first, store.body_count, layout.pieces, layout.coordinates, layout.neighbours,
-            self._row_of_block, self._field.distance, self._field.normal, self._rigid, dt, self.spacing, pushed,
-        )  # fmt: skip
-        return float(pushed.max())
+        if len(self._near):
+            collide_particles(
+                store.table, layout.first, store.body_count, self._near, self._arenas, layout.coordinates, layout.neighbours,
+                self._row_of_block, self._field.distance, self._field.normal, self._rigid, dt, self.spacing, self._pushed,
+            )  # fmt: skip
+        return float(self._pushed.max(initial=0.0))
 
     @property
     def is_moving(self) -> bool:

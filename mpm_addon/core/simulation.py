@@ -89,7 +89,6 @@ class Simulation:
         self._step_seconds = 0.0
         self._drift = 0.0
         self._extremes = np.zeros((PIECE_COUNT, 3))
-        self._pushed = np.zeros(PIECE_COUNT)
         self._report("preparing", 0.0, 0.0)
         self.obstacles: list[Obstacle] = obstacles_of(scene)
         self._limits = open_limits(scene.domain, scene.solver.grid_spacing)
@@ -212,7 +211,7 @@ class Simulation:
         fastest, farthest, check = self._extremes.max(axis=0)
         if not math.isfinite(check):
             return self._culprit()
-        pushed = max((obstacle.push_particles(store, dt, self._pushed) for obstacle in self.obstacles), default=0.0)
+        pushed = max((obstacle.push_particles(store, dt) for obstacle in self.obstacles), default=0.0)
         self._drift += float(farthest) + pushed
         wave_speed, gradient = 0.0, 0.0
         for number, body in enumerate(self.bodies):

@@ -19,7 +19,8 @@ import numpy as np
 from .compilation import kernel
 from .vector import LANE_COUNT
 
-BLOCK = 4
+BLOCK_BITS = 2
+BLOCK = 1 << BLOCK_BITS
 ARENA = 8
 BLOCK_NODES = BLOCK**3
 ARENA_NODES = ARENA**3

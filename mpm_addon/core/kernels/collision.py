@@ -6,10 +6,9 @@ velocity. Nodes inside it get its velocity according to its surface; Coulomb fri
 
 import math
 
-import numpy as np
 from numba import prange
 
-from .blocks import BLOCK, BLOCK_NODES
+from .blocks import ARENA, BLOCK, BLOCK_BITS, BLOCK_NODES
 from .compilation import kernel
 from .rows import POSITION, VELOCITY
 from .transfer import NODE
@@ -81,8 +80,22 @@ def collide_nodes(nodes, node_blocks, rows, distance, normal, surface, friction,
 
 
 @kernel
-def interpolated_distance(x, y, z, neighbours, row_of_block, distance, normal, far, gradient):
-    """The distance [m] at a point, by trilinear interpolation between nodes, and the normal there in `gradient`.
+def corner_row(ix, iy, iz, neighbours, row_of_block):
+    """The row of `distance` that holds a node, counted from a particle block's origin, -1 where its block is not near."""
+    # shifts and masks: these run for eight corners of every particle near an obstacle
+    block = ((ix + BLOCK >> BLOCK_BITS) * 3 + (iy + BLOCK >> BLOCK_BITS)) * 3 + (iz + BLOCK >> BLOCK_BITS)
+    return row_of_block[neighbours[block]]
+
+
+@kernel
+def corner_place(ix, iy, iz):
+    """The place of a node in its block."""
+    return ((ix & BLOCK - 1) * BLOCK + (iy & BLOCK - 1)) * BLOCK + (iz & BLOCK - 1)
+
+
+@kernel
+def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
+    """The distance [m] at a point, by trilinear interpolation between nodes.
 
     Args:
         x, y, z: relative to a particle block's origin [cells].
@@ -91,33 +104,74 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, normal, f
         far: the distance that counts at nodes of blocks that are not near [m].
 
     Returns:
-        The distance, or infinity where no corner of the cell is near the obstacle.
+        The distance; `far` where the cell reaches beyond the blocks around.
     """
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    cx, cy, cz = int(math.floor(x)), int(math.floor(y)), int(math.floor(z))
+    if min(cx, cy, cz) < -BLOCK or max(cx, cy, cz) >= 2 * BLOCK - 1:
+        return far
     total = 0.0
-    is_near = False
-    gradient[:] = 0.0
     for corner in range(8):
-        ix, iy, iz = int(cx) + (corner >> 2), int(cy) + (corner >> 1 & 1), int(cz) + (corner & 1)
-        if min(ix, iy, iz) < -BLOCK or max(ix, iy, iz) >= 2 * BLOCK:
-            return np.inf
-        block = ((ix + BLOCK) // BLOCK * 3 + (iy + BLOCK) // BLOCK) * 3 + (iz + BLOCK) // BLOCK
-        row = row_of_block[neighbours[block]]
+        ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
+        row = corner_row(ix, iy, iz, neighbours, row_of_block)
         share = (1.0 - abs(x - ix)) * (1.0 - abs(y - iy)) * (1.0 - abs(z - iz))
-        if row < 0:
-            total += share * far
-            continue
-        is_near = True
-        place = ((ix + BLOCK) % BLOCK * BLOCK + (iy + BLOCK) % BLOCK) * BLOCK + (iz + BLOCK) % BLOCK
-        total += share * distance[row, place]
-        for axis in range(3):
-            gradient[axis] += share * normal[row, place, axis]
-    return total if is_near else np.inf
+        total += share * (distance[row, corner_place(ix, iy, iz)] if row >= 0 else far)
+    return total
+
+
+@kernel
+def interpolated_normal(x, y, z, neighbours, row_of_block, normal):
+    """The unit normal at a point, interpolated like the distance; zero where it is not defined."""
+    cx, cy, cz = int(math.floor(x)), int(math.floor(y)), int(math.floor(z))
+    nx, ny, nz = 0.0, 0.0, 0.0
+    for corner in range(8):
+        ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
+        row = corner_row(ix, iy, iz, neighbours, row_of_block)
+        if row >= 0:
+            place = corner_place(ix, iy, iz)
+            share = (1.0 - abs(x - ix)) * (1.0 - abs(y - iy)) * (1.0 - abs(z - iz))
+            nx += share * normal[row, place, 0]
+            ny += share * normal[row, place, 1]
+            nz += share * normal[row, place, 2]
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    return (nx / length, ny / length, nz / length) if length > 0.0 else (0.0, 0.0, 0.0)
+
+
+@kernel(parallel=True)
+def fill_arenas(blocks, neighbours, row_of_block, distance, far, arenas):
+    """Copy the distance at the nodes of each block's arena next to each other.
+
+    Args:
+        blocks: (k,) particle blocks.
+        neighbours, row_of_block, distance, far: see `interpolated_distance`.
+        arenas: (k, ARENA, ARENA, ARENA) result [m].
+    """
+    for index in prange(blocks.size):
+        around = neighbours[blocks[index]]
+        for ix in range(ARENA):
+            for iy in range(ARENA):
+                for iz in range(ARENA):
+                    row = corner_row(ix - 1, iy - 1, iz - 1, around, row_of_block)
+                    value = distance[row, corner_place(ix - 1, iy - 1, iz - 1)] if row >= 0 else far
+                    arenas[index, ix, iy, iz] = value
+
+
+@kernel
+def is_surely_outside(x, y, z, arena, far):
+    """Whether a point lies outside, as far as the nodes of its block's arena tell."""
+    ix, iy, iz = int(math.floor(x)) + 1, int(math.floor(y)) + 1, int(math.floor(z)) + 1
+    if min(ix, iy, iz) < 0 or max(ix, iy, iz) >= ARENA - 1:
+        return False
+    # no point of the cell is farther from a corner than the cell's diagonal
+    if arena[ix, iy, iz] > 1.75 * far:
+        return True
+    least = min(arena[ix, iy, iz], arena[ix, iy, iz + 1], arena[ix, iy + 1, iz], arena[ix, iy + 1, iz + 1])
+    more = min(arena[ix + 1, iy, iz], arena[ix + 1, iy, iz + 1], arena[ix + 1, iy + 1, iz], arena[ix + 1, iy + 1, iz + 1])
+    return min(least, more) >= 0.0
 
 
 @kernel(parallel=True)
 def collide_particles(
-    particles, first, material_count, pieces, blocks, neighbours, row_of_block, distance, normal, rigid, dt, spacing, pushed
+    particles, first, material_count, near, arenas, blocks, neighbours, row_of_block, distance, normal, rigid, dt, spacing, pushed
 ):
     """Push particles that entered an obstacle during the step back to its surface and take their inward velocity away.
 
@@ -125,56 +179,43 @@ def collide_particles(
 
     Args:
         particles: (ROW_COUNT, slots); positions and velocities are changed.
+        near: (k,) the particle blocks whose arena holds a node inside the obstacle; arenas: see `fill_arenas`.
         blocks: (blocks, 3) coordinates of the particle blocks.
         neighbours: (blocks, 27) node blocks around each.
         row_of_block, distance, normal: the obstacle near the nodes, see `interpolated_distance`.
         rigid: (9,) as for `collide_nodes`.
-        pushed: (pieces,) result: the farthest that a particle was pushed [cells].
+        pushed: (k,) result: the farthest that a particle was pushed [cells].
     """
-    for piece in prange(pieces.size - 1):
-        gradient = np.empty(3)
-        unused = np.empty(3)
+    step = dt / spacing
+    for index in prange(near.size):
+        block = near[index]
+        around = neighbours[block]
+        arena = arenas[index]
         farthest = 0.0
-        for block in range(pieces[piece], pieces[piece + 1]):
-            is_near = False
-            for place in range(27):
-                is_near |= row_of_block[neighbours[block, place]] >= 0
-            if not is_near:
+        for slot in range(first[block * material_count], first[(block + 1) * material_count]):
+            x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
+            if is_surely_outside(x, y, z, arena, spacing):
                 continue
-            for slot in range(first[block * material_count], first[(block + 1) * material_count]):
-                x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
-                depth = interpolated_distance(x, y, z, neighbours[block], row_of_block, distance, normal, spacing, gradient) / spacing
-                length = math.sqrt(gradient[0] ** 2 + gradient[1] ** 2 + gradient[2] ** 2)
-                if depth >= 0.0 or length == 0.0:
-                    continue
-                u, v, w = particles[VELOCITY, slot], particles[VELOCITY + 1, slot], particles[VELOCITY + 2, slot]
-                px = BLOCK * blocks[block, 0] * spacing + x * spacing - rigid[6]
-                py = BLOCK * blocks[block, 1] * spacing + y * spacing - rigid[7]
-                pz = BLOCK * blocks[block, 2] * spacing + z * spacing - rigid[8]
-                ou = rigid[0] + rigid[4] * pz - rigid[5] * py
-                ov = rigid[1] + rigid[5] * px - rigid[3] * pz
-                ow = rigid[2] + rigid[3] * py - rigid[4] * px
-                step = dt / spacing
-                before = interpolated_distance(
-                    x - step * (u - ou),
-                    y - step * (v - ov),
-                    z - step * (w - ow),
-                    neighbours[block],
-                    row_of_block,
-                    distance,
-                    normal,
-                    spacing,
-                    unused,
-                )
-                if before / spacing < -INSIDE:
-                    continue
-                nx, ny, nz = gradient[0] / length, gradient[1] / length, gradient[2] / length
-                particles[POSITION, slot] = x - depth * nx
-                particles[POSITION + 1, slot] = y - depth * ny
-                particles[POSITION + 2, slot] = z - depth * nz
-                inward = min(0.0, (u - ou) * nx + (v - ov) * ny + (w - ow) * nz)
-                particles[VELOCITY, slot] = u - inward * nx
-                particles[VELOCITY + 1, slot] = v - inward * ny
-                particles[VELOCITY + 2, slot] = w - inward * nz
-                farthest = max(farthest, -depth)
-        pushed[piece] = farthest
+            depth = interpolated_distance(x, y, z, around, row_of_block, distance, spacing) / spacing
+            if depth >= 0.0:
+                continue
+            # from the obstacle's origin to the particle
+            px = (BLOCK * blocks[block, 0] + x) * spacing - rigid[6]
+            py = (BLOCK * blocks[block, 1] + y) * spacing - rigid[7]
+            pz = (BLOCK * blocks[block, 2] + z) * spacing - rigid[8]
+            u = particles[VELOCITY, slot] - (rigid[0] + rigid[4] * pz - rigid[5] * py)
+            v = particles[VELOCITY + 1, slot] - (rigid[1] + rigid[5] * px - rigid[3] * pz)
+            w = particles[VELOCITY + 2, slot] - (rigid[2] + rigid[3] * py - rigid[4] * px)
+            before = interpolated_distance(x - step * u, y - step * v, z - step * w, around, row_of_block, distance, spacing)
+            if before < -INSIDE * spacing:
+                continue
+            nx, ny, nz = interpolated_normal(x, y, z, around, row_of_block, normal)
+            particles[POSITION, slot] = x - depth * nx
+            particles[POSITION + 1, slot] = y - depth * ny
+            particles[POSITION + 2, slot] = z - depth * nz
+            inward = min(0.0, u * nx + v * ny + w * nz)
+            particles[VELOCITY, slot] -= inward * nx
+            particles[VELOCITY + 1, slot] -= inward * ny
+            particles[VELOCITY + 2, slot] -= inward * nz
+            farthest = max(farthest, -depth)
+        pushed[index] = farthest
