@@ -69,7 +69,7 @@ class _Growth:
         self.grid = _cell_grid(self.region, radius)
         self.points = np.empty((16 + 64 * len(self.region.blocks), 3))
         self.count = 0
-        self.seed = seed
+        self.seed = seed % 2**32
         self.round = 0
 
     def run(self) -> Floats:
