@@ -1,0 +1,57 @@
+"""Small scenes for the tests of the solver."""
+
+from typing import Any
+
+import numpy as np
+
+from mpm_addon.core.description import Collider, Domain, Emitter, Material, Scene, Solver, Time
+from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.laws import LAWS
+
+LATTICE: dict[str, Any] = {"sampling": "lattice", "particles_per_cell": 8}
+
+
+def box(center: tuple[float, float, float], size: float | tuple[float, float, float]) -> Any:
+    return SHAPES["box"](center=center, size=(size, size, size) if isinstance(size, float) else size)
+
+
+def material(name: str, **parameters: Any) -> Material:
+    return Material(name, LAWS[name](**parameters))
+
+
+def scene(
+    *emitters: Emitter,
+    materials: tuple[Material, ...],
+    colliders: tuple[Collider, ...] = (),
+    domain: Domain | None = None,
+    frames: int = 4,
+    fps: float = 24.0,
+    **solver: Any,
+) -> Scene:
+    return Scene(
+        "test",
+        Solver(**{"grid_spacing": 0.05, **solver}),
+        {each.name: each for each in materials},
+        emitters,
+        time=Time(fps=fps, frame_start=1, frame_end=frames),
+        colliders=colliders,
+        domain=domain or Domain(),
+    )
+
+
+def four_materials(frames: int = 6, **solver: Any) -> Scene:
+    """Water, jelly, snow and sand fall on a plane and a sphere, overlapping in space."""
+    names = ("water", "corotated", "snow", "sand")
+    emitters = [
+        Emitter(name, box((0.22 * index - 0.33, 0.0, 0.2), 0.25), name, velocity=(0.5 - index / 3.0, 0.0, -2.0), **LATTICE)
+        for index, name in enumerate(names)
+    ]
+    colliders = (
+        Collider("floor", SHAPES["plane"](), friction=0.4),
+        Collider("ball", SHAPES["sphere"](center=(0.0, 0.1, 0.0), radius=0.15), surface="sticky"),
+    )
+    return scene(*emitters, materials=tuple(material(name) for name in names), colliders=colliders, frames=frames, **solver)
+
+
+def total_momentum(frame: Any) -> np.ndarray:
+    return np.array(frame.statistics.momentum)
