@@ -109,6 +109,8 @@ def prepare_numba(threads: int | None = None) -> None:
     """Set what numba reads when it is first imported: threads, and where compiled kernels are kept."""
     if threads is not None:
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
+    # one thread enters the kernels of this process; OpenMP spins, which slows everything where other programs run
+    os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
     folder = kernel_cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
