@@ -35,4 +35,4 @@ lock: ## write locks/ anew from pyproject.toml
 
 clean: ## remove what was built; environments and caches of bakes stay
 	@rm -rf build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	@find mpm_addon tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find . -path './.venv*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
