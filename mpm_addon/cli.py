@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,14 @@ from .core.errors import Cancelled, MpmError
 from .core.estimate import available_memory, estimate
 from .storage.cache import MANIFEST, Cache, open_cache
 from .storage.exporters import EXPORTERS, export_frames
-from .storage.installation import cache_home, kernel_cache_folder, presets_folder, version
+from .storage.installation import presets_folder, version
 from .storage.scene_file import read_scene, scene_path
 
 MOST_THREADS = 1024
+
+# What numba's threads run on. OpenMP whose threads sleep while they wait: on a busy computer spinning ones take ten
+# times the time, and numba's own pool two thirds more. Where there is no OpenMP (macOS), numba takes the next.
+_THREADING = {"NUMBA_THREADING_LAYER_PRIORITY": "omp workqueue tbb", "OMP_WAIT_POLICY": "passive"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,18 +109,11 @@ def _thread_count(text: str) -> int:
 
 
 def prepare_numba(threads: int | None = None) -> None:
-    """Set what numba reads when it is first imported: threads, and where compiled kernels are kept."""
+    """Set what numba reads when it is first imported: the number of threads and what runs them."""
     if threads is not None:
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
     # one thread enters the kernels of this process; OpenMP spins, which slows everything where other programs run
     os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
-    folder = kernel_cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        # a home that cannot be written, as on a farm: compile into a place of this run's own
-        folder = Path(tempfile.mkdtemp(prefix="mpm_kernels_"))
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
 
 
 def _bake(options: argparse.Namespace) -> None:
@@ -264,7 +260,8 @@ def _doctor(options: argparse.Namespace) -> None:
     import numba
     import numpy
 
-    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    from .core.kernels.compilation import CACHE_FOLDER
+
     report = {
         "mpm_addon": version(),
         "python": sys.version.split()[0],
@@ -273,14 +270,13 @@ def _doctor(options: argparse.Namespace) -> None:
         "numba": numba.__version__,
         "llvmlite": llvmlite.__version__,
         "cores": os.cpu_count(),
-        "threads": numba.config.NUMBA_NUM_THREADS,  # type: ignore[attr-defined]
-        "threading_layer": numba.config.THREADING_LAYER,  # type: ignore[attr-defined]
-        "kernel_cache": str(folder),
-        "kernel_cache_bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
-        "cache_home": str(cache_home()),
+        "threads": numba.config.NUMBA_NUM_THREADS,
+        "threading_layer": numba.config.THREADING_LAYER,
+        "kernel_cache": str(CACHE_FOLDER),
+        "kernel_cache_bytes": sum(path.stat().st_size for path in CACHE_FOLDER.rglob("*") if path.is_file()),
         "presets": str(presets_folder()),
         "memory_available_gb": round(available_memory() / 1e9, 2),
-        "disk_free_gb": round(shutil.disk_usage(folder).free / 1e9, 2),
+        "disk_free_gb": round(shutil.disk_usage(CACHE_FOLDER).free / 1e9, 2),
     }
     if options.json:
         _print_json(report)
