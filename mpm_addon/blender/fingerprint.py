@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
 from ..core.laws import LAWS
@@ -69,5 +70,5 @@ def _place(item: BlenderObject) -> dict[str, Any]:
     if isinstance(item.data, bpy.types.Mesh):
         place["vertices"] = len(item.data.vertices)
         if not item.modifiers and item.data.shape_keys is None:
-            place["bounds"] = [round(value, 6) for corner in item.bound_box for value in corner]
+            place["bounds"] = np.round(np.array(item.bound_box, dtype=np.float64), 6).tolist()
     return place

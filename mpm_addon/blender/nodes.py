@@ -75,7 +75,7 @@ def _material(look: Look) -> BlenderMaterial:
 def _paint(material: BlenderMaterial, color: Color) -> None:
     material[_COLOR_KEY] = color
     material.diffuse_color = color
-    if material.node_tree is None:
+    if bpy.app.version < (5, 0, 0):  # since then every material uses nodes
         material.use_nodes = True
     for node in material.node_tree.nodes:
         if node.type == "BSDF_PRINCIPLED":

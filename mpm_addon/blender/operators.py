@@ -6,8 +6,9 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..core.errors import Cancelled, MpmError
-from . import removal, session
+from . import paths, removal, session
 from .blender_types import BlenderEvent, Context
+from .properties import PATH_OPTIONS
 
 _TIMER_SECONDS = 0.1
 
@@ -20,7 +21,9 @@ class MPM_OT_bake(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     object: StringProperty(name="Object", description="Bake this emitter alone, with all colliders")
-    cache: StringProperty(name="Cache", description="Folder for the frames, instead of the scene's", subtype="DIR_PATH")
+    cache: StringProperty(
+        name="Cache", description="Folder for the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
+    )
     restart: BoolProperty(name="Restart", description="Replace the frames that are there", options={"SKIP_SAVE"})
 
     _timer: Any = None
@@ -31,12 +34,14 @@ class MPM_OT_bake(bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         """Bake and wait for the end: what scripts and Blender in background mean."""
+        self._warn_of_temporary_folder(context)
         return _reported(self, lambda: session.bake(context, **self._options()))
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Start the bake and follow it from the interface."""
         outcome = _reported(self, lambda: session.start(context, **self._options()))
         if outcome == {"FINISHED"}:
+            self._warn_of_temporary_folder(context)
             manager = context.window_manager
             self._timer = manager.event_timer_add(_TIMER_SECONDS, window=context.window)
             manager.modal_handler_add(self)
@@ -65,6 +70,11 @@ class MPM_OT_bake(bpy.types.Operator):
 
     def _options(self) -> dict[str, Any]:
         return {"object_name": self.object, "cache": self.cache, "restart": self.restart}
+
+    def _warn_of_temporary_folder(self, context: Context) -> None:
+        if paths.is_temporary(self.cache or context.scene.mpm.cache):
+            folder = paths.cache_path(context.scene, object_name=self.object, cache=self.cache)
+            self.report({"WARNING"}, f"The file is not saved: the frames go to {folder}; save it to keep them beside it.")
 
     def _stop(self, context: Context) -> None:
         if self._timer is not None:
@@ -98,7 +108,9 @@ class MPM_OT_bake_free(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     object: StringProperty(name="Object", description="Free the bake of this emitter alone")
-    cache: StringProperty(name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH")
+    cache: StringProperty(
+        name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
+    )
 
     @classmethod
     def poll(cls, context: Context) -> bool:

@@ -63,11 +63,16 @@ def result_objects(scene: BlenderScene) -> list[BlenderObject]:
 
 
 def result_object(scene: BlenderScene, cache: str) -> BlenderObject:
-    """The object that shows the cache folder `cache`; made, without particles, where there is none."""
+    """The object that shows the cache folder `cache`; made, without particles, where there is none.
+
+    One that shows the folder which served for it before the file was first saved is taken over.
+    """
     folder = paths.absolute(cache)
-    for item in result_objects(scene):
-        if paths.absolute(item.mpm.cache) == folder:
-            return item
+    for known in (folder, paths.unsaved_folder() / folder.name):
+        for item in result_objects(scene):
+            if paths.absolute(item.mpm.cache) == known:
+                item.mpm.cache = cache
+                return item
     item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
     item.mpm.cache = cache
     scene.collection.objects.link(item)

@@ -30,6 +30,9 @@ from ..storage.presets import material_preset, material_preset_names
 DEFAULT_CACHE = "//cache_mpm"
 DEFAULT_MATERIAL = "water"  # the preset, and the law
 
+# Blender 4.5 and later want to be told that a folder may begin with //.
+PATH_OPTIONS: set[Any] = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
+
 _parameters = functools.cache(parameters_of)
 
 # Declared units that contain a length: Blender shows and scales such values by the scene's unit scale.
@@ -293,7 +296,9 @@ OBJECT_GROUP = property_group(
         "material": PointerProperty(type=MATERIAL_GROUP),
         "emitter": PointerProperty(type=EMITTER_GROUP),
         "collider": PointerProperty(type=COLLIDER_GROUP),
-        "cache": StringProperty(name="Cache", description="Folder of the frames that this object shows", subtype="DIR_PATH"),
+        "cache": StringProperty(
+            name="Cache", description="Folder of the frames that this object shows", subtype="DIR_PATH", options=PATH_OPTIONS
+        ),
         "emitter_name": StringProperty(
             name="Emitter", description="The one emitter that the shown cache was baked from; all where it is empty"
         ),
@@ -315,6 +320,7 @@ SCENE_GROUP = property_group(
             description="Folder for the baked frames; // is the folder of the .blend file",
             default=DEFAULT_CACHE,
             subtype="DIR_PATH",
+            options=PATH_OPTIONS,
         ),
     },
     description="The simulation of a scene.",

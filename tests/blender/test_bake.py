@@ -252,7 +252,7 @@ class Modal:
         self.operator: Any = SimpleNamespace(
             object="", cache="", restart=False, _timer=None, report=lambda kind, text: self.reports.append((kind, text))
         )
-        for name in ("_options", "_stop"):
+        for name in ("_options", "_stop", "_warn_of_temporary_folder"):
             setattr(self.operator, name, getattr(operators.MPM_OT_bake, name).__get__(self.operator))
 
     def _add(self, _seconds: float, window: Any) -> object:
@@ -281,6 +281,17 @@ def test_in_the_interface_the_bake_runs_beside_other_events(bpy: Any, stand_in: 
     assert modal.event("MOUSEMOVE") == {"PASS_THROUGH"}
     assert modal.to_the_end() == {"FINISHED"}
     assert (modal.timers, modal.reports, session.current()) == ([], [], None)
+
+
+def test_a_bake_of_an_unsaved_file_says_where_its_frames_go(bpy: Any, stand_in: Any) -> None:
+    stand_in("good")
+    bpy.context.scene.mpm.cache = "//cache_mpm"
+    modal = Modal(bpy)
+    modal.invoke()
+    modal.to_the_end()
+    ((kind, text),) = modal.reports
+    assert kind == {"WARNING"}
+    assert text == (f"The file is not saved: the frames go to {paths.unsaved_folder() / 'cache_mpm'}; save it to keep them beside it.")
 
 
 def test_in_the_interface_an_error_is_reported_and_the_timer_goes(bpy: Any, stand_in: Any) -> None:

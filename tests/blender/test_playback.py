@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import nodes, playback
+from mpm_addon.blender import nodes, paths, playback
 from mpm_addon.core.particles import ATTRIBUTES
 
 from .scenes import add_mesh, frame_arrays, write_cache
@@ -92,6 +92,15 @@ def test_there_is_one_object_for_a_cache(bpy: Any, particles: Any, tmp_path: Pat
     assert playback.result_object(scene, str(tmp_path / "cache")) == particles
     assert playback.result_object(scene, str(tmp_path / "other")) != particles
     assert len(playback.result_objects(scene)) == 2
+
+
+def test_the_object_of_an_unsaved_file_stays_the_one_after_saving(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    item = playback.result_object(scene, paths.cache_path(scene))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert playback.result_object(scene, paths.cache_path(scene)) == item
+    assert item.mpm.cache == "//cache_mpm"
+    assert playback.result_object(scene, paths.cache_path(scene, object_name="Ball")) != item
 
 
 def test_suspended_playback_leaves_the_particles_alone(bpy: Any, particles: Any) -> None:
