@@ -22,8 +22,8 @@ from .storage.scene_file import read_scene, scene_path
 
 MOST_THREADS = 1024
 
-# What numba's threads run on. OpenMP whose threads sleep while they wait: on a busy computer spinning ones take ten
-# times the time, and numba's own pool two thirds more. Where there is no OpenMP (macOS), numba takes the next.
+# What runs the kernels' threads: OpenMP that sleeps while it waits. On a busy computer spinning threads take ten times
+# as long, and numba's own work queue half as long again. Where OpenMP is missing (macOS), numba takes the next.
 _THREADING = {"NUMBA_THREADING_LAYER_PRIORITY": "omp workqueue tbb", "OMP_WAIT_POLICY": "passive"}
 
 
@@ -109,11 +109,11 @@ def _thread_count(text: str) -> int:
 
 
 def prepare_numba(threads: int | None = None) -> None:
-    """Set what numba reads when it is first imported: the number of threads and what runs them."""
+    """Set what numba and OpenMP read when they are loaded: the number of threads and what runs them."""
+    for name, value in _THREADING.items():
+        os.environ.setdefault(name, value)
     if threads is not None:
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
-    # one thread enters the kernels of this process; OpenMP spins, which slows everything where other programs run
-    os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
 
 
 def _bake(options: argparse.Namespace) -> None:
@@ -270,8 +270,8 @@ def _doctor(options: argparse.Namespace) -> None:
         "numba": numba.__version__,
         "llvmlite": llvmlite.__version__,
         "cores": os.cpu_count(),
-        "threads": numba.config.NUMBA_NUM_THREADS,
-        "threading_layer": numba.config.THREADING_LAYER,
+        "threads": numba.get_num_threads(),
+        "threading_layer": numba.threading_layer(),
         "kernel_cache": str(CACHE_FOLDER),
         "kernel_cache_bytes": sum(path.stat().st_size for path in CACHE_FOLDER.rglob("*") if path.is_file()),
         "presets": str(presets_folder()),

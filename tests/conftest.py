@@ -1,6 +1,6 @@
 """What every test runs with."""
 
-import os
+from mpm_addon.cli import prepare_numba
 
-# as the command line does: OpenMP spins, which slows everything where other programs run
-os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
+# threads as in a bake
+prepare_numba()
