@@ -1,0 +1,31 @@
+"""The script in the documentation does what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender import session
+from mpm_addon.blender.extract import extract_scene
+
+from .scenes import add_mesh
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "blender.md"
+
+
+@pytest.mark.blender
+def test_the_script_of_the_page_runs(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("Cube", "Suzanne", "Plane", "Box"):
+        add_mesh(bpy, name)
+    bakes: list[dict[str, Any]] = []
+    monkeypatch.setattr(session, "bake", lambda _context, **options: bakes.append(options))
+    script = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    exec(compile(script, str(PAGE), "exec"), {})
+    assert bakes == [{"object_name": "", "cache": "//cache_test", "restart": True}]
+    scene = extract_scene(bpy.context)
+    assert [emitter.material for emitter in scene.emitters] == ["powder_snow", "Suzanne (custom)"]
+    assert scene.colliders[0].surface == "sticky"
+    assert scene.domain.sides["z_max"].surface == "open"
+    assert scene.solver.grid_spacing == 0.05
