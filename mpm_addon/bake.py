@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .core.description import Scene
 from .core.errors import Cancelled, MpmError, SceneError
@@ -21,6 +21,9 @@ from .core.particles import Frame
 from .storage.cache_writer import CacheWriter
 from .storage.scene_file import read_scene
 
+if TYPE_CHECKING:
+    from .core.simulation import Progress
+
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
@@ -28,16 +31,6 @@ OnEvent = Callable[[Event], None]
 _CANCEL_INTERVAL = 0.02
 _EVENT_INTERVAL = 0.1
 _STATUS_INTERVAL = 1.0
-
-
-class Progress(Protocol):
-    """What the simulation reports at every substep; see `core.simulation`."""
-
-    stage: str
-    frame: int
-    fraction: float
-    substeps: int
-    particles: int
 
 
 def bake(
@@ -187,7 +180,7 @@ class _Job:
         )
         self._next_status = 0.0
 
-    def report(self, progress: Progress) -> None:
+    def report(self, progress: "Progress") -> None:
         """Take a report of the simulation. Raises Cancelled where the bake is to stop."""
         self._stop_if_asked()
         if progress.stage != "simulating":

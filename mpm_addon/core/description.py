@@ -115,6 +115,11 @@ class Domain:
     max: tuple[float, float, float] | None = parameter(None, unit="m", example=(1.0, 1.0, 2.0), help="Highest corner of the box")
     sides: Mapping[str, Side] = field(default_factory=dict)
 
+    @property
+    def corners(self) -> tuple[tuple[float, float, float], tuple[float, float, float]] | None:
+        """The lowest and the highest corner of a box [m]; None for unbounded space."""
+        return (self.min, self.max) if self.kind == "box" and self.min is not None and self.max is not None else None
+
     def __post_init__(self) -> None:
         validate(self, "domain")
         if self.kind == "unbounded":
@@ -180,7 +185,13 @@ class Emitter:
     angular_velocity: tuple[float, float, float] = parameter(
         (0.0, 0.0, 0.0), unit="degrees/s", help="Rotation about the shape's centre at the start"
     )
-    particles_per_cell: float | None = parameter(None, above=0.0, maximum=1000.0, example=8.0, help="Particles in a grid cell; 8 where neither this nor particle_count is given")
+    particles_per_cell: float | None = parameter(
+        None,
+        above=0.0,
+        maximum=1000.0,
+        example=8.0,
+        help="Particles in a grid cell; 8 where neither this nor particle_count is given",
+    )
     particle_count: int | None = parameter(None, minimum=1, maximum=2**31 - 1, example=100000, help="Number of particles, exactly")
     sampling: str = parameter("poisson", choices=("poisson", "lattice", "random"), help="Arrangement of the particles")
     mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's density")

@@ -148,7 +148,7 @@ def obstacles_of(scene: Scene) -> list[Obstacle]:
 
 
 def _walls(domain: Domain) -> list[Collider]:
-    if domain.kind == "unbounded":
+    if domain.corners is None:
         return []
     walls = []
     for number, name in enumerate(SIDES):
@@ -158,8 +158,8 @@ def _walls(domain: Domain) -> list[Collider]:
         axis, is_high = divmod(number, 2)
         normal = np.zeros(3)
         normal[axis] = -1.0 if is_high else 1.0
-        corner = domain.max if is_high else domain.min
-        shape = Plane(point=corner, normal=tuple(normal))
+        corner = domain.corners[is_high]
+        shape = Plane(point=corner, normal=(normal[0], normal[1], normal[2]))
         walls.append(Collider(f"domain {name}", shape, surface=side.surface, friction=side.friction))
     return walls
 
@@ -167,9 +167,9 @@ def _walls(domain: Domain) -> list[Collider]:
 def open_limits(domain: Domain, spacing: float) -> Floats:
     """The corners beyond which particles have left [cells], shape (2, 3); infinite where no side is open."""
     limits = np.array([[-np.inf] * 3, [np.inf] * 3])
-    if domain.kind == "box":
+    if domain.corners is not None:
         for number, name in enumerate(SIDES):
             axis, is_high = divmod(number, 2)
             if domain.sides[name].surface == "open":
-                limits[is_high, axis] = (domain.max if is_high else domain.min)[axis] / spacing
+                limits[is_high, axis] = domain.corners[is_high][axis] / spacing
     return limits

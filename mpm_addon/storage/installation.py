@@ -1,10 +1,6 @@
-"""Where this installation keeps things: its version, its presets, the folder for compiled kernels. No numba."""
+"""Where this installation keeps things: its version and its presets."""
 
-import hashlib
 import importlib.metadata
-import os
-import platform
-import sys
 import tomllib
 from pathlib import Path
 
@@ -24,33 +20,3 @@ def version() -> str:
         if manifest.is_file():
             return tomllib.loads(manifest.read_text(encoding="utf-8"))["version"]
     return importlib.metadata.version("mpm-addon")
-
-
-def cache_home() -> Path:
-    """The user's folder for things that can be made again: MPM_CACHE_HOME, or the platform's usual place."""
-    chosen = os.environ.get("MPM_CACHE_HOME")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "mpm_addon"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "mpm_addon"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "mpm_addon"
-
-
-def kernel_cache_folder() -> Path:
-    """The folder for numba's compiled kernels, under NUMBA_CACHE_DIR or `cache_home`.
-
-    Numba checks the age of a kernel's own file only, so that a change in a file which the kernel calls would come
-    back stale. The folder's name is therefore a digest of every source of the core, and of the libraries' versions.
-    """
-    hasher = hashlib.sha256()
-    for source in sorted((PACKAGE / "core").rglob("*.py")):
-        hasher.update(source.relative_to(PACKAGE).as_posix().encode())
-        hasher.update(source.read_bytes())
-    for library in ("numba", "numpy"):
-        hasher.update(importlib.metadata.version(library).encode())
-    hasher.update(platform.python_version().encode())
-    name = f"kernels_{hasher.hexdigest()[:16]}"
-    base = Path(os.environ.get("NUMBA_CACHE_DIR") or cache_home())
-    return base if base.name == name else base / name

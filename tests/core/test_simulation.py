@@ -174,10 +174,11 @@ def test_a_moving_collider_pushes_matter_ahead() -> None:
         gravity=(0.0, 0.0, 0.0),
         frames=13,
     )
+    frame = None
     for frame in simulate(pushed):
         face = -0.4 + (frame.number - 1) / 12.0
         assert frame.position[:, 0].min() > face - 0.25 * 0.05
-    assert frame.position[:, 0].mean() > 0.6
+    assert frame is not None and frame.position[:, 0].mean() > 0.6
 
 
 def test_repeated_emission_adds_particles_and_keeps_ids() -> None:

@@ -9,9 +9,10 @@ Distances count as exact up to `reach` from the surface; beyond, a value is a lo
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
+from ..kernels.compilation import kernel
 from .mesh_distance import nearest
 from .mesh_topology import Floats
 from .mesh_tree import STACK_SIZE, MeshTree
@@ -71,7 +72,7 @@ def build_field(tree: MeshTree, center: Floats, spacing: float, reach: float, *,
     return DistanceField(origin, spacing, exact, rows, centers, samples)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+@kernel(parallel=True)
 def _measure_centers(tree, origin, block, exact, is_solid, centers):
     """The signed distance at the centres of all blocks; far groups of blocks get a bound from the group's centre."""
     nx, ny, nz = centers.shape[0] // GROUP, centers.shape[1] // GROUP, centers.shape[2] // GROUP
@@ -94,7 +95,7 @@ def _measure_centers(tree, origin, block, exact, is_solid, centers):
                     centers[first[0] + i, first[1] + j, first[2] + k] = value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _signed_at(tree, x, y, z, guess, is_solid, stack, stack_distance):
     squared, triangle = nearest(tree, x, y, z, guess, stack, stack_distance)
     distance = np.sqrt(squared)
@@ -103,7 +104,7 @@ def _signed_at(tree, x, y, z, guess, is_solid, stack, stack_distance):
     return distance, triangle
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+@kernel(parallel=True)
 def _fill_blocks(tree, active, origin, spacing, exact, is_solid, samples):
     for block in prange(len(active)):
         stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
@@ -115,7 +116,7 @@ def _fill_blocks(tree, active, origin, spacing, exact, is_solid, samples):
         samples[block] = distance
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _measure_block(tree, corner, spacing, exact, stack, stack_distance, distance):
     """Unsigned distances of a block's samples, exact up to `exact`, beyond it a lower bound above `exact`.
 
@@ -138,7 +139,7 @@ def _measure_block(tree, corner, spacing, exact, stack, stack_distance, distance
             distance[i + di, j + dj, k + dk] = value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _sign_block(tree, corner, spacing, stack, distance):
     """Make the distances of samples inside the mesh negative.
 
@@ -163,7 +164,7 @@ def _sign_block(tree, corner, spacing, stack, distance):
             length = _spread_sign(i, j, k, sign, spacing, is_known, distance, queue, length)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _spread_sign(i, j, k, sign, spacing, is_known, distance, queue, length):
     """Give the sign of sample (i, j, k) to those of its 26 neighbours that no surface parts from it."""
     here = abs(distance[i, j, k])
@@ -181,7 +182,7 @@ def _spread_sign(i, j, k, sign, spacing, is_known, distance, queue, length):
     return length
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+@kernel(parallel=True)
 def query_field(field, points, offset, distance, normal):
     """Interpolate the field at points (n, 3) [m], with the surface moved outward by `offset` [m].
 
@@ -201,7 +202,7 @@ def query_field(field, points, offset, distance, normal):
             normal[query, 0], normal[query, 1], normal[query, 2] = gx / length, gy / length, gz / length
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _field_at(field, x, y, z):
     """Distance [m] and its gradient at (x, y, z), counted in samples from the field's origin."""
     nx, ny, nz = field.rows.shape
@@ -220,7 +221,7 @@ def _field_at(field, x, y, z):
     return value, gx, gy, gz
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _interpolated(samples, x, y, z):
     """Trilinear interpolation in one block: value [m] and gradient; x, y, z in [0, 8]."""
     i, j, k = min(int(x), CELLS - 1), min(int(y), CELLS - 1), min(int(z), CELLS - 1)
@@ -239,7 +240,7 @@ def _interpolated(samples, x, y, z):
     return value, gx, gy, gz
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _bound(field, i, j, k, x, y, z):
     """A lower bound of the distance in a far block, with its sign, and the gradient of the blocks' centres."""
     nx, ny, nz = field.rows.shape

@@ -1,14 +1,15 @@
 """The exact distance from points to the nearest triangle of a mesh, by a search down the tree's boxes."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from ..kernels.compilation import kernel
 from .mesh_tree import STACK_SIZE
 
 QUERIES_PER_TASK = 256
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+@kernel(parallel=True)
 def distances(tree, points, distance):
     """Write the distance [m] of each point (n, 3) from the nearest triangle into distance (n,)."""
     for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
@@ -18,7 +19,7 @@ def distances(tree, points, distance):
             distance[query] = np.sqrt(nearest(tree, x, y, z, 0, stack, stack_distance)[0])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def nearest(tree, x, y, z, guess, stack, stack_distance):
     """The squared distance [m^2] from (x, y, z) to the nearest triangle, and that triangle.
 
@@ -58,7 +59,7 @@ def nearest(tree, x, y, z, guess, stack, stack_distance):
         node = stack[top]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel
 def _squared_distance_to_box(box, x, y, z):
     dx = max(box[0] - x, x - box[3], 0.0)
     dy = max(box[1] - y, y - box[4], 0.0)
@@ -66,7 +67,7 @@ def _squared_distance_to_box(box, x, y, z):
     return dx * dx + dy * dy + dz * dz
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _squared_distance(triangle, x, y, z):
     """The squared distance to a triangle, by the region that the point projects to (Ericson 2005, section 5.1.5)."""
     px, py, pz = x - triangle[0], y - triangle[1], z - triangle[2]
@@ -86,7 +87,7 @@ def _squared_distance(triangle, x, y, z):
     return dx * dx + dy * dy + dz * dz
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _nearest_on_edges(uu, uv, vv, up, vp):
     """The coordinates (s, t) of the nearest point on a triangle's three edges."""
     s = min(max(up / uu, 0.0), 1.0)

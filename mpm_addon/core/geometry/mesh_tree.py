@@ -7,8 +7,9 @@ triangles in Morton order. Building is sorting and one pass upward, so that a me
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ..kernels.compilation import kernel
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ def _morton_codes(points: Floats) -> NDArray[np.uint64]:
     return cells[:, 0] | (cells[:, 1] << np.uint64(1)) | (cells[:, 2] << np.uint64(2))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _fill_leaves(corners, leaf_starts, boxes, moments, areas):
     first = len(leaf_starts) - 2
     for leaf in range(len(leaf_starts) - 1):
@@ -95,7 +96,7 @@ def _fill_leaves(corners, leaf_starts, boxes, moments, areas):
             _add_moment(moment, nx, ny, nz, x, y, z)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _fill_inner_nodes(boxes, moments, areas):
     for node in range(len(boxes) // 2 - 1, -1, -1):
         left, right = 2 * node + 1, 2 * node + 2
@@ -114,7 +115,7 @@ def _fill_inner_nodes(boxes, moments, areas):
                 moment[entry] += part[entry]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _fill_radii(boxes, moments):
     for node in range(len(boxes)):
         for axis in range(3):
@@ -122,7 +123,7 @@ def _fill_radii(boxes, moments):
             moments[node, 3] += max(boxes[node, 3 + axis] - middle, middle - boxes[node, axis]) ** 2
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _area_vector(a, b, c):
     """Half the cross product of two edges: the triangle's normal times its area."""
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
@@ -130,7 +131,7 @@ def _area_vector(a, b, c):
     return 0.5 * (uy * vz - uz * vy), 0.5 * (uz * vx - ux * vz), 0.5 * (ux * vy - uy * vx)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _add_moment(moment, nx, ny, nz, x, y, z):
     """Add an area vector at (x, y, z) from the node's centre to its moments."""
     moment[4] += nx

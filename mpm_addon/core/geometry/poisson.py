@@ -11,10 +11,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from ..description import Shape
+from ..kernels.compilation import kernel
 from .interior import interior_distance
 from .mesh_topology import Floats
 from .region import Region, region_of
@@ -165,7 +166,7 @@ _AROUND = np.array(
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mixed(number):
     """A 64-bit hash (Steele, Lea and Flood 2014, SplitMix64)."""
     number += np.uint64(0x9E3779B97F4A7C15)
@@ -174,13 +175,13 @@ def _mixed(number):
     return number ^ (number >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _uniform(key, number):
     """A random number in [0, 1)."""
     return float(_mixed(key + np.uint64(number)) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _row_and_cell(grid, i, j, k):
     """The block's row (-1: none) and the place in it of cell (i, j, k)."""
     if i < 0 or j < 0 or k < 0:
@@ -191,7 +192,7 @@ def _row_and_cell(grid, i, j, k):
     return grid.table[bi, bj, bk], (i & 7) << 6 | (j & 7) << 3 | k & 7
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _state(grid, points, x, y, z):
     """REJECTED where a point is too near or no block is, else INSIDE or UNKNOWN."""
     i, j, k = math.floor(x / grid.cell), math.floor(y / grid.cell), math.floor(z / grid.cell)
@@ -209,7 +210,7 @@ def _state(grid, points, x, y, z):
     return INSIDE if grid.is_inside[here] else UNKNOWN
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+@kernel(parallel=True)
 def _throw_around(grid, points, front, radius, key, darts, states):
     for member in prange(len(front)):
         x, y, z = points[front[member]]
@@ -224,7 +225,7 @@ def _throw_around(grid, points, front, radius, key, darts, states):
             states[dart] = _state(grid, points, darts[dart, 0], darts[dart, 1], darts[dart, 2])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+@kernel(parallel=True)
 def _throw_into_cubes(grid, points, corners, edge, key, darts, states):
     for dart in prange(len(corners)):
         for axis in range(3):
@@ -232,7 +233,7 @@ def _throw_into_cubes(grid, points, corners, edge, key, darts, states):
         states[dart] = _state(grid, points, darts[dart, 0], darts[dart, 1], darts[dart, 2])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _place(grid, points, count, darts, states):
     """Place the darts marked INSIDE that are still free; the new number of points."""
     for dart in range(len(darts)):
@@ -251,7 +252,7 @@ def _place(grid, points, count, darts, states):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+@kernel(parallel=True)
 def _find_open_eighths(grid, points, corners, edge, open_eighths, is_sure):
     """Which eighths of cubes (n,) the ball of no single point covers, and whether the cube is inside for sure."""
     for cube in prange(len(corners)):
@@ -264,7 +265,7 @@ def _find_open_eighths(grid, points, corners, edge, open_eighths, is_sure):
             open_eighths[cube, eighth] = covered >> eighth & 1 == 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _covered_eighths(grid, points, i, j, k, x, y, z, edge):
     """The eighths of the cube around (x, y, z) that lie within the distance of one point, as bits of 4x + 2y + z."""
     covered = 0

@@ -8,8 +8,9 @@ first two terms of their Taylor series (Barill et al. 2018, eq. 12 and 13), near
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from ..kernels.compilation import kernel
 from .mesh_tree import STACK_SIZE
 
 QUERIES_PER_TASK = 256
@@ -18,7 +19,7 @@ FAR_FOR_SIGNS = 2.0
 FAR_FOR_NUMBERS = 6.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+@kernel(parallel=True)
 def winding_numbers(tree, points, far, winding):
     """Write the winding number of each point (n, 3) into winding (n,); `far` is one of the constants above."""
     for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
@@ -28,7 +29,7 @@ def winding_numbers(tree, points, far, winding):
             winding[query] = winding_at(tree, x, y, z, far, stack)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def winding_at(tree, x, y, z, far, stack):
     """The winding number at (x, y, z). `stack` is a scratch array of `STACK_SIZE`."""
     first_leaf = len(tree.leaf_starts) - 2
@@ -54,7 +55,7 @@ def winding_at(tree, x, y, z, far, stack):
     return total / (4.0 * math.pi)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _far_solid_angle(moment, dx, dy, dz, squared):
     """N . d / |d|^3 + M : (I / |d|^3 - 3 d d^T / |d|^5), with d from the query to the group's centre."""
     cubed = squared * math.sqrt(squared)
@@ -65,7 +66,7 @@ def _far_solid_angle(moment, dx, dy, dz, squared):
     return (dipole + trace - 3.0 * along / squared) / cubed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _solid_angle(triangle, x, y, z):
     """The signed solid angle of a triangle (Van Oosterom and Strackee 1983, eq. 8)."""
     ax, ay, az = triangle[0] - x, triangle[1] - y, triangle[2] - z

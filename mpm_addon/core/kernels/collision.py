@@ -106,7 +106,7 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
     Returns:
         The distance; `far` where the cell reaches beyond the blocks around.
     """
-    cx, cy, cz = int(math.floor(x)), int(math.floor(y)), int(math.floor(z))
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     if min(cx, cy, cz) < -BLOCK or max(cx, cy, cz) >= 2 * BLOCK - 1:
         return far
     total = 0.0
@@ -121,7 +121,7 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
 @kernel
 def interpolated_normal(x, y, z, neighbours, row_of_block, normal):
     """The unit normal at a point, interpolated like the distance; zero where it is not defined."""
-    cx, cy, cz = int(math.floor(x)), int(math.floor(y)), int(math.floor(z))
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     nx, ny, nz = 0.0, 0.0, 0.0
     for corner in range(8):
         ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
@@ -158,7 +158,7 @@ def fill_arenas(blocks, neighbours, row_of_block, distance, far, arenas):
 @kernel
 def is_surely_outside(x, y, z, arena, far):
     """Whether a point lies outside, as far as the nodes of its block's arena tell."""
-    ix, iy, iz = int(math.floor(x)) + 1, int(math.floor(y)) + 1, int(math.floor(z)) + 1
+    ix, iy, iz = math.floor(x) + 1, math.floor(y) + 1, math.floor(z) + 1
     if min(ix, iy, iz) < 0 or max(ix, iy, iz) >= ARENA - 1:
         return False
     # no point of the cell is farther from a corner than the cell's diagonal

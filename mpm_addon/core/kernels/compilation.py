@@ -1,4 +1,6 @@
-"""How kernels are compiled and where their machine code is kept. Must be imported before any kernel is made.
+"""How kernels are compiled and where their machine code is kept. Every kernel is made by `kernel`.
+
+Scalars are computed without fastmath; lanes carry flags of their own (see `vector`).
 
 Numba keys a kernel's cached code on the kernel's own file, so that a law edited in another file would come back stale. The
 cache folder is therefore named by a hash of all sources of the core.
@@ -18,8 +20,6 @@ from numba import njit
 from numba.extending import register_jitable
 
 from . import arithmetic, vector  # noqa: F401  (vector teaches numba what arithmetic means for lanes)
-
-FAST_FLAGS = {"contract", "nsz"}
 
 
 def source_hash() -> str:
@@ -69,7 +69,5 @@ def teach_generic_functions() -> None:
 def kernel(function: Callable[..., Any] | None = None, *, parallel: bool = False) -> Any:
     """Compile a module-level function of arrays and scalars; its code is kept on disk."""
     teach_generic_functions()
-    decorate = njit(
-        cache=True, nogil=True, parallel=parallel, error_model="numpy", boundscheck=False, fastmath=FAST_FLAGS
-    )
+    decorate = njit(cache=True, nogil=True, parallel=parallel, error_model="numpy", boundscheck=False)
     return decorate(function) if function is not None else decorate

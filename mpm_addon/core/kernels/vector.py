@@ -92,7 +92,7 @@ class _Binary(AbstractTemplate):
 class _Compare(_Binary):
     def generic(self, args: Any, kws: Any) -> Any:
         found = super().generic(args, kws)
-        return found and signature(MaskType(found.return_type.count), *found.args)
+        return signature(MaskType(found.return_type.count), *found.args) if found else None
 
 
 class _MaskBinary(AbstractTemplate):
@@ -108,7 +108,7 @@ class _Unary(AbstractTemplate):
 
 
 def _define(key: Any, template: type, lowering: Callable[..., Any], *forms: tuple[Any, ...]) -> None:
-    infer_global(key)(type(f"Lanes_{key.__name__}", (template,), {"key": key}))
+    infer_global(key)(type(f"Lanes_{key.__name__}", (template,), {"key": key}))  # pyright: ignore[reportOptionalCall]
     for form in forms:
         lower_builtin(key, *form)(lowering)
 

@@ -7,11 +7,11 @@ from numba.extending import overload
 from ..kernels.arithmetic import generic
 from ..kernels.compilation import teach_generic_functions
 from ..kernels.linalg import advanced, determinant, recomposed, selected, singular_values, symmetric_recomposed
-from .law import LAW_OF_CONSTANTS, FluidLaw, Law, PrincipalLaw
+from .law import LAW_OF_CONSTANTS, FluidLaw, PrincipalLaw
 
 
-def law_of(constants: Any) -> type[Law]:
-    """The law whose constants have this numba type."""
+def law_of(constants: Any) -> Any:
+    """The class of the law whose constants have this numba type."""
     teach_generic_functions()
     return LAW_OF_CONSTANTS[constants.instance_class]
 

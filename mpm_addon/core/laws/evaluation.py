@@ -42,9 +42,11 @@ def evaluate_law(
     law = make_law(name, parameters)
     deformations, shape = _as_matrices(F, "F")
     states = _states(law, state, shape)
-    gradients = np.zeros_like(deformations) if velocity_gradient is None else _as_matrices(velocity_gradient, "velocity_gradient")[0]
-    if gradients.shape != deformations.shape:
-        raise SceneError(f"velocity_gradient: shape {np.shape(velocity_gradient)} is not that of F {np.shape(F)}; give one for each F.")
+    gradients = np.zeros_like(deformations)
+    if velocity_gradient is not None:
+        gradients, given = _as_matrices(velocity_gradient, "velocity_gradient")
+        if given != shape:
+            raise SceneError(f"velocity_gradient: shape {(*given, 3, 3)} is not that of F {(*shape, 3, 3)}; give one for each F.")
     energies = np.empty(len(deformations))
     stresses = np.empty((len(deformations), 6))
     _evaluate(law.constants(), deformations, states, gradients, energies, stresses)

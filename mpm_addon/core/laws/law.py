@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from ..parameters import parameter, validate
 
-
 LAW_OF_CONSTANTS: dict[type, type["Law"]] = {}
 
 

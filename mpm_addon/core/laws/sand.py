@@ -108,7 +108,7 @@ class Sand(PrincipalLaw, ElasticLaw):
     young_modulus: float = parameter(3.537e5, unit="Pa", above=0.0, help="Stiffness of the grains' packing")
     poisson_ratio: float = parameter(0.3, minimum=0.0, below=0.5, help="How much the packing bulges sideways when pressed")
     friction_angle: float | None = parameter(
-        None, unit="degrees", minimum=0.0, below=90.0, example=35.0, help="Constant angle of inner friction; steeper heaps with larger angles"
+        None, unit="degrees", minimum=0.0, below=90.0, example=35.0, help="Constant angle of inner friction; a larger one heaps steeper"
     )
     friction_hardening: tuple[float, float, float, float] | None = parameter(
         None,

@@ -88,7 +88,9 @@ class Snow(PrincipalLaw, ElasticLaw):
     critical_stretch: float = parameter(
         7.5e-3, minimum=0.0, maximum=1.0, help="Stretch at which snow begins to break; small is powder, large is wet and chunky"
     )
-    hardening: float = parameter(10.0, minimum=0.0, maximum=100.0, help="How fast packed snow hardens; large is icy and brittle, small is muddy")
+    hardening: float = parameter(
+        10.0, minimum=0.0, maximum=100.0, help="How fast packed snow hardens; large is icy and brittle, small is muddy"
+    )
     volume_ratio_min: float = parameter(0.6, above=0.0, maximum=1.0, help="Least plastic volume ratio: limits how hard packed snow becomes")
     volume_ratio_max: float = parameter(20.0, minimum=1.0, maximum=1000.0, help="Greatest plastic volume ratio of loosened snow")
 
