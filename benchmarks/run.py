@@ -5,11 +5,8 @@ colliders, emission, several materials and the adaptive step. Wall and CPU secon
 compiling and writing; million particle-steps a second are of wall time, the median of several frames.
 """
 
-import os
-
-os.environ.setdefault("NUMBA_THREADING_LAYER", "workqueue")
-
 import argparse
+import os
 import statistics
 import sys
 import time
@@ -18,6 +15,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+from mpm_addon.cli import prepare_numba  # noqa: E402
+
+prepare_numba()
 
 import numba  # noqa: E402
 
