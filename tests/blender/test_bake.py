@@ -17,7 +17,7 @@ from mpm_addon.blender import commands, operators, paths, playback, session, wor
 from mpm_addon.blender.session import progress_text
 from mpm_addon.core.errors import Cancelled, MpmError
 
-from .scenes import add_emitter, add_mesh, description, error_of, write_cache
+from .scenes import add_emitter, description, error_of
 
 STAND_IN = Path(__file__).with_name("stand_in_bake.py")
 blender = pytest.mark.blender
@@ -330,51 +330,6 @@ def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any)
     assert (modal.timers, session.current()) == ([], None)
 
 
-# Freeing.
-
-
-def test_freeing_deletes_the_bakes_files_and_no_others(bpy: Any, tmp_path: Path) -> None:
-    folder = write_cache(tmp_path / "cache", {1: 3, 2: 3})
-    (folder / "notes.txt").write_text("mine")
-    (folder / "scene" / "texture.npz").write_text("mine")
-    item = playback.result_object(bpy.context.scene, str(folder))
-    bpy.context.scene.frame_set(1)
-    assert len(item.data.vertices) == 3
-    assert bpy.ops.mpm.bake_free(cache=str(folder)) == {"FINISHED"}
-    left = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    assert left == ["notes.txt", "scene/texture.npz"]
-    assert len(item.data.vertices) == 0
-
-
-def test_freeing_leaves_no_empty_folder(bpy: Any, tmp_path: Path) -> None:
-    folder = write_cache(tmp_path / "cache", {1: 3})
-    bpy.context.scene.mpm.cache = str(folder)
-    bpy.ops.mpm.bake_free()
-    assert not folder.exists()
-
-
-def test_a_folder_that_is_no_cache_is_not_touched(bpy: Any, tmp_path: Path) -> None:
-    (tmp_path / "frames").mkdir()
-    (tmp_path / "frames" / "frame_000001.npz").write_text("mine")
-    assert "holds no cache" in error_of(lambda: bpy.ops.mpm.bake_free(cache=str(tmp_path)))
-    assert (tmp_path / "frames" / "frame_000001.npz").exists()
-
-
-# Paths.
-
-
-def test_caches_are_beside_the_file(bpy: Any, tmp_path: Path) -> None:
-    scene = bpy.context.scene
-    assert paths.cache_path(scene).startswith(str(paths.unsaved_folder()))
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
-    assert paths.cache_path(scene) == "//cache_mpm"
-    assert paths.absolute(paths.cache_path(scene)) == tmp_path / "cache_mpm"
-    assert paths.cache_path(scene, object_name="Ball/1") == "//cache_Ball_1"
-    assert paths.cache_path(scene, object_name="Ball", cache="//mine") == "//mine"
-    scene.mpm.cache = ""
-    assert paths.cache_path(scene) == "//cache_mpm"
-
-
 # The command line.
 
 
@@ -406,8 +361,3 @@ def test_bad_usage_has_status_2_and_help_0(capsys: pytest.CaptureFixture[str]) -
 
 def test_the_command_is_registered_under_its_name(fake_blender: Any) -> None:
     assert fake_blender.command_line["mpm"] is commands.run
-
-
-def test_a_plain_mesh_is_no_particle_object(bpy: Any) -> None:
-    add_mesh(bpy, "Cube")
-    assert playback.result_objects(bpy.context.scene) == []

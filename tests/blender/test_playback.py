@@ -217,3 +217,8 @@ def test_rendered_frames_show_their_own_particles(bpy: Any, particles: Any, tmp_
         bpy.app.handlers.render_post.remove(note)
     assert seen == [(2, 5), (3, 8), (4, 0)]
     assert scene.render.use_lock_interface
+
+
+def test_a_plain_mesh_is_no_particle_object(bpy: Any) -> None:
+    add_mesh(bpy, "Cube")
+    assert playback.result_objects(bpy.context.scene) == []
