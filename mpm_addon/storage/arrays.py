@@ -28,7 +28,6 @@ _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError,
     ValueError, TypeError, KeyError, EOFError, OverflowError, RuntimeError,
 )  # fmt: skip
-_MAGIC_SIZE = 8
 
 
 class ArrayFileError(Exception):
@@ -102,11 +101,9 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any
         for extent in shape:
             count *= extent
         size = count * dtype.itemsize
-        if size < 0 or size > info.file_size - _MAGIC_SIZE:
-            raise ValueError(f'"{info.filename}" is shorter than it says')
-        data = stream.read(size)
-        # Reading on to the very end is what makes zipfile compare the CRC.
-        if len(data) != size or stream.read(1):
+        if stream.tell() + size != info.file_size:
             raise ValueError(f'"{info.filename}" has another length than it says')
+        # reading to the end makes zipfile compare the CRC
+        data = stream.read(size)
     array = np.frombuffer(bytearray(data), dtype=dtype)
     return array.reshape(shape, order="F" if is_fortran else "C")

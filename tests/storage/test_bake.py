@@ -94,6 +94,31 @@ def test_a_missing_frame_in_the_middle_is_made_again(scene: Path, tmp_path: Path
     assert frame_bytes(tmp_path / "whole") == whole
 
 
+def test_filling_a_gap_keeps_the_later_checkpoint(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    (tmp_path / "whole" / "frames" / "frame_000002.npz").unlink()
+    bake_here(scene, tmp_path / "whole", frames=(2, 2))
+    longer = write_small_scene(tmp_path / "longer", frame_end=7)
+    assert bake_here(longer, tmp_path / "whole")[0]["resumed_from"] == 6
+
+
+def test_a_checkpoint_of_another_scene_is_not_used(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    cache, other = tmp_path / "cache", tmp_path / "other_cache"
+    bake_here(scene, cache, frames=(1, 3))
+    bake_here(write_small_scene(tmp_path / "other", seed=5), other, frames=(1, 3))
+    (cache / "checkpoint.npz").write_bytes((other / "checkpoint.npz").read_bytes())
+    assert bake_here(scene, cache)[0]["resumed_from"] is None
+    assert frame_bytes(cache) == whole
+
+
+def test_a_journal_line_cut_short_spoils_no_later_line(scene: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    bake_here(scene, cache, frames=(1, 3))
+    journal = cache / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-10])
+    bake_here(scene, cache)
+    assert set(open_cache(cache).journal()) == {1, 2, 4, 5, 6}
+
+
 def test_only_the_frames_asked_for_are_kept(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     bake_here(scene, tmp_path / "cache", frames=(3, 4))
     assert open_cache(tmp_path / "cache").frames == [3, 4]

@@ -78,6 +78,15 @@ def test_arrays_of_another_program_are_no_frame(cache: Path) -> None:
         open_cache(cache).frame(2)
 
 
+def test_a_frame_that_lost_an_array_is_found(cache: Path) -> None:
+    path = open_cache(cache).frame_path(2)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files if name != "stress"}
+    np.savez(path, **arrays)
+    with pytest.raises(CacheError, match="does not hold the arrays that it announces"):
+        open_cache(cache).frame(2)
+
+
 def test_files_of_other_names_are_no_frames(cache: Path) -> None:
     (cache / "frames" / "frame_000009.npz.123.partial").write_bytes(b"half")
     (cache / "frames" / "notes.txt").write_text("mine")

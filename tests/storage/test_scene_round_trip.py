@@ -205,6 +205,8 @@ def test_a_scene_is_never_half_overwritten(tmp_path: Path) -> None:
     """Array files are named by their content, so what the old scene.toml names is there until the new one is."""
     write_scene(small_scene(), tmp_path)
     before = (tmp_path / "scene.toml").read_bytes()
-    write_scene(small_scene(emitters=(Emitter("a", Mesh(2 * TETRAHEDRON, FACES), "jelly"),)), tmp_path)
+    larger = small_scene(emitters=(Emitter("a", Mesh(2 * TETRAHEDRON, FACES), "jelly"),))
+    write_scene(larger, tmp_path)
+    assert read_scene(tmp_path) == larger
     (tmp_path / "scene.toml").write_bytes(before)
     assert read_scene(tmp_path) == small_scene()
