@@ -10,7 +10,7 @@ import itertools
 import re
 from typing import Any
 
-from . import structs, vectors
+from . import vectors
 from .structs import (
     BEHAVIOURS,
     COMPUTED,
@@ -364,5 +364,3 @@ def new_file() -> Any:
     CURRENT["scene"], CURRENT["view_layer"] = scene, layer
     return data
 
-
-structs.COMPUTED.setdefault(("bpy_struct", "rna_type"), lambda self: self.bl_rna)

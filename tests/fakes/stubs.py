@@ -120,7 +120,7 @@ class Stubs:
         match annotation:
             case ast.BinOp(left=left, right=right):
                 return self.enum_items(left) or self.enum_items(right)
-            case ast.Subscript(value=value, slice=inner) if _dotted(value) == "typing.Literal":
+            case ast.Subscript(value=value, slice=inner) if ast.unparse(value) == "typing.Literal":
                 values = inner.elts if isinstance(inner, ast.Tuple) else [inner]
                 # The stubs of 5.x write typing.Literal[SomeAlias] where older ones write SomeAlias.
                 if isinstance(values[0], ast.Attribute):
@@ -128,7 +128,7 @@ class Stubs:
                 return tuple(str(value.value) for value in values if isinstance(value, ast.Constant))
             case ast.Subscript(value=ast.Name(id="set"), slice=inner):
                 return self.enum_items(inner)
-            case ast.Attribute(attr=alias) if _dotted(annotation) == f"{ENUM_MODULE}.{alias}":
+            case ast.Attribute(attr=alias) if ast.unparse(annotation) == f"{ENUM_MODULE}.{alias}":
                 return self.named_enum(alias)
             case _:
                 return None
@@ -141,19 +141,15 @@ class Stubs:
         return self.enum_items(node.value) or ()
 
 
-def _dotted(node: ast.expr) -> str:
-    return ast.unparse(node)
-
-
 def _read_struct(node: ast.ClassDef) -> StructStub:
     bases: list[str] = []
     item_type = None
     for base in node.bases:
         if isinstance(base, ast.Subscript):
-            bases.append(_dotted(base.value))
-            item_type = _dotted(base.slice)
-        elif _dotted(base) not in ("typing.Any", "typing.Generic"):
-            bases.append(_dotted(base))
+            bases.append(ast.unparse(base.value))
+            item_type = ast.unparse(base.slice)
+        elif ast.unparse(base) not in ("typing.Any", "typing.Generic"):
+            bases.append(ast.unparse(base))
     stub = StructStub(node.name, tuple(name for name in bases if name.isidentifier()), item_type)
     for statement in node.body:
         match statement:
