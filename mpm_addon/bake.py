@@ -18,6 +18,7 @@ from .core.description import Scene
 from .core.errors import Cancelled, MpmError, SceneError
 from .core.estimate import Estimate, estimate
 from .core.particles import Frame
+from .core.support import refuse_unsupported
 from .storage.cache_writer import CacheWriter
 from .storage.scene_file import read_scene
 
@@ -47,7 +48,7 @@ def bake(
         scene_path: a scene file or its folder.
         cache_folder: the cache; made where it is missing.
         frames: the first and last frame to keep; all of the scene's where it is not given.
-        restart: remove the frames that an earlier bake left, whatever scene they are of.
+        restart: replace the frames that an earlier bake left, whatever scene they are of, once there is a new one.
         on_event: called with every event (see docs/formats.md). The last one is "done", "cancelled" or "error".
 
     Raises:
@@ -61,6 +62,7 @@ def bake(
     try:
         scene = read_scene(scene_path)
         wanted = wanted_frames(scene, frames)
+        refuse_unsupported(scene)
         cost = estimate(scene)
         writer = CacheWriter(Path(cache_folder), scene)
         writer.prepare(scene, restart=restart)
@@ -109,7 +111,7 @@ class _Job:
         self._scene = scene
         self._writer = writer
         self._emit = emit
-        present = set(writer.cache.whole_frames())
+        present = set() if writer.is_replacing else set(writer.cache.whole_frames())
         self._missing = [number for number in wanted if number not in present]
         self._total = len(wanted)
         self._done = len(wanted) - len(self._missing)
@@ -122,7 +124,7 @@ class _Job:
     def run(self, cost: Estimate) -> None:
         """Simulate until no wanted frame is missing. Raises MpmError."""
         started = time.perf_counter()
-        checkpoint = self._writer.read_checkpoint() if self._missing else None
+        checkpoint = self._writer.read_checkpoint() if self._missing and not self._writer.is_replacing else None
         if checkpoint is not None and checkpoint[0] >= self._missing[0]:
             checkpoint = None
         self._emit(
@@ -150,6 +152,9 @@ class _Job:
         missing, last = set(self._missing), self._missing[-1]
         started = time.perf_counter()
         for frame in simulation.frames():
+            if self._writer.is_replacing:
+                self._writer.begin(self._scene)
+                self.write_status("running")
             if frame.number in missing:
                 self._writer.write_frame(frame)
                 self._writer.note(frame, time.perf_counter() - started)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .description import SIDES, Collider, Domain, Scene
-from .errors import SceneError
 from .geometry.distance import distance_query
 from .geometry.motion import velocity_at
 from .geometry.shapes.plane import Plane
@@ -40,8 +39,6 @@ class Obstacle:
         self._surface = SURFACE_NUMBERS[collider.surface]
         self._friction = collider.friction
         self._motion = collider.motion
-        if self._motion is not None and self._motion.matrices is None:
-            raise SceneError(f'Collider "{collider.name}": motion by vertices is not computed yet; give motion by matrix.')
         self._fps = scene.time.fps
         self._query = distance_query(collider.shape, self.spacing)
         self._is_moving = collider.motion is not None

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from . import emission
 from .bodies import Body, bodies_of, compile_kernels
 from .description import Scene
-from .errors import SceneError
 from .estimate import estimate
 from .framing import Provenance, make_frame
 from .kernels.transfer import grid_to_particles, particles_to_grid, update_grid
@@ -24,6 +23,7 @@ from .laws.advance import advance_material
 from .obstacles import Obstacle, obstacles_of, open_limits
 from .particle_store import PIECE_COUNT, NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
 from .particles import Frame
+from .support import refuse_unsupported
 from .time_step import Speeds, StepControl
 
 # a particle may be this far from where it was sorted [cells]; one is what the arenas allow
@@ -77,6 +77,7 @@ class Simulation:
         self, scene: Scene, *, snapshot: Mapping[str, NDArray[Any]] | None = None, report: Report | None = None
     ) -> None:
         refuse_unsupported(scene)
+        estimate(scene)
         self.scene = scene
         self.bodies: list[Body] = bodies_of(scene)
         self.store = ParticleStore(len(self.bodies), scene.solver.precision)
@@ -233,26 +234,3 @@ class Simulation:
                 if not np.isfinite(self.store.table[:, low:high]).all():
                     return body.name
         return "the grid"
-
-
-def refuse_unsupported(scene: Scene) -> None:
-    """Refuse what a scene may say but this version does not compute, before anything is prepared.
-
-    Raises:
-        SceneError: naming what is asked for and what can be used.
-    """
-    solver = scene.solver
-    if solver.dimension != 3:
-        raise SceneError(f"solver: dimension {solver.dimension} is not computed yet; use 3.")
-    if solver.transfer != "apic":
-        raise SceneError(f'solver: transfer "{solver.transfer}" is not computed yet; use "apic".')
-    if solver.kernel != "quadratic":
-        raise SceneError(f'solver: kernel "{solver.kernel}" is not computed yet; use "quadratic".')
-    for emitter in scene.emitters:
-        if emitter.mode == "inflow":
-            raise SceneError(f'Emitter "{emitter.name}": mode "inflow" is not computed yet; use "once" or "repeat".')
-    for force in scene.forces:
-        raise SceneError(f'Force "{force.kind}": forces are not computed yet; remove it.')
-    if not scene.emitters:
-        raise SceneError(f'Scene "{scene.name}": there is no emitter; add one.')
-    estimate(scene)

@@ -43,10 +43,12 @@ class CacheWriter:
 
     Attributes:
         cache: the reading side.
+        is_replacing: whether frames of an earlier bake are still there, to be removed by `begin`.
     """
 
     def __init__(self, folder: Path, scene: Scene) -> None:
         self.cache = Cache(folder, manifest_of(scene))
+        self.is_replacing = False
         self._folder = folder
         self._hash: str = self.cache.manifest["scene_hash"]
         self._checkpoint_frame: int | None = None
@@ -54,9 +56,12 @@ class CacheWriter:
     def prepare(self, scene: Scene, *, restart: bool) -> None:
         """Make the folder ready: check that it is free or holds this scene's frames, and note what is baked.
 
+        Frames that a restart replaces stay, with their scene, until `begin`: a bake that fails before its first frame
+        must not cost them.
+
         Args:
             scene: the scene that will be baked.
-            restart: whether to remove what an earlier bake left.
+            restart: whether to replace what an earlier bake left.
 
         Raises:
             CacheError: the folder is a file, holds another scene or foreign files, or cannot be written.
@@ -66,11 +71,19 @@ class CacheWriter:
         with _writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             self._check(restart=restart)
-            if restart or not self.cache.frames:
-                remove_frames(self._folder)
             for place in (self._folder, self._folder / FRAMES, self._folder / SCENE):
                 _remove_temporaries(place)
             (self._folder / CANCEL).unlink(missing_ok=True)
+        self.is_replacing = restart and bool(self.cache.frames)
+        if not self.is_replacing:
+            self.begin(scene)
+
+    def begin(self, scene: Scene) -> None:
+        """Remove what is replaced and note what is baked. Raises CacheError."""
+        with _writing(self._folder):
+            if self.is_replacing or not self.cache.frames:
+                remove_frames(self._folder)
+            self.is_replacing = False
             write_scene(scene, self._folder / SCENE)
             text = json.dumps(dict(self.cache.manifest), indent=1) + "\n"
             write_atomically(self._folder / MANIFEST, lambda file: file.write(text.encode()))

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mpm_addon.bake import bake
@@ -211,6 +212,58 @@ def test_nothing_is_written_for_a_scene_that_is_wrong(tmp_path: Path) -> None:
         bake(tmp_path / "none.toml", tmp_path / "cache", on_event=events.append)
     assert events[-1]["event"] == "error"
     assert not (tmp_path / "cache").exists()
+
+
+UNSUPPORTED = {
+    "dimension 2": ("grid_spacing = 0.05", "grid_spacing = 0.05\ndimension = 2"),
+    'transfer "flip"': ("grid_spacing = 0.05", 'grid_spacing = 0.05\ntransfer = "flip"'),
+    'kernel "cubic"': ("grid_spacing = 0.05", 'grid_spacing = 0.05\nkernel = "cubic"'),
+    'mode "inflow"': ('name = "ball"', 'name = "ball"\nmode = "inflow"\nvelocity = [1, 0, 0]'),
+    "forces": ("[[emitters]]", '[[forces]]\nkind = "wind"\n[[emitters]]'),
+    "motion by vertices": (
+        "[[emitters]]",
+        '[[colliders]]\nname = "Cloth"\nmotion = "cloth.npz"\nshape = { kind = "mesh", file = "mesh.npz" }\n[[emitters]]',
+    ),
+}
+
+
+@pytest.mark.parametrize("asked", UNSUPPORTED)
+def test_what_is_not_computed_is_refused_before_anything_is_written_or_removed(
+    scene: Path, tmp_path: Path, whole: dict[str, bytes], asked: str
+) -> None:
+    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)
+    triangles = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    np.savez(scene / "mesh.npz", vertices=vertices, triangles=triangles)
+    np.savez(scene / "cloth.npz", frame=np.array([1, 2]), vertices=np.array([vertices, vertices]))
+    text = (scene / "scene.toml").read_text()
+    (scene / "scene.toml").write_text(text.replace(*UNSUPPORTED[asked], 1))
+    before = {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()}
+    for cache in ("whole", "new"):
+        with pytest.raises(SceneError, match=f"{asked}.* not computed yet"):
+            bake_here(scene, tmp_path / cache, restart=True)
+    assert {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()} == before
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_restart_that_fails_before_its_first_frame_costs_no_frame(
+    tmp_path: Path, stand_in_simulation: type[stand_in.Simulation], whole: dict[str, bytes]
+) -> None:
+    cache, other = tmp_path / "whole", write_small_scene(tmp_path / "other", seed=5)
+    manifest = (cache / "cache.json").read_bytes()
+    stand_in_simulation.fails_at = 1
+    with pytest.raises(UnstableError):
+        bake_here(other, cache, restart=True)
+    assert frame_bytes(cache) == whole
+    assert (cache / "cache.json").read_bytes() == manifest
+    assert bake_here(tmp_path / "scene", cache)[-1]["event"] == "done"
+    assert frame_bytes(cache) == whole
+
+
+def test_a_restart_simulates_anew(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+    events = bake_here(scene, tmp_path / "whole", restart=True)
+    assert (events[0]["done"], events[0]["resumed_from"]) == (0, None)
+    assert [event["frame"] for event in events if event["event"] == "frame"] == [1, 2, 3, 4, 5, 6]
+    assert frame_bytes(tmp_path / "whole") == whole
 
 
 def test_a_failure_keeps_the_frames_before_it(scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:

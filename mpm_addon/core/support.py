@@ -1,0 +1,29 @@
+"""What a scene may say but this version does not compute. Known before anything is prepared, and without numba."""
+
+from .description import Scene
+from .errors import SceneError
+
+
+def refuse_unsupported(scene: Scene) -> None:
+    """Refuse what a scene may say but this version does not compute, before anything is made or written.
+
+    Raises:
+        SceneError: naming what is asked for and what can be used.
+    """
+    solver = scene.solver
+    if solver.dimension != 3:
+        raise SceneError(f"solver: dimension {solver.dimension} is not computed yet; use 3.")
+    if solver.transfer != "apic":
+        raise SceneError(f'solver: transfer "{solver.transfer}" is not computed yet; use "apic".')
+    if solver.kernel != "quadratic":
+        raise SceneError(f'solver: kernel "{solver.kernel}" is not computed yet; use "quadratic".')
+    for emitter in scene.emitters:
+        if emitter.mode == "inflow":
+            raise SceneError(f'Emitter "{emitter.name}": mode "inflow" is not computed yet; use "once" or "repeat".')
+    for collider in scene.colliders:
+        if collider.motion is not None and collider.motion.matrices is None:
+            raise SceneError(f'Collider "{collider.name}": motion by vertices is not computed yet; give motion by matrix.')
+    for force in scene.forces:
+        raise SceneError(f'Force "{force.kind}": forces are not computed yet; remove it.')
+    if not scene.emitters:
+        raise SceneError(f'Scene "{scene.name}": there is no emitter; add one.')
