@@ -2,7 +2,9 @@
 
 import dataclasses
 import math
+import sys
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,6 +87,72 @@ def test_a_count_that_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     cube = Emitter("Cube", Box(size=(1, 1, 1)), "jelly", particle_count=2**31 - 1)
     with pytest.raises(SceneError, match=r'Emitter "Cube": particle_count 2147483647: .* use at most'):
         estimate(scene_of(cube))
+
+
+def test_dense_matter_takes_what_was_measured() -> None:
+    """819 bytes a particle in single precision, and twice that in double precision."""
+    cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly", particles_per_cell=8)
+    for precision, measured in (("float32", 819), ("float64", 1638)):
+        cost = estimate(scene_of(cube, solver=Solver(grid_spacing=0.01, precision=precision)))
+        each = (cost.memory_bytes - module.BYTES_OF_PROGRAM) / cost.particles
+        assert measured < each < 1.2 * measured
+
+
+def test_points_far_apart_take_a_block_each() -> None:
+    apart = np.stack(np.meshgrid(*[np.arange(10.0)] * 3), axis=-1).reshape(-1, 3)
+    memory = {}
+    for name, position in (("apart", apart), ("together", apart * 0.01)):
+        cost = estimate(scene_of(Emitter(name, Points(position), "jelly")))
+        memory[name] = cost.memory_bytes - module.BYTES_OF_PROGRAM
+    assert memory["apart"] == 1000 * (850 + 20_000)
+    assert memory["together"] == 1000 * 850 + 20_000
+
+
+def test_few_particles_in_a_large_shape_take_no_more_blocks_than_particles() -> None:
+    cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly", particle_count=10)
+    cost = estimate(scene_of(cube, solver=Solver(grid_spacing=1e-3)))
+    assert cost.memory_bytes - module.BYTES_OF_PROGRAM == 10 * (850 + 20_000)
+
+
+def test_the_count_that_is_advised_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "available_memory", lambda: 1_000_000_000)
+    for spacing in (0.1, 0.001):
+        cube = Emitter("Cube", Box(size=(1, 1, 1)), "jelly", particle_count=10**8)
+        solver = Solver(grid_spacing=spacing)
+        with pytest.raises(SceneError) as caught:
+            estimate(scene_of(cube, solver=solver))
+        advice = int(str(caught.value).rsplit("at most ", 1)[1].split()[0])
+        estimate(scene_of(dataclasses.replace(cube, particle_count=advice), solver=solver))
+
+
+def test_points_that_do_not_fit_are_counted_in_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "available_memory", lambda: 500_000_000)
+    position = np.random.default_rng(0).random((10_000, 3)) * 100.0
+    with pytest.raises(SceneError, match=r'Emitter "dust": 10000 points: .* use at most \d+ particles'):
+        estimate(scene_of(Emitter("dust", Points(position), "jelly")))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
+@pytest.mark.parametrize(
+    ("limit", "cached", "left"), [("300000000", 0, 200_000_000), ("300000000", 50_000_000, 250_000_000), ("1000", 0, 0)]
+)
+def test_a_container_has_no_more_than_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, cached: int, left: int
+) -> None:
+    (tmp_path / "memory.max").write_text(f"{limit}\n")
+    (tmp_path / "memory.current").write_text("100000000\n")
+    (tmp_path / "memory.stat").write_text(f"anon 5\ninactive_file {cached}\n")
+    monkeypatch.setattr(module, "CONTROL_GROUP", tmp_path)
+    assert available_memory() == left
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
+def test_a_container_without_a_limit_has_what_the_computer_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CONTROL_GROUP", tmp_path)
+    assert available_memory() > 0
+    for name, text in (("memory.max", "max\n"), ("memory.current", "1\n"), ("memory.stat", "anon 5\n")):
+        (tmp_path / name).write_text(text)
+    assert available_memory() > 0
 
 
 def test_this_computer_has_some_memory() -> None:
