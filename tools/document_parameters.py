@@ -1,0 +1,55 @@
+"""Writes docs/materials.md: the parameters of every law, as the laws declare them."""
+
+from __future__ import annotations
+
+import sys
+
+from environments import ROOT
+
+PAGE = ROOT / "docs" / "materials.md"
+
+INTRODUCTION = """\
+# Materials
+
+The laws and their parameters, as scene files, presets and the interface name them. `make docs` writes this page from
+the laws' declarations. A value outside its range is refused with a line that says what is allowed.
+"""
+
+
+def main() -> int:
+    # from the source tree, wherever this is started
+    sys.path.insert(0, str(ROOT))
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"docs: {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def page() -> str:
+    """Returns the page: a heading and a table for each law."""
+    from mpm_addon.core.laws import LAWS
+
+    return "\n".join([INTRODUCTION, *(section(name, law) for name, law in LAWS.items())])
+
+
+def section(name: str, law: type) -> str:
+    """Returns a law's heading and the table of its parameters."""
+    from mpm_addon.core.parameters import parameters_of
+
+    rows = ["| parameter | default | unit | range | meaning |", "|---|---|---|---|---|"]
+    for declared in parameters_of(law):
+        default = "required" if declared.is_required else shown(declared.default)
+        bounds = declared.limits().removesuffix(declared.unit).removeprefix("a finite number").strip()
+        cells = (f"`{declared.name}`", default, declared.unit, bounds, declared.help)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return f"## {law.label}: `{name}`\n\n" + "\n".join(rows) + "\n"
+
+
+def shown(value: object) -> str:
+    """Returns a default as a scene file would have it."""
+    if value is None:
+        return "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
