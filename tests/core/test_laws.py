@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mpm_addon.core import evaluate_law, return_map
 from mpm_addon.core.bodies import Body
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.kernels.rows import DEFORMATION, ROW_COUNT, STATE, STRESS, VELOCITY_GRADIENT
+from mpm_addon.core.kernels.rows import DEFORMATION, DENSITY, ROW_COUNT, STATE, STRESS, VELOCITY_GRADIENT
 from mpm_addon.core.laws import LAWS, PrincipalLaw
 from mpm_addon.core.laws.advance import advance_material
 
@@ -219,3 +219,15 @@ def test_unknown_names_suggest_the_nearest() -> None:
         evaluate_law("snow", EYE, {"youngs_modulus": 1.0})
     with pytest.raises(SceneError, match='did you mean "plastic_volume_ratio"'):
         evaluate_law("snow", EYE, state={"plastic_volume": 1.0})
+
+
+@pytest.mark.parametrize(("density", "expected"), [(2000.0, 1.0), (1000.0, 1.0), (800.0, 1.25), (500.0, 1.5), (0.0, 1.5)])
+def test_expanded_water_takes_no_more_volume_than_the_grid_shows(density: float, expected: float) -> None:
+    """J 1.2 grows by a quarter to 1.5, but to no more than rho0 / rho, and to 1 in dense matter."""
+    law = LAWS["water"]()
+    table = np.zeros((ROW_COUNT, 8))
+    table[STATE] = 1.2
+    table[DENSITY] = density
+    table[[VELOCITY_GRADIENT, VELOCITY_GRADIENT + 4]] = 0.125
+    advance_material(law.constants(), table, np.array([0, 8]), 0, 1, np.array([0, 1]), 1.0, np.zeros((1, 3)))
+    assert table[STATE] == pytest.approx(expected, rel=1e-12)

@@ -8,5 +8,6 @@ STATE = 24  # 2, the law's state
 STRESS = 26  # 6, Kirchhoff stress [Pa]
 MASS = 32  # [kg]
 VOLUME = 33  # rest volume [m^3]
-ROW_COUNT = 34
+DENSITY = 34  # mass at the nodes around, by their weights, per cell [kg/m^3]
+ROW_COUNT = 35
 STATE_SIZE = 2

@@ -10,7 +10,7 @@ from numba import prange
 from .arithmetic import absolute, constant, generic, maximum, sqrt
 from .blocks import ARENA, ARENA_NODES, BLOCK, BLOCK_NODES, NEIGHBOURS
 from .compilation import kernel
-from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .rows import DENSITY, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .vector import LANE_COUNT, floor, largest, load, shuffled, splat, store, store_as_int32
 
 NODE = 4
@@ -83,7 +83,7 @@ def store_rows(table, column, a, b, c, d):
 
 @generic
 def load_rows(table, column):
-    """Read eight rows of four, 16 numbers apart, as three vectors of eight lanes; the fourth value is left out."""
+    """Read eight rows of four, 16 numbers apart, as four vectors of eight lanes."""
     together = (0, 1, 2, 3, 4, 5, 6, 7)
     r04 = shuffled(load(table, column, 4), load(table, column + 64, 4), together)
     r15 = shuffled(load(table, column + 16, 4), load(table, column + 80, 4), together)
@@ -96,7 +96,8 @@ def load_rows(table, column):
     a = shuffled(ab_low, ab_high, (0, 1, 8, 9, 4, 5, 12, 13))
     b = shuffled(ab_low, ab_high, (2, 3, 10, 11, 6, 7, 14, 15))
     c = shuffled(cd_low, cd_high, (0, 1, 8, 9, 4, 5, 12, 13))
-    return a, b, c
+    d = shuffled(cd_low, cd_high, (2, 3, 10, 11, 6, 7, 14, 15))
+    return a, b, c, d
 
 
 @generic
@@ -290,7 +291,7 @@ def gather_arena(nodes, neighbours, scratch):
 
 @kernel(parallel=True)
 def grid_to_particles(particles, first, material_count, pieces, neighbours, nodes, dt, spacing, scratch, index, extremes):
-    """Gather velocity and affine velocity, and move the particles.
+    """Gather velocity, affine velocity and the density around, and move the particles.
 
     v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T, x += dt v (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 
@@ -302,6 +303,7 @@ def grid_to_particles(particles, first, material_count, pieces, neighbours, node
     """
     gradient_factor = 4.0 / spacing
     step = dt / spacing
+    per_volume = 1.0 / spacing**3
     for piece in prange(pieces.size - 1):
         table = scratch[piece]
         numbers = index[piece]
@@ -316,10 +318,11 @@ def grid_to_particles(particles, first, material_count, pieces, neighbours, node
                 dx, dy, dz = prepare_weights(x, y, z, table, numbers)
                 for lane in range(LANE_COUNT):
                     gather_lane(arena, NODE * numbers[lane], table, lane)
-                u, v, w = load_rows(table, TABLE)
-                a, d, g = load_rows(table, TABLE + 4)
-                b, e, h = load_rows(table, TABLE + 8)
-                c, f, i = load_rows(table, TABLE + 12)
+                u, v, w, mass = load_rows(table, TABLE)
+                a, d, g, _ = load_rows(table, TABLE + 4)
+                b, e, h, _ = load_rows(table, TABLE + 8)
+                c, f, i, _ = load_rows(table, TABLE + 12)
+                store(particles[DENSITY], slot, per_volume * mass)
                 a, b, c = gradient_factor * (a - u * dx), gradient_factor * (b - u * dy), gradient_factor * (c - u * dz)
                 d, e, f = gradient_factor * (d - v * dx), gradient_factor * (e - v * dy), gradient_factor * (f - v * dz)
                 g, h, i = gradient_factor * (g - w * dx), gradient_factor * (h - w * dy), gradient_factor * (i - w * dz)

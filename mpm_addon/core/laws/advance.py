@@ -8,7 +8,7 @@ from numba.extending import overload
 from ..kernels.arithmetic import constant, maximum, sqrt
 from ..kernels.compilation import kernel
 from ..kernels.linalg import squared_norm
-from ..kernels.rows import DEFORMATION, MASS, STATE, STRESS, VELOCITY_GRADIENT
+from ..kernels.rows import DEFORMATION, DENSITY, MASS, STATE, STRESS, VELOCITY_GRADIENT
 from ..kernels.transfer import load_matrix, store_matrix, store_vector
 from ..kernels.vector import LANE_COUNT, largest, load, store
 from .dispatch import law_of, update
@@ -76,6 +76,7 @@ def advance_material(constants, particles, first, material, material_count, piec
                     load_matrix(particles, DEFORMATION, slot),
                     load_state(constants, particles, slot),
                     velocity_gradient,
+                    load(particles[DENSITY], slot, 8),
                     dt,
                 )
                 store_matrix(particles, DEFORMATION, slot, deformation)

@@ -16,7 +16,7 @@ def law_of(constants: Any) -> Any:
     return LAW_OF_CONSTANTS[constants.instance_class]
 
 
-def update(constants: Any, deformation: Any, state: Any, velocity_gradient: Any, dt: Any) -> Any:
+def update(constants: Any, deformation: Any, state: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
     """Advance one particle's (or one vector of particles') deformation by a step.
 
     Returns:
@@ -37,7 +37,7 @@ def projected(project: Any, constants: Any, deformation: Any, state: Any, dt: An
 
 
 @overload(update, jit_options={"forceinline": True})
-def _overload_update(constants, deformation, state, velocity_gradient, dt):
+def _overload_update(constants, deformation, state, velocity_gradient, density, dt):
     law = law_of(constants)
     wave_speed_squared = law.wave_speed_squared
     if issubclass(law, FluidLaw):
@@ -48,8 +48,8 @@ def _overload_update(constants, deformation, state, velocity_gradient, dt):
 
 
 def _fluid_update(advance: Any, fluid_stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, deformation, state, velocity_gradient, dt):
-        volume_ratio = advance(constants, state[0], velocity_gradient, dt)
+    def update(constants, deformation, state, velocity_gradient, density, dt):
+        volume_ratio = advance(constants, state[0], velocity_gradient, density, dt)
         state = (volume_ratio,)
         stress = fluid_stress(constants, volume_ratio, velocity_gradient)
         return deformation, state, stress, volume_ratio, wave_speed_squared(constants, volume_ratio, state)
@@ -58,7 +58,7 @@ def _fluid_update(advance: Any, fluid_stress: Any, wave_speed_squared: Any) -> A
 
 
 def _principal_update(project: Any, principal_stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, deformation, state, velocity_gradient, dt):
+    def update(constants, deformation, state, velocity_gradient, density, dt):
         trial = advanced(deformation, velocity_gradient, dt)
         deformation, state, left, s = projected(project, constants, trial, state, dt)
         stress = symmetric_recomposed(left, principal_stress(constants, s, state))
@@ -69,7 +69,7 @@ def _principal_update(project: Any, principal_stress: Any, wave_speed_squared: A
 
 
 def _tensor_update(stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, deformation, state, velocity_gradient, dt):
+    def update(constants, deformation, state, velocity_gradient, density, dt):
         deformation = advanced(deformation, velocity_gradient, dt)
         volume_ratio = determinant(deformation)
         tau = stress(constants, deformation, velocity_gradient)

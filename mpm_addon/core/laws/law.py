@@ -50,6 +50,10 @@ class Law:
         """
         validate(self, subject)
 
+    def volume_ratio(self, elastic: Any, state: Any) -> Any:
+        """Current volume over rest volume, from det F and the state's arrays by order; plastic volume is counted here."""
+        return elastic
+
     def constants(self, stiffness_scale: float = 1.0) -> NamedTuple:
         """The constants that the law's functions take, of type `constants_type`."""
         raise NotImplementedError
@@ -86,7 +90,7 @@ class PrincipalLaw(Law):
 class FluidLaw(Law):
     """A law that remembers nothing but the volume ratio J (its first state); F is not kept.
 
-    advance(constants, J, L, dt) -> J
+    advance(constants, J, L, density, dt) -> J    density: of the matter around, as the grid has it [kg/m^3]
     fluid_energy(constants, J) -> energy per rest volume [J/m^3]
     fluid_stress(constants, J, L) -> tau [Pa], 6 values
     wave_speed_squared(constants, J, state) -> [m^2/s^2]

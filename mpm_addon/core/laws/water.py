@@ -1,18 +1,21 @@
 """Weakly compressible water (Tampubolon et al. 2017): pressure from the volume ratio J alone, with viscosity.
 
-p = K/gamma (J^-gamma - 1), tau = -p J I + J eta (L + L^T - 2/3 tr(L) I). A free surface holds no tension: an expanded
-particle has no pressure, and its J is not let above `GREATEST_VOLUME_RATIO`, so that spray that lands fills its volume.
+p = K/gamma (J^-gamma - 1), tau = -p J I + J eta (L + L^T - 2/3 tr(L) I).
+
+A free surface holds no tension: where J > 1 there is no pressure. There J must neither run away (spray that lands would be
+squeezed to nothing before it pushes back) nor be cut off (a stretched stream that gathers again would swell), so it is bounded
+by the volume that the grid shows, rho0 / rho, and by 1 in dense matter. That bound is this project's own.
 """
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import clamp, exp, generic, log, minimum
+from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum
 from ..parameters import parameter
 from .law import FluidLaw
 
-GREATEST_VOLUME_RATIO = 1.01
 LEAST_VOLUME_RATIO = 0.1
+GREATEST_VOLUME_RATIO = 10.0
 
 
 class WaterConstants(NamedTuple):
@@ -23,10 +26,14 @@ class WaterConstants(NamedTuple):
 
 
 @generic
-def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any, dt: Any) -> Any:
-    """J <- (1 + dt tr L) J."""
+def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
+    """J <- (1 + dt tr L) J, at most max(1, rho0 / rho)."""
     trace = velocity_gradient[0] + velocity_gradient[4] + velocity_gradient[8]
-    return clamp(volume_ratio + dt * trace * volume_ratio, LEAST_VOLUME_RATIO, GREATEST_VOLUME_RATIO)
+    volume_ratio = volume_ratio + dt * trace * volume_ratio
+    shown = constants.density / maximum(density, 0.0 * density + constants.density / GREATEST_VOLUME_RATIO)
+    # what is not a number stays visible: it comes second
+    volume_ratio = minimum(maximum(shown, 0.0 * shown + 1.0), volume_ratio)
+    return maximum(constant(LEAST_VOLUME_RATIO, volume_ratio), volume_ratio)
 
 
 @generic
