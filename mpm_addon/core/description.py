@@ -222,6 +222,8 @@ class Collider:
     def __post_init__(self) -> None:
         subject = f'Collider "{self.name}"'
         validate(self, subject)
+        if self.motion is not None and self.motion.matrices is not None:
+            _check_scale(self.motion.frames, self.motion.matrices, subject)
         if not self.shape.can_collide:
             raise SceneError(f"{subject}: a {self.shape.kind} has no surface; use another shape.")
         self.shape.check(subject)
@@ -257,6 +259,7 @@ class Scene:
                     f'Emitter "{emitter.name}": material "{emitter.material}" does not exist'
                     f"{suggestion(emitter.material, self.materials)}; use one of: {known}."
                 )
+            _check_emission_frames(emitter, self.time)
 
     def _check_size(self, emitter: Emitter) -> None:
         """Check that an emitter is at least one cell thick. Raises SceneError."""
@@ -270,3 +273,34 @@ class Scene:
                 f'Emitter "{emitter.name}": grid_spacing {self.solver.grid_spacing:g} m is larger than the object '
                 f"({size:g} m); use at most {size / 4:.3g} m."
             )
+
+
+def _check_emission_frames(emitter: Emitter, time: Time) -> None:
+    """Refuse an emitter that would never emit."""
+    subject = f'Emitter "{emitter.name}"'
+    start = time.frame_start if emitter.frame_start is None else emitter.frame_start
+    end = time.frame_end if emitter.frame_end is None else emitter.frame_end
+    if emitter.mode == "once" and start not in time.frames:
+        raise SceneError(
+            f"{subject}: frame_start {start} is not a frame of the scene; use {time.frame_start} to {time.frame_end}."
+        )
+    if emitter.mode != "once" and end < start:
+        raise SceneError(f"{subject}: frame_end {end} is before frame_start {start}; use at least {start}.")
+    if emitter.mode != "once" and (start > time.frame_end or end < time.frame_start):
+        raise SceneError(
+            f"{subject}: its frames {start} to {end} lie outside the scene's {time.frame_start} to {time.frame_end}; "
+            "let them overlap."
+        )
+
+
+def _check_scale(frames: Floats, matrices: Floats, subject: str) -> None:
+    """Refuse poses that stretch a shape: a signed distance survives a uniform, constant scale alone."""
+    scales = np.linalg.norm(np.asarray(matrices, np.float64)[:, :3, :3], axis=1)
+    wanted = scales[0].mean()
+    wrong = np.flatnonzero((np.abs(scales - wanted) > 1e-3 * wanted).any(axis=1))
+    if len(wrong):
+        shown = ", ".join(f"{scale:g}" for scale in scales[wrong[0]])
+        raise SceneError(
+            f"{subject}: motion at frame {frames[wrong[0]]:g} scales the shape by ({shown}); "
+            f"use one scale along all axes and at all frames ({wanted:g}), and put the rest into the shape."
+        )

@@ -12,7 +12,6 @@ from .geometry.sampling import sample_shape
 from .geometry.shapes.points import Points
 
 Floats = NDArray[np.float64]
-DEFAULT_PARTICLES_PER_CELL = 8.0
 
 
 @dataclass(frozen=True)
@@ -68,13 +67,10 @@ def _fill(scene: Scene, emitter: Emitter, index: int, frame: int) -> tuple[Float
         position = np.asarray(shape.position, dtype=np.float64)
         volume = point_volumes(position, spacing) if shape.volume is None else np.asarray(shape.volume, dtype=np.float64)
         return position, volume
-    per_cell = emitter.particles_per_cell
-    if per_cell is None and emitter.particle_count is None:
-        per_cell = DEFAULT_PARTICLES_PER_CELL
     position = sample_shape(
         shape,
         grid_spacing=spacing,
-        particles_per_cell=per_cell,
+        particles_per_cell=emitter.particles_per_cell,
         particle_count=emitter.particle_count,
         sampling=emitter.sampling,
         # every emission is another arrangement, and two emitters of one shape are not copies of each other

@@ -11,7 +11,7 @@ from .bodies import Body
 from .description import Scene
 from .emission import Batch
 from .kernels.output import show_particles, totals, world_positions
-from .kernels.rows import STATE, VELOCITY, VOLUME
+from .kernels.rows import STATE, STATE_SIZE, VELOCITY, VOLUME
 from .particle_store import ParticleStore
 from .particles import ATTRIBUTES, Frame, FrameStatistics
 
@@ -80,8 +80,8 @@ def make_frame(
     rotation = np.empty((len(slots), 4), np.float32)
     show_particles(store.table, slots, is_fluid, density_ratio, stress, rotation)
     for index, shown in enumerate(bodies):
-        if "plastic_volume_ratio" in shown.law.state_names:
-            density_ratio[body == index] *= store.table[STATE, slots[body == index]]
+        its = body == index
+        density_ratio[its] = shown.law.volume_ratio(density_ratio[its], store.table[STATE : STATE + STATE_SIZE, slots[its]])
     arrays = {
         "position": position,
         "velocity": store.table[VELOCITY : VELOCITY + 3, slots].T,

@@ -1,11 +1,13 @@
 """Colliders and walls as the solver sees them: signed distance at the nodes of the blocks near them, and a rigid velocity."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .description import SIDES, Collider, Domain, Scene
+from .errors import SceneError
 from .geometry.distance import distance_query
 from .geometry.motion import velocity_at
 from .geometry.shapes.plane import Plane
@@ -42,6 +44,7 @@ class Obstacle:
         self._fps = scene.time.fps
         self._query = distance_query(collider.shape, self.spacing)
         self._is_moving = collider.motion is not None
+        self._radius = float(np.linalg.norm(np.abs(collider.shape.bounds()).max(axis=0)))
         self._matrix = np.eye(4)
         self._rigid = np.zeros(9)
         self._seen = np.zeros(0, np.int64)
@@ -59,8 +62,13 @@ class Obstacle:
             self._rigid = np.concatenate([linear, angular, self._matrix[:3, 3]])
 
     def speed(self, store: ParticleStore) -> float:
-        """The greatest speed of the obstacle at the blocks near it [m/s]."""
-        if not self._is_moving or len(self._rows) == 0:
+        """A bound on the obstacle's speed [m/s]: of its farthest corner, or, where it has no end, at the blocks near it."""
+        if not self._is_moving:
+            return 0.0
+        if math.isfinite(self._radius):
+            scale = np.cbrt(abs(np.linalg.det(self._matrix[:3, :3])))
+            return float(np.linalg.norm(self._rigid[:3]) + np.linalg.norm(self._rigid[3:6]) * self._radius * scale)
+        if len(self._rows) == 0:
             return 0.0
         arm = (store.layout.node_coordinates[self._rows] + 0.5) * (BLOCK * self.spacing) - self._rigid[6:]
         return float(np.linalg.norm(self._rigid[:3] + np.cross(self._rigid[3:6], arm), axis=1).max())
@@ -170,3 +178,22 @@ def open_limits(domain: Domain, spacing: float) -> Floats:
             if domain.sides[name].surface == "open":
                 limits[is_high, axis] = domain.corners[is_high][axis] / spacing
     return limits
+
+
+def refuse_outside(scene: Scene, position: Floats, subject: str) -> None:
+    """Refuse particles that begin behind a wall of the domain by more than half a cell.
+
+    Raises:
+        SceneError: naming `subject`, the side and how far.
+    """
+    corners = scene.domain.corners
+    if corners is None:
+        return
+    for number, name in enumerate(SIDES):
+        axis, is_high = divmod(number, 2)
+        beyond = (position[:, axis] - corners[is_high][axis]) * (1.0 if is_high else -1.0)
+        if scene.domain.sides[name].surface != "open" and beyond.max() > 0.5 * scene.solver.grid_spacing:
+            raise SceneError(
+                f"{subject}: it reaches {beyond.max():.3g} m beyond the domain's side {name} at {corners[is_high][axis]:g} m; "
+                "move it inside or make the domain larger."
+            )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import UnstableError
+from .errors import SceneError, UnstableError
 from .kernels import blocks
 from .kernels.output import gather_particles
 from .kernels.rows import DEFORMATION, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME
@@ -16,6 +16,7 @@ from .kernels.vector import LANE_COUNT
 
 Ints = NDArray[np.int64]
 PIECE_COUNT = 64
+_REACH = blocks.BLOCK * (blocks.KEY_OFFSET - 2)
 _MASK = (1 << blocks.KEY_BITS) - 1
 
 
@@ -84,12 +85,20 @@ def new_particles(
     dtype: Any,
     first_id: int,
     body: int,
+    subject: str,
 ) -> NewParticles:
-    """Undeformed particles at world positions [m]; the law's virgin state and stress are still to be filled in."""
+    """Undeformed particles at world positions [m]; the law's virgin state and stress are still to be filled in.
+
+    Raises:
+        SceneError: naming `subject`, where a position is too far from the origin for the grid's keys.
+    """
     cells = position / spacing
     coordinates = np.floor(np.floor(cells - 0.5) / blocks.BLOCK).astype(np.int64)
     if np.abs(coordinates).max() >= blocks.KEY_OFFSET - 2:
-        raise UnstableError("emission: a particle lies too far from the origin for this grid_spacing; move the scene towards the origin.")
+        farthest, limit = np.abs(position).max(), _REACH * spacing
+        raise SceneError(
+            f"{subject}: a particle lies {farthest:g} m from the origin; at grid_spacing {spacing:g} m use at most {limit:g} m."
+        )
     table = np.zeros((ROW_COUNT, len(position)), dtype)
     table[POSITION : POSITION + 3] = (cells - blocks.BLOCK * coordinates).T
     table[VELOCITY : VELOCITY + 3] = velocity.T
@@ -170,7 +179,10 @@ class ParticleStore:
             table, layout.coordinates, layout.first, ids, self.body_count, source.limits, keys, sources, bodies, positions
         )
         if present < 0:
-            raise UnstableError("a particle has left the space that the grid can name; look for a force or a collider that throws it out.")
+            raise UnstableError(
+                f"a particle was thrown more than {_REACH:,} cells from the origin; bound the domain with open sides, "
+                "or look for a collider that throws it out."
+            )
         keys, sources, bodies = keys[:present], sources[:present], bodies[:present]
         if new is not None:
             keys = np.concatenate([keys, new.keys])

@@ -20,7 +20,7 @@ from .estimate import estimate
 from .framing import Provenance, make_frame
 from .kernels.transfer import grid_to_particles, particles_to_grid, update_grid
 from .laws.advance import advance_material
-from .obstacles import Obstacle, obstacles_of, open_limits
+from .obstacles import Obstacle, obstacles_of, open_limits, refuse_outside
 from .particle_store import PIECE_COUNT, NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
 from .particles import Frame
 from .support import refuse_unsupported
@@ -140,12 +140,16 @@ class Simulation:
     def _admit(self, batch: emission.Batch) -> NewParticles:
         """Number an emitter's particles and give them their law's first state and stress."""
         number = next(n for n, body in enumerate(self.bodies) if batch.emitter_index in body.emitters)
+        subject = f'Emitter "{self.scene.emitters[batch.emitter_index].name}"'
+        refuse_outside(self.scene, batch.position, subject)
         particles = new_particles(
             batch.position, batch.velocity, batch.velocity_gradient, batch.mass, batch.volume,
-            spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), body=number,
+            spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), body=number, subject=subject,
         )  # fmt: skip
         self.provenance = self.provenance.extended(batch, self._time())
         wave_speed, gradient = self.bodies[number].prepare(particles.table)
+        if wave_speed > self.control.speeds.wave:
+            self.control.stiffest = self.bodies[number].name
         fastest = float(np.sqrt((batch.velocity**2).sum(axis=1).max()))
         self.control.speeds = self.control.speeds.at_least(wave_speed, fastest, gradient)
         return particles
@@ -158,9 +162,11 @@ class Simulation:
         self._meet_obstacles()
 
     def _meet_obstacles(self) -> None:
+        """Measure the fixed obstacles; moving ones are measured before every step."""
         self._drift = 0.0
         for obstacle in self.obstacles:
-            obstacle.meet(self.store)
+            if not obstacle.is_moving:
+                obstacle.meet(self.store)
 
     def _advance(self) -> None:
         """Advance to the next frame, in equal steps as far as the state allows."""
@@ -170,14 +176,13 @@ class Simulation:
         self.control.begin_frame()
         done, sorted_at, sorted_speeds = 0.0, 0.0, self.control.speeds
         while done < frame_time:
+            began = time.perf_counter()
             if self._drift > FARTHEST:
                 self._sort()
                 sorted_at, sorted_speeds = done, self.control.speeds
             obstacle_speed = self._move_obstacles(start + done / frame_time)
             dt = self.control.step(frame_time - done, obstacle_speed)
-            began = time.perf_counter()
             unstable = self._step(dt)
-            self._step_seconds += time.perf_counter() - began
             self._substeps += 1
             if unstable is None:
                 done = frame_time if dt >= frame_time - done else done + dt
@@ -186,6 +191,7 @@ class Simulation:
                 self.store.restore()
                 self._meet_obstacles()
                 done, self.control.speeds = sorted_at, sorted_speeds
+            self._step_seconds += time.perf_counter() - began
             self._report("simulating", done / frame_time, dt)
 
     def _move_obstacles(self, frame: float) -> float:
@@ -212,7 +218,8 @@ class Simulation:
         fastest, farthest, check = self._extremes.max(axis=0)
         if not math.isfinite(check):
             return self._culprit()
-        pushed = max((obstacle.push_particles(store, dt) for obstacle in self.obstacles), default=0.0)
+        # a particle may be pushed by several, one after another
+        pushed = sum(obstacle.push_particles(store, dt) for obstacle in self.obstacles)
         self._drift += float(farthest) + pushed
         wave_speed, gradient = 0.0, 0.0
         for number, body in enumerate(self.bodies):
@@ -221,16 +228,18 @@ class Simulation:
             )
             body_speed, body_gradient, check = self._extremes.max(axis=0)
             if not math.isfinite(check) or dt * body_gradient > LARGEST_GRADIENT_STEP:
-                return body.name
+                return f'Material "{body.name}"'
+            if body_speed > wave_speed:
+                self.control.stiffest = body.name
             wave_speed, gradient = max(wave_speed, float(body_speed)), max(gradient, float(body_gradient))
         self.control.speeds = Speeds(wave_speed, float(fastest), gradient)
         return None
 
     def _culprit(self) -> str:
-        """The body whose particles are not finite."""
+        """The material whose particles are not finite, for messages; the first of several."""
         first, count = self.store.layout.first, self.store.body_count
         for number, body in enumerate(self.bodies):
             for low, high in zip(first[number:-1:count], first[number + 1 :: count], strict=True):
                 if not np.isfinite(self.store.table[:, low:high]).all():
-                    return body.name
-        return "the grid"
+                    return f'Material "{body.name}"'
+        return "The grid"

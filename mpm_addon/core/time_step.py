@@ -9,6 +9,7 @@ from .errors import UnstableError
 from .laws.water import Water
 
 LARGEST_HALVINGS = 8
+MOST_STEPS = 1_000_000
 # F <- (I + dt C) F cannot invert while dt |C| < 1
 GRADIENT_STEP = 0.5
 
@@ -29,6 +30,7 @@ class StepControl:
 
     Attributes:
         speeds: of the present state; the solver sets them after every step.
+        stiffest: the material with the greatest wave speed.
     """
 
     def __init__(self, scene: Scene, bodies: list[Body]) -> None:
@@ -37,6 +39,7 @@ class StepControl:
         self._acceleration = math.sqrt(sum(component**2 for component in scene.solver.gravity))
         self._viscous_limit = min((_viscous_limit(body, scene.solver.grid_spacing) for body in bodies), default=math.inf)
         self._halvings = 0
+        self.stiffest = ""
 
     def begin_frame(self) -> None:
         """Forget earlier tries."""
@@ -77,20 +80,25 @@ class StepControl:
                 )
             limit = fixed
         limit /= 2.0**self._halvings
+        if remaining > MOST_STEPS * limit:
+            raise UnstableError(
+                f'Material "{self.stiffest}": waves at {self.speeds.wave:.3g} m/s allow steps of {limit:.3g} s only, more than '
+                f"{MOST_STEPS:,} a frame; use a smaller stiffness or a larger grid_spacing."
+            )
         if limit >= remaining:
             return remaining
         return remaining / math.ceil(remaining / limit - 1e-9)
 
-    def fail(self, body: str, frame: int) -> None:
+    def fail(self, subject: str, frame: int) -> None:
         """Halve the steps of this frame after an instability.
 
         Raises:
-            UnstableError: naming the body, after too many tries.
+            UnstableError: naming the subject, after too many tries.
         """
         self._halvings += 1
         if self._halvings > LARGEST_HALVINGS:
             raise UnstableError(
-                f'Material "{body}": unstable at frame {frame} even with steps {2**LARGEST_HALVINGS} times shorter; '
+                f"{subject}: unstable at frame {frame} even with steps {2**LARGEST_HALVINGS} times shorter; "
                 "use a smaller cfl, a smaller stiffness or slower colliders."
             )
 

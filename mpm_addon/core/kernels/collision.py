@@ -22,6 +22,9 @@ INSIDE = 0.05
 def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
     """The velocity relative to the obstacle after contact (Stomakhin et al. 2013, section 8).
 
+    The normal at the start of the step decides, also where the surface is curved: what a particle gains on the surface within
+    one step is second order in the step, and `collide_particles` takes it back.
+
     Args:
         u, v, w: velocity relative to the obstacle [m/s].
         nx, ny, nz: unit normal, outward.

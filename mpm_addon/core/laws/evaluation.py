@@ -47,6 +47,8 @@ def evaluate_law(
         gradients, given = _as_matrices(velocity_gradient, "velocity_gradient")
         if given != shape:
             raise SceneError(f"velocity_gradient: shape {(*given, 3, 3)} is not that of F {(*shape, 3, 3)}; give one for each F.")
+    if isinstance(law, FluidLaw) and (np.linalg.det(deformations.reshape(-1, 3, 3)) <= 0.0).any():
+        raise SceneError(f'law "{law.name}": det F is not positive; a fluid has no inverted state: give F with det F above 0.')
     energies = np.empty(len(deformations))
     stresses = np.empty((len(deformations), 6))
     _evaluate(law.constants(), deformations, states, gradients, energies, stresses)
@@ -109,6 +111,8 @@ def _as_matrices(value: ArrayLike, subject: str) -> tuple[Floats, tuple[int, ...
     matrices = np.asarray(value, dtype=np.float64)
     if matrices.shape[-2:] != (3, 3):
         raise SceneError(f"{subject}: shape {matrices.shape} does not end in (3, 3); give matrices of 3 by 3.")
+    if not np.isfinite(matrices).all():
+        raise SceneError(f"{subject}: it holds values that are not finite; give finite numbers.")
     return np.ascontiguousarray(matrices.reshape(-1, 9)), matrices.shape[:-2]
 
 
@@ -119,7 +123,10 @@ def _states(law: Law, state: Mapping[str, ArrayLike] | None, shape: tuple[int, .
             known = ", ".join(law.state_names) or "none"
             raise SceneError(f'law "{law.name}": state "{key}" is unknown{suggestion(key, law.state_names)}; it has: {known}.')
     for column, (key, virgin) in enumerate(zip(law.state_names, law.virgin_state, strict=True)):
-        states[:, column] = np.broadcast_to(np.asarray((state or {}).get(key, virgin), dtype=np.float64), shape).reshape(-1)
+        values = np.asarray((state or {}).get(key, virgin), dtype=np.float64)
+        if values.shape not in ((), shape):
+            raise SceneError(f'law "{law.name}": state "{key}" has shape {values.shape}; give one value for each F, shape {shape}.')
+        states[:, column] = np.broadcast_to(values, shape).reshape(-1)
     return states
 
 

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..errors import SceneError
 from ..kernels.arithmetic import constant, exp, generic, select, sin, sqrt
 from ..parameters import parameter
@@ -138,6 +140,9 @@ class Sand(PrincipalLaw, ElasticLaw):
         if self.friction_angle is not None:
             return self.friction_angle, 0.0, 0.0, 0.0
         return self.friction_hardening or KLAR_HARDENING
+
+    def volume_ratio(self, elastic: Any, state: Any) -> Any:
+        return elastic * np.exp(state[1])
 
     def constants(self, stiffness_scale: float = 1.0) -> SandConstants:
         mu, lam = self.lame(stiffness_scale)

@@ -94,6 +94,9 @@ class Snow(PrincipalLaw, ElasticLaw):
     volume_ratio_min: float = parameter(0.6, above=0.0, maximum=1.0, help="Least plastic volume ratio: limits how hard packed snow becomes")
     volume_ratio_max: float = parameter(20.0, minimum=1.0, maximum=1000.0, help="Greatest plastic volume ratio of loosened snow")
 
+    def volume_ratio(self, elastic: Any, state: Any) -> Any:
+        return elastic * state[0]
+
     def constants(self, stiffness_scale: float = 1.0) -> SnowConstants:
         return SnowConstants(
             *self.lame(stiffness_scale),

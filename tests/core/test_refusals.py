@@ -1,0 +1,93 @@
+"""What would give a wrong or empty result is refused with one line that names object, value, limit and remedy."""
+
+import numpy as np
+import pytest
+
+from mpm_addon.core import evaluate_law, simulate
+from mpm_addon.core.description import Collider, Domain, Emitter, Motion, Side
+from mpm_addon.core.errors import MpmError, SceneError
+from mpm_addon.core.geometry.shapes.box import Box
+from mpm_addon.core.geometry.shapes.sphere import Sphere
+from tests.core.scenes import LATTICE, box, material, scene
+
+WATER = (material("water"),)
+
+
+def refusal(emitter: Emitter, **rest: object) -> str:
+    with pytest.raises(MpmError) as caught:
+        list(simulate(scene(emitter, **{"materials": WATER, "frames": 8, **rest})))  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def test_an_emitter_that_never_emits_is_refused() -> None:
+    shape = box((0.0, 0.0, 0.0), 0.2)
+    assert refusal(Emitter("a", shape, "water", frame_start=0)) == (
+        'Emitter "a": frame_start 0 is not a frame of the scene; use 1 to 8.'
+    )
+    assert refusal(Emitter("a", shape, "water", mode="repeat", frame_start=5, frame_end=2)) == (
+        'Emitter "a": frame_end 2 is before frame_start 5; use at least 5.'
+    )
+    assert "its frames 20 to 30 lie outside the scene's 1 to 8" in refusal(
+        Emitter("a", shape, "water", mode="repeat", frame_start=20, frame_end=30)
+    )
+
+
+def test_poses_that_stretch_a_collider_are_refused() -> None:
+    poses = np.stack([np.eye(4), np.diag([4.0, 1.0, 1.0, 1.0])])
+    with pytest.raises(SceneError, match=r'^Collider "c": motion at frame 9 scales the shape by \(4, 1, 1\); use one scale .* \(1\)'):
+        Collider("c", Sphere(radius=1.0), motion=Motion(np.array([1.0, 9.0]), matrices=poses))
+
+
+def test_a_uniform_constant_scale_of_a_collider_is_kept() -> None:
+    """A unit ball at scale 0.2 under a falling block holds it at 0.2 m."""
+    poses = np.stack([np.diag([0.2, 0.2, 0.2, 1.0])] * 2)
+    ball = Collider("ball", Sphere(radius=1.0), surface="sticky", motion=Motion(np.array([1.0, 9.0]), matrices=poses))
+    emitter = Emitter("block", box((0.0, 0.0, 0.32), 0.2), "corotated", velocity=(0.0, 0.0, -1.0), **LATTICE)
+    *_, last = simulate(scene(emitter, materials=(material("corotated"),), colliders=(ball,), frames=8))
+    assert np.linalg.norm(last.position, axis=1).min() > 0.2 - 0.025
+
+
+@pytest.mark.parametrize(("surface", "is_refused"), [("slip", True), ("open", False)])
+def test_matter_behind_a_wall_is_refused(surface: str, is_refused: bool) -> None:
+    domain = Domain(kind="box", min=(-1.0, -1.0, 0.0), max=(1.0, 1.0, 1.0), sides={"z_min": Side(surface=surface)})
+    emitter = Emitter("deep", box((0.0, 0.0, -0.3), 0.2), "water", **LATTICE)
+    if is_refused:
+        expected = 'Emitter "deep": it reaches 0.388 m beyond the domain\'s side z_min at 0 m; move it inside or make the domain larger.'
+        assert refusal(emitter, domain=domain) == expected
+    else:
+        *_, last = simulate(scene(emitter, materials=WATER, domain=domain))
+        assert last.statistics.particles == 0 and last.statistics.deleted == 64 * 8
+
+
+def test_steps_without_end_are_refused() -> None:
+    emitter = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", **LATTICE)
+    message = refusal(emitter, materials=(material("water", bulk_modulus=1e30),))
+    assert message.startswith('Material "water": waves at 3.16e+13 m/s allow steps of')
+    assert message.endswith("use a smaller stiffness or a larger grid_spacing.")
+
+
+def test_particles_too_far_away_are_refused() -> None:
+    emitter = Emitter("far", box((1e6, 0.0, 0.0), 0.2), "water", **LATTICE)
+    assert refusal(emitter).startswith('Emitter "far": a particle lies 1e+06 m from the origin; at grid_spacing 0.05 m use at most 2097')
+
+
+def test_a_fast_collider_shortens_the_steps_before_it_arrives() -> None:
+    poses = np.stack([np.eye(4), np.eye(4)])
+    poses[0, 0, 3], poses[1, 0, 3] = -100.0, 100.0
+    paddle = Collider("paddle", Box(size=(0.2, 1.0, 1.0)), motion=Motion(np.array([1.0, 2.0]), matrices=poses))
+    emitter = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", **LATTICE)
+    still = list(simulate(scene(emitter, materials=WATER, frames=2)))[-1].statistics.substeps
+    moving = list(simulate(scene(emitter, materials=WATER, colliders=(paddle,), frames=2)))[-1].statistics.substeps
+    # 200 m a frame at 0.4 cells a step
+    assert moving >= 200.0 / (0.4 * 0.05) > still
+
+
+def test_points_of_a_law_must_be_finite_and_fit() -> None:
+    with pytest.raises(SceneError, match="F: it holds values that are not finite"):
+        evaluate_law("corotated", np.full((3, 3), np.nan))
+    with pytest.raises(SceneError, match=r'state "hardening" has shape \(2,\); give one value for each F, shape \(5,\)'):
+        evaluate_law("sand", np.tile(np.eye(3), (5, 1, 1)), state={"hardening": [0.0, 1.0]})
+    with pytest.raises(SceneError, match='law "water": det F is not positive'):
+        evaluate_law("water", -np.eye(3))
+
+
