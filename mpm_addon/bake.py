@@ -59,15 +59,21 @@ def bake(
     """
     emit = on_event or (lambda _event: None)
     job = None
+
+    def stop() -> None:
+        if job is None:
+            raise KeyboardInterrupt
+        job.stop()
+
     try:
-        scene = read_scene(scene_path)
-        wanted = wanted_frames(scene, frames)
-        refuse_unsupported(scene)
-        cost = estimate(scene)
-        writer = CacheWriter(Path(cache_folder), scene)
-        writer.prepare(scene, restart=restart)
-        job = _Job(scene, writer, wanted, emit)
-        with _stopping_on_signals(job):
+        with _stopping_on_signals(stop):
+            scene = read_scene(scene_path)
+            wanted = wanted_frames(scene, frames)
+            refuse_unsupported(scene)
+            cost = estimate(scene)
+            writer = CacheWriter(Path(cache_folder), scene)
+            writer.prepare(scene, restart=restart)
+            job = _Job(scene, writer, wanted, emit)
             job.run(cost)
     except (Cancelled, KeyboardInterrupt) as error:
         message = job.words() if job is not None else "cancelled before the bake began."
@@ -282,15 +288,15 @@ class _Pace:
 
 
 @contextlib.contextmanager
-def _stopping_on_signals(job: _Job) -> Iterator[None]:
-    """Let SIGINT and SIGTERM stop the bake; only a main thread can listen."""
+def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Let SIGINT and SIGTERM call `stop`; only a main thread can listen."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         for number in before:
-            signal.signal(number, lambda *_: job.stop())
+            signal.signal(number, lambda *_: stop())
         yield
     finally:
         for number, handler in before.items():

@@ -321,6 +321,33 @@ def test_signals_cancel(scene: Path, tmp_path: Path, whole: dict[str, bytes], nu
     assert frame_bytes(cache) == whole
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["read_scene", "estimate", "CacheWriter.prepare"])
+def test_signals_cancel_before_there_is_anything_to_simulate(
+    scene: Path, tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, moment: str, number: signal.Signals
+) -> None:
+    def unheard(*_: object) -> None:
+        raise AssertionError(f"nobody listened while {moment} ran")
+
+    def interrupted(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), number)
+
+    events: list[dict[str, Any]] = []
+    before = signal.signal(number, unheard)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(f"mpm_addon.bake.{moment}", interrupted)
+            with pytest.raises(Cancelled, match="cancelled before the bake began"):
+                bake(scene, tmp_path / "cache", on_event=events.append)
+        assert signal.getsignal(number) is unheard
+    finally:
+        signal.signal(number, before)
+    assert [event["event"] for event in events] == ["cancelled"]
+    bake_here(scene, tmp_path / "cache")
+    assert frame_bytes(tmp_path / "cache") == whole
+
+
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
 def test_killed_at_any_moment_it_resumes_to_the_same_bytes(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     """The kill falls after a random number of lines: between and inside the writing of frames."""
