@@ -21,8 +21,9 @@ def stored(positions: np.ndarray, dtype: str = "float64", gradient: np.ndarray =
     count = len(positions)
     velocities = SHIFT + positions @ gradient.T
     particles = new_particles(
-        positions, velocities, gradient.ravel(), np.ones(count), np.zeros(count), spacing=SPACING, dtype=dtype, first_id=0, body=0, subject="test"
-    )
+        positions, velocities, gradient.ravel(), np.ones(count), np.zeros(count),
+        spacing=SPACING, dtype=dtype, first_id=0, body=0, subject="test",
+    )  # fmt: skip
     store.sort(particles)
     return store
 
