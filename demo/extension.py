@@ -1,0 +1,51 @@
+"""In Blender: the installed extension, and a way out of Blender's Python that neither hangs nor crashes."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import addon_utils
+import bpy
+
+MODULE = "bl_ext.user_default.mpm_addon"
+
+
+def install(archive: str) -> None:
+    """Install and enable the extension's zip, as Preferences > Get Extensions > Install from Disk does."""
+    outcome = bpy.ops.extensions.package_install_files(repo="user_default", filepath=archive, enable_on_install=True)
+    context: Any = bpy.context
+    if outcome != {"FINISHED"} or MODULE not in context.preferences.addons:
+        raise RuntimeError(f"the extension was not installed: {outcome}")
+    bpy.ops.wm.save_userpref()
+
+
+def module(name: str) -> ModuleType:
+    """A module of the enabled extension, by its name inside it."""
+    return sys.modules[f"{MODULE}.{name}"]
+
+
+def enable() -> None:
+    """Enable the extension in this process. Raises RuntimeError."""
+    if addon_utils.enable(MODULE, default_set=True) is None:
+        raise RuntimeError(f"{MODULE} cannot be enabled")
+
+
+def run(main: Callable[[], None]) -> None:
+    """Call `main`, disable the extension and leave the process.
+
+    bpy may hang or crash while Python shuts down with something registered, so nothing is left to that.
+    """
+    status = 1
+    try:
+        main()
+        status = 0
+    finally:
+        if status:
+            traceback.print_exc()
+        addon_utils.disable(MODULE)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)

@@ -1,0 +1,40 @@
+"""Puts rendered frames together: a contact sheet and a GIF."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+_MARGIN = 8
+_COLORS = 256
+
+
+def contact_sheet(frames: Sequence[Path], labels: Sequence[str], target: Path, *, columns: int = 2) -> None:
+    """Write pictures of one size side by side, each with its label in the lower left corner."""
+    pictures = [_opened(path) for path in frames]
+    width, height = pictures[0].size
+    rows = -(-len(pictures) // columns)
+    sheet = Image.new("RGB", (columns * width, rows * height))
+    for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+        row, column = divmod(number, columns)
+        sheet.paste(picture, (column * width, row * height))
+        at = (column * width + _MARGIN, (row + 1) * height - _MARGIN)
+        ImageDraw.Draw(sheet).text(at, label, font=ImageFont.load_default(16), anchor="lb", fill="white")
+    sheet.save(target, optimize=True)
+
+
+def animation(frames: Sequence[Path], target: Path, *, seconds_per_frame: float) -> None:
+    """Write pictures as a GIF that repeats for ever; all share the colours of the first and the last."""
+    pictures = [_opened(path) for path in frames]
+    width, height = pictures[0].size
+    both = Image.new("RGB", (width, 2 * height))
+    both.paste(pictures[0], (0, 0))
+    both.paste(pictures[-1], (0, height))
+    palette = both.quantize(_COLORS)
+    indexed = [picture.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG) for picture in pictures]
+    indexed[0].save(target, save_all=True, append_images=indexed[1:], duration=round(1000 * seconds_per_frame), loop=0)
+
+
+def _opened(path: Path) -> Image.Image:
+    with Image.open(path) as picture:
+        return picture.convert("RGB")
