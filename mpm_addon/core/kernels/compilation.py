@@ -52,6 +52,9 @@ def _choose_cache_folder() -> Path:
         return Path(tempfile.mkdtemp(prefix="mpm_addon_kernels_"))
 
 
+# OpenMP whose threads spin while they wait takes ten times as long where other programs run; read when it is loaded
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 CACHE_FOLDER = _choose_cache_folder()
 numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
