@@ -1,8 +1,12 @@
-"""Where this installation keeps things: its version and its presets."""
+"""Where this installation keeps things: its version, its presets, the packages that it needs for some files."""
 
+import importlib
 import importlib.metadata
 import tomllib
 from pathlib import Path
+from typing import Any
+
+from ..core.errors import SceneError
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -20,3 +24,20 @@ def version() -> str:
         if manifest.is_file():
             return tomllib.loads(manifest.read_text(encoding="utf-8"))["version"]
     return importlib.metadata.version("mpm-addon")
+
+
+def require(module: str, distribution: str, purpose: str) -> Any:
+    """Import a package that only some files need.
+
+    Args:
+        module: the name to import.
+        distribution: the name to install.
+        purpose: what needs it, for the message: "writing scenes".
+
+    Raises:
+        SceneError: the package is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise SceneError(f"{purpose} needs the package {module}, which is missing; pip install {distribution}.") from error

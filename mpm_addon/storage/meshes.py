@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import ArrayFileError, read_arrays
+from .installation import require
 
 Mesh = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -50,10 +51,9 @@ def _read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _read_ply(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    from plyfile import PlyData, PlyParseError
-
+    ply = require("plyfile", "plyfile", f'reading "{path.name}"')
     try:
-        data = PlyData.read(str(path))
+        data = ply.PlyData.read(str(path))
         vertex = data["vertex"]
         vertices = np.stack([np.asarray(vertex[axis], dtype=np.float64) for axis in "xyz"], axis=1)
         if "face" not in data:
@@ -61,7 +61,7 @@ def _read_ply(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
         names = [prop.name for prop in data["face"].properties]
         name = next(name for name in ("vertex_indices", "vertex_index") if name in names)
         polygons = list(data["face"][name])
-    except (PlyParseError, ValueError, KeyError, StopIteration, EOFError, OverflowError, UnicodeDecodeError) as error:
+    except (ply.PlyParseError, ValueError, KeyError, StopIteration, EOFError, OverflowError, UnicodeDecodeError) as error:
         raise ArrayFileError(f"is damaged or no PLY mesh ({error or type(error).__name__})") from error
     return vertices, _fans(polygons)
 

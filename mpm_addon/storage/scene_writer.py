@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from ..core.description import Collider, Domain, Emitter, Force, Motion, Scene
 from ..core.errors import SceneError
 from .arrays import Arrays, digest, write_arrays
 from .atomic import write_atomically
+from .installation import require
 from .package_files import PackageWriter
 from .scene_file import SCENE_FILE, SCENE_SCHEMA
 from .toml_tables import table_of
@@ -28,6 +27,7 @@ def write_scene(scene: Scene, folder: str | Path) -> Path:
     Raises:
         SceneError: the folder cannot be written.
     """
+    toml = require("tomli_w", "tomli-w", "writing scenes")
     folder = Path(folder)
 
     def store(owner: str, arrays: Arrays) -> str:
@@ -38,7 +38,7 @@ def write_scene(scene: Scene, folder: str | Path) -> Path:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        text = tomli_w.dumps(scene_table(scene, PackageWriter(store)))
+        text = toml.dumps(scene_table(scene, PackageWriter(store)))
         write_atomically(folder / SCENE_FILE, lambda file: file.write(text.encode()))
     except OSError as error:
         raise SceneError(f"{folder}: the scene cannot be written ({error.strerror}); choose another folder.") from error

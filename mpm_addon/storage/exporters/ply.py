@@ -8,14 +8,14 @@ from typing import IO
 import numpy as np
 
 from ...core.particles import Frame
+from ..installation import require
 
 _COMPONENTS = {3: "xyz", 4: "wxyz"}
 
 
 def write(frame: Frame, file: IO[bytes]) -> None:
     """Write all attributes of a frame."""
-    from plyfile import PlyData, PlyElement
-
+    ply = require("plyfile", "plyfile", "the format ply")
     columns = {}
     for name, array in frame.arrays.items():
         if array.ndim == 1:
@@ -26,6 +26,6 @@ def write(frame: Frame, file: IO[bytes]) -> None:
     vertices = np.empty(len(frame.position), dtype=[(name, column.dtype) for name, column in columns.items()])
     for name, column in columns.items():
         vertices[name] = column
-    element = PlyElement.describe(vertices, "vertex")
+    element = ply.PlyElement.describe(vertices, "vertex")
     comments = [f"frame {frame.number}", f"time {frame.time:.9g} s", "metres, Z up"]
-    PlyData([element], byte_order="<", comments=comments).write(file)
+    ply.PlyData([element], byte_order="<", comments=comments).write(file)
