@@ -120,11 +120,22 @@ forces = st.builds(
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
     materials = draw(st.dictionaries(names, st.sampled_from(list(LAWS.values())).flatmap(instances), min_size=1, max_size=3))
+    time = draw(instances(Time))
+    # an emitter must emit within the scene's frames
+    frames = st.lists(st.integers(time.frame_start, time.frame_end), min_size=2, max_size=2).map(sorted)
     emitters = st.builds(
-        lambda name, material, shape, other: dataclasses.replace(other, name=name, material=material, shape=shape),
+        lambda name, material, shape, frames, other: dataclasses.replace(
+            other,
+            name=name,
+            material=material,
+            shape=shape,
+            frame_start=None if other.frame_start is None else frames[0],
+            frame_end=None if other.frame_end is None else frames[1],
+        ),
         names,
         st.sampled_from(list(materials)),
         emitter_shapes,
+        frames,
         instances(Emitter, name="x", material="x", shape=Sphere(radius=1.0)),
     )
     colliders = st.builds(
@@ -136,7 +147,7 @@ def scenes(draw: st.DrawFn) -> Scene:
     )
     return Scene(
         name=draw(names),
-        time=draw(instances(Time)),
+        time=time,
         solver=dataclasses.replace(draw(instances(Solver)), grid_spacing=draw(st.floats(0.01, 1.0))),
         domain=draw(domains),
         materials={name: Material(name, law) for name, law in materials.items()},
