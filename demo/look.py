@@ -32,11 +32,11 @@ def light_and_frame() -> None:
     camera.data.lens = 50.0
     scene.collection.objects.link(camera)
     scene.camera = camera
-    _lamp("Key", (-1.6, -1.4, 2.6), watts=160.0, size=1.2)
+    _lamp("Key", (-2.0, -0.9, 1.9), watts=170.0, size=0.8)
     _lamp("Rim", (1.8, 1.6, 1.8), watts=50.0, size=1.0)
     scene.world = bpy.data.worlds.new("World")
     _background(scene.world).inputs["Color"].default_value = (0.55, 0.62, 0.72, 1.0)
-    _background(scene.world).inputs["Strength"].default_value = 0.4
+    _background(scene.world).inputs["Strength"].default_value = 0.35
     bpy.ops.mesh.primitive_plane_add(size=30.0, location=(0.0, 0.0, -0.002))
     ground: Any = context.object
     ground.name = "Ground"

@@ -20,8 +20,8 @@ FRAME_END = 48
 FPS = 24
 
 BOWL = (-0.6, 0.05, 0.0)
-STREAM_START = (-0.66, 0.05, 0.38)
-STREAM_VELOCITY = (0.2, 0.0, -0.8)
+STREAM_START = (-0.73, 0.14, 0.42)
+STREAM_VELOCITY = (0.4, -0.25, -0.7)
 STREAM_RADIUS = 0.06
 STREAM_LAST_FRAME = 18
 
@@ -49,7 +49,7 @@ def add_colliders() -> None:
     _collider("Table", friction=0.6)
     _add_turned("Bowl", [*BOWL_INSIDE, *BOWL_RIM, *BOWL_OUTSIDE], location=BOWL)
     _collider("Bowl", friction=0.0)
-    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.25, 0.4, 0.17), rotation=(0.0, 0.55, 0.0), scale=(0.42, 0.72, 0.06))
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.3, 0.46, 0.17), rotation=(0.0, 0.55, 0.0), scale=(0.42, 0.72, 0.06))
     _bevel(0.012)
     _collider("Ramp", friction=0.2)
 
@@ -63,21 +63,21 @@ def add_emitters() -> None:
         water = _emitter(name, "water", color=(0.02, 0.17, 0.6, 1.0))
         water.density, water.bulk_modulus, water.viscosity = 1000.0, 2.0e5, 0.01
 
-    bpy.ops.mesh.primitive_monkey_add(size=0.34, location=(-0.12, -0.3, 0.56), rotation=(-0.3, 0.12, 0.2))
+    bpy.ops.mesh.primitive_monkey_add(size=0.34, location=(-0.08, -0.36, 0.58), rotation=(-0.3, 0.12, 0.2))
     jelly = _emitter("Suzanne", "corotated", color=(0.7, 0.02, 0.05, 1.0))
     jelly.density, jelly.young_modulus, jelly.poisson_ratio = 1000.0, 5.0e4, 0.4
 
     for name, location, velocity in (
-        ("Snowball", (0.09, 0.2, 0.5), (0.0, 0.0, -3.5)),
-        ("Second Snowball", (-0.02, 0.56, 0.92), (0.5, 0.0, -3.0)),
+        ("Snowball", (0.14, 0.28, 0.5), (0.0, 0.0, -3.5)),
+        ("Second Snowball", (0.03, 0.64, 0.92), (0.5, 0.0, -3.0)),
     ):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=0.11, location=location)
         snow = _emitter(name, "snow", color=(0.85, 0.9, 0.95, 1.0), velocity=velocity)
-        snow.density, snow.young_modulus, snow.poisson_ratio = 300.0, 7.0e4, 0.2
-        snow.critical_compression, snow.critical_stretch = 0.02, 0.012
+        snow.density, snow.young_modulus, snow.poisson_ratio = 400.0, 7.0e4, 0.2
+        snow.critical_compression, snow.critical_stretch = 0.02, 0.015
         snow.hardening, snow.volume_ratio_min = 15.0, 0.94
 
-    bpy.ops.mesh.primitive_cylinder_add(vertices=48, radius=0.12, depth=0.24, location=(0.6, -0.22, 0.121))
+    bpy.ops.mesh.primitive_cylinder_add(vertices=48, radius=0.12, depth=0.24, location=(0.57, -0.2, 0.121))
     sand = _emitter("Sand", "sand", color=(0.62, 0.4, 0.16, 1.0))
     sand.density, sand.young_modulus, sand.poisson_ratio = 1600.0, 2.0e5, 0.3
     sand.use_friction_angle, sand.friction_angle = True, 38.0
