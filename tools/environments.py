@@ -36,14 +36,6 @@ class Environment:
         return self.folder / "bin" / "python"
 
 
-DEVELOPMENT_BLENDER = "4.5"
-ENVIRONMENTS = {
-    "4.2": Environment("4.2", "3.11", ROOT / ".venv-4.2"),
-    DEVELOPMENT_BLENDER: Environment(DEVELOPMENT_BLENDER, "3.11", ROOT / ".venv"),
-    "5.2": Environment("5.2", "3.13", ROOT / ".venv-5.2"),
-}
-
-
 def extension_version() -> str:
     """Returns the version that blender_manifest.toml states: the only place where it stands."""
     match = re.search(r'(?m)^version = "([^"]+)"', (ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
@@ -99,3 +91,22 @@ def find_uv() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return uv if answer.returncode == 0 else None
+
+
+def development_environment() -> Environment:
+    """Returns the environment of `.venv`: Blender 4.5 on Python 3.11; Blender 5.2 where only Python 3.13 is there."""
+    usual = Environment("4.5", "3.11", ROOT / ".venv")
+    newer = Environment("5.2", "3.13", ROOT / ".venv")
+    if usual.folder.is_dir():
+        return newer if (newer.folder / "lib" / "python3.13").is_dir() else usual
+    if find_python("3.11") or find_uv() or not find_python("3.13"):
+        return usual
+    return newer
+
+
+DEVELOPMENT_BLENDER = "4.5"
+ENVIRONMENTS = {
+    "4.2": Environment("4.2", "3.11", ROOT / ".venv-4.2"),
+    DEVELOPMENT_BLENDER: development_environment(),
+    "5.2": Environment("5.2", "3.13", ROOT / ".venv-5.2"),
+}

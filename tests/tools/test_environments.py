@@ -52,3 +52,20 @@ def test_the_newest_of_pyenvs_versions_is_taken(other_python: Path) -> None:
 def test_a_python_without_a_needed_module_is_passed_over() -> None:
     assert environments.find_python(THIS_VERSION, ("json",)) is not None
     assert environments.find_python(THIS_VERSION, ("no_such_module",)) is None
+
+
+@pytest.mark.parametrize(("pythons", "blender"), [(("3.11",), "4.5"), (("3.13",), "5.2"), (("3.11", "3.13"), "4.5"), ((), "4.5")])
+def test_development_takes_the_python_that_is_there(
+    pythons: tuple[str, ...], blender: str, other_python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environments, "ROOT", other_python)
+    for version in pythons:
+        make_script(other_python / "bin" / f"python{version}", f"echo {version}")
+    assert environments.development_environment().blender == blender
+
+
+def test_development_stays_with_the_environment_that_was_made(other_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environments, "ROOT", other_python)
+    make_script(other_python / "bin" / "python3.11", "echo 3.11")
+    (other_python / ".venv" / "lib" / "python3.13").mkdir(parents=True)
+    assert environments.development_environment().blender == "5.2"
