@@ -11,12 +11,12 @@ context: Any = bpy.context
 
 CAMERA = (0.02, -2.2, 1.45)
 TARGET = (0.02, 0.05, 0.15)
-RADIUS_SCALE = 1.25
+RADIUS_SCALE = 1.35
 # Roughness and the weights of coat and subsurface scattering of each emitter's particles.
 SURFACES = {
     "Water": (0.08, 1.0, 0.0),
     "Stream": (0.08, 1.0, 0.0),
-    "Suzanne": (0.25, 0.5, 0.0),
+    "Suzanne": (0.45, 0.1, 0.0),
     "Snowball": (0.9, 0.0, 0.0),
     "Second Snowball": (0.9, 0.0, 0.0),
     "Sand": (1.0, 0.0, 0.0),
@@ -29,10 +29,10 @@ def light_and_frame() -> None:
     camera: Any = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.location = CAMERA
     camera.rotation_euler = (Vector(TARGET) - Vector(CAMERA)).to_track_quat("-Z", "Y").to_euler()
-    camera.data.lens = 50.0
+    camera.data.lens = 49.0
     scene.collection.objects.link(camera)
     scene.camera = camera
-    _lamp("Key", (-2.0, -0.9, 1.9), watts=170.0, size=0.8)
+    _lamp("Key", (-2.0, -0.9, 1.9), watts=135.0, size=0.8)
     _lamp("Rim", (1.8, 1.6, 1.8), watts=50.0, size=1.0)
     scene.world = bpy.data.worlds.new("World")
     _background(scene.world).inputs["Color"].default_value = (0.55, 0.62, 0.72, 1.0)

@@ -23,14 +23,14 @@ BOWL = (-0.6, 0.05, 0.0)
 STREAM_START = (-0.73, 0.14, 0.42)
 STREAM_VELOCITY = (0.4, -0.25, -0.7)
 STREAM_RADIUS = 0.06
-STREAM_LAST_FRAME = 18
+STREAM_LAST_FRAME = 13
 
 # The bowl's outline, from the middle of its inside over the rim to the middle of its underside: (radius, height).
 BOWL_INSIDE = [(0.0, 0.05), (0.07, 0.053), (0.12, 0.064), (0.155, 0.085), (0.18, 0.12), (0.195, 0.16), (0.2, 0.2)]
 BOWL_RIM = [(0.207, 0.212), (0.222, 0.217), (0.238, 0.212), (0.245, 0.2)]
 BOWL_OUTSIDE = [(0.24, 0.155), (0.225, 0.105), (0.2, 0.065), (0.165, 0.035), (0.13, 0.02), (0.125, 0.0), (0.0, 0.0)]
 # The water in it at first: its inside up to a level, half a cell smaller.
-WATER_IN_BOWL = [(max(0.0, radius - 0.006), height + 0.006) for radius, height in BOWL_INSIDE[:5]]
+WATER_IN_BOWL = [(max(0.0, radius - 0.006), height + 0.006) for radius, height in [*BOWL_INSIDE[:5], (0.188, 0.14)]]
 
 
 def build() -> None:
@@ -63,7 +63,7 @@ def add_emitters() -> None:
         water = _emitter(name, "water", color=(0.02, 0.17, 0.6, 1.0))
         water.density, water.bulk_modulus, water.viscosity = 1000.0, 2.0e5, 0.01
 
-    bpy.ops.mesh.primitive_monkey_add(size=0.34, location=(-0.08, -0.36, 0.58), rotation=(-0.3, 0.12, 0.2))
+    bpy.ops.mesh.primitive_monkey_add(size=0.34, location=(-0.08, -0.31, 0.58), rotation=(-0.3, 0.12, 0.2))
     jelly = _emitter("Suzanne", "corotated", color=(0.7, 0.02, 0.05, 1.0))
     jelly.density, jelly.young_modulus, jelly.poisson_ratio = 1000.0, 5.0e4, 0.4
 
