@@ -91,7 +91,7 @@ def compile_kernels(bodies: list[Body], dtype: Any) -> None:
         (transfer.particles_to_grid, (table, first, 1, pieces, 0.0, 1.0, scratch, index, arenas)),
         (transfer.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
         (transfer.grid_to_particles, (table, first, 1, pieces, around, nodes, 0.0, 1.0, scratch, index, extremes)),
-        (collision.collide_nodes, (nodes, coordinates, nothing, distance, normal, 0, 0.0, rigid, 1.0)),
+        (collision.collide_nodes, (nodes, coordinates, nothing, distance, normal, 0, 0.0, rigid, 1.0, 0.0)),
         (
             collision.collide_particles,
             (table, first, 1, nothing, near, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(0)),

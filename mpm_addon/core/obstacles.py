@@ -124,12 +124,12 @@ class Obstacle:
         distance, normal = self._query(np.ascontiguousarray(local))
         return distance * scale, normal @ rotation.T / scale
 
-    def push_nodes(self, store: ParticleStore) -> None:
-        """Apply the obstacle to the velocities at the nodes inside it."""
+    def push_nodes(self, store: ParticleStore, filling: float) -> None:
+        """Apply the obstacle to the velocities at the nodes inside it, and count them as filled with a mass [kg]."""
         if len(self._rows):
             collide_nodes(
                 store.nodes, store.layout.node_coordinates, self._rows, self._field.distance, self._field.normal,
-                self._surface, self._friction, self._rigid, self.spacing,
+                self._surface, self._friction, self._rigid, self.spacing, filling,
             )  # fmt: skip
 
     def push_particles(self, store: ParticleStore, dt: float) -> float:

@@ -89,6 +89,8 @@ class Simulation:
         self._substeps = 0
         self._step_seconds = 0.0
         self._drift = 0.0
+        fluids = [body.law.density for body in self.bodies if body.is_fluid]
+        self._filling = max(fluids, default=0.0) * scene.solver.grid_spacing**3
         self._extremes = np.zeros((PIECE_COUNT, 3))
         self._report("preparing", 0.0, 0.0)
         self.obstacles: list[Obstacle] = obstacles_of(scene)
@@ -213,7 +215,7 @@ class Simulation:
         update_grid(store.arenas, layout.node_arenas, store.nodes, dt, *gravity)
         # twice, so that a node in a corner ends up outside of all of them
         for obstacle in self.obstacles + self.obstacles:
-            obstacle.push_nodes(store)
+            obstacle.push_nodes(store, self._filling)
         grid_to_particles(*common, layout.neighbours, store.nodes, dt, spacing, store.scratch, store.index, self._extremes)
         fastest, farthest, check = self._extremes.max(axis=0)
         if not math.isfinite(check):

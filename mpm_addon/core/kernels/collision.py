@@ -45,7 +45,7 @@ def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
 
 
 @kernel(parallel=True)
-def collide_nodes(nodes, node_blocks, rows, distance, normal, surface, friction, rigid, spacing):
+def collide_nodes(nodes, node_blocks, rows, distance, normal, surface, friction, rigid, spacing, filling):
     """Apply an obstacle to the velocities of the nodes inside it.
 
     Args:
@@ -54,14 +54,16 @@ def collide_nodes(nodes, node_blocks, rows, distance, normal, surface, friction,
         rows: (k,) the node blocks near the obstacle.
         distance: (k, BLOCK_NODES) [m]; normal: (k, BLOCK_NODES, 3).
         rigid: (9,) velocity of the obstacle's origin [m/s], angular velocity [rad/s], origin [m].
+        filling: the least mass of a node inside [kg]: to the density that particles gather, an obstacle is full of matter.
     """
     for row in prange(rows.size):
         number = rows[row]
         node = nodes[number]
         for place in range(BLOCK_NODES):
             at = NODE * place
-            if distance[row, place] > 0.0 or node[at + 3] == 0.0:
+            if distance[row, place] > 0.0:
                 continue
+            node[at + 3] = max(node[at + 3], filling)
             # from the obstacle's origin to the node
             x = (BLOCK * node_blocks[number, 0] + place // (BLOCK * BLOCK)) * spacing - rigid[6]
             y = (BLOCK * node_blocks[number, 1] + place // BLOCK % BLOCK) * spacing - rigid[7]

@@ -4,7 +4,8 @@ p = K/gamma (J^-gamma - 1), tau = -p J I + J eta (L + L^T - 2/3 tr(L) I).
 
 A free surface holds no tension: where J > 1 there is no pressure. There J must neither run away (spray that lands would be
 squeezed to nothing before it pushes back) nor be cut off (a stretched stream that gathers again would swell), so it is bounded
-by the volume that the grid shows, rho0 / rho, and by 1 in dense matter. That bound is this project's own.
+by the volume that the grid shows, rho0 / rho, and by 1 in dense matter, where obstacles count as filled. That bound is this
+project's own.
 """
 
 from dataclasses import dataclass
