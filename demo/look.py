@@ -12,20 +12,20 @@ context: Any = bpy.context
 CAMERA = (0.02, -2.2, 1.45)
 TARGET = (0.02, 0.05, 0.15)
 RADIUS_SCALE = 1.35
-# Roughness and the weights of coat and subsurface scattering of each emitter's particles.
+# Roughness and the weight of a clear coat of each emitter's particles.
 SURFACES = {
-    "Water": (0.08, 1.0, 0.0),
-    "Stream": (0.08, 1.0, 0.0),
-    "Suzanne": (0.45, 0.1, 0.0),
-    "Snowball": (0.9, 0.0, 0.0),
-    "Second Snowball": (0.9, 0.0, 0.0),
-    "Sand": (1.0, 0.0, 0.0),
+    "Water": (0.08, 1.0),
+    "Stream": (0.08, 1.0),
+    "Suzanne": (0.45, 0.1),
+    "Snowball": (0.9, 0.0),
+    "Second Snowball": (0.9, 0.0),
+    "Sand": (1.0, 0.0),
 }
 
 
 def light_and_frame() -> None:
     """Add camera, lamps and a bright world, and paint the colliders."""
-    scene: Any = context.scene
+    scene = context.scene
     camera: Any = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.location = CAMERA
     camera.rotation_euler = (Vector(TARGET) - Vector(CAMERA)).to_track_quat("-Z", "Y").to_euler()
@@ -38,7 +38,7 @@ def light_and_frame() -> None:
     _background(scene.world).inputs["Color"].default_value = (0.55, 0.62, 0.72, 1.0)
     _background(scene.world).inputs["Strength"].default_value = 0.35
     bpy.ops.mesh.primitive_plane_add(size=30.0, location=(0.0, 0.0, -0.002))
-    ground: Any = context.object
+    ground = context.object
     ground.name = "Ground"
     for name, color, roughness in (
         ("Ground", (0.12, 0.125, 0.14, 1.0), 0.7),
@@ -58,11 +58,10 @@ def light_and_frame() -> None:
 
 def paint() -> None:
     """Give the baked particles their surfaces, and spheres that overlap."""
-    for name, (roughness, coat, scattering) in SURFACES.items():
+    for name, (roughness, coat) in SURFACES.items():
         surface = _surface(bpy.data.materials[f"MPM {name}"])
         surface.inputs["Roughness"].default_value = roughness
         surface.inputs["Coat Weight"].default_value = coat
-        surface.inputs["Subsurface Weight"].default_value = scattering
     nodes = extension.module("blender.nodes")
     for item in particle_objects():
         nodes.set_input(item.modifiers[nodes.MODIFIER_NAME], nodes.RADIUS_SCALE, RADIUS_SCALE)

@@ -6,7 +6,6 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 _MARGIN = 8
-_COLORS = 256
 
 
 def contact_sheet(frames: Sequence[Path], labels: Sequence[str], target: Path, *, columns: int = 2) -> None:
@@ -24,13 +23,13 @@ def contact_sheet(frames: Sequence[Path], labels: Sequence[str], target: Path, *
 
 
 def animation(frames: Sequence[Path], target: Path, *, seconds_per_frame: float) -> None:
-    """Write pictures as a GIF that repeats for ever; all share the colours of the first and the last."""
+    """Write pictures as a GIF that repeats for ever, all in the same 256 colours, so that what rests does not flicker."""
     pictures = [_opened(path) for path in frames]
     width, height = pictures[0].size
-    both = Image.new("RGB", (width, 2 * height))
-    both.paste(pictures[0], (0, 0))
-    both.paste(pictures[-1], (0, height))
-    palette = both.quantize(_COLORS)
+    strip = Image.new("RGB", (width, len(pictures) * height))
+    for number, picture in enumerate(pictures):
+        strip.paste(picture, (0, number * height))
+    palette = strip.quantize(256, method=Image.Quantize.MAXCOVERAGE)
     indexed = [picture.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG) for picture in pictures]
     indexed[0].save(target, save_all=True, append_images=indexed[1:], duration=round(1000 * seconds_per_frame), loop=0)
 
