@@ -124,6 +124,27 @@ def test_a_block_slides_down_a_slope_as_coulomb_says(angle: float, friction: flo
         assert abs(middle[12] - middle[4]) < 0.01 * 0.05
 
 
+@pytest.mark.parametrize("height", [0.0, 0.5, 0.75, 0.99])
+def test_sand_stays_a_heap_wherever_between_two_nodes_the_floor_lies(height: float) -> None:
+    """A floor that lies far above the last node inside must carry sand, and rub, like any other."""
+    spacing = 0.03
+    column = SHAPES["cylinder"](center=(0.013, 0.007, height * spacing + 0.121), radius=0.12, height=0.24)
+    floor = SHAPES["plane"](point=(0.0, 0.0, height * spacing))
+    collapse = scene(
+        Emitter("column", column, "sand"),
+        materials=(material("sand", young_modulus=2e5, friction_angle=38.0),),
+        colliders=(Collider("floor", floor, friction=0.6),),
+        grid_spacing=spacing,
+        frames=20,
+    )
+    *_, last = simulate(collapse)
+    above = last.position[:, 2] - height * spacing
+    assert np.linalg.norm(last.velocity, axis=1).mean() < 0.01
+    assert 0.07 < above.max() < 0.12
+    assert above.min() > -0.5 * spacing
+    assert np.median(np.hypot(last.position[:, 0], last.position[:, 1])) < 0.17
+
+
 @pytest.mark.parametrize("surface", ["sticky", "slip", "separate"])
 def test_surfaces_differ_as_their_names_say(surface: str) -> None:
     """A block thrown up and sideways from a floor: sticky holds it, slip lets it slide but not rise, separate lets it go."""

@@ -14,8 +14,10 @@ from .rows import POSITION, VELOCITY
 from .transfer import NODE
 
 STICKY, SLIP, SEPARATE = 0, 1, 2
+# so far may a particle sink in, for the nodes inside to carry it; farther it is pushed back [cells]
+SINK = 0.25
 # a particle that lies deeper than this before the step began inside and is left alone [cells]
-INSIDE = 0.05
+INSIDE = SINK + 0.05
 
 
 @kernel
@@ -178,12 +180,14 @@ def is_surely_outside(x, y, z, arena, far):
 def collide_particles(
     particles, first, material_count, near, arenas, blocks, neighbours, row_of_block, distance, normal, rigid, dt, spacing, pushed
 ):
-    """Push particles that entered an obstacle during the step back to its surface and take their inward velocity away.
+    """Push particles that sank into an obstacle during the step back to a depth of `SINK`.
 
+    Their velocity stays: the nodes inside take it away, with friction. Held at the surface itself and stopped, they would load
+    no node where the surface lies far above one, and sand would run away on the floor as on ice, a layer of no height.
     A particle that was already deeper inside than `INSIDE` before the step is left where it is.
 
     Args:
-        particles: (ROW_COUNT, slots); positions and velocities are changed.
+        particles: (ROW_COUNT, slots); positions are changed.
         near: (k,) the particle blocks whose arena holds a node inside the obstacle; arenas: see `fill_arenas`.
         blocks: (blocks, 3) coordinates of the particle blocks.
         neighbours: (blocks, 27) node blocks around each.
@@ -201,8 +205,8 @@ def collide_particles(
             x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
             if is_surely_outside(x, y, z, arena, spacing):
                 continue
-            depth = interpolated_distance(x, y, z, around, row_of_block, distance, spacing) / spacing
-            if depth >= 0.0:
+            excess = interpolated_distance(x, y, z, around, row_of_block, distance, spacing) / spacing + SINK
+            if excess >= 0.0:
                 continue
             # from the obstacle's origin to the particle
             px = (BLOCK * blocks[block, 0] + x) * spacing - rigid[6]
@@ -215,12 +219,8 @@ def collide_particles(
             if before < -INSIDE * spacing:
                 continue
             nx, ny, nz = interpolated_normal(x, y, z, around, row_of_block, normal)
-            particles[POSITION, slot] = x - depth * nx
-            particles[POSITION + 1, slot] = y - depth * ny
-            particles[POSITION + 2, slot] = z - depth * nz
-            inward = min(0.0, u * nx + v * ny + w * nz)
-            particles[VELOCITY, slot] -= inward * nx
-            particles[VELOCITY + 1, slot] -= inward * ny
-            particles[VELOCITY + 2, slot] -= inward * nz
-            farthest = max(farthest, -depth)
+            particles[POSITION, slot] = x - excess * nx
+            particles[POSITION + 1, slot] = y - excess * ny
+            particles[POSITION + 2, slot] = z - excess * nz
+            farthest = max(farthest, -excess)
         pushed[index] = farthest
