@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .description import Scene
-from .kernels import blocks, collision, output, transfer
+from .kernels import blocks, collision, gather, grid, output, scatter
 from .kernels.compilation import teach_generic_functions
 from .kernels.rows import ROW_COUNT, STATE
+from .kernels.scheme import Scheme
 from .kernels.vector import LANE_COUNT
 from .laws import FluidLaw, Law
 from .laws.advance import advance_material
@@ -26,6 +27,7 @@ class Body:
         constants: for the kernels.
         material_index: number of the material in the scene.
         emitters: numbers of the emitters that give particles of this body.
+        dimension: 3, or 2 for plane strain.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Body:
     constants: NamedTuple
     material_index: int
     emitters: frozenset[int]
+    dimension: int
 
     @property
     def is_fluid(self) -> bool:
@@ -69,28 +72,31 @@ def bodies_of(scene: Scene) -> list[Body]:
     for (name, mass_scale, stiffness_scale), emitters in groups.items():
         law = scene.materials[name].law
         law = replace(law, density=law.density * mass_scale)
-        bodies.append(Body(name, law, law.constants(stiffness_scale), names.index(name), frozenset(emitters)))
+        dimension = scene.solver.dimension
+        constants = law.constants(stiffness_scale)
+        bodies.append(Body(name, law, constants, names.index(name), frozenset(emitters), dimension))
     return bodies
 
 
-def compile_kernels(bodies: list[Body], dtype: Any) -> None:
+def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: Any) -> None:
     """Compile, or load from disk, every kernel that a simulation of these bodies calls, by calling them with nothing to do."""
     teach_generic_functions()
     table = np.zeros((ROW_COUNT, LANE_COUNT), dtype)
     nothing = np.zeros(0, np.int64)
     first, pieces = np.zeros(1, np.int64), np.zeros(2, np.int64)
-    arenas = np.zeros((0, transfer.NODE * blocks.ARENA_NODES), dtype)
-    nodes = np.zeros((0, transfer.NODE * blocks.BLOCK_NODES), dtype)
-    around = np.zeros((0, blocks.NEIGHBOURS), np.int64)
-    scratch, index = np.zeros((1, transfer.SCRATCH_SIZE), dtype), np.zeros((1, LANE_COUNT), np.int32)
+    arenas = np.zeros((0, blocks.NODE * blocks.ARENA**dimension), dtype)
+    nodes = np.zeros((0, blocks.NODE * blocks.BLOCK**dimension), dtype)
+    around = np.zeros((0, 3**dimension), np.int64)
+    scratch, index = np.zeros((1, gather.SCRATCH_SIZE), dtype), np.zeros((1, LANE_COUNT), np.int32)
     extremes, rigid = np.zeros((1, 3)), np.zeros(9)
     coordinates = np.zeros((0, 3), np.int64)
-    distance, normal = np.zeros((0, blocks.BLOCK_NODES)), np.zeros((0, blocks.BLOCK_NODES, 3))
+    distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
     near = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
+    common = (scheme, table, first, 1, pieces)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-        (transfer.particles_to_grid, (table, first, 1, pieces, 0.0, 1.0, scratch, index, arenas)),
-        (transfer.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
-        (transfer.grid_to_particles, (table, first, 1, pieces, around, nodes, 0.0, 1.0, scratch, index, extremes)),
+        (scatter.particles_to_grid, (*common, 0.0, 1.0, scratch, index, arenas)),
+        (grid.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
+        (gather.grid_to_particles, (*common, around, nodes, nodes, 0.0, 1.0, scratch, index, extremes)),
         (collision.collide_nodes, (nodes, coordinates, nothing, distance, normal, 0, 0.0, rigid, 1.0, 0.0)),
         (
             collision.collide_particles,

@@ -93,7 +93,7 @@ def make_frame(
         "age": time - provenance.birth[ids],
         "rest_position": provenance.rest_position[ids],
         "rotation": rotation,
-        "scale": np.cbrt(store.table[VOLUME, slots]),
+        "scale": store.table[VOLUME, slots] ** (1.0 / scene.solver.dimension),
     }
     shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=ATTRIBUTES[name].dtype) for name in ATTRIBUTES}
     mass, *momentum, energy = _totals(store)

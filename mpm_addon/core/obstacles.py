@@ -11,14 +11,19 @@ from .errors import SceneError
 from .geometry.distance import distance_query
 from .geometry.motion import velocity_at
 from .geometry.shapes.plane import Plane
-from .kernels.blocks import ARENA, BLOCK, BLOCK_NODES
+from .kernels.blocks import ARENA, BLOCK
 from .kernels.collision import SEPARATE, SLIP, STICKY, collide_nodes, collide_particles, fill_arenas
 from .particle_store import ParticleStore
 
 Floats = NDArray[np.float64]
 
 SURFACE_NUMBERS = {"sticky": STICKY, "slip": SLIP, "separate": SEPARATE}
-_CORNERS = np.stack(np.meshgrid(*[np.arange(BLOCK)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+_NODES = np.arange(BLOCK)
+# the nodes of a block, by dimension; in the plane they lie at its top, y = 0
+_CORNERS = {
+    2: np.stack(np.meshgrid(_NODES, [BLOCK], _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
+    3: np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
+}
 # a block is near where its middle is nearer than its farthest corner and one more cell
 _NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + 1.0
 
@@ -42,17 +47,24 @@ class Obstacle:
         self._friction = collider.friction
         self._motion = collider.motion
         self._fps = scene.time.fps
-        self._query = distance_query(collider.shape, self.spacing)
+        self._is_plane = scene.solver.dimension == 2
+        shape = collider.shape
+        if self._is_plane:
+            from .geometry.section import section_of
+
+            shape = section_of(shape)
+        self._corners = _CORNERS[scene.solver.dimension]
+        self._query = distance_query(shape, self.spacing)
         self._is_moving = collider.motion is not None
-        self._radius = float(np.linalg.norm(np.abs(collider.shape.bounds()).max(axis=0)))
+        self._radius = float(np.linalg.norm(np.abs(shape.bounds()).max(axis=0)))
         self._matrix = np.eye(4)
         self._rigid = np.zeros(9)
         self._seen = np.zeros(0, np.int64)
-        self._field = _Field(self._seen, np.zeros((0, BLOCK_NODES)), np.zeros((0, BLOCK_NODES, 3)))
+        self._field = _Field(self._seen, np.zeros((0, len(self._corners))), np.zeros((0, len(self._corners), 3)))
         self._rows = self._seen
         self._row_of_block = self._seen
         self._near = self._seen
-        self._arenas = np.zeros((0, ARENA, ARENA, ARENA), np.float32)
+        self._arenas = np.zeros((0, ARENA, 1 if self._is_plane else ARENA, ARENA), np.float32)
         self._pushed = np.zeros(0)
 
     def move_to(self, frame: float) -> None:
@@ -60,6 +72,8 @@ class Obstacle:
         if self._motion is not None:
             self._matrix, linear, angular = velocity_at(self._motion, frame, self._fps)
             self._rigid = np.concatenate([linear, angular, self._matrix[:3, 3]])
+            if self._is_plane:
+                self._rigid[[1, 3, 5]] = 0.0
 
     def speed(self, store: ParticleStore) -> float:
         """A bound on the obstacle's speed [m/s]: of its farthest corner, or, where it has no end, at the blocks near it."""
@@ -99,18 +113,18 @@ class Obstacle:
         holds_inside = np.zeros(len(store.layout.node_keys), np.bool_)
         holds_inside[self._rows] = self._field.distance.min(axis=1, initial=np.inf) < 0.0
         near = np.flatnonzero(holds_inside[neighbours].any(axis=1))
-        arenas = np.empty((len(near), ARENA, ARENA, ARENA), np.float32)
+        arenas = np.empty((len(near), *self._arenas.shape[1:]), np.float32)
         fill_arenas(near, neighbours, self._row_of_block, self._field.distance, self.spacing, arenas)
         is_touched = arenas.min(axis=(1, 2, 3), initial=np.inf) < 0.0
         self._near, self._arenas = near[is_touched], arenas[is_touched]
         self._pushed = np.zeros(len(self._near))
 
     def _measure(self, keys: NDArray[np.int64], coordinates: NDArray[np.int64]) -> _Field:
-        middle = (BLOCK * coordinates + 0.5 * (BLOCK - 1)) * self.spacing
+        middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self.spacing
         near = np.flatnonzero(self._distance(middle)[0] < _NEAR * self.spacing)
-        nodes = (BLOCK * coordinates[near, None, :] + _CORNERS) * self.spacing
+        nodes = (BLOCK * coordinates[near, None, :] + self._corners) * self.spacing
         distance, normal = self._distance(nodes.reshape(-1, 3))
-        distance, normal = distance.reshape(-1, BLOCK_NODES), normal.reshape(-1, BLOCK_NODES, 3)
+        distance, normal = distance.reshape(-1, len(self._corners)), normal.reshape(-1, len(self._corners), 3)
         # far from a mesh the distance is only a bound, so that the middle alone does not tell
         is_near = distance.min(axis=1, initial=np.inf) < 0.99 * self.spacing
         return _Field(keys[near[is_near]], distance[is_near], normal[is_near])
@@ -149,18 +163,18 @@ class Obstacle:
 
 def obstacles_of(scene: Scene) -> list[Obstacle]:
     """The scene's colliders and the closed sides of its domain."""
-    return [Obstacle(collider, scene) for collider in (*_walls(scene.domain), *scene.colliders)]
+    return [Obstacle(collider, scene) for collider in (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)]
 
 
-def _walls(domain: Domain) -> list[Collider]:
+def _walls(domain: Domain, dimension: int) -> list[Collider]:
     if domain.corners is None:
         return []
     walls = []
     for number, name in enumerate(SIDES):
         side = domain.sides[name]
-        if side.surface == "open":
-            continue
         axis, is_high = divmod(number, 2)
+        if side.surface == "open" or (axis == 1 and dimension == 2):
+            continue
         normal = np.zeros(3)
         normal[axis] = -1.0 if is_high else 1.0
         corner = domain.corners[is_high]
@@ -169,13 +183,13 @@ def _walls(domain: Domain) -> list[Collider]:
     return walls
 
 
-def open_limits(domain: Domain, spacing: float) -> Floats:
+def open_limits(domain: Domain, spacing: float, dimension: int) -> Floats:
     """The corners beyond which particles have left [cells], shape (2, 3); infinite where no side is open."""
     limits = np.array([[-np.inf] * 3, [np.inf] * 3])
     if domain.corners is not None:
         for number, name in enumerate(SIDES):
             axis, is_high = divmod(number, 2)
-            if domain.sides[name].surface == "open":
+            if domain.sides[name].surface == "open" and not (axis == 1 and dimension == 2):
                 limits[is_high, axis] = domain.corners[is_high][axis] / spacing
     return limits
 
@@ -191,6 +205,8 @@ def refuse_outside(scene: Scene, position: Floats, subject: str) -> None:
         return
     for number, name in enumerate(SIDES):
         axis, is_high = divmod(number, 2)
+        if axis == 1 and scene.solver.dimension == 2:
+            continue
         beyond = (position[:, axis] - corners[is_high][axis]) * (1.0 if is_high else -1.0)
         if scene.domain.sides[name].surface != "open" and beyond.max() > 0.5 * scene.solver.grid_spacing:
             raise SceneError(

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from .errors import SceneError, UnstableError
 from .kernels import blocks
+from .kernels.blocks import NODE
+from .kernels.gather import SCRATCH_SIZE
 from .kernels.output import gather_particles
 from .kernels.rows import DEFORMATION, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME
-from .kernels.transfer import NODE, SCRATCH_SIZE
 from .kernels.vector import LANE_COUNT
 
 Ints = NDArray[np.int64]
@@ -38,9 +39,9 @@ class Layout:
     Attributes:
         first: first slot of each run (block, body), with the number of slots at the end.
         keys, coordinates: of the particle blocks, in ascending order.
-        neighbours: (blocks, 27) node blocks around each particle block.
+        neighbours: (blocks, 27 or 9) node blocks around each particle block.
         node_keys, node_coordinates: of the node blocks, in ascending order.
-        node_arenas: (node blocks, 27) particle blocks around each node block, -1 where there is none.
+        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
         pieces: first block of each piece of work.
     """
 
@@ -128,15 +129,18 @@ class ParticleStore:
     that `restore` can go back to it.
     """
 
-    def __init__(self, body_count: int, dtype: Any) -> None:
+    def __init__(self, body_count: int, dtype: Any, dimension: int = 3, *, is_flip: bool = False) -> None:
         self.body_count = body_count
+        self._is_flip = is_flip
         self.dtype = np.dtype(dtype)
+        self.dimension = dimension
         self.table = np.zeros((ROW_COUNT, LANE_COUNT), self.dtype)
         self.ids = np.full(LANE_COUNT, -1, np.int32)
-        self.layout = _layout_of(np.zeros(0, np.int64), np.zeros(1, np.int64), body_count)
+        self.layout = _layout_of(np.zeros(0, np.int64), np.zeros(1, np.int64), body_count, dimension)
         self.particle_count = 0
-        self.arenas = np.zeros((0, NODE * blocks.ARENA_NODES), self.dtype)
-        self.nodes = np.zeros((0, NODE * blocks.BLOCK_NODES), self.dtype)
+        self.arenas = np.zeros((0, NODE * blocks.ARENA**dimension), self.dtype)
+        self.nodes = np.zeros((0, NODE * blocks.BLOCK**dimension), self.dtype)
+        self.nodes_before = self.nodes
         self.scratch = np.zeros((PIECE_COUNT, SCRATCH_SIZE), self.dtype)
         self.index = np.zeros((PIECE_COUNT, LANE_COUNT), np.int32)
         self._spare_table = self.table.copy()
@@ -202,7 +206,7 @@ class ParticleStore:
         )
         self.table, self._spare_table = self._spare_table, table
         self.ids, self._spare_ids = self._spare_ids, ids
-        self.layout = _layout_of(block_keys, first, self.body_count)
+        self.layout = _layout_of(block_keys, first, self.body_count, self.dimension)
         self._reserve_grid()
         return left_out
 
@@ -214,7 +218,8 @@ class ParticleStore:
             self._spare_ids = np.full(capacity, -1, np.int32)
 
     def _reserve_grid(self) -> None:
-        for name, count in (("arenas", len(self.layout.keys)), ("nodes", len(self.layout.node_keys))):
+        nodes = len(self.layout.node_keys)
+        for name, count in (("arenas", len(self.layout.keys)), ("nodes", nodes), ("nodes_before", nodes if self._is_flip else 0)):
             array = getattr(self, name)
             if len(array) < count:
                 setattr(self, name, np.zeros((count + count // 4, array.shape[1]), self.dtype))
@@ -264,14 +269,15 @@ def numbered_blocks(keys: Ints) -> tuple[Ints, Ints]:
     return unique[:count][order], rank[numbers]
 
 
-def _layout_of(keys: Ints, first: Ints, body_count: int) -> Layout:
-    around = np.empty((len(keys), blocks.NEIGHBOURS), np.int64)
+def _layout_of(keys: Ints, first: Ints, body_count: int, dimension: int) -> Layout:
+    neighbour_count = 3**dimension
+    around = np.empty((len(keys), neighbour_count), np.int64)
     blocks.neighbour_keys(keys, around)
     node_keys, neighbours = numbered_blocks(around.reshape(-1))
-    node_around = np.empty((len(node_keys), blocks.NEIGHBOURS), np.int64)
+    node_around = np.empty((len(node_keys), neighbour_count), np.int64)
     blocks.neighbour_keys(node_keys, node_around)
     place = np.minimum(np.searchsorted(keys, node_around), max(0, len(keys) - 1))
-    node_arenas = np.where(keys[place] == node_around, place, -1) if len(keys) else np.zeros((0, blocks.NEIGHBOURS), np.int64)
+    node_arenas = np.where(keys[place] == node_around, place, -1) if len(keys) else np.zeros((0, neighbour_count), np.int64)
     pieces = np.zeros(PIECE_COUNT + 1, np.int64)
     blocks.cut_into_pieces(first, body_count, pieces)
     return Layout(

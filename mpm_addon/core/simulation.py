@@ -18,7 +18,10 @@ from .bodies import Body, bodies_of, compile_kernels
 from .description import Scene
 from .estimate import estimate
 from .framing import Provenance, make_frame
-from .kernels.transfer import grid_to_particles, particles_to_grid, update_grid
+from .kernels.gather import grid_to_particles
+from .kernels.grid import update_grid
+from .kernels.scatter import particles_to_grid
+from .kernels.scheme import farthest_drift, scheme_of
 from .laws.advance import advance_material
 from .obstacles import Obstacle, obstacles_of, open_limits, refuse_outside
 from .particle_store import PIECE_COUNT, NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
@@ -26,8 +29,6 @@ from .particles import Frame
 from .support import refuse_unsupported
 from .time_step import Speeds, StepControl
 
-# a particle may be this far from where it was sorted [cells]; one is what the arenas allow
-FARTHEST = 0.99
 LARGEST_GRADIENT_STEP = 0.9
 
 
@@ -80,7 +81,12 @@ class Simulation:
         estimate(scene)
         self.scene = scene
         self.bodies: list[Body] = bodies_of(scene)
-        self.store = ParticleStore(len(self.bodies), scene.solver.precision)
+        solver = scene.solver
+        self.store = ParticleStore(len(self.bodies), solver.precision, solver.dimension, is_flip=solver.transfer == "flip")
+        self._scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
+        self._farthest = farthest_drift(self._scheme)
+        gx, gy, gz = solver.gravity
+        self._gravity = (gx, gy if solver.dimension == 3 else 0.0, gz)
         self.provenance = Provenance.empty()
         self.control = StepControl(scene, self.bodies)
         self._report_to = report
@@ -90,13 +96,13 @@ class Simulation:
         self._step_seconds = 0.0
         self._drift = 0.0
         fluids = [body.law.density for body in self.bodies if body.is_fluid]
-        self._filling = max(fluids, default=0.0) * scene.solver.grid_spacing**3
+        self._filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
         self._extremes = np.zeros((PIECE_COUNT, 3))
         self._report("preparing", 0.0, 0.0)
         self.obstacles: list[Obstacle] = obstacles_of(scene)
-        self._limits = open_limits(scene.domain, scene.solver.grid_spacing)
+        self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._report("compiling", 0.0, 0.0)
-        compile_kernels(self.bodies, self.store.dtype)
+        compile_kernels(self.bodies, self._scheme, solver.dimension, self.store.dtype)
         self._is_resumed = snapshot is not None
         if snapshot is not None:
             self._load(snapshot)
@@ -179,7 +185,7 @@ class Simulation:
         done, sorted_at, sorted_speeds = 0.0, 0.0, self.control.speeds
         while done < frame_time:
             began = time.perf_counter()
-            if self._drift > FARTHEST:
+            if self._drift > self._farthest:
                 self._sort()
                 sorted_at, sorted_speeds = done, self.control.speeds
             obstacle_speed = self._move_obstacles(start + done / frame_time)
@@ -209,14 +215,19 @@ class Simulation:
     def _step(self, dt: float) -> str | None:
         """Advance everything by dt [s]; returns the name of what became unstable, or None."""
         store, layout = self.store, self.store.layout
-        spacing, gravity = self.scene.solver.grid_spacing, self.scene.solver.gravity
-        common = (store.table, layout.first, store.body_count, layout.pieces)
+        spacing = self.scene.solver.grid_spacing
+        common = (self._scheme, store.table, layout.first, store.body_count, layout.pieces)
+        if self._scheme.flip_ratio > 0.0:
+            particles_to_grid(*common, 0.0, spacing, store.scratch, store.index, store.arenas)
+            update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0, 0.0, 0.0, 0.0)
         particles_to_grid(*common, dt, spacing, store.scratch, store.index, store.arenas)
-        update_grid(store.arenas, layout.node_arenas, store.nodes, dt, *gravity)
+        update_grid(store.arenas, layout.node_arenas, store.nodes, dt, *self._gravity)
         # twice, so that a node in a corner ends up outside of all of them
         for obstacle in self.obstacles + self.obstacles:
             obstacle.push_nodes(store, self._filling)
-        grid_to_particles(*common, layout.neighbours, store.nodes, dt, spacing, store.scratch, store.index, self._extremes)
+        grid_to_particles(
+            *common, layout.neighbours, store.nodes, store.nodes_before, dt, spacing, store.scratch, store.index, self._extremes
+        )
         fastest, farthest, check = self._extremes.max(axis=0)
         if not math.isfinite(check):
             return self._culprit()

@@ -10,13 +10,6 @@ def refuse_unsupported(scene: Scene) -> None:
     Raises:
         SceneError: naming what is asked for and what can be used.
     """
-    solver = scene.solver
-    if solver.dimension != 3:
-        raise SceneError(f"solver: dimension {solver.dimension} is not computed yet; use 3.")
-    if solver.transfer != "apic":
-        raise SceneError(f'solver: transfer "{solver.transfer}" is not computed yet; use "apic".')
-    if solver.kernel != "quadratic":
-        raise SceneError(f'solver: kernel "{solver.kernel}" is not computed yet; use "quadratic".')
     for emitter in scene.emitters:
         if emitter.mode == "inflow":
             raise SceneError(f'Emitter "{emitter.name}": mode "inflow" is not computed yet; use "once" or "repeat".')

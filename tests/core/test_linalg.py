@@ -6,7 +6,7 @@ from numba import njit
 
 from mpm_addon.core.kernels import arithmetic, linalg
 from mpm_addon.core.kernels.compilation import teach_generic_functions
-from mpm_addon.core.kernels.transfer import load_matrix, store_matrix, store_vector
+from mpm_addon.core.kernels.table import load_matrix, store_matrix, store_vector
 from mpm_addon.core.kernels.vector import load, store
 
 teach_generic_functions()

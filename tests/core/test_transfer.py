@@ -6,35 +6,72 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpm_addon.core.kernels import blocks
+from mpm_addon.core.kernels.gather import grid_to_particles
+from mpm_addon.core.kernels.grid import update_grid
 from mpm_addon.core.kernels.rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
-from mpm_addon.core.kernels.transfer import grid_to_particles, particles_to_grid, quadratic_weights, update_grid
+from mpm_addon.core.kernels.scatter import particles_to_grid
+from mpm_addon.core.kernels.scheme import Scheme, cubic_weights, farthest_drift, quadratic_weights, scheme_of
 from mpm_addon.core.particle_store import ParticleStore, new_particles, numbered_blocks, packed, unpacked
 
 SPACING = 0.1
 GRADIENT = np.array([[0.3, -2.0, 0.5], [1.5, -0.4, 0.2], [-0.7, 0.9, 0.1]])
 SHIFT = np.array([0.2, -1.0, 3.0])
+SCHEMES = [scheme_of(kernel, dimension, "apic", 0.0) for kernel in ("quadratic", "cubic") for dimension in (3, 2)]
 
 
-def stored(positions: np.ndarray, dtype: str = "float64", gradient: np.ndarray = GRADIENT) -> ParticleStore:
-    """Particles of unit mass in the velocity field SHIFT + gradient x."""
-    store = ParticleStore(1, dtype)
+def dimension_of(scheme: Scheme) -> int:
+    return int(type(scheme).__name__[-1])
+
+
+def is_cubic(scheme: Scheme) -> bool:
+    return "Cubic" in type(scheme).__name__
+
+
+def points(count: int, scheme: Scheme, seed: int = 0) -> np.ndarray:
+    positions = np.random.default_rng(seed).uniform(-1.0, 1.0, (count, 3))
+    positions[:, 1] *= dimension_of(scheme) == 3
+    return positions
+
+
+def gradient_in(scheme: Scheme) -> np.ndarray:
+    in_use = np.array([1.0, dimension_of(scheme) == 3, 1.0])
+    return GRADIENT * in_use * in_use[:, None]
+
+
+def shift_in(scheme: Scheme) -> np.ndarray:
+    return SHIFT * [1.0, dimension_of(scheme) == 3, 1.0]
+
+
+def stored(positions: np.ndarray, dtype: str = "float64", scheme: Scheme = SCHEMES[0]) -> ParticleStore:
+    """Particles of unit mass in the velocity field shift + gradient x."""
+    store = ParticleStore(1, dtype, dimension_of(scheme), is_flip=scheme.flip_ratio > 0.0)
     count = len(positions)
-    velocities = SHIFT + positions @ gradient.T
+    velocities = shift_in(scheme) + positions @ gradient_in(scheme).T
     particles = new_particles(
-        positions, velocities, gradient.ravel(), np.ones(count), np.zeros(count),
+        positions, velocities, gradient_in(scheme).ravel(), np.ones(count), np.zeros(count),
         spacing=SPACING, dtype=dtype, first_id=0, body=0, subject="test",
     )  # fmt: skip
     store.sort(particles)
     return store
 
 
-def transfer(store: ParticleStore, dt: float = 0.0) -> np.ndarray:
+def to_grid(store: ParticleStore, scheme: Scheme, dt: float = 0.0) -> np.ndarray:
+    """One transfer to the grid; returns velocities and masses of the nodes, (node blocks, block nodes, 4)."""
+    layout = store.layout
+    particles_to_grid(scheme, store.table, layout.first, 1, layout.pieces, dt, SPACING, store.scratch, store.index, store.arenas)
+    update_grid(store.arenas, layout.node_arenas, store.nodes, dt, 0.0, 0.0, 0.0)
+    return store.nodes[: len(layout.node_keys)].reshape(len(layout.node_keys), -1, 4)
+
+
+def transfer(store: ParticleStore, scheme: Scheme = SCHEMES[0], dt: float = 0.0) -> np.ndarray:
     """One transfer to the grid and back; returns the extremes."""
     layout, extremes = store.layout, np.zeros((len(store.layout.pieces) - 1, 3))
-    common = (store.table, layout.first, 1, layout.pieces)
-    particles_to_grid(*common, dt, SPACING, store.scratch, store.index, store.arenas)
-    update_grid(store.arenas, layout.node_arenas, store.nodes, dt, 0.0, 0.0, 0.0)
-    grid_to_particles(*common, layout.neighbours, store.nodes, dt, SPACING, store.scratch, store.index, extremes)
+    to_grid(store, scheme, dt)
+    store.nodes_before = store.nodes.copy()
+    grid_to_particles(
+        scheme, store.table, layout.first, 1, layout.pieces, layout.neighbours, store.nodes, store.nodes_before,
+        dt, SPACING, store.scratch, store.index, extremes,
+    )  # fmt: skip
     return extremes
 
 
@@ -52,71 +89,98 @@ def test_weights_are_a_partition_of_unity_with_vanishing_first_moment(offset: fl
     assert weights @ nodes**2 == pytest.approx(0.25, abs=1e-15)
 
 
+@given(st.floats(0.0, 1.0))
+def test_cubic_weights_are_a_partition_of_unity_with_vanishing_first_moment(offset: float) -> None:
+    weights = np.array(cubic_weights(offset))
+    nodes = np.array([-1.0, 0.0, 1.0, 2.0]) - offset
+    assert weights.sum() == pytest.approx(1.0, abs=1e-15)
+    assert weights @ nodes == pytest.approx(0.0, abs=1e-15)
+    assert weights @ nodes**2 == pytest.approx(1.0 / 3.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-13), ("float32", 1e-5)])
-def test_an_affine_velocity_field_is_kept(dtype: str, tolerance: float) -> None:
+def test_an_affine_velocity_field_is_kept(dtype: str, tolerance: float, scheme: Scheme) -> None:
     """APIC transfers a velocity field that is linear in space without loss (Jiang et al. 2015, section 5)."""
-    positions = np.random.default_rng(0).uniform(-1.0, 1.0, (3000, 3))
-    store = stored(positions, dtype)
-    transfer(store)
+    store = stored(points(3000, scheme), dtype, scheme)
+    transfer(store, scheme)
     live = np.flatnonzero(store.live)
     velocities = store.table[VELOCITY : VELOCITY + 3, live].T
     gradients = store.table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9, live].T
-    assert np.abs(velocities - (SHIFT + world(store)[live] @ GRADIENT.T)).max() < tolerance * 10
-    assert np.abs(gradients - GRADIENT.ravel()).max() < tolerance * 100
+    assert np.abs(velocities - (shift_in(scheme) + world(store)[live] @ gradient_in(scheme).T)).max() < tolerance * 10
+    assert np.abs(gradients - gradient_in(scheme).ravel()).max() < tolerance * 100
 
 
-def test_without_the_affine_part_the_field_is_lost() -> None:
-    positions = np.random.default_rng(0).uniform(-1.0, 1.0, (3000, 3))
-    store = stored(positions)
-    store.table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = 0.0
-    transfer(store)
+@pytest.mark.parametrize("name", ["pic", "flip"])
+def test_pic_and_flip_do_not_carry_the_affine_part(name: str) -> None:
+    scheme = scheme_of("quadratic", 3, name, 1.0)
+    store = stored(points(3000, scheme), scheme=scheme)
+    transfer(store, scheme)
     assert np.abs(store.table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9, store.ids >= 0].T - GRADIENT.ravel()).max() > 0.1
 
 
-def test_mass_and_momentum_reach_the_grid_exactly() -> None:
-    positions = np.random.default_rng(1).normal(0.0, 0.6, (500, 3))
-    store = stored(positions)
-    layout = store.layout
-    particles_to_grid(store.table, layout.first, 1, layout.pieces, 0.0, SPACING, store.scratch, store.index, store.arenas)
-    update_grid(store.arenas, layout.node_arenas, store.nodes, 0.0, 0.0, 0.0, 0.0)
-    nodes = store.nodes[: len(layout.node_keys)].reshape(-1, 4)
+def test_flip_leaves_velocities_alone_where_the_grid_changes_nothing() -> None:
+    """v + sum w (v_i - v_i before) with v_i = v_i before (Zhu and Bridson 2005); the rest of the blend is PIC."""
+    before = stored(points(3000, SCHEMES[0])).table[VELOCITY].copy()
+    found = {}
+    for ratio in (1.0, 0.5, 0.0):
+        scheme = scheme_of("quadratic", 3, "flip", ratio)
+        store = stored(points(3000, scheme), scheme=scheme)
+        transfer(store, scheme)
+        found[ratio] = store.table[VELOCITY]
+    assert np.abs(found[1.0] - before).max() < 1e-14
+    assert np.abs(found[0.0] - before).max() > 0.05
+    assert np.abs(found[0.5] - 0.5 * (found[0.0] + before)).max() < 1e-14
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
+def test_mass_and_momentum_reach_the_grid_exactly(scheme: Scheme) -> None:
+    positions = points(500, scheme, seed=1)
+    store = stored(positions, scheme=scheme)
+    nodes = to_grid(store, scheme).reshape(-1, 4)
     assert nodes[:, 3].sum() == pytest.approx(500.0, rel=1e-13)
-    momentum = (SHIFT + positions @ GRADIENT.T).sum(axis=0)
+    momentum = (shift_in(scheme) + positions @ gradient_in(scheme).T).sum(axis=0)
     assert (nodes[:, :3] * nodes[:, 3:]).sum(axis=0) == pytest.approx(momentum, rel=1e-11, abs=1e-10)
 
 
-def test_the_grid_agrees_with_plain_numpy() -> None:
-    positions = np.random.default_rng(2).normal(0.0, 0.4, (200, 3))
-    store = stored(positions)
-    layout = store.layout
-    particles_to_grid(store.table, layout.first, 1, layout.pieces, 0.0, SPACING, store.scratch, store.index, store.arenas)
-    update_grid(store.arenas, layout.node_arenas, store.nodes, 0.0, 0.0, 0.0, 0.0)
-    base = np.floor(positions / SPACING - 0.5).astype(int)
-    weights = np.stack(quadratic_weights(positions / SPACING - base - 1.0), axis=1)
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
+def test_the_grid_agrees_with_plain_numpy(scheme: Scheme) -> None:
+    positions = points(200, scheme, seed=2)
+    store = stored(positions, scheme=scheme)
+    nodes = to_grid(store, scheme)
+    cells = positions / SPACING
+    base = np.floor(cells).astype(int) - 1 if is_cubic(scheme) else np.floor(cells - 0.5).astype(int)
+    offset = cells - base - 1.0
+    weights = np.stack(cubic_weights(offset) if is_cubic(scheme) else quadratic_weights(offset), axis=1)
+    taps = weights.shape[1]
+    if dimension_of(scheme) == 2:
+        base[:, 1] = 0
+        weights[:, :, 1] = np.eye(taps)[0]
     expected: dict[tuple[int, ...], float] = {}
-    for p, (i, j, k) in ((p, corner) for p in range(200) for corner in np.ndindex(3, 3, 3)):
+    for p, (i, j, k) in ((p, corner) for p in range(200) for corner in np.ndindex(taps, taps, taps)):
         node = tuple(int(n) for n in base[p] + (i, j, k))
         expected[node] = expected.get(node, 0.0) + weights[p, i, 0] * weights[p, j, 1] * weights[p, k, 2]
     found = {}
-    for block, coordinates in enumerate(layout.node_coordinates):
-        for place, (i, j, k) in enumerate(np.ndindex(4, 4, 4)):
-            mass = store.nodes[block, 4 * place + 3]
-            if mass > 0.0:
-                found[tuple(int(n) for n in 4 * coordinates + (i, j, k))] = mass
+    for block, coordinates in enumerate(store.layout.node_coordinates):
+        for place in range(nodes.shape[1]):
+            node = (place // 16, place // 4 % 4, place % 4) if dimension_of(scheme) == 3 else (place // 4, 4, place % 4)
+            if nodes[block, place, 3] > 0.0:
+                found[tuple(int(n) for n in 4 * coordinates + node)] = nodes[block, place, 3]
     assert found.keys() == {node for node, mass in expected.items() if mass > 0.0}
     assert max(abs(found[node] - expected[node]) for node in found) < 1e-14
 
 
-def test_drift_of_a_cell_is_allowed_before_the_next_sort() -> None:
-    """Particles that have moved by up to a cell since the sort transfer the same as freshly sorted ones."""
-    positions = np.random.default_rng(3).uniform(-1.0, 1.0, (2000, 3))
-    drifted = stored(positions)
-    move = np.array([0.99, -0.99, 0.97])
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
+def test_particles_may_drift_before_the_next_sort(scheme: Scheme) -> None:
+    """Particles that have moved as far as a scheme allows since the sort transfer the same as freshly sorted ones."""
+    drifted = stored(points(2000, scheme, seed=3), scheme=scheme)
+    move = np.array([1.0, -float(dimension_of(scheme) == 3), 0.98]) * farthest_drift(scheme)
     drifted.table[POSITION : POSITION + 3] += move[:, None]
-    drifted.table[VELOCITY : VELOCITY + 3] += (GRADIENT @ move)[:, None] * SPACING
-    transfer(drifted)
-    fresh = stored(world(drifted)[drifted.live][np.argsort(drifted.ids[: drifted.layout.slot_count][drifted.live])])
-    transfer(fresh)
+    drifted.table[VELOCITY : VELOCITY + 3] += (gradient_in(scheme) @ move)[:, None] * SPACING
+    transfer(drifted, scheme)
+    order = np.argsort(drifted.ids[: drifted.layout.slot_count][drifted.live])
+    fresh = stored(world(drifted)[drifted.live][order], scheme=scheme)
+    transfer(fresh, scheme)
     order, fresh_order = (np.argsort(np.where(store.ids >= 0, store.ids, 2**30)) for store in (drifted, fresh))
     assert np.abs(drifted.table[VELOCITY, order[:2000]] - fresh.table[VELOCITY, fresh_order[:2000]]).max() < 1e-11
 

@@ -1,8 +1,9 @@
 """How particles and nodes are laid out in memory: the sparse, blocked grid.
 
-Space is cut into blocks of 4^3 cells. A particle belongs to the block of its base node, the lowest of the 3^3 nodes that it
-touches: floor(x - 1/2) in cells. Its position is kept relative to the block's origin, in cells, so that precision does not depend
-on the distance from the world's origin. A particle may leave its block by one cell before the particles are sorted again.
+Space is cut into blocks of 4^3 cells. A particle belongs to the block of floor(x - 1/2) in cells: of the lowest of the 3^3 nodes
+that quadratic splines touch. Its position is kept relative to the block's origin, in cells, so that precision does not depend
+on the distance from the world's origin. A particle may leave its block by one cell (with cubic splines by half a cell) before the
+particles are sorted again.
 
 Slots: all particles of a block lie one after another, those of one material together; such a run is filled up to a multiple
 of `LANE_COUNT` with copies of its last particle that weigh nothing.
@@ -12,6 +13,9 @@ arena; a node's value is the sum over the arenas that hold it, in a fixed order.
 depend on the number of threads.
 
 Nodes: blocks of 4^3 nodes of four numbers: momentum (later velocity) and mass. Every block around a particle block exists.
+
+In the plane everything is the same without y: blocks of 4^2 nodes, arenas of 8^2, nine blocks around each. The particles lie at
+y = 0, which is the top of the blocks with the y coordinate -1.
 """
 
 import numpy as np
@@ -22,19 +26,16 @@ from .vector import LANE_COUNT
 BLOCK_BITS = 2
 BLOCK = 1 << BLOCK_BITS
 ARENA = 8
-BLOCK_NODES = BLOCK**3
 ARENA_NODES = ARENA**3
 NEIGHBOURS = 27
+# numbers of a node, and the distance between nodes that are neighbours along y (in the plane: x) and x
+NODE = 4
+ROW = NODE * ARENA
+PLANE = ROW * ARENA
 
 # the blocks that a packed key can name along an axis: -2^20 to 2^20 - 1
 KEY_BITS = 21
 KEY_OFFSET = 1 << (KEY_BITS - 1)
-
-
-@kernel
-def pack(x, y, z):
-    """The key of block (x, y, z); keys are ordered by x, then y, then z."""
-    return (((x + KEY_OFFSET) << (2 * KEY_BITS)) | ((y + KEY_OFFSET) << KEY_BITS)) | (z + KEY_OFFSET)
 
 
 @kernel
@@ -78,11 +79,12 @@ def unique_keys(keys, table_keys, table_values, unique):
 
 @kernel
 def neighbour_keys(keys, result):
-    """The keys of the 27 blocks around each block, in order of the offsets (-1 ... 1)^3, z fastest."""
+    """The keys of the 27 (in the plane: 9) blocks around each block, in order of the offsets (-1 ... 1)^3, z fastest."""
+    reach = 1 if result.shape[1] == NEIGHBOURS else 0
     for index in range(keys.size):
         place = 0
         for dx in range(-1, 2):
-            for dy in range(-1, 2):
+            for dy in range(-reach, reach + 1):
                 for dz in range(-1, 2):
                     result[index, place] = keys[index] + (dx << (2 * KEY_BITS)) + (dy << KEY_BITS) + dz
                     place += 1

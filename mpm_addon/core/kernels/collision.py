@@ -8,10 +8,9 @@ import math
 
 from numba import prange
 
-from .blocks import ARENA, BLOCK, BLOCK_BITS, BLOCK_NODES
+from .blocks import ARENA, BLOCK, BLOCK_BITS, NEIGHBOURS, NODE
 from .compilation import kernel
 from .rows import POSITION, VELOCITY
-from .transfer import NODE
 
 STICKY, SLIP, SEPARATE = 0, 1, 2
 # so far may a particle sink in, for the nodes inside to carry it; farther it is pushed back [cells]
@@ -51,25 +50,26 @@ def collide_nodes(nodes, node_blocks, rows, distance, normal, surface, friction,
     """Apply an obstacle to the velocities of the nodes inside it.
 
     Args:
-        nodes: (node blocks, 4 * BLOCK_NODES) velocity and mass; changed.
+        nodes: (node blocks, 4 * block nodes) velocity and mass; changed.
         node_blocks: (node blocks, 3) block coordinates.
         rows: (k,) the node blocks near the obstacle.
-        distance: (k, BLOCK_NODES) [m]; normal: (k, BLOCK_NODES, 3).
+        distance: (k, block nodes) [m]; normal: (k, block nodes, 3).
         rigid: (9,) velocity of the obstacle's origin [m/s], angular velocity [rad/s], origin [m].
         filling: the least mass of a node inside [kg]: to the density that particles gather, an obstacle is full of matter.
     """
     for row in prange(rows.size):
         number = rows[row]
         node = nodes[number]
-        for place in range(BLOCK_NODES):
+        for place in range(distance.shape[1]):
             at = NODE * place
             if distance[row, place] > 0.0:
                 continue
             node[at + 3] = max(node[at + 3], filling)
             # from the obstacle's origin to the node
-            x = (BLOCK * node_blocks[number, 0] + place // (BLOCK * BLOCK)) * spacing - rigid[6]
-            y = (BLOCK * node_blocks[number, 1] + place // BLOCK % BLOCK) * spacing - rigid[7]
-            z = (BLOCK * node_blocks[number, 2] + place % BLOCK) * spacing - rigid[8]
+            ix, iy, iz = node_of_place(place, distance.shape[1])
+            x = (BLOCK * node_blocks[number, 0] + ix) * spacing - rigid[6]
+            y = (BLOCK * node_blocks[number, 1] + iy) * spacing - rigid[7]
+            z = (BLOCK * node_blocks[number, 2] + iz) * spacing - rigid[8]
             ou = rigid[0] + rigid[4] * z - rigid[5] * y
             ov = rigid[1] + rigid[5] * x - rigid[3] * z
             ow = rigid[2] + rigid[3] * y - rigid[4] * x
@@ -87,17 +87,29 @@ def collide_nodes(nodes, node_blocks, rows, distance, normal, surface, friction,
 
 
 @kernel
-def corner_row(ix, iy, iz, neighbours, row_of_block):
-    """The row of `distance` that holds a node, counted from a particle block's origin, -1 where its block is not near."""
-    # shifts and masks: these run for eight corners of every particle near an obstacle
-    block = ((ix + BLOCK >> BLOCK_BITS) * 3 + (iy + BLOCK >> BLOCK_BITS)) * 3 + (iz + BLOCK >> BLOCK_BITS)
-    return row_of_block[neighbours[block]]
+def node_of_place(place, block_nodes):
+    """The node in its block that lies at a place; in the plane all lie at the top, y = 0."""
+    if block_nodes == BLOCK * BLOCK:
+        return place // BLOCK, BLOCK, place % BLOCK
+    return place // (BLOCK * BLOCK), place // BLOCK % BLOCK, place % BLOCK
 
 
 @kernel
-def corner_place(ix, iy, iz):
+def corner_row(ix, iy, iz, neighbours, row_of_block):
+    """The row of `distance` that holds a node, counted from a particle block's origin, -1 where its block is not near."""
+    # shifts and masks: these run for eight corners of every particle near an obstacle
+    bx, bz = ix + BLOCK >> BLOCK_BITS, iz + BLOCK >> BLOCK_BITS
+    if neighbours.size == NEIGHBOURS:
+        return row_of_block[neighbours[(bx * 3 + (iy + BLOCK >> BLOCK_BITS)) * 3 + bz]]
+    return row_of_block[neighbours[bx * 3 + bz]]
+
+
+@kernel
+def corner_place(ix, iy, iz, neighbours):
     """The place of a node in its block."""
-    return ((ix & BLOCK - 1) * BLOCK + (iy & BLOCK - 1)) * BLOCK + (iz & BLOCK - 1)
+    if neighbours.size == NEIGHBOURS:
+        return ((ix & BLOCK - 1) * BLOCK + (iy & BLOCK - 1)) * BLOCK + (iz & BLOCK - 1)
+    return (ix & BLOCK - 1) * BLOCK + (iz & BLOCK - 1)
 
 
 @kernel
@@ -106,7 +118,7 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
 
     Args:
         x, y, z: relative to a particle block's origin [cells].
-        neighbours: (27,) node blocks around the block.
+        neighbours: (27,) or, in the plane, (9,) node blocks around the block.
         row_of_block: row of `distance` of each node block, -1 where the block is not near.
         far: the distance that counts at nodes of blocks that are not near [m].
 
@@ -121,7 +133,7 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
         ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
         row = corner_row(ix, iy, iz, neighbours, row_of_block)
         share = (1.0 - abs(x - ix)) * (1.0 - abs(y - iy)) * (1.0 - abs(z - iz))
-        total += share * (distance[row, corner_place(ix, iy, iz)] if row >= 0 else far)
+        total += share * (distance[row, corner_place(ix, iy, iz, neighbours)] if row >= 0 else far)
     return total
 
 
@@ -134,7 +146,7 @@ def interpolated_normal(x, y, z, neighbours, row_of_block, normal):
         ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
         row = corner_row(ix, iy, iz, neighbours, row_of_block)
         if row >= 0:
-            place = corner_place(ix, iy, iz)
+            place = corner_place(ix, iy, iz, neighbours)
             share = (1.0 - abs(x - ix)) * (1.0 - abs(y - iy)) * (1.0 - abs(z - iz))
             nx += share * normal[row, place, 0]
             ny += share * normal[row, place, 1]
@@ -150,15 +162,15 @@ def fill_arenas(blocks, neighbours, row_of_block, distance, far, arenas):
     Args:
         blocks: (k,) particle blocks.
         neighbours, row_of_block, distance, far: see `interpolated_distance`.
-        arenas: (k, ARENA, ARENA, ARENA) result [m].
+        arenas: (k, ARENA, ARENA or, in the plane, 1, ARENA) result [m].
     """
     for index in prange(blocks.size):
         around = neighbours[blocks[index]]
         for ix in range(ARENA):
-            for iy in range(ARENA):
+            for iy in range(arenas.shape[2]):
                 for iz in range(ARENA):
                     row = corner_row(ix - 1, iy - 1, iz - 1, around, row_of_block)
-                    value = distance[row, corner_place(ix - 1, iy - 1, iz - 1)] if row >= 0 else far
+                    value = distance[row, corner_place(ix - 1, iy - 1, iz - 1, around)] if row >= 0 else far
                     arenas[index, ix, iy, iz] = value
 
 
@@ -166,13 +178,16 @@ def fill_arenas(blocks, neighbours, row_of_block, distance, far, arenas):
 def is_surely_outside(x, y, z, arena, far):
     """Whether a point lies outside, as far as the nodes of its block's arena tell."""
     ix, iy, iz = math.floor(x) + 1, math.floor(y) + 1, math.floor(z) + 1
-    if min(ix, iy, iz) < 0 or max(ix, iy, iz) >= ARENA - 1:
+    if arena.shape[1] == 1:
+        iy = 0
+    above = min(iy + 1, arena.shape[1] - 1)
+    if min(ix, iy, iz) < 0 or max(ix, iz) >= ARENA - 1 or iy >= ARENA - 1:
         return False
     # no point of the cell is farther from a corner than the cell's diagonal
     if arena[ix, iy, iz] > 1.75 * far:
         return True
-    least = min(arena[ix, iy, iz], arena[ix, iy, iz + 1], arena[ix, iy + 1, iz], arena[ix, iy + 1, iz + 1])
-    more = min(arena[ix + 1, iy, iz], arena[ix + 1, iy, iz + 1], arena[ix + 1, iy + 1, iz], arena[ix + 1, iy + 1, iz + 1])
+    least = min(arena[ix, iy, iz], arena[ix, iy, iz + 1], arena[ix, above, iz], arena[ix, above, iz + 1])
+    more = min(arena[ix + 1, iy, iz], arena[ix + 1, iy, iz + 1], arena[ix + 1, above, iz], arena[ix + 1, above, iz + 1])
     return min(least, more) >= 0.0
 
 
