@@ -178,7 +178,7 @@ def test_lanes_of_float32_agree_with_scalars_of_float64(name: str) -> None:
     table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = gradient.reshape(count, 9).T
     for row, value in enumerate(law.virgin_state):
         table[STATE + row] = value
-    advance_material(body.constants, table, np.array([0, count]), 0, 1, np.array([0, 1]), dt, np.zeros((1, 3)))
+    advance_material(body.constants, 3, table, np.array([0, count]), 0, 1, np.array([0, 1]), dt, np.zeros((1, 3)))
 
     if body.is_fluid:
         f = np.cbrt(1.0 + dt * np.trace(gradient, axis1=1, axis2=2))[:, None, None] * EYE
@@ -229,5 +229,5 @@ def test_expanded_water_takes_no_more_volume_than_the_grid_shows(density: float,
     table[STATE] = 1.2
     table[DENSITY] = density
     table[[VELOCITY_GRADIENT, VELOCITY_GRADIENT + 4]] = 0.125
-    advance_material(law.constants(), table, np.array([0, 8]), 0, 1, np.array([0, 1]), 1.0, np.zeros((1, 3)))
+    advance_material(law.constants(), 3, table, np.array([0, 8]), 0, 1, np.array([0, 1]), 1.0, np.zeros((1, 3)))
     assert table[STATE] == pytest.approx(expected, rel=1e-12)

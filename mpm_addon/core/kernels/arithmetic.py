@@ -2,7 +2,8 @@
 
 Without numba these are ordinary functions of floats. `kernels.vector` and `kernels.compilation` teach numba what they
 mean for float32 and float64 scalars and for `Lanes`. A function marked `generic` may call them and other generic
-functions, use + - * / and comparisons on values, and loops over plain counts; a branch on a value is a `select`.
+functions, use + - * / and comparisons on values, and loops over plain counts; a branch on a value is a `select`, and a
+branch on what is the same for all particles (the dimension, a constant of the law) is an `if`.
 """
 
 import math

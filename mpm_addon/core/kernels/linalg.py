@@ -1,4 +1,8 @@
-"""3x3 linear algebra on generic values. Matrices are tuples of 9, row by row; symmetric ones of 6: xx xy xz yy yz zz."""
+"""3x3 linear algebra on generic values. Matrices are tuples of 9, row by row; symmetric ones of 6: xx xy xz yy yz zz.
+
+In two dimensions matter deforms in the x-z plane: of F only xx, xz, zx and zz differ from the identity. The plane's functions
+read those four and leave y exactly as it is.
+"""
 
 from typing import Any
 
@@ -193,6 +197,61 @@ def singular_values(m: Any) -> Any:
     v0, v1, v2 = v
     w0, w1, w2 = w
     return (f0, g0, h0, f1, g1, h1, f2, g2, h2), (s0, s1, s2), (u0, v0, w0, u1, v1, w1, u2, v2, w2)
+
+
+@generic
+def plane_singular_values(m: Any) -> Any:
+    """The decomposition m = U diag(s) V^T of a matrix that deforms the x-z plane alone.
+
+    det U = det V = +1; s0 >= |s1|, the sign of det m sits in s1, and s2 = 1 is the stretch of y.
+
+    Returns:
+        U (9 values), s (3 values), V (9 values).
+    """
+    a, _, c, _, _, _, g, _, i = m
+    zero = constant(0.0, a)
+    one = constant(1.0, a)
+    p, q = (a, zero, g), (c, zero, i)
+    u, v = (one, zero, zero), (zero, zero, one)
+    # one rotation does it, a second one takes out its rounding
+    for _ in range(2):
+        p, q, u, v = _rotated_columns(p, q, u, v)
+    p, q, u, v = _ordered(p, q, u, v)
+    first, s0 = _unit(p, zero, (one, zero, zero))
+    f0, _, f2 = first
+    q0, _, q2 = q
+    u0, _, u2 = u
+    v0, _, v2 = v
+    # the third axis is -y, so that both are rotations
+    return (
+        (f0, -f2, zero, zero, zero, -one, f2, f0, zero),
+        (s0, f0 * q2 - f2 * q0, one),
+        (u0, v0, zero, zero, zero, -one, u2, v2, zero),
+    )
+
+
+@generic
+def plane_polar_rotation(m: Any) -> Any:
+    """The rotation about y that is nearest to m, 9 values."""
+    a, _, c, _, _, _, g, _, i = m
+    zero = constant(0.0, a)
+    one = constant(1.0, a)
+    cosine, sine = a + i, g - c
+    length = sqrt(cosine * cosine + sine * sine)
+    is_any = length <= 0.0
+    inverse = 1.0 / select(is_any, one, length)
+    cosine, sine = select(is_any, one, cosine * inverse), sine * inverse
+    return cosine, zero, -sine, zero, one, zero, sine, zero, cosine
+
+
+@generic
+def principal_values(m: Any, dimension: int) -> Any:
+    """The decomposition of `singular_values` in three dimensions, or of `plane_singular_values` in two."""
+    if dimension == 2:
+        left, s, right = plane_singular_values(m)
+    else:
+        left, s, right = singular_values(m)
+    return left, s, right
 
 
 @generic

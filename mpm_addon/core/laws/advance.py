@@ -6,12 +6,11 @@ from numba import prange
 from numba.extending import overload
 
 from ..kernels.arithmetic import constant, maximum, sqrt
-from ..kernels.compilation import kernel
 from ..kernels.linalg import squared_norm
 from ..kernels.rows import DEFORMATION, DENSITY, MASS, STATE, STRESS, VELOCITY_GRADIENT
-from ..kernels.table import load_matrix, store_matrix, store_vector
+from ..kernels.transfer import load_matrix, store_matrix, store_vector
 from ..kernels.vector import LANE_COUNT, largest, load, store
-from .dispatch import law_of, update
+from .dispatch import law_kernel, law_of, update
 
 
 def load_state(constants: Any, particles: Any, slot: Any) -> Any:
@@ -51,12 +50,13 @@ def _overload_store_state(constants, particles, slot, state):
     return (store_none, store_one, store_two)[count]
 
 
-@kernel(parallel=True)
-def advance_material(constants, particles, first, material, material_count, pieces, dt, extremes):
+@law_kernel(parallel=True)
+def advance_material(constants, dimension, particles, first, material, material_count, pieces, dt, extremes):
     """Advance F, state and stress of one material's particles by a step.
 
     Args:
         constants: the law's constants; their type selects the law.
+        dimension: 3, or 2 for plane strain in x-z.
         particles: (ROW_COUNT, slots).
         first: first slot of each run (block, material).
         pieces: first block of each piece of work.
@@ -73,6 +73,7 @@ def advance_material(constants, particles, first, material, material_count, piec
                 velocity_gradient = load_matrix(particles, VELOCITY_GRADIENT, slot)
                 deformation, state, stress, _, wave_speed_squared = update(
                     constants,
+                    dimension,
                     load_matrix(particles, DEFORMATION, slot),
                     load_state(constants, particles, slot),
                     velocity_gradient,

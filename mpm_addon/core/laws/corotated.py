@@ -57,5 +57,5 @@ class Corotated(TensorLaw, ElasticLaw):
     stress = staticmethod(stress)
     wave_speed_squared = staticmethod(wave_speed_squared)
 
-    def constants(self, stiffness_scale: float = 1.0) -> CorotatedConstants:
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> CorotatedConstants:
         return CorotatedConstants(*self.lame(stiffness_scale), self.density)

@@ -1,12 +1,14 @@
 """How kernels call laws: the type of a law's constants selects its functions when a kernel is compiled."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from numba.extending import overload
 
 from ..kernels.arithmetic import generic
-from ..kernels.compilation import teach_generic_functions
-from ..kernels.linalg import advanced, determinant, recomposed, selected, singular_values, symmetric_recomposed
+from ..kernels.compilation import kernel, teach_generic_functions
+from ..kernels.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed
 from .law import LAW_OF_CONSTANTS, FluidLaw, PrincipalLaw
 
 
@@ -16,8 +18,27 @@ def law_of(constants: Any) -> Any:
     return LAW_OF_CONSTANTS[constants.instance_class]
 
 
-def update(constants: Any, deformation: Any, state: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
-    """Advance one particle's (or one vector of particles') deformation by a step.
+def law_kernel(function: Callable[..., Any] | None = None, *, parallel: bool = False) -> Any:
+    """Compile a kernel whose first argument is a law's constants.
+
+    Its code is kept on disk for the laws of this package alone: of others nothing tells when their source has changed.
+    """
+    if function is None:
+        return lambda function: law_kernel(function, parallel=parallel)
+    kept = kernel(function, parallel=parallel)
+    passing = kernel(function, parallel=parallel, is_kept=False)
+    package = __name__.rpartition(".")[0]
+
+    @wraps(function)
+    def call(constants: Any, *arguments: Any) -> Any:
+        is_ours = type(constants).__module__.startswith(f"{package}.")
+        return (kept if is_ours else passing)(constants, *arguments)
+
+    return call
+
+
+def update(constants: Any, dimension: Any, deformation: Any, state: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
+    """Advance one particle's (or one vector of particles') deformation by a step; dimension is 3, or 2 for plane strain.
 
     Returns:
         F (9 values), state, Kirchhoff stress (6 values) [Pa], J, wave speed squared [m^2/s^2].
@@ -26,9 +47,9 @@ def update(constants: Any, deformation: Any, state: Any, velocity_gradient: Any,
 
 
 @generic
-def projected(project: Any, constants: Any, deformation: Any, state: Any, dt: Any) -> Any:
+def projected(project: Any, constants: Any, dimension: int, deformation: Any, state: Any, dt: Any) -> Any:
     """The return mapping of a principal law on a trial F: F, state, U and the new stretches; F is unchanged bit for bit where elastic."""
-    left, s, right = singular_values(deformation)
+    left, s, right = principal_values(deformation, dimension)
     t, state = project(constants, s, state, dt)
     s0, s1, s2 = s
     t0, t1, t2 = t
@@ -37,7 +58,7 @@ def projected(project: Any, constants: Any, deformation: Any, state: Any, dt: An
 
 
 @overload(update, jit_options={"forceinline": True})
-def _overload_update(constants, deformation, state, velocity_gradient, density, dt):
+def _overload_update(constants, dimension, deformation, state, velocity_gradient, density, dt):
     law = law_of(constants)
     wave_speed_squared = law.wave_speed_squared
     if issubclass(law, FluidLaw):
@@ -48,7 +69,7 @@ def _overload_update(constants, deformation, state, velocity_gradient, density, 
 
 
 def _fluid_update(advance: Any, fluid_stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, deformation, state, velocity_gradient, density, dt):
+    def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
         volume_ratio = advance(constants, state[0], velocity_gradient, density, dt)
         state = (volume_ratio,)
         stress = fluid_stress(constants, volume_ratio, velocity_gradient)
@@ -58,9 +79,9 @@ def _fluid_update(advance: Any, fluid_stress: Any, wave_speed_squared: Any) -> A
 
 
 def _principal_update(project: Any, principal_stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, deformation, state, velocity_gradient, density, dt):
+    def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
         trial = advanced(deformation, velocity_gradient, dt)
-        deformation, state, left, s = projected(project, constants, trial, state, dt)
+        deformation, state, left, s = projected(project, constants, dimension, trial, state, dt)
         stress = symmetric_recomposed(left, principal_stress(constants, s, state))
         volume_ratio = s[0] * s[1] * s[2]
         return deformation, state, stress, volume_ratio, wave_speed_squared(constants, volume_ratio, state)
@@ -69,7 +90,7 @@ def _principal_update(project: Any, principal_stress: Any, wave_speed_squared: A
 
 
 def _tensor_update(stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, deformation, state, velocity_gradient, density, dt):
+    def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
         deformation = advanced(deformation, velocity_gradient, dt)
         volume_ratio = determinant(deformation)
         tau = stress(constants, deformation, velocity_gradient)

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SceneError
 from ..kernels.compilation import kernel
-from ..kernels.linalg import determinant, singular_values, symmetric_recomposed
+from ..kernels.linalg import determinant, principal_values, symmetric_recomposed
 from ..parameters import parameters_of, suggestion
 from . import LAWS, FluidLaw, Law, PrincipalLaw
-from .dispatch import law_of, projected
+from .dispatch import law_kernel, law_of, projected
 
 Floats = NDArray[np.float64]
 
@@ -28,31 +28,31 @@ def evaluate_law(
 
     Args:
         name: a law's name, or a law with its parameters.
-        F: deformation gradients, shape (..., 3, 3).
+        F: deformation gradients, shape (..., 3, 3), or (..., 2, 2) for plane strain.
         parameters: the law's parameters by name; the defaults where one is left out.
         state: the law's state by name, each of shape (...); undeformed matter where it is None. Of a fluid, J is det F.
-        velocity_gradient: L [1/s], shape (..., 3, 3), for viscous laws; zero where it is None.
+        velocity_gradient: L [1/s], shape of F, for viscous laws; zero where it is None.
 
     Returns:
-        Psi per rest volume [J/m^3], shape (...), and tau = P F^T [Pa], shape (..., 3, 3).
+        Psi per rest volume [J/m^3], shape (...), and tau = P F^T [Pa], shape of F.
 
     Raises:
         SceneError: for an unknown law, parameter or state, or a value out of its range.
     """
     law = make_law(name, parameters)
-    deformations, shape = _as_matrices(F, "F")
+    deformations, shape, dimension = _as_matrices(F, "F")
     states = _states(law, state, shape)
     gradients = np.zeros_like(deformations)
     if velocity_gradient is not None:
-        gradients, given = _as_matrices(velocity_gradient, "velocity_gradient")
-        if given != shape:
-            raise SceneError(f"velocity_gradient: shape {(*given, 3, 3)} is not that of F {(*shape, 3, 3)}; give one for each F.")
+        gradients, *given = _as_matrices(velocity_gradient, "velocity_gradient", depth=0.0)
+        if given != [shape, dimension]:
+            raise SceneError(f"velocity_gradient: shape {np.shape(velocity_gradient)} is not that of F {np.shape(F)}; give one for each F.")
     if isinstance(law, FluidLaw) and (np.linalg.det(deformations.reshape(-1, 3, 3)) <= 0.0).any():
         raise SceneError(f'law "{law.name}": det F is not positive; a fluid has no inverted state: give F with det F above 0.')
     energies = np.empty(len(deformations))
     stresses = np.empty((len(deformations), 6))
-    _evaluate(law.constants(), deformations, states, gradients, energies, stresses)
-    return energies.reshape(shape), stresses[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(*shape, 3, 3)
+    _evaluate(law.constants(dimension=dimension), dimension, deformations, states, gradients, energies, stresses)
+    return energies.reshape(shape), _of_dimension(stresses[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]], shape, dimension)
 
 
 def return_map(
@@ -67,27 +67,27 @@ def return_map(
 
     Args:
         name: a law's name, or a law with its parameters.
-        F_trial: trial deformation gradients, shape (..., 3, 3).
+        F_trial: trial deformation gradients, shape (..., 3, 3), or (..., 2, 2) for plane strain.
         state: the law's state by name, each of shape (...); undeformed matter where it is None.
         parameters: the law's parameters by name.
         time_step: [s], for laws whose flow takes time.
 
     Returns:
-        F, shape (..., 3, 3), unchanged bit for bit where the trial is elastic; and the new state by name.
+        F, of the same shape, unchanged bit for bit where the trial is elastic; and the new state by name.
 
     Raises:
         SceneError: as `evaluate_law`.
     """
     law = make_law(name, parameters)
-    deformations, shape = _as_matrices(F_trial, "F_trial")
+    deformations, shape, dimension = _as_matrices(F_trial, "F_trial")
     states = _states(law, state, shape)
     results = deformations.copy()
     if isinstance(law, PrincipalLaw):
-        _project(law.constants(), deformations, states, time_step, results)
+        _project(law.constants(dimension=dimension), dimension, deformations, states, time_step, results)
     elif isinstance(law, FluidLaw):
         states[:, 0] = np.linalg.det(deformations.reshape(-1, 3, 3))
     named = {key: states[:, column].reshape(shape) for column, key in enumerate(law.state_names)}
-    return results.reshape(*shape, 3, 3), named
+    return _of_dimension(results, shape, dimension), named
 
 
 def make_law(name: str | Law, parameters: Mapping[str, Any] | None = None) -> Law:
@@ -106,14 +106,26 @@ def make_law(name: str | Law, parameters: Mapping[str, Any] | None = None) -> La
     return law
 
 
-def _as_matrices(value: ArrayLike, subject: str) -> tuple[Floats, tuple[int, ...]]:
-    """The matrices as rows of nine, and the shape before the last two axes."""
+def _as_matrices(value: ArrayLike, subject: str, *, depth: float = 1.0) -> tuple[Floats, tuple[int, ...], int]:
+    """The matrices as rows of nine, the shape before the last two axes, and the dimension; `depth` is yy of plane ones."""
     matrices = np.asarray(value, dtype=np.float64)
-    if matrices.shape[-2:] != (3, 3):
-        raise SceneError(f"{subject}: shape {matrices.shape} does not end in (3, 3); give matrices of 3 by 3.")
+    if matrices.shape[-2:] not in ((2, 2), (3, 3)):
+        raise SceneError(f"{subject}: shape {matrices.shape} does not end in (3, 3) or (2, 2); give matrices of 3 by 3, or 2 by 2 for x-z.")
     if not np.isfinite(matrices).all():
         raise SceneError(f"{subject}: it holds values that are not finite; give finite numbers.")
-    return np.ascontiguousarray(matrices.reshape(-1, 9)), matrices.shape[:-2]
+    shape, dimension = matrices.shape[:-2], matrices.shape[-1]
+    if dimension == 2:
+        whole = np.zeros((*shape, 3, 3))
+        whole[..., ::2, ::2] = matrices
+        whole[..., 1, 1] = depth
+        matrices = whole
+    return np.array(matrices.reshape(-1, 9), order="C"), shape, dimension
+
+
+def _of_dimension(rows: Floats, shape: tuple[int, ...], dimension: int) -> Floats:
+    """Rows of nine as matrices: whole ones, or their x-z part in two dimensions."""
+    matrices = rows.reshape(*shape, 3, 3)
+    return matrices if dimension == 3 else np.ascontiguousarray(matrices[..., ::2, ::2])
 
 
 def _states(law: Law, state: Mapping[str, ArrayLike] | None, shape: tuple[int, ...]) -> Floats:
@@ -130,17 +142,17 @@ def _states(law: Law, state: Mapping[str, ArrayLike] | None, shape: tuple[int, .
     return states
 
 
-def _energy_and_stress(constants: Any, deformation: Any, state: Any, velocity_gradient: Any) -> Any:
+def _energy_and_stress(constants: Any, dimension: Any, deformation: Any, state: Any, velocity_gradient: Any) -> Any:
     raise TypeError("_energy_and_stress is for kernels")
 
 
 @overload(_energy_and_stress)
-def _overload_energy_and_stress(constants, deformation, state, velocity_gradient):
+def _overload_energy_and_stress(constants, dimension, deformation, state, velocity_gradient):
     law = law_of(constants)
     if issubclass(law, FluidLaw):
         fluid_energy, fluid_stress = law.fluid_energy, law.fluid_stress
 
-        def of_fluid(constants, deformation, state, velocity_gradient):
+        def of_fluid(constants, dimension, deformation, state, velocity_gradient):
             volume_ratio = determinant(deformation)
             return fluid_energy(constants, volume_ratio), fluid_stress(constants, volume_ratio, velocity_gradient)
 
@@ -148,14 +160,14 @@ def _overload_energy_and_stress(constants, deformation, state, velocity_gradient
     if issubclass(law, PrincipalLaw):
         principal_energy, principal_stress = law.principal_energy, law.principal_stress
 
-        def of_principal(constants, deformation, state, velocity_gradient):
-            left, s, _ = singular_values(deformation)
+        def of_principal(constants, dimension, deformation, state, velocity_gradient):
+            left, s, _ = principal_values(deformation, dimension)
             return principal_energy(constants, s, state), symmetric_recomposed(left, principal_stress(constants, s, state))
 
         return of_principal
     energy, stress = law.energy, law.stress
 
-    def of_tensor(constants, deformation, state, velocity_gradient):
+    def of_tensor(constants, dimension, deformation, state, velocity_gradient):
         return energy(constants, deformation), stress(constants, deformation, velocity_gradient)
 
     return of_tensor
@@ -184,36 +196,36 @@ def _nine(values, index):
     )  # fmt: skip
 
 
-@kernel
-def _evaluate(constants, deformations, states, gradients, energies, stresses):
+@law_kernel
+def _evaluate(constants, dimension, deformations, states, gradients, energies, stresses):
     for index in range(deformations.shape[0]):
         state = _state_tuple(constants, states, index)
-        energy, stress = _energy_and_stress(constants, _nine(deformations, index), state, _nine(gradients, index))
+        energy, stress = _energy_and_stress(constants, dimension, _nine(deformations, index), state, _nine(gradients, index))
         energies[index] = energy
         for place in range(6):
             stresses[index, place] = stress[place]
 
 
-def _project_state(constants: Any, deformation: Any, state: Any, dt: Any) -> Any:
+def _project_state(constants: Any, dimension: Any, deformation: Any, state: Any, dt: Any) -> Any:
     raise TypeError("_project_state is for kernels")
 
 
 @overload(_project_state)
-def _overload_project_state(constants, deformation, state, dt):
+def _overload_project_state(constants, dimension, deformation, state, dt):
     project = law_of(constants).project
 
-    def through_project(constants, deformation, state, dt):
-        result, new_state, _, _ = projected(project, constants, deformation, state, dt)
+    def through_project(constants, dimension, deformation, state, dt):
+        result, new_state, _, _ = projected(project, constants, dimension, deformation, state, dt)
         return result, new_state
 
     return through_project
 
 
-@kernel
-def _project(constants, deformations, states, dt, results):
+@law_kernel
+def _project(constants, dimension, deformations, states, dt, results):
     for index in range(deformations.shape[0]):
         state = _state_tuple(constants, states, index)
-        result, state = _project_state(constants, _nine(deformations, index), state, dt)
+        result, state = _project_state(constants, dimension, _nine(deformations, index), state, dt)
         for place in range(9):
             results[index, place] = result[place]
         for place in range(len(state)):

@@ -54,7 +54,7 @@ class Law:
         """Current volume over rest volume, from det F and the state's arrays by order; plastic volume is counted here."""
         return elastic
 
-    def constants(self, stiffness_scale: float = 1.0) -> NamedTuple:
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> NamedTuple:
         """The constants that the law's functions take, of type `constants_type`."""
         raise NotImplementedError
 

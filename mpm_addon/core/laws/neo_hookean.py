@@ -60,5 +60,5 @@ class NeoHookean(TensorLaw, ElasticLaw):
     stress = staticmethod(stress)
     wave_speed_squared = staticmethod(wave_speed_squared)
 
-    def constants(self, stiffness_scale: float = 1.0) -> NeoHookeanConstants:
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> NeoHookeanConstants:
         return NeoHookeanConstants(*self.lame(stiffness_scale), self.density)

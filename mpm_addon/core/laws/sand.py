@@ -144,7 +144,7 @@ class Sand(PrincipalLaw, ElasticLaw):
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         return elastic * np.exp(state[1])
 
-    def constants(self, stiffness_scale: float = 1.0) -> SandConstants:
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> SandConstants:
         mu, lam = self.lame(stiffness_scale)
         h0, h1, h2, h3 = self._hardening_degrees()
         return SandConstants(

@@ -97,7 +97,7 @@ class Snow(PrincipalLaw, ElasticLaw):
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         return elastic * state[0]
 
-    def constants(self, stiffness_scale: float = 1.0) -> SnowConstants:
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> SnowConstants:
         return SnowConstants(
             *self.lame(stiffness_scale),
             self.density,

@@ -86,5 +86,5 @@ class Water(FluidLaw):
     exponent: float = parameter(7.0, above=1.0, maximum=20.0, help="Exponent gamma of the equation of state")
     viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Dynamic viscosity; water 0.001, honey about 10")
 
-    def constants(self, stiffness_scale: float = 1.0) -> WaterConstants:
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> WaterConstants:
         return WaterConstants(self.bulk_modulus * stiffness_scale / self.exponent, self.exponent, self.viscosity, self.density)
