@@ -57,7 +57,7 @@ class Body:
             padded[STATE + row] = value
         extremes = np.zeros((1, 3))
         first, pieces = np.array([0, padded.shape[1]]), np.array([0, 1])
-        advance_material(self.constants, 3, padded, first, 0, 1, pieces, 0.0, extremes)
+        advance_material(self.constants, self.dimension, padded, first, 0, 1, pieces, 0.0, extremes)
         table[:] = padded[:, :count]
         return float(extremes[0, 0]), float(extremes[0, 1])
 
@@ -73,7 +73,7 @@ def bodies_of(scene: Scene) -> list[Body]:
         law = scene.materials[name].law
         law = replace(law, density=law.density * mass_scale)
         dimension = scene.solver.dimension
-        constants = law.constants(stiffness_scale)
+        constants = law.constants(stiffness_scale, dimension)
         bodies.append(Body(name, law, constants, names.index(name), frozenset(emitters), dimension))
     return bodies
 
@@ -105,6 +105,6 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
         (collision.fill_arenas, (nothing, around, nothing, distance, 1.0, near)),
         (output.totals, (table, pieces, first, 1, np.zeros((1, 5)))),
     ]
-    calls += [(advance_material, (body.constants, 3, table, first, 0, 1, pieces, 0.0, extremes)) for body in bodies]
+    calls += [(advance_material, (body.constants, body.dimension, table, first, 0, 1, pieces, 0.0, extremes)) for body in bodies]
     for function, arguments in calls:
         function(*arguments)

@@ -168,7 +168,7 @@ def test_sand_hardens_as_in_the_paper(hardening: float, angle: float) -> None:
 def test_lanes_of_float32_agree_with_scalars_of_float64(name: str) -> None:
     """One step of the solver's kernel against return mapping and stress at points."""
     law = LAWS[name](friction_angle=35.0) if name == "sand" else LAWS[name]()
-    body = Body("body", law, law.constants(), 0, frozenset({0}))
+    body = Body("body", law, law.constants(), 0, frozenset({0}), 3)
     count, dt = 64, 1e-3
     rng = np.random.default_rng(11)
     f = near_identity(count, 0.02, seed=8) * 0.995

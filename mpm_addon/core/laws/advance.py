@@ -8,7 +8,7 @@ from numba.extending import overload
 from ..kernels.arithmetic import constant, maximum, sqrt
 from ..kernels.linalg import squared_norm
 from ..kernels.rows import DEFORMATION, DENSITY, MASS, STATE, STRESS, VELOCITY_GRADIENT
-from ..kernels.transfer import load_matrix, store_matrix, store_vector
+from ..kernels.table import load_matrix, store_matrix, store_vector
 from ..kernels.vector import LANE_COUNT, largest, load, store
 from .dispatch import law_kernel, law_of, update
 
