@@ -237,7 +237,7 @@ class Simulation:
         wave_speed, gradient = 0.0, 0.0
         for number, body in enumerate(self.bodies):
             advance_material(
-                body.constants, 3, store.table, layout.first, number, store.body_count, layout.pieces, dt, self._extremes
+                body.constants, body.dimension, store.table, layout.first, number, store.body_count, layout.pieces, dt, self._extremes
             )
             body_speed, body_gradient, check = self._extremes.max(axis=0)
             if not math.isfinite(check) or dt * body_gradient > LARGEST_GRADIENT_STEP:
