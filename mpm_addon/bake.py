@@ -40,6 +40,7 @@ def bake(
     *,
     frames: tuple[int, int] | None = None,
     restart: bool = False,
+    variant: str | None = None,
     on_event: OnEvent | None = None,
 ) -> None:
     """Simulate a scene into a cache. Frames that are there already are kept, and the bake goes on after them.
@@ -49,6 +50,7 @@ def bake(
         cache_folder: the cache; made where it is missing.
         frames: the first and last frame to keep; all of the scene's where it is not given.
         restart: replace the frames that an earlier bake left, whatever scene they are of, once there is a new one.
+        variant: the name of a variant of the scene.
         on_event: called with every event (see docs/formats.md). The last one is "done", "cancelled" or "error".
 
     Raises:
@@ -67,7 +69,7 @@ def bake(
 
     try:
         with _stopping_on_signals(stop):
-            scene = read_scene(scene_path)
+            scene = read_scene(scene_path, variant)
             wanted = wanted_frames(scene, frames)
             refuse_unsupported(scene)
             cost = estimate(scene)

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .core.errors import Cancelled, MpmError
+from .core.errors import Cancelled, MpmError, SceneError
 from .core.estimate import available_memory, estimate
 from .storage.cache import MANIFEST, Cache, open_cache
 from .storage.exporters import EXPORTERS, export_frames
 from .storage.installation import presets_folder, version
-from .storage.scene_file import read_scene, scene_path
+from .storage.scene_file import read_scene, read_scene_words, scene_path
 
 MOST_THREADS = 1024
 
@@ -64,12 +64,14 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument(
         "--threads", metavar="N", type=_thread_count, help="threads (default: all cores); may exceed them"
     )
+    bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     bake.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
     bake.add_argument("--json", action="store_true", help="print one JSON object a line")
     bake.set_defaults(run=_bake)
 
     info = commands.add_parser("info", help="describe a cache, or what a scene will cost", allow_abbrev=False)
     info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")
+    info.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     info.add_argument("--json", action="store_true", help="print JSON")
     info.set_defaults(run=_info)
 
@@ -121,7 +123,7 @@ def _bake(options: argparse.Namespace) -> None:
     from .bake import bake
 
     tell = _print_json if options.json else _EventPrinter().tell
-    bake(options.scene, options.cache, frames=options.frames, restart=options.restart, on_event=tell)
+    bake(options.scene, options.cache, frames=options.frames, restart=options.restart, variant=options.variant, on_event=tell)
 
 
 def _print_json(value: Any) -> None:
@@ -183,7 +185,9 @@ def _duration(seconds: float) -> str:
 
 def _info(options: argparse.Namespace) -> None:
     is_cache = (options.path / MANIFEST).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
-    description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options.path)
+    if is_cache and options.variant is not None:
+        raise SceneError(f"{options.path}: is a cache, of one variant already; leave --variant out.")
+    description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options.path, options.variant)
     if options.json:
         _print_json(description)
     else:
@@ -195,11 +199,12 @@ def _describe_cache(cache: Cache) -> dict[str, Any]:
     return {"cache": str(cache.folder), **cache.manifest, "bytes": cache.size(), "frames": frames}
 
 
-def _describe_scene(path: Path) -> dict[str, Any]:
-    scene = read_scene(path)
+def _describe_scene(path: Path, variant: str | None) -> dict[str, Any]:
+    scene = read_scene(path, variant)
     cost = estimate(scene)
     return {
         "scene": scene.name,
+        "variants": list(read_scene_words(path).variants),
         "fps": scene.time.fps,
         "frame_start": scene.time.frame_start,
         "frame_end": scene.time.frame_end,
@@ -245,7 +250,10 @@ def _list_presets(_options: argparse.Namespace) -> None:
         print(f"  {name:<20} {preset.law.name:<12} {preset.description}")
     print("scenes")
     for name, folder in scene_preset_folders().items():
-        print(f"  {name:<20} {folder}")
+        words = read_scene_words(folder)
+        print(f"  {name:<20} {words.description}\n  {'':<20} {folder}")
+        for variant, description in words.variants.items():
+            print(f"  {'':<20}   --variant {variant:<16} {description}")
 
 
 def _show_preset(options: argparse.Namespace) -> None:

@@ -5,18 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from ..core.description import SIDES, Collider, Domain, Emitter, Force, Material, Scene, Side, Solver, Time
-from ..core.errors import SceneError
+from ..core.errors import MpmError, SceneError
 from ..core.laws import LAWS
 from ..core.parameters import suggestion
 from .package_files import PackageReader
 from .presets import load_material_preset
 from .toml_tables import Table, check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
+from .variants import entry_name, variants_of, with_changes
 
 SCENE_SCHEMA = 1
 SCENE_FILE = "scene.toml"
 FORCE_KINDS = ("point", "wind", "vortex", "turbulence", "drag")
 FORCE_KEYS = ("kind", "name", "strength", "radius", "falloff", "center", "direction", "motion")
-_SECTIONS = ("schema", "name", "time", "solver", "domain", "materials", "emitters", "colliders", "forces")
+_WORDS = ("description", "source")
+_SECTIONS = ("schema", "name", *_WORDS, "time", "solver", "domain", "materials", "emitters", "colliders", "forces", "variants")
 
 
 def scene_path(path: str | Path) -> Path:
@@ -25,22 +27,73 @@ def scene_path(path: str | Path) -> Path:
     return path / SCENE_FILE if path.is_dir() else path
 
 
-def read_scene(path: str | Path) -> Scene:
+@dataclasses.dataclass(frozen=True)
+class SceneWords:
+    """What a scene file says to people; no word of it changes the scene.
+
+    Attributes:
+        description: what is to be seen.
+        source: where it comes from.
+        variants: name -> description of every variant.
+    """
+
+    description: str
+    source: str
+    variants: dict[str, str]
+
+
+def read_scene(path: str | Path, variant: str | None = None) -> Scene:
     """The scene in a scene file or in the folder (scene package) around it.
+
+    All variants are checked, whichever is read: a file is right as a whole or not at all.
 
     Args:
         path: the TOML file, or the folder that holds scene.toml.
+        variant: the name of a variant of it; the scene without changes where it is not given.
 
     Raises:
         SceneError: anything wrong with it, in one line that names the object, the value, the limit and the remedy.
         PresetError: a material names a preset that does not exist.
     """
     file = scene_path(path)
+    table, subject = _read_table(file)
+    reader = PackageReader(file.parent)
+    scene = _scene(table, file, subject, reader)
+    scenes = {}
+    for name, changes in variants_of(table, subject).items():
+        try:
+            changed = _scene(with_changes(table, changes, name), file, subject, reader)
+        except MpmError as error:
+            message = str(error)
+            raise type(error)(message if message.startswith(f'Variant "{name}"') else f'Variant "{name}": {message}') from error
+        scenes[name] = dataclasses.replace(changed, name=f"{scene.name} ({name})")
+    if variant is None:
+        return scene
+    if not scenes:
+        raise SceneError(f'{subject}: variant "{variant}" is unknown: it has none; leave the variant out.')
+    return look_up(variant, scenes, "variant", subject)
+
+
+def read_scene_words(path: str | Path) -> SceneWords:
+    """What a scene file says to people. Raises SceneError where it is malformed."""
+    table, subject = _read_table(scene_path(path))
+    variants = variants_of(table, subject)
+    words = {key: _text(table, key, subject) for key in _WORDS}
+    return SceneWords(**words, variants={name: _text(variants[name], "description", f'Variant "{name}"') for name in variants})
+
+
+def _read_table(file: Path) -> tuple[dict[str, Any], str]:
+    """The tables of a scene file, and what messages call it."""
     table = read_toml(file, SceneError)
     subject = f"Scene {file.name}"
     check_keys(table, _SECTIONS, subject)
     check_schema(table, subject, newest=SCENE_SCHEMA)
-    reader = PackageReader(file.parent)
+    return table, subject
+
+
+def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Scene:
+    for key in _WORDS:
+        _text(table, key, subject)
     return Scene(
         name=_name(table, file.resolve().parent.name if file.name == SCENE_FILE else file.stem, subject),
         time=_read_time(table.get("time", {})),
@@ -51,6 +104,13 @@ def read_scene(path: str | Path) -> Scene:
         colliders=tuple(_read_collider(*entry, reader) for entry in _entries(table, "colliders", "Collider")),
         forces=tuple(_read_force(*entry, reader) for entry in _entries(table, "forces", "Force")),
     )
+
+
+def _text(table: Table, key: str, subject: str) -> str:
+    text = table.get(key, "")
+    if not isinstance(text, str):
+        raise SceneError(f"{subject}: {key} {text!r} is not allowed; give a sentence as text.")
+    return text
 
 
 def _name(table: Table, fallback: str, subject: str) -> str:
@@ -132,7 +192,7 @@ def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any]
         raise SceneError(f"{section}: not a list of tables; begin each with [[{section}]].")
     named = []
     for number, entry in enumerate(entries, start=1):
-        name = _name(entry, f"{noun.lower()}_{number}", f"{noun} {number}")
+        name = _name(entry, entry_name(entry, number, section), f"{noun} {number}")
         named.append((entry, name, f'{noun} "{name}"'))
     return named
 

@@ -38,6 +38,10 @@ shape = { kind = "box", center = [-0.2, 0, 0.15], size = [0.4, 0.4, 0.2] }
 name = "heap"
 material = "sand"
 shape = { kind = "sphere", center = [0.25, 0, 0.3], radius = 0.15 }
+[variants.short]
+leave_out = ["heap"]
+[variants.short.time]
+frame_end = 2
 """
 
 
@@ -203,6 +207,25 @@ def test_presets_are_listed_and_shown() -> None:
     failed = run("presets", "show", "powder_sno")
     assert failed.returncode == 1
     assert 'did you mean "powder_snow"?' in failed.stderr
+
+
+def test_a_variant_is_baked_and_estimated(scene: Path, whole: Path, tmp_path: Path) -> None:
+    assert run("bake", scene, "--cache", tmp_path, "--variant", "short").returncode == 0
+    short = open_cache(tmp_path)
+    assert short.frames == [1, 2]
+    assert set(short.frame(2).attribute("emitter_index")) == {0}
+    estimated = json.loads(run("info", scene, "--variant", "short", "--json").stdout)
+    assert estimated["particles"] < json.loads(run("info", scene, "--json").stdout)["particles"]
+    assert estimated["variants"] == ["short"]
+    for arguments, complaint in (
+        (("bake", scene, "--cache", tmp_path, "--variant", "shrt"), 'variant "shrt" is unknown (did you mean "short"?)'),
+        (("bake", scene, "--cache", tmp_path), "--restart"),
+        (("info", tmp_path, "--variant", "short"), "is a cache"),
+    ):
+        failed = run(*arguments)
+        assert failed.returncode == 1
+        assert complaint in failed.stderr
+        assert failed.stderr.count("\n") == 1
 
 
 def test_doctor_describes_the_machine() -> None:

@@ -1,0 +1,109 @@
+"""Variants: named sets of changes to a scene, in the scene's own file. Tables in, tables out; knows nothing of what they mean."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.errors import SceneError
+from ..core.parameters import suggestion
+from .toml_tables import Table, check_keys
+
+# Lists whose entries a variant finds by their names, and what a person calls an entry.
+_LISTS = {"emitters": "Emitter", "colliders": "Collider", "forces": "Force"}
+
+# Keys of which one makes a new entry whole.
+_WHOLE = {"materials": ("law", "preset"), "emitters": ("shape",), "colliders": ("shape",), "forces": ("kind",)}
+
+_KEYS = ("description", "leave_out", "time", "solver", "domain", *_WHOLE)
+
+# A table that names its sort anew has other keys than the scene's, so it replaces it.
+_SORTS = ("kind", "law", "preset")
+
+
+def entry_name(entry: Table, number: int, section: str) -> Any:
+    """The name of the entry that stands at `number`, from 1, in a list of tables."""
+    return entry.get("name", f"{_LISTS[section].lower()}_{number}")
+
+
+def variants_of(table: Table, subject: str) -> dict[str, Table]:
+    """Name -> changes of every variant of a scene file. `subject` is what messages call it.
+
+    Raises:
+        SceneError: a variant is no table, or has an unknown key.
+    """
+    variants = table.get("variants", {})
+    if not isinstance(variants, Mapping):
+        raise SceneError(f"{subject}: variants {variants!r} is not a table; begin each with [variants.NAME].")
+    for name, changes in variants.items():
+        check_keys(changes, _KEYS, f'Variant "{name}"')
+    return dict(variants)
+
+
+def with_changes(table: Table, changes: Table, variant: str) -> dict[str, Any]:
+    """A scene file's tables with the changes of a variant in them.
+
+    Tables are merged key by key; one that gives `kind`, `law` or `preset` replaces the scene's. Emitters, colliders and forces are
+    found by their names. A name that the scene lacks is a new entry, at the end; `leave_out` names those that are not there.
+
+    Args:
+        table: the scene file, already known to be right without its variants.
+        changes: of the variant.
+        variant: its name, for messages.
+
+    Raises:
+        SceneError: a name is unknown (the nearest is named), or something is no table.
+    """
+    subject = f'Variant "{variant}"'
+    known = {key: value for key, value in table.items() if key != "variants"}
+    known.update({section: _by_name(table[section], section, subject) for section in _LISTS if section in table})
+    for section in _WHOLE:
+        _check_entries(changes.get(section, {}), known.get(section, {}), section, f"{subject}, {section}")
+    changes = {section: change for section, change in changes.items() if section != "description"}
+    left_out = changes.pop("leave_out", [])
+    result = _merged(known, changes)
+    _check_left_out(left_out, [name for section in _LISTS for name in result.get(section, {})], subject)
+    for section in _LISTS:
+        if section in result:
+            result[section] = [{**entry, "name": name} for name, entry in result[section].items() if name not in left_out]
+    return result
+
+
+def _by_name(entries: list[dict[str, Any]], section: str, subject: str) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for number, entry in enumerate(entries, start=1):
+        name = entry_name(entry, number, section)
+        if name in named:
+            raise SceneError(f'{subject}: {_LISTS[section]} "{name}" is there twice; variants find it by its name: give each its own.')
+        named[name] = entry
+    return named
+
+
+def _check_entries(changes: Any, known: Table, section: str, place: str) -> None:
+    """Refuse a name that is neither known nor given what a new entry needs."""
+    if not isinstance(changes, Mapping):
+        raise SceneError(f"{place}: {changes!r} is not a table; give the entries by their names.")
+    for name, entry in changes.items():
+        if not isinstance(entry, Mapping):
+            raise SceneError(f"{place}.{name}: {entry!r} is not a table; give keys with their values.")
+        if name not in known and not any(key in entry for key in _WHOLE[section]):
+            raise SceneError(
+                f'{place}: "{name}" is not in the scene{suggestion(name, known)}; use one of {", ".join(known) or "none"}, '
+                f"or give {' or '.join(_WHOLE[section])} to add it."
+            )
+        if section in _LISTS and entry.get("name", name) != name:
+            raise SceneError(f'{place}: "{name}" cannot be renamed to {entry["name"]!r}; remove name.')
+
+
+def _merged(known: Table, changes: Table) -> dict[str, Any]:
+    result = dict(known)
+    for key, value in changes.items():
+        is_merged = isinstance(value, Mapping) and isinstance(known.get(key), Mapping) and not any(sort in value for sort in _SORTS)
+        result[key] = _merged(known[key], value) if is_merged else value
+    return result
+
+
+def _check_left_out(names: Any, known: list[str], subject: str) -> None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise SceneError(f"{subject}: leave_out {names!r} is not allowed; give a list of names of emitters, colliders and forces.")
+    for name in names:
+        if name not in known:
+            raise SceneError(f'{subject}: leave_out "{name}" is unknown{suggestion(name, known)}; use names of {", ".join(known)}.')
