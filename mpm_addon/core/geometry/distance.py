@@ -12,6 +12,9 @@ What a collider mesh blocks:
       both sides, since the grid could not see it otherwise.
 A mesh too large to be sampled so finely (a ground of kilometres in a simulation of centimetres) is sampled as finely as
 memory allows, and a sheet is then as thick as two samples.
+
+A section (see `section`) is exact everywhere. What the outline of a mesh blocks follows the same three rules, with lengths in
+the place of areas.
 """
 
 from collections.abc import Callable
@@ -21,6 +24,7 @@ import numpy as np
 from ..description import Shape
 from .distance_field import CELLS, build_field, query_field
 from .mesh_topology import Floats
+from .outline import Outline
 from .shapes import ClosedForm, Mesh
 
 DistanceQuery = Callable[[Floats], tuple[Floats, Floats]]
@@ -45,9 +49,25 @@ def distance_query(shape: Shape, spacing: float) -> DistanceQuery:
     """
     if isinstance(shape, Mesh):
         return MeshDistance(shape, spacing)
+    if isinstance(shape, Outline):
+        return _outline_distance(shape, spacing)
     if isinstance(shape, ClosedForm):
         return shape.distance_and_normal
     raise TypeError(f"no distance for a shape of kind {shape.kind!r}")
+
+
+def _outline_distance(outline: Outline, spacing: float) -> DistanceQuery:
+    """The exact distance from an outline, moved outward where it is thinner than the grid spacing [m]."""
+    is_solid = outline.opening() <= LARGEST_CAPPED_OPENING
+    thickness = 2.0 * outline.volume() / outline.length() if is_solid else 0.0
+    offset = max(0.0, 0.5 * (spacing - thickness))
+    ask = outline.distance_and_normal if is_solid else outline.distance_from_sheet
+
+    def distance_to(points: Floats) -> tuple[Floats, Floats]:
+        distance, normal = ask(points)
+        return distance - offset, normal
+
+    return distance_to
 
 
 class MeshDistance:

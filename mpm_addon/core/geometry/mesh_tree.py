@@ -38,7 +38,7 @@ def build_tree(corners: Floats) -> MeshTree:
     """A tree over triangles given by their corners [m], shape (m, 3, 3). Those without area are left out."""
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     corners = corners[areas > 1e-14 * float(np.ptp(corners.reshape(-1, 3), axis=0).max()) ** 2]
-    corners = np.ascontiguousarray(corners[np.argsort(_morton_codes(corners.mean(axis=1)), kind="stable")])
+    corners = np.ascontiguousarray(corners[np.argsort(morton_codes(corners.mean(axis=1)), kind="stable")])
     leaf_count = 1
     while leaf_count * TRIANGLES_PER_LEAF < len(corners):
         leaf_count *= 2
@@ -53,7 +53,7 @@ def build_tree(corners: Floats) -> MeshTree:
     return MeshTree(triangles, leaf_starts, boxes, moments)
 
 
-def _morton_codes(points: Floats) -> NDArray[np.uint64]:
+def morton_codes(points: Floats) -> NDArray[np.uint64]:
     """The points' places on a curve that keeps neighbours together: the bits of 3 x 21-bit coordinates interleaved."""
     low = points.min(axis=0)
     size = float((points.max(axis=0) - low).max())
