@@ -8,32 +8,14 @@ from .compilation import kernel
 from .vector import load, store
 
 
-@kernel(parallel=True)
-def update_grid(arenas, node_arenas, nodes, dt, gx, gy, gz):
-    """Sum the arenas into nodes, then v_i = (mv)_i / m_i + dt g where m_i > 0.
-
-    Args:
-        arenas: (blocks, 4 * arena nodes).
-        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
-        nodes: (node blocks, 4 * block nodes) results: velocity [m/s] and mass [kg].
-        gx, gy, gz: acceleration [m/s^2].
-    """
-    for number in prange(node_arenas.shape[0]):
-        node = nodes[number]
-        node[:] = 0
-        for place in range(node_arenas.shape[1]):
-            block = node_arenas[number, place]
-            if block >= 0:
-                if node_arenas.shape[1] == NEIGHBOURS:
-                    add_arena(arenas[block], place, node)
-                else:
-                    add_plane_arena(arenas[block], place, node)
-        for at in range(0, node.size, NODE):
-            mass = node[at + 3]
-            if mass > 0.0:
-                node[at] = node[at] / mass + dt * gx
-                node[at + 1] = node[at + 1] / mass + dt * gy
-                node[at + 2] = node[at + 2] / mass + dt * gz
+@generic
+def overlap(offset):
+    """The nodes [low, high) of a node block that the arena of the block at `offset` reaches, and what to add for its own count."""
+    if offset < 0:
+        return 0, 3, 5
+    if offset == 0:
+        return 0, 4, 1
+    return 3, 4, -3
 
 
 @generic
@@ -66,11 +48,29 @@ def add_plane_arena(arena, place, node):
             other += NODE
 
 
-@generic
-def overlap(offset):
-    """The nodes [low, high) of a node block that the arena of the block at `offset` reaches, and what to add for its own count."""
-    if offset < 0:
-        return 0, 3, 5
-    if offset == 0:
-        return 0, 4, 1
-    return 3, 4, -3
+@kernel(parallel=True)
+def update_grid(arenas, node_arenas, nodes, dt, gx, gy, gz):
+    """Sum the arenas into nodes, then v_i = (mv)_i / m_i + dt g where m_i > 0.
+
+    Args:
+        arenas: (blocks, 4 * arena nodes).
+        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
+        nodes: (node blocks, 4 * block nodes) results: velocity [m/s] and mass [kg].
+        gx, gy, gz: acceleration [m/s^2].
+    """
+    for number in prange(node_arenas.shape[0]):
+        node = nodes[number]
+        node[:] = 0
+        for place in range(node_arenas.shape[1]):
+            block = node_arenas[number, place]
+            if block >= 0:
+                if node_arenas.shape[1] == NEIGHBOURS:
+                    add_arena(arenas[block], place, node)
+                else:
+                    add_plane_arena(arenas[block], place, node)
+        for at in range(0, node.size, NODE):
+            mass = node[at + 3]
+            if mass > 0.0:
+                node[at] = node[at] / mass + dt * gx
+                node[at + 1] = node[at + 1] / mass + dt * gy
+                node[at + 2] = node[at + 2] / mass + dt * gz
