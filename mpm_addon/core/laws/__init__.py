@@ -1,12 +1,18 @@
 """Constitutive laws, one file each. Adding a law: its file, and its line in `LAWS`."""
 
 from .corotated import Corotated
+from .damped_elastic import DampedElastic
 from .law import FluidLaw, Law, PrincipalLaw, TensorLaw
 from .neo_hookean import NeoHookean
 from .sand import Sand
 from .snow import Snow
+from .stress_free import StressFree
+from .viscoplastic import Viscoplastic
+from .von_mises import VonMises
 from .water import Water
 
-LAWS: dict[str, type[Law]] = {law.name: law for law in (Water, NeoHookean, Corotated, Snow, Sand)}
+LAWS: dict[str, type[Law]] = {
+    law.name: law for law in (Water, NeoHookean, Corotated, DampedElastic, Snow, Sand, VonMises, Viscoplastic, StressFree)
+}
 
 __all__ = ["LAWS", "FluidLaw", "Law", "PrincipalLaw", "TensorLaw"]

@@ -1,9 +1,9 @@
-"""What the elastic laws share: moduli, and the stress of the two isotropic energies in principal stretches."""
+"""What the elastic laws share: moduli, and the stress of isotropic energies in principal stretches."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels.arithmetic import generic, log, maximum
+from ..kernels.arithmetic import generic, log, maximum, minimum, sqrt
 from ..parameters import parameter
 from .law import Law
 
@@ -30,6 +30,26 @@ def elastic_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: 
 
 
 @generic
+def log_volume_ratio(volume_ratio: Any) -> Any:
+    """ln J; such laws know no inverted matter, so that J below 1e-6 counts as 1e-6."""
+    return log(maximum(volume_ratio, 0.0 * volume_ratio + 1e-6))
+
+
+@generic
+def logarithmic_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: Any) -> Any:
+    """The same [m^2/s^2] for a pressure lambda ln J, whose bulk stiffens by (1 - ln J) under compression."""
+    stiffening = 1.0 - minimum(log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
+    return elastic_wave_speed_squared(mu, lam * stiffening, density, volume_ratio)
+
+
+@generic
+def hencky_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: Any) -> Any:
+    """The same [m^2/s^2] for Hencky's energy: d(tau/s)/ds s^2 = (lambda + 2 mu)(1 - ln s) in a bar of stretch s."""
+    stiffening = 1.0 - minimum(log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
+    return stiffening * elastic_wave_speed_squared(mu, lam, density, volume_ratio)
+
+
+@generic
 def corotated_principal_stress(mu: Any, lam: Any, s: Any) -> Any:
     """tau_i = 2 mu (s_i - 1) s_i + lambda (J - 1) J (Stomakhin 2012)."""
     s0, s1, s2 = s
@@ -49,6 +69,22 @@ def corotated_principal_energy(mu: Any, lam: Any, s: Any) -> Any:
     change = s0 * s1 * s2 - 1.0
     stretch = (s0 - 1.0) * (s0 - 1.0) + (s1 - 1.0) * (s1 - 1.0) + (s2 - 1.0) * (s2 - 1.0)
     return mu * stretch + 0.5 * lam * change * change
+
+
+@generic
+def neo_hookean_principal_stress(mu: Any, lam: Any, s: Any) -> Any:
+    """tau_i = mu (s_i^2 - 1) + lambda ln J (Bonet and Wood 1997)."""
+    s0, s1, s2 = s
+    pressure = lam * log_volume_ratio(s0 * s1 * s2)
+    return mu * (s0 * s0 - 1.0) + pressure, mu * (s1 * s1 - 1.0) + pressure, mu * (s2 * s2 - 1.0) + pressure
+
+
+@generic
+def neo_hookean_principal_energy(mu: Any, lam: Any, s: Any) -> Any:
+    """Psi = mu/2 sum (s_i^2 - 1) - mu ln J + lambda/2 ln^2 J (Bonet and Wood 1997)."""
+    s0, s1, s2 = s
+    log_volume = log_volume_ratio(s0 * s1 * s2)
+    return mu * (0.5 * (s0 * s0 + s1 * s1 + s2 * s2 - 3.0) - log_volume) + 0.5 * lam * log_volume * log_volume
 
 
 @generic
@@ -73,3 +109,27 @@ def hencky_principal_energy(mu: Any, lam: Any, s: Any) -> Any:
     e0, e1, e2 = hencky_strain(s)
     trace = e0 + e1 + e2
     return mu * (e0 * e0 + e1 * e1 + e2 * e2) + 0.5 * lam * trace * trace
+
+
+@generic
+def deviator(axis_share: float, depth: float, e: Any) -> Any:
+    """A strain without its mean over the dimension's axes; y has no part in it in two dimensions.
+
+    Args:
+        axis_share: 1/d.
+        depth: 1 in three dimensions, 0 in two.
+        e: principal strains; in two dimensions that of y, the third, is 0.
+
+    Returns:
+        trace, mean, deviator (3 values), its norm.
+    """
+    e0, e1, e2 = e
+    trace = e0 + e1 + e2
+    mean = axis_share * trace
+    d0, d1, d2 = e0 - mean, e1 - mean, depth * (e2 - mean)
+    return trace, mean, (d0, d1, d2), sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+
+
+def axes(dimension: int) -> tuple[float, float]:
+    """axis_share and depth of `deviator`."""
+    return 1.0 / dimension, float(dimension == 3)

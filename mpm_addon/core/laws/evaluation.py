@@ -187,6 +187,22 @@ def _overload_state_tuple(constants, states, index):
     return lambda constants, states, index: ()
 
 
+def _keep_state(states: Any, index: Any, state: Any) -> None:
+    raise TypeError("_keep_state is for kernels")
+
+
+@overload(_keep_state)
+def _overload_keep_state(states, index, state):
+    if len(state) == 0:
+        return lambda states, index, state: None
+
+    def keep(states, index, state):
+        for place in range(len(state)):
+            states[index, place] = state[place]
+
+    return keep
+
+
 @kernel
 def _nine(values, index):
     return (
@@ -228,5 +244,4 @@ def _project(constants, dimension, deformations, states, dt, results):
         result, state = _project_state(constants, dimension, _nine(deformations, index), state, dt)
         for place in range(9):
             results[index, place] = result[place]
-        for place in range(len(state)):
-            states[index, place] = state[place]
+        _keep_state(states, index, state)

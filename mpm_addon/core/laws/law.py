@@ -55,8 +55,12 @@ class Law:
         return elastic
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> NamedTuple:
-        """The constants that the law's functions take, of type `constants_type`."""
+        """The constants that the law's functions take, of type `constants_type`; dimension is 3, or 2 for plane strain."""
         raise NotImplementedError
+
+    def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
+        """The greatest viscosity [Pa s] that the stress has from L: it limits the step. 0 for a law that takes no L."""
+        return 0.0
 
 
 class TensorLaw(Law):
@@ -74,6 +78,8 @@ class TensorLaw(Law):
 
 class PrincipalLaw(Law):
     """An isotropic law, given by functions of the three principal stretches; the solver decomposes F once.
+
+    In two dimensions the third stretch is that of y, exactly 1, and `project` must leave it so.
 
     project(constants, s, state, dt) -> (s, state)    the return mapping; s unchanged bit for bit when elastic
     principal_stress(constants, s, state) -> 3 principal values of tau [Pa]

@@ -6,9 +6,9 @@ Psi = mu/2 (tr F^T F - 3) - mu ln J + lambda/2 ln^2 J and tau = mu (F F^T - I) +
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import generic, log, maximum, minimum
+from ..kernels.arithmetic import generic
 from ..kernels.linalg import determinant, squared_norm, times_transpose
-from .elasticity import ElasticLaw, elastic_wave_speed_squared
+from .elasticity import ElasticLaw, log_volume_ratio, logarithmic_wave_speed_squared
 from .law import TensorLaw
 
 
@@ -20,7 +20,7 @@ class NeoHookeanConstants(NamedTuple):
 
 @generic
 def energy(constants: NeoHookeanConstants, deformation: Any) -> Any:
-    log_volume = _log_volume_ratio(determinant(deformation))
+    log_volume = log_volume_ratio(determinant(deformation))
     return (
         0.5 * constants.mu * (squared_norm(deformation) - 3.0)
         - constants.mu * log_volume
@@ -30,7 +30,7 @@ def energy(constants: NeoHookeanConstants, deformation: Any) -> Any:
 
 @generic
 def stress(constants: NeoHookeanConstants, deformation: Any, velocity_gradient: Any) -> Any:
-    diagonal = constants.lam * _log_volume_ratio(determinant(deformation)) - constants.mu
+    diagonal = constants.lam * log_volume_ratio(determinant(deformation)) - constants.mu
     xx, xy, xz, yy, yz, zz = times_transpose(deformation, deformation)
     mu = constants.mu
     return mu * xx + diagonal, mu * xy, mu * xz, mu * yy + diagonal, mu * yz, mu * zz + diagonal
@@ -38,15 +38,7 @@ def stress(constants: NeoHookeanConstants, deformation: Any, velocity_gradient: 
 
 @generic
 def wave_speed_squared(constants: NeoHookeanConstants, volume_ratio: Any, state: Any) -> Any:
-    """The bulk stiffens by (1 - ln J) under compression."""
-    stiffening = 1.0 - minimum(_log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
-    return elastic_wave_speed_squared(constants.mu, constants.lam * stiffening, constants.density, volume_ratio)
-
-
-@generic
-def _log_volume_ratio(volume_ratio: Any) -> Any:
-    """ln J; the law knows no inverted matter, so that J below 1e-6 counts as 1e-6."""
-    return log(maximum(volume_ratio, 0.0 * volume_ratio + 1e-6))
+    return logarithmic_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
 
 
 @dataclass(frozen=True)

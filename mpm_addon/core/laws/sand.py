@@ -1,8 +1,12 @@
-"""Dry sand: Drucker-Prager plasticity on Hencky strain (Klar, Gast, Pradhana, Fu, Schroeder, Jiang and Teran 2016) with the
+"""Sand, dry or wet: Drucker-Prager plasticity on Hencky strain (Klar, Gast, Pradhana, Fu, Schroeder, Jiang and Teran 2016) with the
 volume correction of Tampubolon et al. 2017 (section 4.3.4).
 
 In 3D simple shear this cone flows at tau/p = 3 alpha / sqrt 2, so that a friction angle of 30 degrees acts as a slope of
-34.7 degrees.
+34.7 degrees. In 2D it flows at sin phi.
+
+Cohesion, of wet sand, shifts the cone's tip along the axis of mean stress: from no stress to the tension `cohesion`, the
+greatest mean tension [Pa] that the sand holds. All inside the shifted cone is elastic, a small expansion too; without
+pressure the sand holds the shear that dry sand holds under a pressure of `cohesion`.
 """
 
 import math
@@ -16,6 +20,8 @@ from ..kernels.arithmetic import constant, exp, generic, select, sin, sqrt
 from ..parameters import parameter
 from .elasticity import (
     ElasticLaw,
+    axes,
+    deviator,
     elastic_wave_speed_squared,
     hencky_principal_energy,
     hencky_principal_stress,
@@ -24,6 +30,8 @@ from .elasticity import (
 from .law import PrincipalLaw
 
 KLAR_HARDENING = (35.0, 9.0, 0.2, 10.0)
+# a cohesion beyond the stiffness would put the tip where matter is no longer the same matter
+GREATEST_TIP = 1.0
 
 
 class SandConstants(NamedTuple):
@@ -35,6 +43,14 @@ class SandConstants(NamedTuple):
     h1: float
     h2: float
     h3: float
+    slope_factor: float
+    slope_base: float
+    slope_sine: float
+    tip: float
+    tip_stretch: float
+    tip_depth_stretch: float
+    axis_share: float
+    depth: float
 
 
 @generic
@@ -47,34 +63,38 @@ def project(constants: SandConstants, s: Any, state: Any, dt: Any) -> Any:
     hardening, added_volume = state
     e0, e1, e2 = hencky_strain(s)
     trial_trace = e0 + e1 + e2
-    shift = added_volume * (1.0 / 3.0)
-    e0, e1, e2 = e0 + shift, e1 + shift, e2 + shift
-    trace = e0 + e1 + e2
-    mean = trace * (1.0 / 3.0)
-    d0, d1, d2 = e0 - mean, e1 - mean, e2 - mean
-    shear = sqrt(d0 * d0 + d1 * d1 + d2 * d2)
-    excess = shear + constants.cone_factor * trace * _cone_slope(constants, hardening)
+    shift = constants.axis_share * added_volume
+    e = (e0 + shift, e1 + shift, e2 + constants.depth * shift)
+    trace, mean, (d0, d1, d2), shear = deviator(constants.axis_share, constants.depth, e)
+    beyond = trace - constants.tip
+    excess = shear + constants.cone_factor * beyond * _cone_slope(constants, hardening)
 
     zero = constant(0.0, s0)
     one = constant(1.0, s0)
-    is_expanded = trace > 0.0
-    is_elastic = (excess <= 0.0) & (trace <= 0.0)
+    tip = constant(constants.tip_stretch, s0)
+    is_expanded = beyond > 0.0
+    is_elastic = (excess <= 0.0) & (beyond <= 0.0)
     scale = 1.0 - excess / select(shear > 0.0, shear, one)
-    r0 = select(is_elastic, s0, select(is_expanded, one, exp(mean + scale * d0)))
-    r1 = select(is_elastic, s1, select(is_expanded, one, exp(mean + scale * d1)))
-    r2 = select(is_elastic, s2, select(is_expanded, one, exp(mean + scale * d2)))
-    flow = select(is_elastic, zero, select(is_expanded, sqrt(e0 * e0 + e1 * e1 + e2 * e2), excess))
-    # v_c + ln det F_trial - ln det F_new: the tip forgets all of the trace, the cone keeps it
-    added_volume = select(is_elastic, added_volume, select(is_expanded, added_volume + trial_trace, zero))
+    r0 = select(is_elastic, s0, select(is_expanded, tip, exp(mean + scale * d0)))
+    r1 = select(is_elastic, s1, select(is_expanded, tip, exp(mean + scale * d1)))
+    depth_tip = constant(constants.tip_depth_stretch, s0)
+    r2 = select(is_elastic, s2, select(is_expanded, depth_tip, exp(constants.depth * mean + scale * d2)))
+    # |e - e_tip|, whose mean part is beyond / sqrt d
+    flow = select(is_elastic, zero, select(is_expanded, sqrt(shear * shear + constants.axis_share * beyond * beyond), excess))
+    # v_c + ln det F_trial - ln det F_new: the tip forgets all of the trace beyond it, the cone keeps it
+    added_volume = select(is_elastic, added_volume, select(is_expanded, added_volume + trial_trace - constants.tip, zero))
     return (r0, r1, r2), (hardening + flow, added_volume)
 
 
 @generic
 def _cone_slope(constants: SandConstants, hardening: Any) -> Any:
-    """alpha = sqrt(2/3) 2 sin phi / (3 - sin phi), phi = h0 + (h1 q - h3) exp(-h2 q) (Klar 2016, eq. 31 and 32)."""
+    """alpha = sqrt(2/3) 2 sin phi / (3 - sin phi), phi = h0 + (h1 q - h3) exp(-h2 q) (Klar 2016, eq. 31 and 32).
+
+    In 2D alpha = sin phi / sqrt 2, so that the plane's Mohr-Coulomb law tau/p = sin phi holds; with the 3D value it would not.
+    """
     angle = (constants.h1 * hardening - constants.h3) * exp(-constants.h2 * hardening) + constants.h0
     sine = sin(angle)
-    return 1.632993161855452 * sine / (3.0 - sine)
+    return constants.slope_factor * sine / (constants.slope_base - constants.slope_sine * sine)
 
 
 @generic
@@ -94,7 +114,7 @@ def wave_speed_squared(constants: SandConstants, volume_ratio: Any, state: Any) 
 
 @dataclass(frozen=True)
 class Sand(PrincipalLaw, ElasticLaw):
-    """Parameters of dry sand; the defaults are those of Klar 2016."""
+    """Parameters of sand; the defaults are those of Klar 2016."""
 
     name = "sand"
     label = "Sand"
@@ -119,6 +139,10 @@ class Sand(PrincipalLaw, ElasticLaw):
         example=KLAR_HARDENING,
         help="h0, h1, h2, h3 of a friction angle that grows with flow, h0 + (h1 q - h3) exp(-h2 q); "
         "35, 9, 0.2, 10 where neither this nor friction_angle is given",
+    )
+
+    cohesion: float = parameter(
+        0.0, unit="Pa", minimum=0.0, help="Greatest mean tension that wet sand holds; it shifts the tip of the cone of friction; dry sand 0"
     )
 
     def check(self, subject: str) -> None:
@@ -147,6 +171,22 @@ class Sand(PrincipalLaw, ElasticLaw):
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> SandConstants:
         mu, lam = self.lame(stiffness_scale)
         h0, h1, h2, h3 = self._hardening_degrees()
+        axis_share, depth = axes(dimension)
+        slope = (math.sqrt(8.0 / 3.0), 3.0, 1.0) if dimension == 3 else (math.sqrt(0.5), 1.0, 0.0)
+        tip = min(self.cohesion / (lam + 2.0 * mu * axis_share), GREATEST_TIP)
         return SandConstants(
-            mu, lam, self.density, (3.0 * lam + 2.0 * mu) / (2.0 * mu), math.radians(h0), math.radians(h1), h2, math.radians(h3)
+            mu,
+            lam,
+            self.density,
+            (dimension * lam + 2.0 * mu) / (2.0 * mu),
+            math.radians(h0),
+            math.radians(h1),
+            h2,
+            math.radians(h3),
+            *slope,
+            tip,
+            math.exp(tip * axis_share),
+            math.exp(tip * axis_share * depth),
+            axis_share,
+            depth,
         )

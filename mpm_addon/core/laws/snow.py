@@ -1,6 +1,6 @@
 """Hardening snow (Stomakhin, Schroeder, Chai, Teran and Selle 2013).
 
-Corotated elasticity whose stretches are clamped to [1 - theta_c, 1 + theta_s]; what is clamped away changes the plastic
+Elasticity, corotated or Neo-Hookean, whose stretches are clamped to [1 - theta_c, 1 + theta_s]; what is clamped away changes the plastic
 volume ratio J_P, and the moduli grow by exp(xi (1 - J_P)): packed snow is hard, loose snow falls apart.
 """
 
@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 from ..kernels.arithmetic import clamp, exp, generic, minimum
 from ..parameters import parameter
-from .elasticity import ElasticLaw, corotated_principal_energy, corotated_principal_stress, elastic_wave_speed_squared
+from .elasticity import (
+    ElasticLaw,
+    corotated_principal_energy,
+    corotated_principal_stress,
+    elastic_wave_speed_squared,
+    logarithmic_wave_speed_squared,
+    neo_hookean_principal_energy,
+    neo_hookean_principal_stress,
+)
 from .law import PrincipalLaw
 
 
@@ -22,6 +30,7 @@ class SnowConstants(NamedTuple):
     hardening: float
     volume_ratio_min: float
     volume_ratio_max: float
+    is_neo_hookean: float
 
 
 @generic
@@ -39,13 +48,23 @@ def project(constants: SnowConstants, s: Any, state: Any, dt: Any) -> Any:
 @generic
 def principal_stress(constants: SnowConstants, s: Any, state: Any) -> Any:
     factor = _hardening_factor(constants, state)
-    return corotated_principal_stress(factor * constants.mu, factor * constants.lam, s)
+    mu, lam = factor * constants.mu, factor * constants.lam
+    if constants.is_neo_hookean > 0.0:
+        tau = neo_hookean_principal_stress(mu, lam, s)
+    else:
+        tau = corotated_principal_stress(mu, lam, s)
+    return tau
 
 
 @generic
 def principal_energy(constants: SnowConstants, s: Any, state: Any) -> Any:
     factor = _hardening_factor(constants, state)
-    return corotated_principal_energy(factor * constants.mu, factor * constants.lam, s)
+    mu, lam = factor * constants.mu, factor * constants.lam
+    if constants.is_neo_hookean > 0.0:
+        density = neo_hookean_principal_energy(mu, lam, s)
+    else:
+        density = corotated_principal_energy(mu, lam, s)
+    return density
 
 
 @generic
@@ -54,7 +73,11 @@ def wave_speed_squared(constants: SnowConstants, volume_ratio: Any, state: Any) 
     factor = _hardening_factor(constants, state)
     (plastic_volume_ratio,) = state
     packed = minimum(plastic_volume_ratio, 0.0 * volume_ratio + 1.0)
-    speed = elastic_wave_speed_squared(factor * constants.mu, factor * constants.lam, constants.density, volume_ratio)
+    mu, lam = factor * constants.mu, factor * constants.lam
+    if constants.is_neo_hookean > 0.0:
+        speed = logarithmic_wave_speed_squared(mu, lam, constants.density, volume_ratio)
+    else:
+        speed = elastic_wave_speed_squared(mu, lam, constants.density, volume_ratio)
     return packed * speed
 
 
@@ -94,6 +117,10 @@ class Snow(PrincipalLaw, ElasticLaw):
     volume_ratio_min: float = parameter(0.6, above=0.0, maximum=1.0, help="Least plastic volume ratio: limits how hard packed snow becomes")
     volume_ratio_max: float = parameter(20.0, minimum=1.0, maximum=1000.0, help="Greatest plastic volume ratio of loosened snow")
 
+    elasticity: str = parameter(
+        "corotated", choices=("corotated", "neo_hookean"), help="Energy of the elastic part; Neo-Hookean pushes back harder when squeezed"
+    )
+
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         return elastic * state[0]
 
@@ -106,4 +133,5 @@ class Snow(PrincipalLaw, ElasticLaw):
             self.hardening,
             self.volume_ratio_min,
             self.volume_ratio_max,
+            float(self.elasticity == "neo_hookean"),
         )

@@ -1,11 +1,12 @@
 """Weakly compressible water (Tampubolon et al. 2017): pressure from the volume ratio J alone, with viscosity.
 
-p = K/gamma (J^-gamma - 1), tau = -p J I + J eta (L + L^T - 2/3 tr(L) I).
+tau = -p J I + J eta (L + L^T - 2/d tr(L) I) with p = K/gamma (J^-gamma - 1), the equation of state of Tait, or p = K (1 - J), the
+linear one.
 
-A free surface holds no tension: where J > 1 there is no pressure. There J must neither run away (spray that lands would be
-squeezed to nothing before it pushes back) nor be cut off (a stretched stream that gathers again would swell), so it is bounded
-by the volume that the grid shows, rho0 / rho, and by 1 in dense matter, where obstacles count as filled. That bound is this
-project's own.
+A free surface holds no tension: where J > 1 there is no pressure, unless cohesion is asked for; then tension grows to `cohesion`
+and stays there. J must neither run away where nothing pulls (spray that lands would be squeezed to nothing before it pushes
+back) nor be cut off (a stretched stream that gathers again would swell), so it is bounded by the volume that the grid shows,
+rho0 / rho, and by 1 in dense matter, where obstacles count as filled. That bound is this project's own, as is the form of cohesion.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ class WaterConstants(NamedTuple):
     exponent: float
     viscosity: float
     density: float
+    is_linear: float
+    slack: float
+    tension: float
+    volume_viscosity: float
 
 
 @generic
@@ -39,19 +44,26 @@ def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any
 
 @generic
 def fluid_energy(constants: WaterConstants, volume_ratio: Any) -> Any:
-    """Psi = -k (J^(1 - gamma) / (1 - gamma) - J) + k gamma / (1 - gamma), k = K/gamma; 0 for J >= 1."""
-    compressed = minimum(volume_ratio, 0.0 * volume_ratio + 1.0)
-    power = 1.0 - constants.exponent
-    return constants.stiffness * (compressed - exp(power * log(compressed)) / power + constants.exponent / power)
+    """Psi = -k (J^(1 - gamma) / (1 - gamma) - J) + k gamma / (1 - gamma), k = K/gamma, or K/2 (J - 1)^2; linear in J where slack."""
+    taut = _taut(constants, volume_ratio)
+    if constants.is_linear > 0.0:
+        density = 0.5 * constants.stiffness * (taut - 1.0) * (taut - 1.0)
+    else:
+        power = 1.0 - constants.exponent
+        density = constants.stiffness * (taut - exp(power * log(taut)) / power + constants.exponent / power)
+    return density + constants.tension * (volume_ratio - taut)
 
 
 @generic
 def fluid_stress(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any) -> Any:
     a, b, c, d, e, f, g, h, i = velocity_gradient
-    compressed = minimum(volume_ratio, 0.0 * volume_ratio + 1.0)
-    pressure = constants.stiffness * (exp(-constants.exponent * log(compressed)) - 1.0)
+    taut = _taut(constants, volume_ratio)
+    if constants.is_linear > 0.0:
+        pressure = constants.stiffness * (1.0 - taut)
+    else:
+        pressure = constants.stiffness * (exp(-constants.exponent * log(taut)) - 1.0)
     viscous = constants.viscosity * volume_ratio
-    diagonal = -pressure * volume_ratio - viscous * (2.0 / 3.0) * (a + e + i)
+    diagonal = -pressure * volume_ratio - constants.volume_viscosity * volume_ratio * (a + e + i)
     return (
         diagonal + 2.0 * viscous * a, viscous * (b + d), viscous * (c + g),
         diagonal + 2.0 * viscous * e, viscous * (f + h), diagonal + 2.0 * viscous * i,
@@ -60,10 +72,21 @@ def fluid_stress(constants: WaterConstants, volume_ratio: Any, velocity_gradient
 
 @generic
 def wave_speed_squared(constants: WaterConstants, volume_ratio: Any, state: Any) -> Any:
-    """k gamma J^(1 - gamma) / rho0."""
-    compressed = minimum(volume_ratio, 0.0 * volume_ratio + 1.0)
-    power = 1.0 - constants.exponent
-    return constants.stiffness * constants.exponent / constants.density * exp(power * log(compressed))
+    """k gamma J^(1 - gamma) / rho0, or K J^2 / rho0, J counting as 1 where it makes the speed greater."""
+    one = 0.0 * volume_ratio + 1.0
+    if constants.is_linear > 0.0:
+        stretched = maximum(_taut(constants, volume_ratio), one)
+        speed = constants.stiffness / constants.density * (stretched * stretched)
+    else:
+        power = 1.0 - constants.exponent
+        speed = constants.stiffness * constants.exponent / constants.density * exp(power * log(minimum(volume_ratio, one)))
+    return speed
+
+
+@generic
+def _taut(constants: WaterConstants, volume_ratio: Any) -> Any:
+    """J as far as the equation of state goes: 1, or where tension reaches the cohesion."""
+    return minimum(volume_ratio, 0.0 * volume_ratio + constants.slack)
 
 
 @dataclass(frozen=True)
@@ -83,8 +106,31 @@ class Water(FluidLaw):
     bulk_modulus: float = parameter(
         2.0e5, unit="Pa", above=0.0, help="Resistance to compression; real water has 2.2e9, which no explicit step can follow"
     )
-    exponent: float = parameter(7.0, above=1.0, maximum=20.0, help="Exponent gamma of the equation of state")
+    equation_of_state: str = parameter(
+        "tait", choices=("tait", "linear"), help="How pressure grows with compression: Tait's stiffens, the linear one does not"
+    )
+    exponent: float = parameter(7.0, above=1.0, maximum=20.0, help="Exponent gamma of Tait's equation of state")
     viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Dynamic viscosity; water 0.001, honey about 10")
+    cohesion: float = parameter(
+        0.0, unit="Pa", minimum=0.0,
+        help="Greatest tension that the fluid holds; with Tait's equation no more than bulk_modulus / exponent counts",
+    )  # fmt: skip
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> WaterConstants:
-        return WaterConstants(self.bulk_modulus * stiffness_scale / self.exponent, self.exponent, self.viscosity, self.density)
+        modulus = self.bulk_modulus * stiffness_scale
+        is_linear = self.equation_of_state == "linear"
+        stiffness = modulus if is_linear else modulus / self.exponent
+        slack = self._slack(stiffness)
+        tension = stiffness * ((slack - 1.0) if is_linear else (1.0 - slack**-self.exponent))
+        viscous = (self.viscosity, self.density, float(is_linear), slack, tension, 2.0 / dimension * self.viscosity)
+        return WaterConstants(stiffness, self.exponent, *viscous)
+
+    def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
+        return self.viscosity
+
+    def _slack(self, stiffness: float) -> float:
+        """J where tension reaches the cohesion: 1 without."""
+        share = self.cohesion / stiffness
+        if self.equation_of_state == "linear":
+            return min(1.0 + share, GREATEST_VOLUME_RATIO)
+        return GREATEST_VOLUME_RATIO if share >= 1.0 else min((1.0 - share) ** (-1.0 / self.exponent), GREATEST_VOLUME_RATIO)

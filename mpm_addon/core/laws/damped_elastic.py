@@ -1,0 +1,67 @@
+"""Rubber that swings out: Neo-Hookean elasticity with Kelvin and Voigt's damping, proportional to stiffness (Rayleigh).
+
+tau = tau_elastic(F) + J t (2 mu D + lambda tr(D) I), D = (L + L^T) / 2, with the damping time t: the viscosity in shear is t mu
+[Pa s]. A small swing of angular frequency omega has the damping ratio t omega / 2, at any resolution and step. Rotation is not
+damped.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..kernels.arithmetic import generic
+from ..kernels.linalg import determinant
+from ..parameters import parameter
+from .elasticity import ElasticLaw, logarithmic_wave_speed_squared
+from .law import TensorLaw
+from .neo_hookean import energy as neo_hookean_energy
+from .neo_hookean import stress as neo_hookean_stress
+
+
+class DampedElasticConstants(NamedTuple):
+    mu: float
+    lam: float
+    density: float
+    damping_time: float
+
+
+@generic
+def stress(constants: DampedElasticConstants, deformation: Any, velocity_gradient: Any) -> Any:
+    a, b, c, d, e, f, g, h, i = velocity_gradient
+    xx, xy, xz, yy, yz, zz = neo_hookean_stress(constants, deformation, velocity_gradient)
+    time = constants.damping_time * determinant(deformation)
+    shear = constants.mu * time
+    bulk = constants.lam * time * (a + e + i)
+    return (
+        xx + 2.0 * shear * a + bulk, xy + shear * (b + d), xz + shear * (c + g),
+        yy + 2.0 * shear * e + bulk, yz + shear * (f + h), zz + 2.0 * shear * i + bulk,
+    )  # fmt: skip
+
+
+@generic
+def wave_speed_squared(constants: DampedElasticConstants, volume_ratio: Any, state: Any) -> Any:
+    return logarithmic_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
+
+
+@dataclass(frozen=True)
+class DampedElastic(TensorLaw, ElasticLaw):
+    """Parameters of damped rubber."""
+
+    name = "damped_elastic"
+    label = "Damped rubber"
+    constants_type = DampedElasticConstants
+    energy = staticmethod(neo_hookean_energy)
+    stress = staticmethod(stress)
+    wave_speed_squared = staticmethod(wave_speed_squared)
+
+    density: float = parameter(1100.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
+    damping_time: float = parameter(
+        0.002, unit="s", minimum=0.0, help="Viscosity over stiffness: a swing of frequency f has the damping ratio 3.14 f times this"
+    )
+
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> DampedElasticConstants:
+        return DampedElasticConstants(*self.lame(stiffness_scale), self.density, self.damping_time)
+
+    def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
+        """That of a compression wave, t (lambda + 2 mu)."""
+        mu, lam = self.lame(stiffness_scale)
+        return self.damping_time * (lam + 2.0 * mu)

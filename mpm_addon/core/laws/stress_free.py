@@ -1,0 +1,58 @@
+"""Matter without stress: dust and tracers, carried by what moves around them; alone, by the transfers between particles and grid.
+
+It keeps no F. J is counted for the density ratio that is shown, within bounds, since nothing pushes it back.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..kernels.arithmetic import clamp, generic
+from .law import FluidLaw
+
+LEAST_VOLUME_RATIO = 0.1
+GREATEST_VOLUME_RATIO = 10.0
+
+
+class StressFreeConstants(NamedTuple):
+    density: float
+
+
+@generic
+def advance(constants: StressFreeConstants, volume_ratio: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
+    """J <- (1 + dt tr L) J, from 0.1 to 10."""
+    trace = velocity_gradient[0] + velocity_gradient[4] + velocity_gradient[8]
+    return clamp(volume_ratio + dt * trace * volume_ratio, LEAST_VOLUME_RATIO, GREATEST_VOLUME_RATIO)
+
+
+@generic
+def fluid_energy(constants: StressFreeConstants, volume_ratio: Any) -> Any:
+    return 0.0 * volume_ratio
+
+
+@generic
+def fluid_stress(constants: StressFreeConstants, volume_ratio: Any, velocity_gradient: Any) -> Any:
+    zero = 0.0 * volume_ratio
+    return zero, zero, zero, zero, zero, zero
+
+
+@generic
+def wave_speed_squared(constants: StressFreeConstants, volume_ratio: Any, state: Any) -> Any:
+    return 0.0 * volume_ratio
+
+
+@dataclass(frozen=True)
+class StressFree(FluidLaw):
+    """Parameters of dust."""
+
+    name = "stress_free"
+    label = "Dust (no stress)"
+    state_names = ("volume_ratio",)
+    virgin_state = (1.0,)
+    constants_type = StressFreeConstants
+    advance = staticmethod(advance)
+    fluid_energy = staticmethod(fluid_energy)
+    fluid_stress = staticmethod(fluid_stress)
+    wave_speed_squared = staticmethod(wave_speed_squared)
+
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> StressFreeConstants:
+        return StressFreeConstants(self.density)

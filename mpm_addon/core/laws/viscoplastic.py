@@ -1,0 +1,137 @@
+"""Herschel-Bulkley fluid (Yue, Smith, Batty, Zheng and Grinspun 2015): mud, cream, foam, lava; without a yield stress, honey.
+
+In simple shear at the rate g it flows at tau = yield stress + viscosity * g^exponent, with the yield stress in shear, as
+rheometers give it. Below the yield stress it is elastic; above, the excess relaxes. This differs from the paper in the
+energy, which is Hencky's, so that the deviator of ln s and that of tau are parallel and the flow is one scalar equation.
+
+With T = |dev tau| / sqrt 2, dT/dt = -mu ((T - yield) / viscosity)^(1 / exponent) by backward Euler: for X = T_trial - yield
+and x = T - yield
+
+    x + mu dt (x / viscosity)^(1 / exponent) = X,
+
+which has one root in [0, X] for every dt: the flow limits no step, and a long one ends at the yield stress.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum, select
+from ..parameters import parameter
+from .elasticity import (
+    ElasticLaw,
+    axes,
+    deviator,
+    hencky_principal_energy,
+    hencky_principal_stress,
+    hencky_strain,
+    hencky_wave_speed_squared,
+)
+from .law import PrincipalLaw
+
+FLOW_STEPS = 8
+
+
+class ViscoplasticConstants(NamedTuple):
+    mu: float
+    lam: float
+    density: float
+    yield_stress: float
+    viscosity: float
+    log_viscosity: float
+    inverse_exponent: float
+    axis_share: float
+    depth: float
+
+
+@generic
+def project(constants: ViscoplasticConstants, s: Any, state: Any, dt: Any) -> Any:
+    """Relax the deviator's excess over the yield stress for a time dt; the trace is kept."""
+    s0, s1, s2 = s
+    _, mean, (d0, d1, d2), shear = deviator(constants.axis_share, constants.depth, hencky_strain(s))
+    trial = 1.4142135623730951 * constants.mu * shear
+    excess = trial - constants.yield_stress
+    is_elastic = excess <= 0.0
+    one = constant(1.0, s0)
+    scale = (constants.yield_stress + relaxed(constants, excess, dt)) / select(trial > 0.0, trial, one)
+    t0 = select(is_elastic, s0, exp(mean + scale * d0))
+    t1 = select(is_elastic, s1, exp(mean + scale * d1))
+    t2 = select(is_elastic, s2, exp(constants.depth * mean + scale * d2))
+    return (t0, t1, t2), state
+
+
+@generic
+def relaxed(constants: ViscoplasticConstants, excess: Any, dt: Any) -> Any:
+    """x [Pa] of x + mu dt (x / viscosity)^m = X, m = 1 / exponent, for X > 0.
+
+    Newton steps on ln(e^v + a e^(m v)) = 0 with v = ln(x / X) and a = mu dt X^(m - 1) / viscosity^m. This function is convex and
+    rises everywhere, and one of its two terms is 1 at the start, so that the steps fall monotonically to the root for any m and a.
+    """
+    strain_stress = constants.mu * dt
+    m = constants.inverse_exponent
+    if m == 1.0:
+        remaining = excess / (1.0 + strain_stress / constants.viscosity)
+    else:
+        size = log(maximum(excess, constant(1e-30, excess)))
+        log_a = (m - 1.0) * size + (log(maximum(strain_stress, 1e-300)) - m * constants.log_viscosity)
+        v = minimum(constant(0.0, excess), -log_a / m)
+        for _ in range(FLOW_STEPS):
+            kept = exp(v)
+            flowed = exp(log_a + m * v)
+            total = kept + flowed
+            v = v - total * log(total) / (kept + m * flowed)
+        remaining = excess * exp(v)
+    return remaining
+
+
+@generic
+def principal_stress(constants: ViscoplasticConstants, s: Any, state: Any) -> Any:
+    return hencky_principal_stress(constants.mu, constants.lam, s)
+
+
+@generic
+def principal_energy(constants: ViscoplasticConstants, s: Any, state: Any) -> Any:
+    return hencky_principal_energy(constants.mu, constants.lam, s)
+
+
+@generic
+def wave_speed_squared(constants: ViscoplasticConstants, volume_ratio: Any, state: Any) -> Any:
+    return hencky_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
+
+
+@dataclass(frozen=True)
+class Viscoplastic(PrincipalLaw, ElasticLaw):
+    """Parameters of a Herschel-Bulkley fluid."""
+
+    name = "viscoplastic"
+    label = "Mud, cream, honey (Herschel-Bulkley)"
+    constants_type = ViscoplasticConstants
+    project = staticmethod(project)
+    principal_stress = staticmethod(principal_stress)
+    principal_energy = staticmethod(principal_energy)
+    wave_speed_squared = staticmethod(wave_speed_squared)
+
+    density: float = parameter(1500.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
+    poisson_ratio: float = parameter(
+        0.4, minimum=0.0, below=0.5, help="How much matter bulges sideways when pressed; near 0.5 it keeps its volume"
+    )
+    yield_stress: float = parameter(
+        100.0, unit="Pa", minimum=0.0, help="Stress in shear below which nothing flows; cream 30, mud 100, honey 0"
+    )
+    viscosity: float = parameter(
+        10.0, unit="Pa s^n", above=0.0, help="Stress beyond the yield stress at a shear rate of 1/s, the consistency; n is the exponent"
+    )
+    exponent: float = parameter(
+        1.0, minimum=0.1, maximum=3.0, help="Flow index n: below 1 fast flow thins (cream, mud), 1 is Bingham's fluid, above 1 it thickens"
+    )
+
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> ViscoplasticConstants:
+        return ViscoplasticConstants(
+            *self.lame(stiffness_scale),
+            self.density,
+            self.yield_stress,
+            self.viscosity,
+            math.log(self.viscosity),
+            1.0 / self.exponent,
+            *axes(dimension),
+        )

@@ -1,0 +1,101 @@
+"""Elasticity that flows at a yield stress (von Mises 1913): clay, dough, metal.
+
+On Hencky strain, by radial return (Simo and Hughes 1998, box 3.1): the deviator of the Kirchhoff stress is scaled back to
+|dev tau| = sqrt(2/3) (yield stress + hardening * plastic strain); the trace is kept, since such matter flows at constant
+volume. A pulled bar yields at the yield stress, simple shear at the yield stress / sqrt 3.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..kernels.arithmetic import constant, exp, generic, select
+from ..parameters import parameter
+from .elasticity import (
+    ElasticLaw,
+    axes,
+    deviator,
+    hencky_principal_energy,
+    hencky_principal_stress,
+    hencky_strain,
+    hencky_wave_speed_squared,
+)
+from .law import PrincipalLaw
+
+
+class VonMisesConstants(NamedTuple):
+    mu: float
+    lam: float
+    density: float
+    yield_strain: float
+    hardening_strain: float
+    flow_share: float
+    axis_share: float
+    depth: float
+
+
+@generic
+def project(constants: VonMisesConstants, s: Any, state: Any, dt: Any) -> Any:
+    """Scale the deviator back to the yield surface; the state is the equivalent plastic strain, sum of sqrt(2/3) |de_p|."""
+    s0, s1, s2 = s
+    (plastic_strain,) = state
+    _, mean, (d0, d1, d2), shear = deviator(constants.axis_share, constants.depth, hencky_strain(s))
+    excess = shear - constants.yield_strain - constants.hardening_strain * plastic_strain
+    is_elastic = excess <= 0.0
+    # what hardens while it flows is given back
+    flow = constants.flow_share * excess
+    scale = 1.0 - flow / select(shear > 0.0, shear, constant(1.0, s0))
+    t0 = select(is_elastic, s0, exp(mean + scale * d0))
+    t1 = select(is_elastic, s1, exp(mean + scale * d1))
+    t2 = select(is_elastic, s2, exp(constants.depth * mean + scale * d2))
+    return (t0, t1, t2), (select(is_elastic, plastic_strain, plastic_strain + 0.816496580927726 * flow),)
+
+
+@generic
+def principal_stress(constants: VonMisesConstants, s: Any, state: Any) -> Any:
+    return hencky_principal_stress(constants.mu, constants.lam, s)
+
+
+@generic
+def principal_energy(constants: VonMisesConstants, s: Any, state: Any) -> Any:
+    return hencky_principal_energy(constants.mu, constants.lam, s)
+
+
+@generic
+def wave_speed_squared(constants: VonMisesConstants, volume_ratio: Any, state: Any) -> Any:
+    return hencky_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
+
+
+@dataclass(frozen=True)
+class VonMises(PrincipalLaw, ElasticLaw):
+    """Parameters of clay, dough and metal."""
+
+    name = "von_mises"
+    label = "Clay, dough, metal (von Mises)"
+    state_names = ("plastic_strain",)
+    virgin_state = (0.0,)
+    constants_type = VonMisesConstants
+    project = staticmethod(project)
+    principal_stress = staticmethod(principal_stress)
+    principal_energy = staticmethod(principal_energy)
+    wave_speed_squared = staticmethod(wave_speed_squared)
+
+    density: float = parameter(1800.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
+    young_modulus: float = parameter(1.0e6, unit="Pa", above=0.0, help="Stiffness: stress per strain in a pulled bar before it yields")
+    yield_stress: float = parameter(
+        1.0e4, unit="Pa", above=0.0, help="Stress in a pulled bar at which it begins to flow; simple shear flows at 0.577 of it"
+    )
+    hardening: float = parameter(0.0, unit="Pa", minimum=0.0, help="Growth of the yield stress per plastic strain; kneaded dough 0")
+
+    def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> VonMisesConstants:
+        mu, lam = self.lame(stiffness_scale)
+        strain = math.sqrt(2.0 / 3.0) / (2.0 * mu)
+        return VonMisesConstants(
+            mu,
+            lam,
+            self.density,
+            strain * self.yield_stress,
+            strain * self.hardening,
+            1.0 / (1.0 + self.hardening / (3.0 * mu)),
+            *axes(dimension),
+        )
