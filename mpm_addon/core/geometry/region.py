@@ -25,9 +25,15 @@ class Region(NamedTuple):
     is_inside: NDArray[np.bool_]
 
 
-def region_of(shape: Shape, edge: float) -> Region:
-    """The blocks of an edge length [m] that lie inside a shape or on its surface."""
+def region_of(shape: Shape, edge: float, dimension: int = 3) -> Region:
+    """The blocks of an edge length [m] that lie inside a shape or on its surface.
+
+    In 2D, of a section, they are one layer of cubes around the plane y = 0.
+    """
     low, high = shape.bounds()
+    if dimension == 2:
+        low[1], high[1] = -0.5 * edge, 0.5 * edge
+    children = _CHILDREN if dimension == 3 else _CHILDREN[_CHILDREN[:, 1] == 0]
     count = int(np.ceil((high - low).max() / edge))
     halvings = max(count - 1, 0).bit_length()
     # Centred, so that the blocks treat both ends of the shape alike.
@@ -37,13 +43,13 @@ def region_of(shape: Shape, edge: float) -> Region:
     is_inside = np.zeros(1, dtype=bool)
     for level in range(halvings, -1, -1):
         if level < halvings:
-            blocks = (2 * blocks[:, None] + _CHILDREN).reshape(-1, 3)
-            is_inside = np.repeat(is_inside, 8)
+            blocks = (2 * blocks[:, None] + children).reshape(-1, 3)
+            is_inside = np.repeat(is_inside, len(children))
         size = edge * 2**level
         keep = (blocks * 2**level < blocks_along).all(axis=1)
         asked = np.flatnonzero(keep & ~is_inside)
         distance = shape.signed_distance(low + (blocks[asked] + 0.5) * size)
-        radius = 0.5 * 3**0.5 * size
+        radius = 0.5 * dimension**0.5 * size
         is_inside[asked] = distance < -radius
         keep[asked] = distance <= radius
         blocks, is_inside = blocks[keep], is_inside[keep]

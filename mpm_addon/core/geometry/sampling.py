@@ -9,11 +9,12 @@ from .interior import DistanceTo, interior_distance
 from .mesh_topology import Floats
 from .poisson import poisson_disk
 from .region import Region, region_of
+from .section import section_of
 from .shapes import ClosedForm, Mesh
 
 PARTICLES_PER_CELL = 8.0
-# Poisson-disk points at distance r: N r^3 / V deep inside a shape, measured.
-PACKING = 0.6805
+# Poisson-disk points at distance r: N r^d / V deep inside a shape, measured.
+PACKING = {2: 0.714, 3: 0.6805}
 # How far the number of Poisson-disk points may be from particles_per_cell.
 COUNT_TOLERANCE = 0.02
 SEARCH_ROUNDS = 8
@@ -29,6 +30,7 @@ def sample_shape(
     sampling: str = "poisson",
     seed: int = 0,
     subject: str = "",
+    dimension: int = 3,
 ) -> Floats:
     """Fill a shape with points.
 
@@ -37,13 +39,14 @@ def sample_shape(
         grid_spacing: edge of a grid cell h [m].
         particles_per_cell: points in a cell's volume; 8 where neither this nor `particle_count` is given.
         particle_count: the number of points, exactly.
-        sampling: "poisson" (random, evenly apart; Bridson 2007), "lattice" (spacing h / particles_per_cell^(1/3),
+        sampling: "poisson" (random, evenly apart; Bridson 2007), "lattice" (spacing h / particles_per_cell^(1/d),
             centred in the shape's bounds) or "random" (uniform and independent).
         seed: the same seed gives the same points.
         subject: how messages name the emitter.
+        dimension: 3, or 2 for the shape's section with the plane y = 0: then volumes are areas and all points have y = 0.
 
     Returns:
-        positions inside [m], shape (n, 3), float64. With `particles_per_cell`, n is volume / h^3 * particles_per_cell:
+        positions inside [m], shape (n, 3), float64. With `particles_per_cell`, n is volume / h^d * particles_per_cell:
         exactly for "random", within 2 % for "poisson" (more for a handful of points), as it falls for "lattice".
 
     Raises:
@@ -53,24 +56,27 @@ def sample_shape(
     if not isinstance(shape, ClosedForm | Mesh) or not shape.can_emit:
         raise SceneError(f"{start}a {shape.kind} has no inside to fill; use a closed shape.")
     shape.check_inside(subject or "sampling")
-    if isinstance(shape, Mesh):
+    if dimension == 2:
+        shape = section_of(shape, subject)
+        shape.check_inside(subject)
+    elif isinstance(shape, Mesh):
         shape = shape.closed
-    extent = float(np.diff(shape.bounds(), axis=0).min())
+    extent = float(np.diff(shape.bounds()[:, :: 4 - dimension], axis=0).min())
     if extent < grid_spacing * (1.0 - 1e-9):
         raise SceneError(f"{start}grid_spacing {grid_spacing:g} m is larger than the object ({extent:g} m); use at most {extent / 4:g} m.")
-    spacing = grid_spacing / (particles_per_cell or PARTICLES_PER_CELL) ** (1.0 / 3.0)
-    count = particle_count or round(shape.volume() / spacing**3)
+    spacing = grid_spacing / (particles_per_cell or PARTICLES_PER_CELL) ** (1.0 / dimension)
+    count = particle_count or round(shape.volume() / spacing**dimension)
     if count < 1:
         raise SceneError(
-            f"{start}particles_per_cell {particles_per_cell:g} gives no particle in {shape.volume():g} m^3; "
-            f"use at least {grid_spacing**3 / shape.volume():.2g}."
+            f"{start}particles_per_cell {particles_per_cell:g} gives no particle in {shape.volume():g} m^{dimension}; "
+            f"use at least {grid_spacing**dimension / shape.volume():.2g}."
         )
     if sampling == "random":
-        return _random(shape, count, seed)
+        return _random(shape, count, seed, dimension)
     if sampling == "lattice":
-        positions = _lattice(shape, spacing) if particle_count is None else _lattice_of(shape, count, seed)
+        positions = _lattice(shape, spacing, dimension) if particle_count is None else _lattice_of(shape, count, seed, dimension)
     else:
-        positions = _poisson_of(shape, count, seed, is_exact=particle_count is not None)
+        positions = _poisson_of(shape, count, seed, dimension, is_exact=particle_count is not None)
     if len(positions) == 0:
         raise SceneError(f"{start}no particle fits into the object at a spacing of {spacing:g} m; use a smaller grid_spacing.")
     return positions
@@ -99,16 +105,16 @@ def sample_mesh(vertices: ArrayLike, triangles: ArrayLike, spacing: float, seed:
     return poisson_disk(mesh.closed, float(spacing), int(seed))
 
 
-def _poisson_of(shape: Shape, count: int, seed: int, *, is_exact: bool) -> Floats:
+def _poisson_of(shape: Shape, count: int, seed: int, dimension: int, *, is_exact: bool) -> Floats:
     """Poisson-disk points whose number is `count`, exactly or within `COUNT_TOLERANCE`."""
-    distance = (PACKING * shape.volume() / count) ** (1.0 / 3.0)
+    distance = (PACKING[dimension] * shape.volume() / count) ** (1.0 / dimension)
     if count > 50_000:
-        distance = _distance_for(shape, count, seed)
+        distance = _distance_for(shape, count, seed, dimension)
     low, high = (1.0, 1.0 + COUNT_TOLERANCE) if is_exact else (1.0 - COUNT_TOLERANCE, 1.0 + COUNT_TOLERANCE)
     best = np.empty((0, 3))
     attempt = 0
     while attempt < SEARCH_ROUNDS or (is_exact and len(best) < count):
-        positions = poisson_disk(shape, distance, seed + attempt)
+        positions = poisson_disk(shape, distance, seed + attempt, dimension=dimension)
         is_better = abs(len(positions) - count) < abs(len(best) - count)
         if is_exact and min(len(positions), len(best)) < count:
             is_better = len(positions) > len(best)
@@ -120,32 +126,35 @@ def _poisson_of(shape: Shape, count: int, seed: int, *, is_exact: bool) -> Float
         target = 0.5 * (low + high) * count
         # A handful of points falls as it will: where more are needed, ever smaller distances find them.
         haste = 1.0 - 0.02 * attempt if is_exact and len(positions) < count else 1.0
-        distance *= haste * (max(len(positions), 1) / target) ** (1.0 / 3.0)
+        distance *= haste * (max(len(positions), 1) / target) ** (1.0 / dimension)
     return best[:count] if is_exact else best
 
 
-def _distance_for(shape: Shape, count: int, seed: int) -> float:
+def _distance_for(shape: Shape, count: int, seed: int, dimension: int) -> float:
     """The Poisson-disk distance [m] for a large number of points, from a small trial.
 
-    N = PACKING V / r^3 + b / r^2: the second term is what the surface, where points have neighbours on one side only,
+    N = PACKING V / r^d + b / r^(d - 1): the second term is what the surface, where points have neighbours on one side only,
     adds; the trial gives b.
     """
-    trial_distance = (PACKING * shape.volume() / 10_000) ** (1.0 / 3.0)
-    trial_count = len(poisson_disk(shape, trial_distance, seed))
-    surface = (trial_count - PACKING * shape.volume() / trial_distance**3) * trial_distance**2
-    distance = (PACKING * shape.volume() / count) ** (1.0 / 3.0)
+    inner = PACKING[dimension] * shape.volume()
+    trial_distance = (inner / 10_000) ** (1.0 / dimension)
+    trial_count = len(poisson_disk(shape, trial_distance, seed, dimension=dimension))
+    surface = (trial_count - inner / trial_distance**dimension) * trial_distance ** (dimension - 1)
+    distance = (inner / count) ** (1.0 / dimension)
     for _ in range(8):
-        expected = PACKING * shape.volume() / distance**3 + surface / distance**2
-        distance *= (expected / count) ** (1.0 / 3.0)
+        expected = inner / distance**dimension + surface / distance ** (dimension - 1)
+        distance *= (expected / count) ** (1.0 / dimension)
     return distance
 
 
-def _lattice(shape: Shape, spacing: float) -> Floats:
-    """The points of a cubic lattice, centred in the shape's bounds, that lie inside; in lexicographic order."""
+def _lattice(shape: Shape, spacing: float, dimension: int) -> Floats:
+    """The points of a cubic (in 2D square) lattice, centred in the shape's bounds, that lie inside; in lexicographic order."""
     low, high = shape.bounds()
     counts = np.maximum(np.round((high - low) / spacing), 1).astype(np.int64)
+    if dimension == 2:
+        counts[1] = 1
     x, y, z = ((low[a] + high[a]) / 2 + (np.arange(counts[a]) - 0.5 * (counts[a] - 1)) * spacing for a in range(3))
-    region = region_of(shape, 4.0 * spacing)
+    region = region_of(shape, 4.0 * spacing, dimension)
     distance_to = interior_distance(shape, 0.5 * spacing)
     kept = []
     rows = max(1, POINTS_PER_CHUNK // (len(y) * len(z)))
@@ -155,19 +164,19 @@ def _lattice(shape: Shape, spacing: float) -> Floats:
     return np.concatenate(kept)
 
 
-def _lattice_of(shape: Shape, count: int, seed: int) -> Floats:
+def _lattice_of(shape: Shape, count: int, seed: int, dimension: int) -> Floats:
     """A lattice of exactly `count` points: the fewest that are enough, less a random few."""
-    spacing = (shape.volume() / count) ** (1.0 / 3.0)
-    best = _lattice(shape, spacing)
+    spacing = (shape.volume() / count) ** (1.0 / dimension)
+    best = _lattice(shape, spacing, dimension)
     if len(best) == count:
         return best
     fine, coarse = spacing, spacing
     while len(best) < count:
         fine *= 0.9
-        best = _lattice(shape, fine)
+        best = _lattice(shape, fine, dimension)
     for _ in range(24):
         middle = 0.5 * (fine + coarse)
-        points = _lattice(shape, middle)
+        points = _lattice(shape, middle, dimension)
         if len(points) == count:
             return points
         if len(points) > count:
@@ -179,17 +188,19 @@ def _lattice_of(shape: Shape, count: int, seed: int) -> Floats:
     return best[np.sort(chosen)]
 
 
-def _random(shape: Shape, count: int, seed: int) -> Floats:
+def _random(shape: Shape, count: int, seed: int, dimension: int) -> Floats:
     """Uniform independent points inside a shape."""
     generator = np.random.default_rng(seed)
-    region = region_of(shape, (shape.volume() / 4096.0) ** (1.0 / 3.0))
+    region = region_of(shape, (shape.volume() / 4096.0) ** (1.0 / dimension), dimension)
     distance_to = interior_distance(shape, 0.25 * region.edge)
-    share = min(1.0, shape.volume() / (len(region.blocks) * region.edge**3))
+    share = min(1.0, shape.volume() / (len(region.blocks) * region.edge**dimension))
     kept, missing = [], count
     while missing > 0:
         darts = min(int(missing / share * 1.1) + 16, POINTS_PER_CHUNK)
         blocks = region.blocks[generator.integers(len(region.blocks), size=darts)]
         points = region.low + (blocks + generator.random((darts, 3))) * region.edge
+        if dimension == 2:
+            points[:, 1] = 0.0
         points = points[_are_inside(distance_to, region, points)][:missing]
         kept.append(points)
         missing -= len(points)

@@ -142,8 +142,9 @@ def _cut_cylinder(cylinder: Cylinder, axis: Floats) -> Floats:
     u, w = middle + half * np.sin(angles), radius * np.cos(angles)
     loop = np.concatenate([np.column_stack([u, -w]), np.column_stack([u, w])[::-1]])
     points = loop @ np.array([along, [-along[1], along[0]]]) + np.array([cylinder.center[0], cylinder.center[2]])
-    points = points[(points != np.roll(points, -1, axis=0)).any(axis=1)]
-    return np.hstack([points, np.roll(points, -1, axis=0)])
+    following = np.roll(points, -1, axis=0)
+    is_new = np.any(points != following, axis=1)
+    return np.hstack([points[is_new], following[is_new]])
 
 
 def _section_of_plane(plane: Plane, start: str) -> Section:
