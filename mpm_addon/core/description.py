@@ -185,6 +185,9 @@ class Emitter:
     angular_velocity: tuple[float, float, float] = parameter(
         (0.0, 0.0, 0.0), unit="degrees/s", help="Rotation about the shape's centre at the start"
     )
+    velocity_spread: float = parameter(
+        0.0, unit="m/s", minimum=0.0, maximum=1e6, help="Random part of the start velocity: standard deviation along each axis"
+    )
     particles_per_cell: float | None = parameter(
         None,
         above=0.0,
@@ -207,6 +210,8 @@ class Emitter:
             raise SceneError(f"{subject}: a {self.shape.kind} has no inside to fill; use a closed shape.")
         self.shape.check(subject)
         self.shape.check_inside(subject)
+        if self.mode == "inflow" and self.shape.kind == "points":
+            raise SceneError(f'{subject}: points cannot flow in, they have no inside; use mode "once" or "repeat".')
 
 
 @dataclass(frozen=True)
@@ -260,6 +265,8 @@ class Scene:
                     f"{suggestion(emitter.material, self.materials)}; use one of: {known}."
                 )
             _check_emission_frames(emitter, self.time)
+            if emitter.mode == "inflow":
+                _check_flow(emitter, self.solver.dimension)
 
     def _check_size(self, emitter: Emitter) -> None:
         """Check that an emitter is at least one cell thick. Raises SceneError."""
@@ -291,6 +298,22 @@ def _check_emission_frames(emitter: Emitter, time: Time) -> None:
             f"{subject}: its frames {start} to {end} lie outside the scene's {time.frame_start} to {time.frame_end}; "
             "let them overlap."
         )
+
+
+def _check_flow(emitter: Emitter, dimension: int) -> None:
+    """Refuse an inflow that stands still, and a rotation that would make it faster on one side than on the other."""
+    subject = f'Emitter "{emitter.name}"'
+    velocity, turn = np.asarray(emitter.velocity), np.asarray(emitter.angular_velocity)
+    if dimension == 2:
+        velocity, turn = velocity * [1.0, 0.0, 1.0], turn * [0.0, 1.0, 0.0]
+    speed = float(np.linalg.norm(velocity))
+    if speed == 0.0:
+        where = " in the x-z plane" if dimension == 2 else ""
+        raise SceneError(f'{subject}: velocity 0 m/s{where} brings nothing in; mode inflow needs a velocity such as (0, 0, -1).')
+    if np.linalg.norm(np.cross(velocity, turn)) > 1e-6 * speed * np.linalg.norm(turn):
+        shown = ", ".join(f"{part:g}" for part in emitter.angular_velocity)
+        remedy = "0" if dimension == 2 else "an axis along the velocity, or 0"
+        raise SceneError(f"{subject}: angular_velocity ({shown}) degrees/s turns across the flow; with mode inflow use {remedy}.")
 
 
 def _check_scale(frames: Floats, matrices: Floats, subject: str) -> None:

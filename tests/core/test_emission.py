@@ -5,7 +5,7 @@ import pytest
 
 from mpm_addon.core import simulate
 from mpm_addon.core.description import Emitter
-from mpm_addon.core.emission import emit, is_due, point_volumes
+from mpm_addon.core.emission import emit, moments, point_volumes
 from mpm_addon.core.geometry.shapes.points import Points
 from mpm_addon.core.geometry.shapes.sphere import Sphere
 from tests.core.scenes import LATTICE, box, material, scene
@@ -71,8 +71,9 @@ def test_modes_say_when_an_emitter_is_due() -> None:
     once = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", frame_start=3)
     again = Emitter("b", box((0.0, 0.0, 0.0), 0.2), "water", mode="repeat", interval=3, frame_start=2, frame_end=8)
     described = scene(once, again, materials=(material("water"),), frames=12)
-    assert [frame for frame in range(1, 13) if is_due(once, frame, described)] == [3]
-    assert [frame for frame in range(1, 13) if is_due(again, frame, described)] == [2, 5, 8]
+    assert [frame for frame in range(1, 13) for batch in emit(described, frame) if batch.emitter_index == 0] == [3]
+    assert [frame for frame in range(1, 13) for batch in emit(described, frame) if batch.emitter_index == 1] == [2, 5, 8]
+    assert [moments(described, frame) for frame in (1, 2, 3, 9)] == [(), (0.0,), (0.0,), ()]
 
 
 def test_two_emissions_are_different_arrangements_and_one_seed_gives_the_same() -> None:

@@ -117,6 +117,13 @@ forces = st.builds(
 )
 
 
+def _flowing(emitter: Emitter, shape: Any) -> dict[str, Any]:
+    """What an emitter needs so that it can be an inflow: an inside, a velocity and no turn across it."""
+    if emitter.mode != "inflow":
+        return {}
+    return {"mode": "once"} if shape.kind == "points" else {"velocity": (1.5, 0.0, -0.5), "angular_velocity": (0.0, 0.0, 0.0)}
+
+
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
     materials = draw(st.dictionaries(names, st.sampled_from(list(LAWS.values())).flatmap(instances), min_size=1, max_size=3))
@@ -131,6 +138,7 @@ def scenes(draw: st.DrawFn) -> Scene:
             shape=shape,
             frame_start=None if other.frame_start is None else frames[0],
             frame_end=None if other.frame_end is None else frames[1],
+            **_flowing(other, shape),
         ),
         names,
         st.sampled_from(list(materials)),
