@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 
 from .description import Emitter, Scene
 from .errors import SceneError
+from .geometry.section import section_of
+from .geometry.shadow import shadow
 from .particles import ATTRIBUTES
 
 # Bytes of memory for a particle at the peak: state, its sorted copy, a frame and a checkpoint on their way to the disk.
 # Measured in dense matter: 819 in single precision, twice that in double precision.
 BYTES_PER_PARTICLE = {"float32": 850, "float64": 1700}
 
-# Bytes of memory for each block of 4^3 cells that holds a particle: its arena and the blocks of nodes around it, which
+# Bytes of memory for each block of 4^d cells that holds a particle: its arena and the blocks of nodes around it, which
 # neighbours share. Measured with every particle alone in its block.
 BYTES_PER_BLOCK = {"float32": 20_000, "float64": 40_000}
 BLOCK = 4
-CELLS_PER_BLOCK = BLOCK**3
 
 # Bytes of a checkpoint for a particle.
 CHECKPOINT_BYTES = {"float32": 180, "float64": 340}
@@ -73,16 +74,20 @@ def estimate(scene: Scene) -> Estimate:
     Raises:
         SceneError: the particles do not fit into the memory; the message says what would.
     """
-    particles = sum(_particles(emitter, scene) for emitter in scene.emitters)
-    cells = sum(_cells(emitter, scene) for emitter in scene.emitters)
-    blocks = sum(_blocks(emitter, scene) for emitter in scene.emitters)
+    loads = [_load_of(emitter, scene) for emitter in scene.emitters]
+    emissions = [_emissions(load, scene, scene.time.frame_end) for load in loads]
+    particles = sum(times * load.particles for times, load in zip(emissions, loads, strict=True))
+    cells = sum(times * load.cells for times, load in zip(emissions, loads, strict=True))
+    blocks = sum(times * load.blocks for times, load in zip(emissions, loads, strict=True))
     precision = scene.solver.precision
     memory = BYTES_OF_PROGRAM + particles * BYTES_PER_PARTICLE[precision] + blocks * BYTES_PER_BLOCK[precision]
     available = available_memory()
     if memory > available:
-        _refuse(scene, particles, memory, available)
+        heaviest = max(range(len(loads)), key=lambda number: emissions[number] * loads[number].particles)
+        need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are available"
+        _refuse(scene, loads[heaviest], loads[heaviest].blocks * emissions[heaviest], need, memory, available)
     frames = len(scene.time.frames)
-    at_frames = sum(particles_at(scene, frame) for frame in scene.time.frames) if particles else 0
+    at_frames = sum(_emissions(load, scene, frame) * load.particles for load in loads for frame in scene.time.frames)
     return Estimate(
         particles=math.ceil(particles),
         cells=math.ceil(cells),
@@ -95,24 +100,54 @@ def estimate(scene: Scene) -> Estimate:
     )
 
 
-def particles_at(scene: Scene, frame: int) -> float:
-    """The particles that have been emitted up to a frame, roughly."""
-    return sum(_particles(emitter, scene, until=frame) for emitter in scene.emitters)
+@dataclass(frozen=True)
+class _Load:
+    """What one emission of an emitter brings.
+
+    Attributes:
+        emitter: the emitter.
+        particles: particles.
+        cells: grid cells that they fill.
+        blocks: blocks of the grid that they occupy, no more than there are particles.
+        turnover: for an inflow, how often its shape's content flows in anew [1/s].
+    """
+
+    emitter: Emitter
+    particles: float
+    cells: float
+    blocks: float
+    turnover: float
 
 
-def _refuse(scene: Scene, particles: float, memory: float, available: int) -> None:
-    """Say which spacing would fit. Raises SceneError."""
-    heaviest = max(scene.emitters, key=lambda emitter: _particles(emitter, scene))
-    need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are available"
+def _load_of(emitter: Emitter, scene: Scene) -> _Load:
+    spacing, dimension = scene.solver.grid_spacing, scene.solver.dimension
+    if emitter.shape.kind == "points":
+        position = np.array(emitter.shape.position)  # type: ignore[attr-defined]
+        position[:, 1] *= dimension - 2
+        return _Load(emitter, len(position), len(position) / PARTICLES_PER_CELL, _occupied_blocks(position, spacing), 0.0)
+    shape = emitter.shape if dimension == 3 else section_of(emitter.shape, f'Emitter "{emitter.name}"')
+    cells = shape.volume() / spacing**dimension
+    particles = emitter.particle_count or cells * (emitter.particles_per_cell or PARTICLES_PER_CELL)
+    turnover = 0.0
+    if emitter.mode == "inflow":
+        velocity = np.array(emitter.velocity) * [1.0, dimension - 2.0, 1.0]
+        speed = float(np.linalg.norm(velocity))
+        turnover = speed * shadow(shape, velocity / speed) / shape.volume()
+    return _Load(emitter, float(particles), cells, min(particles, cells / BLOCK**dimension), turnover)
+
+
+def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: float, available: int) -> None:
+    """Say which spacing would fit, or, for the emitter that is heaviest, which count. Raises SceneError."""
+    emitter = heaviest.emitter
     budget = max(0.9 * available - BYTES_OF_PROGRAM, 0.05 * available)
-    is_cloud = heaviest.shape.kind == "points"
-    if is_cloud or heaviest.particle_count is not None:
-        count = f"{_once(heaviest, scene):.0f} points" if is_cloud else f"particle_count {heaviest.particle_count}"
-        fitting = _fitting_count(_blocks(heaviest, scene), scene.solver.precision, budget)
-        raise SceneError(f'Emitter "{heaviest.name}": {count}: {need}; use at most {fitting} particles.')
+    is_cloud = emitter.shape.kind == "points"
+    if is_cloud or emitter.particle_count is not None:
+        count = f"{heaviest.particles:.0f} points" if is_cloud else f"particle_count {emitter.particle_count}"
+        fitting = _fitting_count(blocks, scene.solver.precision, budget)
+        raise SceneError(f'Emitter "{emitter.name}": {count}: {need}; use at most {fitting} particles.')
     spacing = scene.solver.grid_spacing * (memory / budget) ** (1.0 / scene.solver.dimension)
     raise SceneError(
-        f'Emitter "{heaviest.name}": grid_spacing {scene.solver.grid_spacing:g} m: {need}; '
+        f'Emitter "{emitter.name}": grid_spacing {scene.solver.grid_spacing:g} m: {need}; '
         f"use a grid_spacing of at least {_rounded_up(spacing):g} m."
     )
 
@@ -129,29 +164,6 @@ def _rounded_up(value: float) -> float:
     return math.ceil(value / unit) * unit
 
 
-def _particles(emitter: Emitter, scene: Scene, *, until: int | None = None) -> float:
-    """The particles of an emitter, up to a frame where one is given."""
-    return _once(emitter, scene) * _emissions(emitter, scene, until)
-
-
-def _once(emitter: Emitter, scene: Scene) -> float:
-    """The particles of one emission."""
-    if emitter.shape.kind == "points":
-        return float(len(emitter.shape.position))  # type: ignore[attr-defined]
-    if emitter.particle_count is not None:
-        return float(emitter.particle_count)
-    return _cells_once(emitter, scene) * (emitter.particles_per_cell or PARTICLES_PER_CELL)
-
-
-def _blocks(emitter: Emitter, scene: Scene) -> float:
-    """The blocks of the grid that an emitter's particles occupy: no more than there are particles."""
-    if emitter.shape.kind == "points":
-        once = _occupied_blocks(emitter.shape.position, scene.solver.grid_spacing)  # type: ignore[attr-defined]
-    else:
-        once = min(_once(emitter, scene), _cells_once(emitter, scene) / CELLS_PER_BLOCK)
-    return once * _emissions(emitter, scene, None)
-
-
 def _occupied_blocks(position: NDArray[np.float64], spacing: float) -> float:
     """The blocks that hold a point; positions [m], shape (n, 3)."""
     if not np.isfinite(position).all():
@@ -161,39 +173,19 @@ def _occupied_blocks(position: NDArray[np.float64], spacing: float) -> float:
     return float(len(np.unique((x << 42) + (y << 21) + z)))
 
 
-def _cells(emitter: Emitter, scene: Scene) -> float:
-    return _cells_once(emitter, scene) * _emissions(emitter, scene, None)
-
-
-def _cells_once(emitter: Emitter, scene: Scene) -> float:
-    """Cells that an emitter's shape fills; in 2D, of its cut through the plane y = 0."""
-    spacing = scene.solver.grid_spacing
-    if emitter.shape.kind == "points":
-        return len(emitter.shape.position) / PARTICLES_PER_CELL  # type: ignore[attr-defined]
-    if scene.solver.dimension == 3:
-        return emitter.shape.volume() / spacing**3
-    low, high = emitter.shape.bounds()
-    # a cut is about as much of its own bounding rectangle as the body is of its bounding box, to the power 2/3
-    filling = min(1.0, emitter.shape.volume() / float((high - low).prod()))
-    return filling ** (2.0 / 3.0) * float((high[0] - low[0]) * (high[2] - low[2])) / spacing**2
-
-
-def _emissions(emitter: Emitter, scene: Scene, until: int | None) -> float:
-    """How often an emitter's content is emitted up to a frame."""
+def _emissions(load: _Load, scene: Scene, until: int) -> float:
+    """How often the content of an emitter's shape has come in up to a frame."""
+    emitter = load.emitter
     start = scene.time.frame_start if emitter.frame_start is None else emitter.frame_start
-    end = scene.time.frame_end if emitter.frame_end is None else min(emitter.frame_end, scene.time.frame_end)
-    end = end if until is None else min(end, until)
-    if end < start:
-        return 0.0
+    end = until if emitter.frame_end is None else min(emitter.frame_end, until)
     if emitter.mode == "once":
-        return 1.0
+        return 1.0 if start <= until else 0.0
+    first = max(start, scene.time.frame_start)
+    if end < first:
+        return 0.0
     if emitter.mode == "repeat":
-        return 1.0 + (end - start) // emitter.interval
-    low, high = emitter.shape.bounds()
-    speed = math.hypot(*emitter.velocity)
-    length = sum(abs(part) * float(extent) for part, extent in zip(emitter.velocity, high - low, strict=True))
-    # the shape's own length along the flow passes once in length / speed seconds
-    return 1.0 + (speed * speed / length * (end - start) / scene.time.fps if length > 0.0 else 0.0)
+        return float((end - start) // emitter.interval - (first - 1 - start) // emitter.interval)
+    return 1.0 + load.turnover * (end - first) / scene.time.fps
 
 
 def _time_step(scene: Scene) -> float:
@@ -204,7 +196,7 @@ def _time_step(scene: Scene) -> float:
     for emitter in scene.emitters:
         law = scene.materials[emitter.material].law
         stiffness = _wave_modulus(law) * emitter.stiffness_scale / emitter.mass_scale
-        speed = max(speed, math.sqrt(stiffness / law.density) + math.hypot(*emitter.velocity))
+        speed = max(speed, math.sqrt(stiffness / law.density) + math.hypot(*emitter.velocity) + 3.0 * emitter.velocity_spread)
     frame = 1.0 / scene.time.fps
     return min(frame, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else frame
 

@@ -17,6 +17,7 @@ from .outline import Outline
 from .poisson import periodic_poisson_disk
 from .rotation import euler_matrix
 from .sampling import PACKING
+from .shadow import shadow
 from .shapes import Mesh
 
 # The pattern repeats after at least this many point spacings along the flow, and at least the shape's length.
@@ -60,13 +61,14 @@ class Stream:
         entries = self._entries(points * [0.0, 1.0, 1.0] + [self._low[0] - 0.5 * spacing, 0.0, 0.0])
         is_hit = np.isfinite(entries)
         points, entries = points[is_hit], entries[is_hit]
-        self.cross_section = self._measure_cross_section(dimension)
+        is_simple = not isinstance(shape, Mesh | Outline)
+        self.cross_section = shadow(shape, direction) if is_simple else self._measure_cross_section(dimension)
         self.particle_volume = self.cross_section * self._period / len(points) if len(points) else 0.0
         phases = (entries - points[:, 0]) % self._period
         order = np.argsort(phases, kind="stable")
         self._phases, self._entries_by_phase = phases[order], entries[order]
         self._lines = points[order]
-        self.filling = self._fill(points, entries, may_reenter=isinstance(shape, Mesh | Outline))
+        self.filling = self._fill(points, entries, may_reenter=not is_simple)
 
     def entering(self, before: float, after: float) -> Floats:
         """The points that come in while the flow advances from one distance to another [m], at their places then; shape (n, 3)."""
