@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.description import Emitter
+from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.emission import emit, moments, point_volumes
+from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.geometry.shapes.points import Points
 from mpm_addon.core.geometry.shapes.sphere import Sphere
 from tests.core.scenes import LATTICE, box, material, scene
@@ -27,6 +28,61 @@ def test_rotation_gives_velocities_and_their_gradient() -> None:
     assert np.abs(batch.velocity - expected).max() < 1e-12
     gradient = batch.velocity_gradient.reshape(3, 3)
     assert np.abs(batch.velocity - [1.0, 2.0, 3.0] - arm @ gradient.T).max() < 1e-12
+
+
+def test_in_the_plane_matter_turns_about_y_alone() -> None:
+    shape = box((1.0, 5.0, 0.0), 0.2)
+    emitter = Emitter("spin", shape, "snow", velocity=(1.0, 2.0, 3.0), angular_velocity=(90.0, 180.0, 45.0), **LATTICE)
+    (batch,) = emit(scene(emitter, materials=(material("snow"),), dimension=2), 1)
+    arm = batch.position - [1.0, 0.0, 0.0]
+    expected = np.array([1.0, 0.0, 3.0]) + np.pi * np.stack([arm[:, 2], 0.0 * arm[:, 0], -arm[:, 0]], axis=1)
+    assert np.abs(batch.velocity - expected).max() < 1e-12
+    gradient = batch.velocity_gradient.reshape(3, 3)
+    assert np.abs(batch.velocity - [1.0, 0.0, 3.0] - arm @ gradient.T).max() < 1e-12
+    assert not gradient[1].any() and not gradient[:, 1].any()
+
+
+@pytest.mark.parametrize("sampling", ["poisson", "lattice", "random"])
+def test_in_the_plane_mass_is_density_times_area(sampling: str) -> None:
+    emitter = Emitter("disk", Sphere(center=(0.1, 9.0, 0.3), radius=0.2), "snow", sampling=sampling, mass_scale=1.5)
+    (batch,) = emit(scene(emitter, materials=(material("snow"),), dimension=2), 1)
+    assert batch.mass.sum() == pytest.approx(400.0 * 1.5 * np.pi * 0.2**2, rel=1e-12)
+    assert (batch.position[:, 1] == 0.0).all() and np.ptp(batch.volume) == 0.0
+
+
+def test_start_velocities_can_have_a_random_part() -> None:
+    """Isotropic and normal: the mean of n = 32768 has the standard deviation s / sqrt(n), the spread s / sqrt(2 n)."""
+
+    def velocities(spread: float, dimension: int = 3, seed: int = 0) -> list[np.ndarray]:
+        shape = box((0.0, 0.0, 0.0), 0.8)
+        pair = [Emitter(name, shape, "snow", velocity=(1.0, 0.0, 2.0), velocity_spread=spread, **LATTICE) for name in "ab"]
+        return [batch.velocity for batch in emit(scene(*pair, materials=(material("snow"),), dimension=dimension, seed=seed), 1)]
+
+    first, second = velocities(0.5)
+    assert np.abs(first.mean(axis=0) - [1.0, 0.0, 2.0]).max() < 5 * 0.5 / len(first) ** 0.5
+    assert np.abs(first.std(axis=0) - 0.5).max() < 5 * 0.5 / (2 * len(first)) ** 0.5
+    assert np.abs(np.corrcoef(first.T) - np.eye(3)).max() < 5 / len(first) ** 0.5
+    assert np.array_equal(first, velocities(0.5)[0]) and not np.array_equal(first, velocities(0.5, seed=1)[0])
+    assert abs(np.corrcoef(first[:, 0], second[:, 0])[0, 1]) < 5 / len(first) ** 0.5
+    flat = velocities(0.5, dimension=2)[0]
+    assert not flat[:, 1].any() and np.abs(flat[:, [0, 2]].std(axis=0) - 0.5).max() < 0.05
+    assert np.ptp(velocities(0.0)[0], axis=0).max() == 0.0
+
+
+def test_factors_of_an_emitter_are_those_of_its_material() -> None:
+    """Density 2 rho and modulus 3 E by the emitter's factors, or in the material: the same motion to rounding."""
+    floor = (Collider("floor", SHAPES["plane"]()),)
+
+    def dropped(law: dict[str, float], **factors: float) -> np.ndarray:
+        block = Emitter("block", box((0.0, 0.0, 0.11), 0.2), "corotated", velocity=(0.0, 0.0, -3.0), **LATTICE, **factors)
+        *_, last = simulate(scene(block, materials=(material("corotated", **law),), colliders=floor, frames=4))
+        return last.position
+
+    by_material = dropped({"density": 2000.0, "young_modulus": 3e4})
+    by_factors = dropped({"density": 1000.0, "young_modulus": 1e4}, mass_scale=2.0, stiffness_scale=3.0)
+    neither = dropped({"density": 1000.0, "young_modulus": 1e4})
+    assert np.abs(by_factors - by_material).max() < 1e-5
+    assert np.abs(neither - by_material).max() > 1e-3
 
 
 def test_a_spinning_ball_keeps_its_angular_momentum() -> None:
@@ -54,6 +110,25 @@ def test_bare_points_get_their_volume_from_the_grid() -> None:
     inner = ((positions > 0.3) & (positions < 0.9)).all(axis=1)
     assert volumes[inner] == pytest.approx((spacing / 2) ** 3, rel=1e-12)
     assert (volumes[~inner] >= (spacing / 2) ** 3 * 0.999).all()
+
+
+def test_in_the_plane_bare_points_get_areas() -> None:
+    axis = (np.arange(24) + 0.5) * 0.05
+    positions = np.stack(np.meshgrid(axis, [0.0, 7.0], axis, indexing="ij"), axis=-1)[:, :1].reshape(-1, 3)
+    volumes = point_volumes(positions + np.array([0.0, 3.0, 0.0]), 0.1, 2)
+    inner = ((positions[:, [0, 2]] > 0.3) & (positions[:, [0, 2]] < 0.9)).all(axis=1)
+    assert volumes[inner] == pytest.approx(0.05**2, rel=1e-12)
+
+
+def test_in_the_plane_points_lose_their_y() -> None:
+    rng = np.random.default_rng(0)
+    positions, velocities, volumes = rng.normal(size=(50, 3)), rng.normal(size=(50, 3)), rng.uniform(1e-6, 1e-5, 50)
+    for given, expected in ((volumes, volumes), (None, point_volumes(positions, 0.05, 2))):
+        emitter = Emitter("cloud", Points(position=positions, velocity=velocities, volume=given), "water")
+        (batch,) = emit(scene(emitter, materials=(material("water"),), dimension=2), 1)
+        assert np.array_equal(batch.position, positions * [1.0, 0.0, 1.0])
+        assert np.array_equal(batch.velocity, velocities * [1.0, 0.0, 1.0])
+        assert np.array_equal(batch.volume, expected)
 
 
 def test_points_keep_their_positions_velocities_and_volumes() -> None:
