@@ -15,7 +15,7 @@ from mpm_addon.core.description import Emitter, Material
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.kernels.arithmetic import generic, maximum, minimum, select
 from mpm_addon.core.kernels.compilation import CACHE_FOLDER
-from mpm_addon.core.kernels.linalg import determinant, multiply, squared_norm, times_transpose
+from mpm_addon.core.kernels.linalg import multiply, squared_norm, times_transpose
 from mpm_addon.core.laws import LAWS, PrincipalLaw, TensorLaw
 from mpm_addon.core.parameters import parameter
 from mpm_addon.core.simulation import simulate
@@ -31,17 +31,17 @@ class SpringConstants(NamedTuple):
 @generic
 def spring_energy(constants: SpringConstants, deformation: Any) -> Any:
     """Psi = k/4 |F^T F - I|^2 (Saint-Venant and Kirchhoff, lambda = 0)."""
-    strain = squared_norm(times(transposed(deformation), deformation)) - 2.0 * squared_norm(deformation) + 3.0
+    strain = squared_norm(multiply(transposed(deformation), deformation)) - 2.0 * squared_norm(deformation) + 3.0
     return 0.25 * constants.stiffness * strain
 
 
 @generic
 def spring_stress(constants: SpringConstants, deformation: Any, velocity_gradient: Any) -> Any:
     """tau = k F (F^T F - I) F^T."""
-    a, b, c, d, e, f, g, h, i = times(transposed(deformation), deformation)
+    a, b, c, d, e, f, g, h, i = multiply(transposed(deformation), deformation)
     change = (a - 1.0, b, c, d, e - 1.0, f, g, h, i - 1.0)
     k = constants.stiffness
-    xx, xy, xz, yy, yz, zz = times_transpose(times(deformation, change), deformation)
+    xx, xy, xz, yy, yz, zz = times_transpose(multiply(deformation, change), deformation)
     return k * xx, k * xy, k * xz, k * yy, k * yz, k * zz
 
 
@@ -49,11 +49,6 @@ def spring_stress(constants: SpringConstants, deformation: Any, velocity_gradien
 def transposed(m: Any) -> Any:
     a, b, c, d, e, f, g, h, i = m
     return a, d, g, b, e, h, c, f, i
-
-
-@generic
-def times(m: Any, n: Any) -> Any:
-    return multiply(m, n)
 
 
 @generic

@@ -16,7 +16,7 @@ from . import law_oracle as oracle
 
 GOLDEN = np.array([[1.2, 0.1, 0.0], [0.05, 0.9, -0.1], [0.0, 0.2, 1.1]])
 MODULI = {"young_modulus": 1e5, "poisson_ratio": 0.3}
-MU, LAM = oracle.lame(**{"young": 1e5, "poisson": 0.3})
+MU, LAM = oracle.lame(young=1e5, poisson=0.3)
 
 # every law and each of its forms that has a stress of its own
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {

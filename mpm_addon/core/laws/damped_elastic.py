@@ -25,7 +25,7 @@ class DampedElasticConstants(NamedTuple):
 
 
 @generic
-def stress(constants: DampedElasticConstants, deformation: Any, velocity_gradient: Any) -> Any:
+def stress(constants: Any, deformation: Any, velocity_gradient: Any) -> Any:
     a, b, c, d, e, f, g, h, i = velocity_gradient
     xx, xy, xz, yy, yz, zz = neo_hookean_stress(constants, deformation, velocity_gradient)
     time = constants.damping_time * determinant(deformation)
