@@ -1,4 +1,4 @@
-"""Writes the meshes of the scene presets: a fluted jelly mould and a bowl, as surfaces of revolution.
+"""Writes the meshes of the scene presets: a fluted jelly mould, a bowl and an hourglass, as surfaces of revolution.
 
 The presets hold the result; run this to change a shape.
 """
@@ -25,7 +25,10 @@ Floats = NDArray[np.float64]
 def main() -> int:
     jelly = revolved(rounded(MOULD) + np.array((0.0, DROP_HEIGHT)), fluted)
     bowl = revolved(bowl_profile(), np.ones_like)
-    for name, (vertices, triangles) in (("jelly_drop/jelly.npz", jelly), ("bowl/bowl.npz", bowl)):
+    upright, faces = revolved(hourglass_profile(), np.ones_like)
+    hourglass = upright + np.array((0.5, 0.5, 0.0)), faces
+    meshes = {"jelly_drop/jelly.npz": jelly, "bowl/bowl.npz": bowl, "garcia_hourglass/hourglass.npz": hourglass}
+    for name, (vertices, triangles) in meshes.items():
         path = SCENES / name
         path.parent.mkdir(parents=True, exist_ok=True)
         np.savez(path, vertices=vertices.astype(np.float32), triangles=triangles.astype(np.int32))
@@ -54,6 +57,13 @@ def bowl_profile() -> Floats:
     outside = np.concatenate([0.2 * np.sin(angle), 0.2 - 0.2 * np.cos(angle)], axis=1)
     inside = np.concatenate([0.175 * np.sin(angle), 0.2 - 0.175 * np.cos(angle)], axis=1)
     return np.concatenate([outside, inside[::-1]])
+
+
+def hourglass_profile() -> Floats:
+    """Radius and height [m] of an hourglass that is 1 m high, open above, with a neck of 0.12 m and walls of 0.06 m."""
+    outside = np.array([(0.0, 0.0), (0.32, 0.0), (0.32, 0.3), (0.12, 0.44), (0.12, 0.52), (0.32, 0.66), (0.32, 1.0)])
+    inside = np.array([(0.26, 1.0), (0.26, 0.68), (0.06, 0.52), (0.06, 0.44), (0.26, 0.28), (0.26, 0.06), (0.0, 0.06)])
+    return rounded(np.concatenate([outside, inside]), rounds=2)
 
 
 def revolved(profile: Floats, swelling: Callable[[Floats], Floats]) -> tuple[Floats, NDArray[np.int64]]:

@@ -1,0 +1,164 @@
+"""A block of every material preset falls into a tray: it comes to rest, looks like its name, and a preview predicts the final."""
+
+import functools
+from dataclasses import dataclass
+
+import material_drop
+import numpy as np
+import pytest
+
+from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.time_step import StepControl
+from mpm_addon.storage import load_material_preset, read_scene
+from mpm_addon.storage.presets import material_preset_names
+from mpm_addon.storage.scene_file import read_scene_words
+
+pytestmark = pytest.mark.slow
+
+EDGE = material_drop.EDGE
+PREVIEW, FINAL = 0.0375, 0.025
+HALF_TRAY = 0.375
+
+# What each is known by. Whoever adds a material says here what it looks like.
+LIQUID = {"water", "honey", "ketchup"}  # run to the walls, level
+PASTE = {"cream", "mud", "lava", "fresh_concrete", "dough"}  # slump to less than two thirds of their height and stand
+HEAP = {"dry_sand", "fine_sand", "gravel"}  # run out into a heap, highest in the middle
+SHAPED = {"clay", "metal", "foam", "wet_sand", "snow", "powder_snow", "wet_snow", "icy_snow"}  # keep their shape, more or less dented
+ELASTIC = {"jelly", "gelatin", "rubber", "sponge"}  # bounce and come back to their shape
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a drop came to.
+
+    Attributes:
+        heights: of the matter itself, from its 2nd to its 98th percentile [m], at 0.3 s, 0.6 s and 2 s; the gap of a part of a
+            cell that matter keeps from the floor is not counted.
+        spreads: the 98th percentile of the distance from the middle along the farther axis [m], at the same times.
+        speed: root of the mean squared speed at the end [m/s].
+        volume_ratio: mean J at the end.
+        slope: height at the middle less that near the rim [m], at the end.
+        failures: steps that had to be taken back.
+    """
+
+    heights: tuple[float, ...]
+    spreads: tuple[float, ...]
+    speed: float
+    volume_ratio: float
+    slope: float
+    failures: int
+
+
+@functools.cache
+def dropped(material: str, grid_spacing: float) -> Outcome:
+    """Bake 2 s of a quarter of the block and check in every frame that nothing is lost."""
+    scene = material_drop.quarter_scene(material, grid_spacing=grid_spacing)
+    failures = []
+    heights, spreads = [], []
+    with pytest.MonkeyPatch.context() as patch:
+        # the real one still ends a run that cannot be mended
+        fail = StepControl.fail
+        patch.setattr(StepControl, "fail", lambda control, *subject: (failures.append(subject), fail(control, *subject))[1])
+        first = None
+        for frame in Simulation(scene).frames():
+            first = first or frame
+            assert np.array_equal(frame.id, first.id)
+            assert frame.statistics.deleted == 0
+            assert frame.statistics.mass == pytest.approx(first.statistics.mass, rel=1e-6)
+            assert np.isfinite(frame.position).all()
+            assert np.isfinite(frame.velocity).all()
+            if frame.number in (8, 15, 49):
+                low, high = np.percentile(frame.position[:, 2], (2, 98))
+                heights.append(float(high - low))
+                spreads.append(float(np.percentile(frame.position[:, :2].max(axis=1), 98)))
+    radius = np.hypot(frame.position[:, 0], frame.position[:, 1])
+    height = frame.position[:, 2]
+    middle = height[radius < np.percentile(radius, 20)].max()
+    rim = height[radius > np.percentile(radius, 80)].max()
+    return Outcome(
+        heights=tuple(heights),
+        spreads=tuple(spreads),
+        speed=float(np.sqrt((frame.velocity.astype(float) ** 2).sum(axis=1).mean())),
+        volume_ratio=float(frame.attribute("density_ratio").mean()),
+        slope=float(middle - rim),
+        failures=len(failures),
+    )
+
+
+def test_every_material_is_known_by_its_look_and_has_a_variant() -> None:
+    kinds = [LIQUID, PASTE, HEAP, SHAPED, ELASTIC]
+    assert sum(map(len, kinds)) == len(set().union(*kinds))
+    assert set().union(*kinds) == set(material_preset_names())
+    assert {material_drop.FIRST_MATERIAL, *read_scene_words(material_drop.SCENE).variants} == set(material_preset_names())
+    for name in material_preset_names():
+        assert material_drop.quarter_scene(name, grid_spacing=FINAL).materials["block"].law == load_material_preset(name)
+    assert read_scene(material_drop.SCENE).emitters[0].shape.volume() == pytest.approx(EDGE**3)
+
+
+@pytest.mark.parametrize("name", material_preset_names())
+def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
+    for spacing in (PREVIEW, FINAL):
+        outcome = dropped(name, spacing)
+        assert outcome.failures == 0
+        # the impact was at 1.4 m/s
+        assert outcome.speed < 0.1
+        assert 0.75 < outcome.volume_ratio < 1.05
+
+
+@pytest.mark.parametrize("name", material_preset_names())
+def test_a_preview_predicts_the_final_within_a_tenth(name: str) -> None:
+    preview, final = dropped(name, PREVIEW), dropped(name, FINAL)
+    assert preview.heights[-1] == pytest.approx(final.heights[-1], rel=0.1)
+    assert preview.spreads[-1] == pytest.approx(final.spreads[-1], rel=0.1)
+
+
+@pytest.mark.parametrize("name", sorted(LIQUID))
+def test_a_liquid_runs_to_the_walls_and_is_level(name: str) -> None:
+    outcome = dropped(name, FINAL)
+    level = EDGE**3 / (2.0 * HALF_TRAY) ** 2
+    assert outcome.spreads[-1] > 0.95 * HALF_TRAY
+    assert outcome.heights[-1] < 1.25 * level
+    assert abs(outcome.slope) < FINAL
+
+
+@pytest.mark.parametrize("name", sorted(PASTE))
+def test_a_paste_slumps_and_stands(name: str) -> None:
+    outcome = dropped(name, FINAL)
+    assert 0.15 * EDGE < outcome.heights[-1] < 0.67 * EDGE
+    assert 0.75 * EDGE < outcome.spreads[-1] < HALF_TRAY
+    assert outcome.slope > 0.0
+
+
+@pytest.mark.parametrize("name", sorted(HEAP))
+def test_grains_heap_with_a_slope(name: str) -> None:
+    outcome = dropped(name, FINAL)
+    assert outcome.heights[-1] < 0.55 * EDGE
+    assert outcome.slope > 0.2 * EDGE
+
+
+@pytest.mark.parametrize("name", sorted(SHAPED))
+def test_a_solid_keeps_its_shape(name: str) -> None:
+    outcome = dropped(name, FINAL)
+    assert outcome.heights[-1] > 0.65 * EDGE
+    assert outcome.spreads[-1] < 0.75 * EDGE
+
+
+@pytest.mark.parametrize("name", sorted(ELASTIC))
+def test_an_elastic_body_comes_back_to_its_shape(name: str) -> None:
+    outcome = dropped(name, FINAL)
+    assert outcome.heights[-1] == pytest.approx(0.96 * EDGE, rel=0.13)
+    assert outcome.spreads[-1] == pytest.approx(0.5 * EDGE, rel=0.1)
+
+
+def test_materials_differ_as_their_names_say() -> None:
+    final = functools.partial(dropped, grid_spacing=FINAL)
+    # at 0.3 s, on the way
+    assert final("lava").spreads[0] < 0.7 * final("honey").spreads[0]
+    assert final("honey").spreads[0] < final("water").spreads[0]
+    # standing
+    assert final("gravel").slope > final("fine_sand").slope
+    assert final("wet_sand").heights[-1] > 1.4 * final("dry_sand").heights[-1]
+    assert final("clay").heights[-1] > 1.3 * final("dough").heights[-1]
+    assert final("dough").heights[-1] > final("fresh_concrete").heights[-1] > final("mud").heights[-1]
+    assert final("gelatin").heights[-1] < final("jelly").heights[-1] < 1.02 * final("rubber").heights[-1]
+    assert final("powder_snow").volume_ratio < final("wet_snow").volume_ratio < final("icy_snow").volume_ratio

@@ -1,0 +1,103 @@
+"""Every scene preset bakes, and its frames are what must hold in every simulation.
+
+On a coarser grid and for the first part of its frames, so that all of them are affordable; `make demo` and the benchmarks take
+scenes as they are.
+"""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpm_addon.bake import bake
+from mpm_addon.core.description import Emitter, Scene
+from mpm_addon.core.emission import emit
+from mpm_addon.core.errors import UnstableError
+from mpm_addon.core.geometry.shapes import Plane
+from mpm_addon.core.particles import Frame
+from mpm_addon.core.simulation import Simulation
+from mpm_addon.storage import open_cache, read_scene, write_scene
+from mpm_addon.storage.presets import scene_preset_folders
+from mpm_addon.storage.scene_file import read_scene_words
+
+pytestmark = pytest.mark.slow
+
+# Refused on purpose.
+EXPLODES = "garcia_explode"
+FAMILIES = [name for name, folder in scene_preset_folders().items() if read_scene_words(folder).variants and name != "material_drop"]
+
+
+def coarser(scene: Scene, factor: float, *, frames: float) -> Scene:
+    """The scene with larger cells, fewer particles and the first part of its frames."""
+    start, end = scene.time.frame_start, scene.time.frame_end
+
+    def thinned(emitter: Emitter) -> Emitter:
+        if emitter.particle_count is None:
+            return emitter
+        return dataclasses.replace(emitter, particle_count=math.ceil(emitter.particle_count / factor**scene.solver.dimension))
+
+    return dataclasses.replace(
+        scene,
+        time=dataclasses.replace(scene.time, frame_end=start + math.ceil((end - start) * frames)),
+        solver=dataclasses.replace(scene.solver, grid_spacing=scene.solver.grid_spacing * factor),
+        emitters=tuple(map(thinned, scene.emitters)),
+    )
+
+
+def check(scene: Scene, frame: Frame, emitted: int) -> None:
+    """What must hold in every frame; `emitted` particles came so far, or more within a frame of an inflow."""
+    assert np.isfinite(frame.position).all(), frame.number
+    assert np.isfinite(frame.velocity).all(), frame.number
+    assert len(np.unique(frame.id)) == len(frame.id)
+    there = frame.statistics.particles + frame.statistics.deleted
+    if all(emitter.mode != "inflow" for emitter in scene.emitters):
+        assert there == emitted
+        if not frame.statistics.deleted:
+            batches = [batch for number in range(scene.time.frame_start, frame.number + 1) for batch in emit(scene, number)]
+            assert frame.statistics.mass == pytest.approx(sum(float(batch.mass.sum()) for batch in batches), rel=1e-6)
+    else:
+        assert there >= emitted
+    floors = [collider.shape.point[2] for collider in scene.colliders if isinstance(collider.shape, Plane)]
+    floors += [scene.domain.min[2]] if scene.domain.min is not None else []
+    for floor in floors:
+        assert frame.position[:, 2].min() >= floor - 0.5 * scene.solver.grid_spacing
+
+
+@pytest.mark.parametrize("name", [name for name in scene_preset_folders() if name != EXPLODES])
+def test_a_scene_preset_bakes_without_losing_anything(name: str, tmp_path: Path) -> None:
+    scene = coarser(read_scene(scene_preset_folders()[name]), 1.5, frames=0.5)
+    bake(write_scene(scene, tmp_path / "scene"), tmp_path / "cache")
+    cache = open_cache(tmp_path / "cache")
+    assert cache.frames == list(scene.time.frames)
+    emitted = 0
+    for number in cache.frames:
+        frame = cache.frame(number)
+        check(scene, frame, emitted or len(frame.id))
+        emitted = frame.statistics.particles + frame.statistics.deleted
+        for attribute in frame.attributes:
+            assert np.isfinite(frame.attribute(attribute)).all(), (number, attribute)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_variant_begins_to_move(name: str) -> None:
+    folder = scene_preset_folders()[name]
+    for variant in read_scene_words(folder).variants:
+        scene = read_scene(folder, variant)
+        # what is published is computed at the preset's own resolution
+        factor = 2.0 if variant != "published" else 2.0 * read_scene(folder).solver.grid_spacing / scene.solver.grid_spacing
+        scene = coarser(scene, factor, frames=0.1)
+        frames = list(Simulation(scene).frames())
+        for frame in frames:
+            check(scene, frame, len(frames[0].id))
+        assert frames[-1].statistics.kinetic_energy > 0.0, variant
+
+
+def test_what_would_explode_is_refused() -> None:
+    """The printed step is 19 times as long as the stable one: a solver without this limit loses the cube."""
+    scene = read_scene(scene_preset_folders()[EXPLODES])
+    frames = Simulation(scene).frames()
+    next(frames)
+    with pytest.raises(UnstableError, match=r"time_step 3e-05 s is longer than the stable step 1\.\d+e-06 s"):
+        next(frames)
