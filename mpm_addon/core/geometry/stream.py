@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ..description import Shape
-from .interior import interior_distance
+from .interior import interior_distance, rough_distance
 from .mesh_topology import Floats
 from .outline import Outline
 from .poisson import periodic_poisson_disk
@@ -22,11 +22,10 @@ from .shapes import Mesh
 
 # The pattern repeats after at least this many point spacings along the flow, and at least the shape's length.
 LEAST_PERIOD = 16.0
-# Lines that measure the cross section: this many in all.
-SECTION_LINES = {2: 4096, 3: 128**2}
-# Steps along a line are at least this part of a point spacing: shorter chords may be missed.
+# Lines that measure the cross section of a shape without a formula: this many in all.
+SECTION_LINES = {2: 4096, 3: 64**2}
+# Steps along a line are at least this part of a point spacing: shorter chords may be missed, and entries are late by as much.
 STEPS_PER_SPACING = 32.0
-BISECTIONS = 12
 # Seen from so many sizes away, the distance to a shape tells how far it reaches.
 FAR = 1e5
 
@@ -54,7 +53,8 @@ class Stream:
     def __init__(self, shape: Shape, direction: Floats, spacing: float, *, sampling: str, seed: int, dimension: int) -> None:
         self._axes = _axes_along(direction, shape, dimension)
         self._origin = shape.bounds().mean(axis=0)
-        self._distance_to = interior_distance(shape, 0.5 * spacing)
+        self._rough_distance_to = rough_distance(shape, 0.5 * spacing)
+        self._distance_to = interior_distance(shape, 0.5 * spacing, self._rough_distance_to)
         self._spacing = spacing
         self._low, self._high = self._extent(shape, dimension)
         points, self._period = _pattern(self._low, self._high, spacing, sampling, seed, dimension)
@@ -96,31 +96,25 @@ class Stream:
         return low, high
 
     def _entries(self, starts: Floats) -> Floats:
-        """Where lines along the flow first come into the shape (n,), from starts (n, 3) outside; infinite where they do not."""
+        """Where lines along the flow first come into the shape (n,), from starts (n, 3) outside; infinite where they do not.
+
+        Steps as long as the distance to the shape cannot pass it (Hart 1996).
+        """
         at, entry = starts[:, 0].copy(), np.full(len(starts), np.inf)
-        before = at.copy()
         active = np.arange(len(starts))
-        least, exact = self._spacing / STEPS_PER_SPACING, 0.5 * self._spacing
+        least, error = self._spacing / STEPS_PER_SPACING, 0.5 * self._spacing
         while len(active):
-            distance = self._ask(starts[active], at[active])
+            distance = self._rough_distance_to(self._along(starts[active], at[active]))
             is_in = distance < 0.0
             entry[active[is_in]] = at[active[is_in]]
             active, distance = active[~is_in], distance[~is_in]
-            before[active] = at[active]
-            # beyond `exact` a distance may be wrong by as much
-            at[active] += np.maximum(np.where(distance > exact, distance - exact, distance), least)
+            at[active] += np.maximum(np.where(distance > error, distance - error, distance), least)
             active = active[at[active] <= self._high[0]]
-        found = np.flatnonzero(np.isfinite(entry))
-        outside, inside = before[found], entry[found]
-        for _ in range(BISECTIONS):
-            middle = 0.5 * (outside + inside)
-            is_in = self._ask(starts[found], middle) < 0.0
-            outside, inside = np.where(is_in, outside, middle), np.where(is_in, middle, inside)
-        entry[found] = inside
         return entry
 
-    def _ask(self, points: Floats, along: Floats) -> Floats:
-        return self._distance_to(self._world(np.column_stack([along, points[:, 1:]])))
+    def _along(self, points: Floats, along: Floats) -> Floats:
+        """World positions of points moved along the flow to given places (n,)."""
+        return self._world(np.column_stack([along, points[:, 1:]]))
 
     def _measure_cross_section(self, dimension: int) -> float:
         """The area (in 2D width) of the shape's shadow along the flow, by lines through the middles of equal cells."""
@@ -144,9 +138,8 @@ class Stream:
         places[..., 0] += turns * self._period
         # what has yet to come to the first entry flows in later
         is_past = (places[..., 0] >= entries) & (places[..., 0] <= self._high[0])
-        places, entry = places[is_past], np.broadcast_to(entries, is_past.shape)[is_past]
-        rounding = self._spacing / STEPS_PER_SPACING / 2**BISECTIONS
-        is_in = (self._ask(places, places[:, 0]) < 0.0) | (places[:, 0] < entry + rounding)
+        places = places[is_past]
+        is_in = (self._distance_to(self._world(places)) < 0.0)
         between = places[~is_in] if may_reenter else np.empty((0, 3))
         distances = self._entries(between) - between[:, 0]
         order = np.argsort(distances, kind="stable")[: np.count_nonzero(np.isfinite(distances))]

@@ -68,7 +68,8 @@ def test_points_appear_at_the_inlet_and_only_there(shape, direction, area):
     advance = 0.4 * SPACING
     new = np.concatenate([stream.entering(step * advance, (step + 1) * advance) for step in range(200)])
     before = new - direction * advance
-    assert (shape.signed_distance(before) > -1e-3 * SPACING).all()
+    # an entry is found to a thirty-second of a spacing
+    assert (shape.signed_distance(before) > -0.04 * SPACING).all()
     # at the rim the flow may already have left a round shape again
     assert shape.signed_distance(new).max() < advance
 
@@ -127,6 +128,17 @@ def test_what_lies_between_two_parts_comes_in_once(dimension):
         assert stream.cross_section == pytest.approx(0.2, rel=0.01)
         assert late * stream.particle_volume == pytest.approx(0.2 * (0.6 - math.pi * 0.1 / 2), rel=0.1)
     assert cKDTree(points).query(points, k=2)[0][:, 1].min() > 0.9 * SPACING
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_the_flow_through_a_mesh_is_that_through_the_solid(sampling):
+    model = trimesh.creation.icosphere(3, 0.2)
+    ball = Mesh(np.asarray(model.vertices), np.asarray(model.faces))
+    stream = Stream(ball, SLANTED, SPACING, sampling=sampling, seed=1, dimension=3)
+    assert stream.cross_section == pytest.approx(math.pi * 0.04, rel=0.015)
+    _, count = flow(stream, SLANTED, 2.0)
+    assert count * stream.particle_volume == pytest.approx(math.pi * 0.08, rel=0.025)
+    assert (ball.signed_distance(stream.filling) < 0.0).all()
 
 
 def test_the_pattern_can_be_asked_from_any_moment():
