@@ -267,6 +267,9 @@ class Scene:
             _check_emission_frames(emitter, self.time)
             if emitter.mode == "inflow":
                 _check_flow(emitter, self.solver.dimension)
+        for collider in self.colliders:
+            if self.solver.dimension == 2 and collider.motion is not None and collider.motion.matrices is not None:
+                _check_turn(collider.motion.frames, collider.motion.matrices, f'Collider "{collider.name}"')
 
     def _check_size(self, emitter: Emitter) -> None:
         """Check that an emitter is at least one cell thick. Raises SceneError."""
@@ -326,4 +329,16 @@ def _check_scale(frames: Floats, matrices: Floats, subject: str) -> None:
         raise SceneError(
             f"{subject}: motion at frame {frames[wrong[0]]:g} scales the shape by ({shown}); "
             f"use one scale along all axes and at all frames ({wanted:g}), and put the rest into the shape."
+        )
+
+
+def _check_turn(frames: Floats, matrices: Floats, subject: str) -> None:
+    """Refuse poses of two dimensions that turn a shape's own x-z plane, in which it is cut, out of the world's."""
+    axes = np.asarray(matrices, np.float64)[:, :3, :3]
+    out = np.abs(np.stack([axes[:, 1, 0], axes[:, 1, 2], axes[:, 0, 1], axes[:, 2, 1]])).max(axis=0)
+    wrong = np.flatnonzero(out > 1e-5 * np.abs(axes).max(axis=(1, 2)))
+    if len(wrong):
+        raise SceneError(
+            f"{subject}: motion at frame {frames[wrong[0]]:g} turns the shape out of the x-z plane; in 2D let it turn about y alone, "
+            "and put any other rotation into the shape."
         )

@@ -38,6 +38,23 @@ def test_poses_that_stretch_a_collider_are_refused() -> None:
         Collider("c", Sphere(radius=1.0), motion=Motion(np.array([1.0, 9.0]), matrices=poses))
 
 
+def test_poses_that_turn_a_collider_out_of_the_plane_are_refused_in_two_dimensions() -> None:
+    def poses(axis: int) -> Motion:
+        first, second = (other for other in range(3) if other != axis)
+        quarter = np.eye(4)
+        quarter[[first, first, second, second], [first, second, first, second]] = 0.0, 1.0, -1.0, 0.0
+        quarter[:3, 3] = 1.0, 5.0, 2.0
+        return Motion(np.array([1.0, 9.0]), matrices=np.stack([np.eye(4), quarter]))
+
+    emitter = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", **LATTICE)
+    for axis in (0, 2):
+        wheel = Collider("wheel", Sphere(radius=1.0), motion=poses(axis))
+        assert scene(emitter, materials=WATER, colliders=(wheel,)).colliders == (wheel,)
+        with pytest.raises(SceneError, match=r'^Collider "wheel": motion at frame 9 turns the shape out of the x-z plane; in 2D'):
+            scene(emitter, materials=WATER, colliders=(wheel,), dimension=2)
+    scene(emitter, materials=WATER, colliders=(Collider("wheel", Sphere(radius=1.0), motion=poses(1)),), dimension=2)
+
+
 def test_a_uniform_constant_scale_of_a_collider_is_kept() -> None:
     """A unit ball at scale 0.2 under a falling block holds it at 0.2 m."""
     poses = np.stack([np.diag([0.2, 0.2, 0.2, 1.0])] * 2)
