@@ -7,6 +7,7 @@ from mpm_addon.core import simulate
 from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.emission import emit, moments, point_volumes
 from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.geometry.shapes.points import Points
 from mpm_addon.core.geometry.shapes.sphere import Sphere
 from tests.core.scenes import LATTICE, box, material, scene
@@ -48,6 +49,18 @@ def test_in_the_plane_mass_is_density_times_area(sampling: str) -> None:
     (batch,) = emit(scene(emitter, materials=(material("snow"),), dimension=2), 1)
     assert batch.mass.sum() == pytest.approx(400.0 * 1.5 * np.pi * 0.2**2, rel=1e-12)
     assert (batch.position[:, 1] == 0.0).all() and np.ptp(batch.volume) == 0.0
+
+
+@pytest.mark.parametrize("mode", ["once", "inflow"])
+def test_in_the_plane_a_mesh_is_what_the_plane_cuts(mode: str) -> None:
+    """A tetrahedron with a corner at y = 1 and its base at y = -1: the cut halfway up has a quarter of the base's area, 1/2 m^2."""
+    vertices = np.array([[0.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, -1.0, 1.0], [0.0, 1.0, 0.0]])
+    mesh = Mesh(vertices, np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]]))
+    emitter = Emitter("wedge", mesh, "snow", mode=mode, velocity=(0.0, 0.0, -1.0))
+    (batch,) = emit(scene(emitter, materials=(material("snow"),), dimension=2), 1)
+    assert batch.mass.sum() == pytest.approx(400.0 * 0.125, rel=1e-12)
+    x, y, z = batch.position.T
+    assert x.min() > 0.0 and z.min() > 0.0 and (x + z).max() < 0.5 and not y.any()
 
 
 def test_start_velocities_can_have_a_random_part() -> None:
