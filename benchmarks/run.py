@@ -30,6 +30,8 @@ from mpm_addon.storage import read_scene  # noqa: E402
 from mpm_addon.storage.installation import presets_folder  # noqa: E402
 
 FRAMES = 5
+# One of each sort of work; the published families would only say the same again.
+SCENES = ("bowl", "dam_break", "four_materials", "jelly_drop", "sand_column", "snowball_wall", "two_spheres")
 
 
 def block(law: str, particle_count: int) -> Scene:
@@ -84,8 +86,8 @@ def main() -> None:
                 report(law, lambda law=law, n=particle_count: block(law, n), options.threads)
     if options.only != "block":
         print("preset scenes")
-        for folder in sorted(path.parent for path in (presets_folder() / "scenes").glob("*/scene.toml")):
-            report(folder.name, lambda folder=folder: read_scene(folder), options.threads)
+        for name in SCENES:
+            report(name, lambda name=name: read_scene(presets_folder() / "scenes" / name), options.threads)
 
 
 if __name__ == "__main__":

