@@ -1,0 +1,191 @@
+"""A beam clamped at one end: its first frequency, and how far it sags under its own weight."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from mpm_addon.core import diagnostics
+from mpm_addon.core.description import Collider, Emitter, Scene
+from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.kernels.rows import VELOCITY, VELOCITY_GRADIENT
+from mpm_addon.core.simulation import Simulation
+
+from .bar import period_of
+from .setting import GRAVITY, Floats, block, material, observe, scene
+
+LENGTH, DENSITY = 1.0, 1000.0
+# the first root of cos(x) cosh(x) = -1
+FIRST_ROOT = 1.875104068711961
+
+
+@dataclass(frozen=True)
+class BeamVibration:
+    """The first mode of a clamped beam.
+
+    Attributes:
+        time: [s].
+        amplitude: sum m v w_1(x), over its first value.
+        frequency: from the zero crossings [1/s].
+        expected: Euler and Bernoulli's [1/s].
+    """
+
+    time: Floats
+    amplitude: Floats
+    frequency: float
+    expected: float
+
+
+@lru_cache
+def beam_vibration(
+    dimension: int, *, cells: int = 4, thickness: float = 0.05, young_modulus: float = 1.0e6, transfer: str = "apic", periods: float = 3.0
+) -> BeamVibration:
+    """A beam that is struck with the speed of its first mode, nu = 0, no gravity.
+
+    omega_1 = 1.8751^2 / L^2 sqrt(E H^2 / (12 rho)) (Euler and Bernoulli; Timoshenko, Vibration Problems in Engineering, 1937).
+
+    Args:
+        cells: cells over the thickness.
+        thickness: H, over the length of 1 m.
+    """
+    position, spacing = _lattice(dimension, thickness, cells)
+    shape = first_mode(position[:, 0])
+    velocity = np.zeros_like(position)
+    velocity[:, 2] = 0.02 * shape
+    expected = FIRST_ROOT**2 * np.sqrt(young_modulus * thickness**2 / (12.0 * DENSITY)) / (2.0 * np.pi * LENGTH**2)
+    described = _clamped(
+        dimension, position, velocity, spacing, young_modulus, seconds=periods / expected, fps=60.0 * expected, transfer=transfer
+    )
+
+    def measure(simulation: Simulation) -> float:
+        weights = diagnostics.masses(simulation) * shape[diagnostics.ids(simulation)]
+        return float(weights @ diagnostics.velocities(simulation)[:, 2])
+
+    time, values = observe(described, measure)
+    amplitude = np.array(values) / values[0]
+    return BeamVibration(time, amplitude, 1.0 / period_of(time, amplitude), expected)
+
+
+def first_mode(x: Floats) -> Floats:
+    """The first mode's deflection, 1 at the free end; 0 inside the clamp."""
+    z = FIRST_ROOT * np.maximum(x, 0.0) / LENGTH
+    ratio = (np.cosh(FIRST_ROOT) + np.cos(FIRST_ROOT)) / (np.sinh(FIRST_ROOT) + np.sin(FIRST_ROOT))
+    return 0.5 * (np.cosh(z) - np.cos(z) - ratio * (np.sinh(z) - np.sin(z)))
+
+
+@dataclass(frozen=True)
+class Sag:
+    """A beam at rest under its weight.
+
+    Attributes:
+        tip: of the free end's middle: how far it has moved back along x and down along z, over L.
+        expected: the same of the elastica.
+        line: the middle line, x / L and z / L, shape (n, 2).
+        elastica: likewise.
+    """
+
+    tip: Floats
+    expected: Floats
+    line: Floats
+    elastica: Floats
+
+
+@lru_cache
+def sagging_beam(dimension: int, load: float, *, cells: int = 4, thickness: float = 0.1, stiffness_scale: float = 1.0) -> Sag:
+    """A beam that bends under its own weight until it rests, nu = 0.
+
+    Whenever the kinetic energy has passed a peak all velocities are set to zero, which brings it to rest in a few swings
+    (dynamic relaxation with kinetic damping; Cundall 1976).
+
+    Args:
+        load: w L^3 / (E I) with w the weight of a metre.
+        cells: cells over the thickness H.
+        stiffness_scale: a factor on E that the expected values do not know.
+    """
+    position, spacing = _lattice(dimension, thickness, cells)
+    young_modulus = 12.0 * DENSITY * GRAVITY * LENGTH**3 / (load * thickness**2)
+    frequency = FIRST_ROOT**2 * np.sqrt(young_modulus * thickness**2 / (12.0 * DENSITY)) / (2.0 * np.pi * LENGTH**2)
+    described = _clamped(
+        dimension, position, np.zeros_like(position), spacing, young_modulus * stiffness_scale,
+        seconds=3.0 / frequency, fps=60.0 * frequency, gravity=(0.0, 0.0, -GRAVITY),
+    )  # fmt: skip
+    energies = [0.0]
+
+    def relax(simulation: Simulation) -> Floats:
+        energies.append(diagnostics.kinetic_energy(simulation))
+        if energies[-1] < energies[-2]:
+            table = simulation.store.table
+            table[VELOCITY : VELOCITY + 3] = 0.0
+            table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = 0.0
+            energies[-1] = 0.0
+        return diagnostics.positions(simulation)[np.argsort(diagnostics.ids(simulation))]
+
+    _, places = observe(described, relax)
+    # each cross-section's middle, from the clamp on
+    sections, number = np.unique(position[:, 0], return_inverse=True)
+    count = np.bincount(number)
+    line = np.stack([np.bincount(number, places[-1][:, axis]) / count for axis in (0, 2)], axis=1)[sections > 0.0]
+    # the outermost section lies a quarter of a cell before the end
+    tip = line[-1] + (line[-1] - line[-2]) * 0.5
+    shape = elastica(load)
+    moved = np.array([1.0 - tip[0] / LENGTH, -tip[1] / LENGTH])
+    return Sag(moved, np.array([1.0 - shape[-1, 0], -shape[-1, 1]]), line / LENGTH, shape)
+
+
+def elastica(load: float, tip_load: float = 0.0, count: int = 2000) -> Floats:
+    """The shape of a thin clamped beam under its weight and a force at its end.
+
+    E I theta'' = -(P + w (L - s)) cos theta, theta(0) = 0, theta'(L) = 0 (Bisshopp and Drucker 1945 for P alone, Rohde 1953 for
+    w alone), by shooting with the classical Runge-Kutta method.
+
+    Args:
+        load: w L^3 / (E I); tip_load: P L^2 / (E I).
+
+    Returns:
+        x / L and z / L along the beam, shape (count + 1, 2); z is negative.
+    """
+
+    def slope(s: float, state: Floats) -> Floats:
+        return np.array([state[1], -(tip_load + load * (1.0 - s)) * np.cos(state[0]), np.cos(state[0]), -np.sin(state[0])])
+
+    def shot(curvature: float) -> Floats:
+        step = 1.0 / count
+        states = [np.array([0.0, curvature, 0.0, 0.0])]
+        for number in range(count):
+            s, y = number * step, states[-1]
+            k1 = slope(s, y)
+            k2 = slope(s + step / 2, y + step / 2 * k1)
+            k3 = slope(s + step / 2, y + step / 2 * k2)
+            k4 = slope(s + step, y + step * k3)
+            states.append(y + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+        return np.array(states)
+
+    low, high = 0.0, tip_load + load / 2.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if shot(middle)[-1, 1] < 0.0 else (low, middle)
+    return shot(0.5 * (low + high))[:, 2:]
+
+
+def _lattice(dimension: int, thickness: float, cells: int) -> tuple[Floats, float]:
+    """Two particles along each edge of a cell; the beam reaches three cells into the clamp. Positions and the cell size."""
+    spacing = thickness / cells
+    along = np.arange(-3.0 * spacing + 0.25 * spacing, LENGTH, 0.5 * spacing)
+    up = np.arange(0.25 * spacing - 0.5 * thickness, 0.5 * thickness, 0.5 * spacing)
+    across = np.arange(0.25 * spacing, 2.0 * spacing, 0.5 * spacing) if dimension == 3 else np.zeros(1)
+    return np.stack(np.meshgrid(along, across, up, indexing="ij"), axis=-1).reshape(-1, 3), spacing
+
+
+def _clamped(
+    dimension: int, position: Floats, velocity: Floats, spacing: float, young_modulus: float, *,
+    seconds: float, fps: float, gravity: tuple[float, float, float] = (0.0, 0.0, 0.0), transfer: str = "apic",
+) -> Scene:  # fmt: skip
+    volume = np.full(len(position), (spacing / 2.0) ** dimension)
+    far = LENGTH
+    return scene(
+        Emitter("beam", SHAPES["points"](position=position, velocity=velocity, volume=volume), "neo_hookean"),
+        material("neo_hookean", young_modulus=young_modulus, poisson_ratio=0.0, density=DENSITY),
+        seconds=seconds, fps=fps, gravity=gravity,
+        colliders=(Collider("clamp", block((-far, -far, -far), (0.0, far, far)), surface="sticky"),),
+        dimension=dimension, transfer=transfer, precision="float64", grid_spacing=spacing,
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""Collapsing columns of sand against experiments: how far they run, and that they come to rest."""
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .cases.column_collapse import Collapse, column_collapse
+
+REFERENCE = tomllib.loads((Path(__file__).parents[1] / "reference" / "column_collapse.toml").read_text(encoding="utf-8"))
+
+
+def envelope(aspect: float) -> tuple[float, float]:
+    """A tenth less than Lube's run-out in a channel to 15 % more than Lajeunesse's, for low columns (a up to 2)."""
+    return 0.9 * REFERENCE["channel"]["lube"] * aspect, 1.15 * REFERENCE["channel"]["lajeunesse"] * aspect
+
+
+def is_within(run: Collapse, aspect: float) -> bool:
+    low, high = envelope(aspect)
+    return low <= run.run_out <= high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("aspect", "cells"), [(0.5, 40), (1.0, 20), (1.5, 20), (2.0, 20)])
+def test_sand_runs_as_far_in_a_channel_as_was_measured_and_rests(aspect: float, cells: int) -> None:
+    """Every column is at least twenty cells high: its edge ends where it is thinner than two."""
+    run = column_collapse(2, aspect, cells=cells)
+    assert is_within(run, aspect), run.run_out
+    assert run.energy <= 1e-5
+    # the heap neither swells nor shrinks: measured .6 and .8 % more than the column
+    assert run.volume == pytest.approx(1.0, abs=0.02)
+
+
+@pytest.mark.slow
+def test_sand_with_a_greater_angle_of_friction_runs_less_far() -> None:
+    """Experiments lie within the envelope; 63 degrees, which no sand has, is the negative control."""
+    angles = (20.0, 30.0, 40.0, 63.0)
+    runs = [column_collapse(2, 1.0, friction_angle=angle).run_out for angle in angles]
+    assert np.all(np.diff(runs) < 0.0)
+    assert not is_within(column_collapse(2, 1.0, friction_angle=63.0), 1.0)
+
+
+@pytest.mark.slow
+def test_a_round_column_of_glass_beads_runs_about_as_far_as_lube_measured() -> None:
+    """A quarter of a cylinder as high as its radius; 22 degrees, the angle of repose of Lajeunesse's glass beads."""
+    run = column_collapse(3, 1.0, friction_angle=22.0, cells=16, seconds=0.8)
+    assert run.run_out == pytest.approx(REFERENCE["cylinder"]["lube"] * 1.0, rel=0.15)
+    assert run.energy <= 1e-5
+    assert run.volume == pytest.approx(1.0, abs=0.03)
+    # negative control, and how friction acts
+    assert column_collapse(3, 1.0, friction_angle=45.0, cells=10, seconds=0.8).run_out < 0.7 * REFERENCE["cylinder"]["lube"]
+
+
+@pytest.mark.slow
+def test_a_heap_has_the_same_run_out_wherever_between_two_nodes_the_floor_lies() -> None:
+    on_node = column_collapse(2, 1.0)
+    for offset in (0.25, 0.5, 0.75):
+        between = column_collapse(2, 1.0, offset=offset)
+        assert between.run_out == pytest.approx(on_node.run_out, rel=0.1), offset
+        assert between.energy <= 1e-5

@@ -1,0 +1,31 @@
+"""Water at rest: it bears its own weight, and keeps its volume."""
+
+import pytest
+
+from .cases.setting import GRAVITY
+from .cases.water_column import CENTRE, DENSITY, HEIGHT, water_column
+
+SETTINGS = [(2, "lattice"), (2, "poisson"), (3, "lattice"), (3, "poisson")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dimension", "sampling"), SETTINGS)
+def test_a_column_of_water_at_rest_has_the_pressure_of_its_weight(dimension: int, sampling: str) -> None:
+    """dp/dz = -rho g and p(0) = rho g H; the centre of mass is that of the compressed column, .49836 H."""
+    column = water_column(dimension, sampling=sampling)
+    assert column.gradient == pytest.approx(-DENSITY * GRAVITY, rel=0.05)
+    assert column.base_pressure == pytest.approx(DENSITY * GRAVITY * HEIGHT, rel=0.05)
+    # a Poisson-disk sample's own centre is not exactly in the middle
+    sampled = column.centres[0] - HEIGHT / 2.0
+    assert column.centre == pytest.approx(CENTRE + sampled, rel=0.003)
+    assert abs(sampled) < 0.002 * HEIGHT
+    assert column.kinetic_energy <= 4e-4
+    assert column.volume_ratio == pytest.approx(1.0, abs=0.01)
+    assert column.top == pytest.approx(HEIGHT, rel=0.02)
+
+
+@pytest.mark.slow
+def test_water_on_the_moon_weighs_less() -> None:
+    """Negative control: a sixth of the gravity gives a sixth of the pressure."""
+    column = water_column(2, gravity=GRAVITY / 6.0, cells=20, seconds=1.0)
+    assert column.base_pressure == pytest.approx(DENSITY * GRAVITY * HEIGHT / 6.0, rel=0.1)
