@@ -79,9 +79,9 @@ def prepare(scene: Any) -> None:
     lamp.rotation_euler = (0.6, -0.5, 0.0)
     lamp.data.energy, lamp.data.angle = 3.0, 0.2
     scene.collection.objects.link(lamp)
-    scene.world = bpy.data.worlds.new("World")
-    scene.world.use_nodes = True
-    background = next(node for node in scene.world.node_tree.nodes if node.type == "BACKGROUND")
+    world: Any = bpy.data.worlds.new("World")
+    scene.world, world.use_nodes = world, True
+    background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")
     background.inputs["Color"].default_value = (0.6, 0.68, 0.8, 1.0)
     background.inputs["Strength"].default_value = 0.5
     bpy.ops.mesh.primitive_plane_add(size=40.0)

@@ -82,9 +82,9 @@ def dropped(material: str, grid_spacing: float) -> Outcome:
         # the real one still ends a run that cannot be mended
         fail = StepControl.fail
         patch.setattr(StepControl, "fail", lambda control, *subject: (failures.append(subject), fail(control, *subject))[1])
-        first = None
-        for frame in Simulation(scene).frames():
-            first = first or frame
+        frames = Simulation(scene).frames()
+        frame = first = next(frames)
+        for frame in frames:
             assert np.array_equal(frame.id, first.id)
             assert frame.statistics.deleted == 0
             assert frame.statistics.mass == pytest.approx(first.statistics.mass, rel=1e-6)
