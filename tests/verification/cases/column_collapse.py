@@ -97,7 +97,8 @@ def column_collapse(
     first, last = values[0], values[-1]
     profile = _surface(*last["profile"], spacing)
     return Collapse(
-        float(last["reach"][0] / BASE - 1.0), float(last["reach"][1] / BASE - 1.0), _where_high(profile, 0.2) - 1.0, float(profile[:, 1].max()),
+        float(last["reach"][0] / BASE - 1.0), float(last["reach"][1] / BASE - 1.0),
+        _where_high(profile, 0.2) - 1.0, float(profile[:, 1].max()),
         last["kinetic"] / first["potential"], last["volume"] / first["volume"],
         time * np.sqrt(GRAVITY / BASE), np.array([value["reach"][0] / BASE - 1.0 for value in values]), profile,
     )  # fmt: skip

@@ -46,13 +46,7 @@ def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean"
     """
     gap = 4.0 / cells
     balls = [
-        Emitter(
-            name,
-            SHAPES["sphere"](center=(side * (RADIUS + gap), 0.0, 0.0), radius=RADIUS),
-            law,
-            velocity=(-side * speed, 0.0, 0.0),
-            **lattice(dimension),
-        )  # fmt: skip
+        Emitter(name, _ball(side * (RADIUS + gap), 0.0), law, velocity=(-side * speed, 0.0, 0.0), **lattice(dimension))
         for name, side in (("left", -1.0), ("right", 1.0))
     ]
     described = scene(
