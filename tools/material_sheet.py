@@ -42,7 +42,9 @@ def main() -> int:
     for name in names:
         np.savez(OUTPUT / f"{name}.npz", *positions(name))
         print(f"sheet: {name} is baked", flush=True)
-    subprocess.run([sys.executable, str(Path(__file__).parent / "material_sheet_render.py"), str(OUTPUT), *names], check=True)
+    with (OUTPUT / "render.log").open("wb") as log:
+        script = Path(__file__).parent / "material_sheet_render.py"
+        subprocess.run([sys.executable, str(script), str(OUTPUT), *names], check=True, stdout=log, stderr=subprocess.STDOUT)
     write_sheet()
     print(f"sheet: {SHEET.relative_to(ROOT)}")
     return 0

@@ -14,10 +14,13 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-SIZE = (600, 170)
+SIZE = (600, 150)
 SAMPLES = 12
 APART = 0.94
+# Grains are shown as they are; everything else as the surface around its particles.
+GRAINY = ("dry_sand", "fine_sand", "wet_sand", "gravel", "snow", "powder_snow", "wet_snow", "icy_snow", "sponge", "fresh_concrete")
 PARTICLE_RADIUS = 0.0115
+SURFACE_RADIUS, VOXEL = 0.021, 0.007
 
 # Colour, roughness, clear coat; what is not listed is grey.
 LOOKS: dict[str, tuple[tuple[float, float, float], float, float]] = {
@@ -59,7 +62,8 @@ def main() -> None:
         with np.load(Path(folder) / f"{name}.npz") as arrays:
             clouds = [arrays[key] for key in arrays.files]
         material = look(name)
-        shown = [cloud(points, (number - (len(clouds) - 1) / 2) * APART, material) for number, points in enumerate(clouds)]
+        group = spheres(material) if name in GRAINY else skin(material)
+        shown = [cloud(points, (number - (len(clouds) - 1) / 2) * APART, group) for number, points in enumerate(clouds)]
         context.scene.render.filepath = str(Path(folder) / f"{name}.png")
         bpy.ops.render.render(write_still=True)
         for item in shown:
@@ -69,7 +73,7 @@ def main() -> None:
 def prepare(scene: Any) -> None:
     """Camera, light, floor and few samples with a denoiser."""
     camera: Any = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location = (0.0, -5.0, 2.1)
+    camera.location = (0.0, -5.0, 1.5)
     camera.rotation_euler = (Vector((0.0, 0.0, 0.13)) - camera.location).to_track_quat("-Z", "Y").to_euler()
     camera.data.type = "ORTHO"
     camera.data.ortho_scale = 2.8
@@ -77,20 +81,19 @@ def prepare(scene: Any) -> None:
     scene.camera = camera
     lamp: Any = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
     lamp.rotation_euler = (0.6, -0.5, 0.0)
-    lamp.data.energy, lamp.data.angle = 3.0, 0.2
+    lamp.data.energy, lamp.data.angle = 2.4, 0.2
     scene.collection.objects.link(lamp)
     world: Any = bpy.data.worlds.new("World")
     scene.world, world.use_nodes = world, True
     background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")
     background.inputs["Color"].default_value = (0.6, 0.68, 0.8, 1.0)
-    background.inputs["Strength"].default_value = 0.5
+    background.inputs["Strength"].default_value = 0.45
     bpy.ops.mesh.primitive_plane_add(size=40.0)
     context.object.data.materials.append(painted("Floor", (0.10, 0.105, 0.12), 0.8, 0.0))
     scene.render.engine = "CYCLES"
     scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.max_bounces = SAMPLES, True, 3
     scene.render.resolution_x, scene.render.resolution_y = SIZE
-    scene.view_settings.view_transform = "AgX"
-    scene.view_settings.look = "AgX - Medium High Contrast"
+    scene.view_settings.view_transform = "Standard"
 
 
 def look(name: str) -> Any:
@@ -108,22 +111,46 @@ def painted(name: str, color: tuple[float, float, float], roughness: float, coat
     return material
 
 
-def cloud(points: Any, offset: float, material: Any) -> Any:
-    """Particles as small spheres: [m], shape (n, 3), moved along x."""
+def spheres(material: Any) -> Any:
+    """Geometry nodes that show every vertex as a small sphere."""
+    return chain(("GeometryNodeMeshToPoints", {"Radius": PARTICLE_RADIUS}), ("GeometryNodeSetMaterial", {"Material": material}))
+
+
+def skin(material: Any) -> Any:
+    """Geometry nodes that show the surface around all vertices, smoothed."""
+    return chain(
+        ("GeometryNodeMeshToPoints", {"Radius": SURFACE_RADIUS}),
+        ("GeometryNodePointsToVolume", {"Radius": SURFACE_RADIUS, "Voxel Size": VOXEL}),
+        ("GeometryNodeVolumeToMesh", {}),
+        ("GeometryNodeSetShadeSmooth", {}),
+        ("GeometryNodeSetMaterial", {"Material": material}),
+    )
+
+
+def chain(*steps: tuple[str, dict[str, Any]]) -> Any:
+    """A geometry node group of nodes one after another, each with its inputs."""
+    group: Any = bpy.data.node_groups.new("chain", "GeometryNodeTree")
+    for direction in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
+    nodes = [group.nodes.new(kind) for kind in ("NodeGroupInput", *(kind for kind, _ in steps), "NodeGroupOutput")]
+    for node, (kind, inputs) in zip(nodes[1:], steps, strict=False):
+        if kind == "GeometryNodePointsToVolume":
+            node.resolution_mode = "VOXEL_SIZE"
+        for name, value in inputs.items():
+            node.inputs[name].default_value = value
+    for before, after in itertools.pairwise(nodes):
+        group.links.new(before.outputs[0], after.inputs[0])
+    return group
+
+
+def cloud(points: Any, offset: float, group: Any) -> Any:
+    """Particles at [m], shape (n, 3), moved along x and shown by a group of geometry nodes."""
     mesh: Any = bpy.data.meshes.new("cloud")
     mesh.vertices.add(len(points))
     mesh.vertices.foreach_set("co", (points + np.array((offset, 0.0, 0.0), np.float32)).ravel())
     item: Any = bpy.data.objects.new("cloud", mesh)
     context.scene.collection.objects.link(item)
-    group: Any = bpy.data.node_groups.new("spheres", "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    nodes = [group.nodes.new(kind) for kind in ("NodeGroupInput", "GeometryNodeMeshToPoints", "GeometryNodeSetMaterial", "NodeGroupOutput")]
-    nodes[1].inputs["Radius"].default_value = PARTICLE_RADIUS
-    nodes[2].inputs["Material"].default_value = material
-    for before, after in itertools.pairwise(nodes):
-        group.links.new(before.outputs[0], after.inputs[0])
-    item.modifiers.new("spheres", "NODES").node_group = group
+    item.modifiers.new("shown", "NODES").node_group = group
     return item
 
 
