@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build lint bench docs sheet lock clean
+.PHONY: help setup demo test build lint bench docs sheet validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ docs: setup ## write docs/materials.md anew from the laws' declarations
 
 sheet: setup ## bake and render every material preset into docs/materials.png
 	@$(PYTHON) tools/material_sheet.py
+
+validate: setup ## write docs/validation.md and its figures anew from the verification's cases
+	@$(PYTHON) tools/validate.py
 
 lock: ## write locks/ anew from pyproject.toml
 	@$(BOOTSTRAP) tools/lock.py

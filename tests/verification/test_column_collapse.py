@@ -1,19 +1,9 @@
 """Collapsing columns of sand against experiments: how far they run, and that they come to rest."""
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from .cases.column_collapse import Collapse, column_collapse
-
-REFERENCE = tomllib.loads((Path(__file__).parents[1] / "reference" / "column_collapse.toml").read_text(encoding="utf-8"))
-
-
-def envelope(aspect: float) -> tuple[float, float]:
-    """A tenth less than Lube's run-out in a channel to 15 % more than Lajeunesse's, for low columns (a up to 2)."""
-    return 0.9 * REFERENCE["channel"]["lube"] * aspect, 1.15 * REFERENCE["channel"]["lajeunesse"] * aspect
+from .cases.column_collapse import COLUMNS, REFERENCE, Collapse, column_collapse, envelope
 
 
 def is_within(run: Collapse, aspect: float) -> bool:
@@ -22,7 +12,7 @@ def is_within(run: Collapse, aspect: float) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("aspect", "cells"), [(0.5, 40), (1.0, 20), (1.5, 20), (2.0, 20)])
+@pytest.mark.parametrize(("aspect", "cells"), COLUMNS)
 def test_sand_runs_as_far_in_a_channel_as_was_measured_and_rests(aspect: float, cells: int) -> None:
     """Every column is at least twenty cells high: its edge ends where it is thinner than two."""
     run = column_collapse(2, aspect, cells=cells)

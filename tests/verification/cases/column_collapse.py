@@ -1,7 +1,9 @@
 """A column of sand that is let go: how far it runs, and what is left."""
 
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,17 @@ from mpm_addon.core.simulation import Simulation
 from .setting import GRAVITY, Floats, material, observe, scene, walls
 
 BASE = 0.1
+# heights over L0 in a channel, each with so many cells over L0 that the column is twenty cells high or more
+COLUMNS = ((0.5, 40), (1.0, 20), (1.5, 20), (2.0, 20))
 DENSITY, YOUNG_MODULUS, POISSON_RATIO = 1800.0, 1.0e6, 0.3
+
+
+REFERENCE = tomllib.loads((Path(__file__).parents[2] / "reference" / "column_collapse.toml").read_text(encoding="utf-8"))
+
+
+def envelope(aspect: Any) -> tuple[Any, Any]:
+    """The run-out in a channel, for low columns: from a tenth less than Lube 2005 to 15 % more than Lajeunesse 2005."""
+    return 0.9 * REFERENCE["channel"]["lube"] * aspect, 1.15 * REFERENCE["channel"]["lajeunesse"] * aspect
 
 
 @dataclass(frozen=True)
@@ -30,7 +42,7 @@ class Collapse:
         energy: kinetic energy at the end, over the potential energy at the start.
         volume: sum V0 det F at the end, with the volume that the law remembers to be added, over that at the start.
         time: t sqrt(g / L0).
-        front: (L - L0) / L0 over time.
+        front: (L - L0) / L0 of the farthest particle over time.
         profile: x / L0 and z / L0 of the surface at the end, shape (bins, 2).
     """
 
