@@ -28,6 +28,7 @@ class Body:
         material_index: number of the material in the scene.
         emitters: numbers of the emitters that give particles of this body.
         dimension: 3, or 2 for plane strain.
+        stiffness_scale: the emitters' factor on the stiffness.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Body:
     material_index: int
     emitters: frozenset[int]
     dimension: int
+    stiffness_scale: float
 
     @property
     def is_fluid(self) -> bool:
@@ -74,7 +76,7 @@ def bodies_of(scene: Scene) -> list[Body]:
         law = replace(law, density=law.density * mass_scale)
         dimension = scene.solver.dimension
         constants = law.constants(stiffness_scale, dimension)
-        bodies.append(Body(name, law, constants, names.index(name), frozenset(emitters), dimension))
+        bodies.append(Body(name, law, constants, names.index(name), frozenset(emitters), dimension, stiffness_scale))
     return bodies
 
 
@@ -91,13 +93,24 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
     extremes, rigid = np.zeros((1, 3)), np.zeros(9)
     coordinates = np.zeros((0, 3), np.int64)
     distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
+    pairs = np.zeros((0, 2), np.int64)
+    is_surface = np.zeros(distance.shape, np.bool_)
     near = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
     common = (scheme, table, first, 1, pieces)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (scatter.particles_to_grid, (*common, 0.0, 1.0, scratch, index, arenas)),
         (grid.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
         (gather.grid_to_particles, (*common, around, nodes, nodes, 0.0, 1.0, scratch, index, extremes)),
-        (collision.collide_nodes, (nodes, coordinates, nothing, distance, normal, 0, 0.0, rigid, 1.0, 0.0)),
+        (collision.find_surface, (nothing, nothing, around, distance, is_surface)),
+        (collision.fill_nodes, (nodes, nothing, distance, 0.0)),
+        (collision.share_momentum, (nodes, coordinates, nothing, distance, normal, is_surface, 0, 0.0, rigid, 1.0, 1.0, distance, distance)),
+        (
+            collision.collide_surface,
+            (
+                nodes, coordinates, around, pairs, nothing, nothing, distance, normal, 0, 0.0, rigid, 1.0,
+                distance, distance, np.zeros((0, 4)), True,
+            ),
+        ),
         (
             collision.collide_particles,
             (table, first, 1, nothing, near, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(0)),

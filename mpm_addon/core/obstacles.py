@@ -10,9 +10,20 @@ from .description import SIDES, Collider, Domain, Scene
 from .errors import SceneError
 from .geometry.distance import distance_query
 from .geometry.motion import velocity_at
+from .geometry.section import section_of
 from .geometry.shapes.plane import Plane
 from .kernels.blocks import ARENA, BLOCK
-from .kernels.collision import SEPARATE, SLIP, STICKY, collide_nodes, collide_particles, fill_arenas
+from .kernels.collision import (
+    SEPARATE,
+    SLIP,
+    STICKY,
+    collide_particles,
+    collide_surface,
+    fill_arenas,
+    fill_nodes,
+    find_surface,
+    share_momentum,
+)
 from .particle_store import ParticleStore
 
 Floats = NDArray[np.float64]
@@ -47,22 +58,26 @@ class Obstacle:
         self._friction = collider.friction
         self._motion = collider.motion
         self._fps = scene.time.fps
+        # as heavy as the densest matter
+        densest = max(scene.materials[e.material].law.density * e.mass_scale for e in scene.emitters)
+        self._filled_mass = densest * self.spacing**scene.solver.dimension
         self._is_plane = scene.solver.dimension == 2
-        shape = collider.shape
-        if self._is_plane:
-            from .geometry.section import section_of
-
-            shape = section_of(shape)
+        shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
         self._corners = _CORNERS[scene.solver.dimension]
         self._query = distance_query(shape, self.spacing)
         self._is_moving = collider.motion is not None
-        self._radius = float(np.linalg.norm(np.abs(shape.bounds()).max(axis=0)))
+        self._radius = float(np.linalg.norm(np.abs(shape.bounds()).max(axis=0)[[0, 2] if self._is_plane else [0, 1, 2]]))
         self._matrix = np.eye(4)
         self._rigid = np.zeros(9)
         self._seen = np.zeros(0, np.int64)
         self._field = _Field(self._seen, np.zeros((0, len(self._corners))), np.zeros((0, len(self._corners), 3)))
         self._rows = self._seen
         self._row_of_block = self._seen
+        self._is_surface = np.zeros((0, len(self._corners)), np.bool_)
+        self._surface_nodes = np.zeros((0, 2), np.int64)
+        self._impulses = np.zeros((0, 4))
+        self._shared = np.zeros((0, len(self._corners)))
+        self._counted = self._shared
         self._near = self._seen
         self._arenas = np.zeros((0, ARENA, 1 if self._is_plane else ARENA, ARENA), np.float32)
         self._pushed = np.zeros(0)
@@ -105,6 +120,11 @@ class Obstacle:
         self._rows = np.searchsorted(keys, self._field.keys)
         self._row_of_block = np.full(len(keys), -1, np.int64)
         self._row_of_block[self._rows] = np.arange(len(self._rows))
+        self._is_surface = np.zeros(self._field.distance.shape, np.bool_)
+        self._shared, self._counted = np.zeros(self._field.distance.shape), np.zeros(self._field.distance.shape)
+        find_surface(self._rows, self._row_of_block, store.layout.node_neighbours, self._field.distance, self._is_surface)
+        self._surface_nodes = np.argwhere(self._is_surface)
+        self._impulses = np.zeros((len(self._surface_nodes), 4))
         self._find_near_blocks(store)
 
     def _find_near_blocks(self, store: ParticleStore) -> None:
@@ -138,13 +158,26 @@ class Obstacle:
         distance, normal = self._query(np.ascontiguousarray(local))
         return distance * scale, normal @ rotation.T / scale
 
-    def push_nodes(self, store: ParticleStore, filling: float) -> None:
-        """Apply the obstacle to the velocities at the nodes inside it, and count them as filled with a mass [kg]."""
-        if len(self._rows):
-            collide_nodes(
-                store.nodes, store.layout.node_coordinates, self._rows, self._field.distance, self._field.normal,
-                self._surface, self._friction, self._rigid, self.spacing, filling,
-            )  # fmt: skip
+    def share_momentum(self, store: ParticleStore) -> None:
+        """Let the nodes inside share their momentum with the obstacle; once in a step, before `push_nodes`."""
+        self._impulses[:] = 0.0
+        share_momentum(
+            store.nodes, store.layout.node_coordinates, self._rows, self._field.distance, self._field.normal, self._is_surface,
+            self._surface, self._friction, self._rigid, self.spacing, self._filled_mass, self._counted, self._shared,
+        )  # fmt: skip
+
+    def push_nodes(self, store: ParticleStore, *, is_first: bool) -> None:
+        """Apply the obstacle to the velocities at the nodes around its surface."""
+        layout = store.layout
+        collide_surface(
+            store.nodes, layout.node_coordinates, layout.node_neighbours, self._surface_nodes, self._rows, self._row_of_block,
+            self._field.distance, self._field.normal, self._surface, self._friction, self._rigid, self.spacing,
+            self._counted, self._shared, self._impulses, is_first,
+        )  # fmt: skip
+
+    def fill(self, store: ParticleStore, filling: float) -> None:
+        """Count the nodes inside as filled with a mass [kg]."""
+        fill_nodes(store.nodes, self._rows, self._field.distance, filling)
 
     def push_particles(self, store: ParticleStore, dt: float) -> float:
         """Push out the particles that came in during a step; returns how far, at most [cells]."""

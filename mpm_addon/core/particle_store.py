@@ -42,6 +42,7 @@ class Layout:
         neighbours: (blocks, 27 or 9) node blocks around each particle block.
         node_keys, node_coordinates: of the node blocks, in ascending order.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
+        node_neighbours: (node blocks, 27 or 9) node blocks around each node block, -1 where there is none.
         pieces: first block of each piece of work.
     """
 
@@ -52,6 +53,7 @@ class Layout:
     node_keys: Ints
     node_coordinates: Ints
     node_arenas: Ints
+    node_neighbours: Ints
     pieces: Ints
 
     @property
@@ -276,10 +278,17 @@ def _layout_of(keys: Ints, first: Ints, body_count: int, dimension: int) -> Layo
     node_keys, neighbours = numbered_blocks(around.reshape(-1))
     node_around = np.empty((len(node_keys), neighbour_count), np.int64)
     blocks.neighbour_keys(node_keys, node_around)
-    place = np.minimum(np.searchsorted(keys, node_around), max(0, len(keys) - 1))
-    node_arenas = np.where(keys[place] == node_around, place, -1) if len(keys) else np.zeros((0, neighbour_count), np.int64)
     pieces = np.zeros(PIECE_COUNT + 1, np.int64)
     blocks.cut_into_pieces(first, body_count, pieces)
     return Layout(
-        first, keys, unpacked(keys), neighbours.reshape(around.shape), node_keys, unpacked(node_keys), node_arenas, pieces
-    )
+        first, keys, unpacked(keys), neighbours.reshape(around.shape), node_keys, unpacked(node_keys),
+        places_of(node_around, keys), places_of(node_around, node_keys), pieces,
+    )  # fmt: skip
+
+
+def places_of(wanted: Ints, keys: Ints) -> Ints:
+    """Where keys lie in an ascending list, -1 where they are not in it."""
+    if len(keys) == 0:
+        return np.full(wanted.shape, -1, np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)

@@ -138,14 +138,18 @@ class Simulation:
 
     def _arrive(self) -> Frame:
         """Emit what is due at this frame, sort, and show the particles."""
-        new = [self._admit(batch) for batch in emission.emit(self.scene, self._frame)]
-        self._sort(joined(new) if new else None)
+        self._sort(self._emitted(self._frame, 0.0))
         return make_frame(
             self._frame, self.scene, self.bodies, self.store, self.provenance,
             deleted=self._deleted, substeps=self._substeps, step_seconds=self._step_seconds,
         )  # fmt: skip
 
-    def _admit(self, batch: emission.Batch) -> NewParticles:
+    def _emitted(self, frame: int, fraction: float) -> NewParticles | None:
+        """The particles that come at a moment after a frame, where there are any."""
+        new = [self._admit(batch, frame + fraction) for batch in emission.emit(self.scene, frame, fraction)]
+        return joined(new) if new else None
+
+    def _admit(self, batch: emission.Batch, moment: float) -> NewParticles:
         """Number an emitter's particles and give them their law's first state and stress."""
         number = next(n for n, body in enumerate(self.bodies) if batch.emitter_index in body.emitters)
         subject = f'Emitter "{self.scene.emitters[batch.emitter_index].name}"'
@@ -154,16 +158,13 @@ class Simulation:
             batch.position, batch.velocity, batch.velocity_gradient, batch.mass, batch.volume,
             spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), body=number, subject=subject,
         )  # fmt: skip
-        self.provenance = self.provenance.extended(batch, self._time())
+        self.provenance = self.provenance.extended(batch, (moment - self.scene.time.frame_start) / self.scene.time.fps)
         wave_speed, gradient = self.bodies[number].prepare(particles.table)
         if wave_speed > self.control.speeds.wave:
             self.control.stiffest = self.bodies[number].name
         fastest = float(np.sqrt((batch.velocity**2).sum(axis=1).max()))
         self.control.speeds = self.control.speeds.at_least(wave_speed, fastest, gradient)
         return particles
-
-    def _time(self) -> float:
-        return (self._frame - self.scene.time.frame_start) / self.scene.time.fps
 
     def _sort(self, new: NewParticles | None = None) -> None:
         self._deleted += self.store.sort(new, self._limits)
@@ -177,25 +178,36 @@ class Simulation:
                 obstacle.meet(self.store)
 
     def _advance(self) -> None:
-        """Advance to the next frame, in equal steps as far as the state allows."""
+        """Advance to the next frame, and let in on the way what is emitted between the two."""
         start, frame_time = self._frame, 1.0 / self.scene.time.fps
         self._frame = start + 1
         self._substeps, self._step_seconds = 0, 0.0
         self.control.begin_frame()
-        done, sorted_at, sorted_speeds = 0.0, 0.0, self.control.speeds
-        while done < frame_time:
+        done = 0.0
+        for moment in emission.moments(self.scene, start):
+            if moment > 0.0:
+                self._advance_to(start, done, moment * frame_time)
+                done = moment * frame_time
+                self._sort(self._emitted(start, moment))
+        self._advance_to(start, done, frame_time)
+
+    def _advance_to(self, start: int, done: float, end: float) -> None:
+        """Advance from `done` to `end` [s after frame `start`], freshly sorted, in equal steps as far as the state allows."""
+        frame_time = 1.0 / self.scene.time.fps
+        sorted_at, sorted_speeds = done, self.control.speeds
+        while done < end:
             began = time.perf_counter()
             if self._drift > self._farthest:
                 self._sort()
                 sorted_at, sorted_speeds = done, self.control.speeds
             obstacle_speed = self._move_obstacles(start + done / frame_time)
-            dt = self.control.step(frame_time - done, obstacle_speed)
+            dt = self.control.step(end - done, obstacle_speed)
             unstable = self._step(dt)
             self._substeps += 1
             if unstable is None:
-                done = frame_time if dt >= frame_time - done else done + dt
+                done = end if dt >= end - done else done + dt
             else:
-                self.control.fail(unstable, self._frame)
+                self.control.fail(unstable, self._frame, dt)
                 self.store.restore()
                 self._meet_obstacles()
                 done, self.control.speeds = sorted_at, sorted_speeds
@@ -223,8 +235,14 @@ class Simulation:
         particles_to_grid(*common, dt, spacing, store.scratch, store.index, store.arenas)
         update_grid(store.arenas, layout.node_arenas, store.nodes, dt, *self._gravity)
         # twice, so that a node in a corner ends up outside of all of them
-        for obstacle in self.obstacles + self.obstacles:
-            obstacle.push_nodes(store, self._filling)
+        for obstacle in self.obstacles:
+            obstacle.share_momentum(store)
+        for is_first in (True, False):
+            for obstacle in self.obstacles:
+                obstacle.push_nodes(store, is_first=is_first)
+        if self._filling > 0.0:
+            for obstacle in self.obstacles:
+                obstacle.fill(store, self._filling)
         grid_to_particles(
             *common, layout.neighbours, store.nodes, store.nodes_before, dt, spacing, store.scratch, store.index, self._extremes
         )

@@ -10,9 +10,6 @@ def refuse_unsupported(scene: Scene) -> None:
     Raises:
         SceneError: naming what is asked for and what can be used.
     """
-    for emitter in scene.emitters:
-        if emitter.mode == "inflow":
-            raise SceneError(f'Emitter "{emitter.name}": mode "inflow" is not computed yet; use "once" or "repeat".')
     for collider in scene.colliders:
         if collider.motion is not None and collider.motion.matrices is None:
             raise SceneError(f'Collider "{collider.name}": motion by vertices is not computed yet; give motion by matrix.')

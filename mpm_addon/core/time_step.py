@@ -4,9 +4,8 @@ import math
 from typing import NamedTuple
 
 from .bodies import Body
-from .description import Scene
+from .description import Scene, Solver
 from .errors import UnstableError
-from .laws.water import Water
 
 LARGEST_HALVINGS = 8
 MOST_STEPS = 1_000_000
@@ -37,13 +36,15 @@ class StepControl:
         self.speeds = Speeds()
         self._solver = scene.solver
         self._acceleration = math.sqrt(sum(component**2 for component in scene.solver.gravity))
-        self._viscous_limit = min((_viscous_limit(body, scene.solver.grid_spacing) for body in bodies), default=math.inf)
+        self._viscous_limit = min((_viscous_limit(body, scene.solver) for body in bodies), default=math.inf)
         self._halvings = 0
+        self._longest = math.inf
         self.stiffest = ""
 
     def begin_frame(self) -> None:
         """Forget earlier tries."""
         self._halvings = 0
+        self._longest = math.inf
 
     def limit(self, obstacle_speed: float) -> float:
         """The longest stable step [s].
@@ -79,7 +80,7 @@ class StepControl:
                     f'solver: time_step {fixed:g} s is longer than the stable step {limit:.3g} s; use at most that, or "auto".'
                 )
             limit = fixed
-        limit /= 2.0**self._halvings
+        limit = min(limit, self._longest)
         if remaining > MOST_STEPS * limit:
             raise UnstableError(
                 f'Material "{self.stiffest}": waves at {self.speeds.wave:.3g} m/s allow steps of {limit:.3g} s only, more than '
@@ -89,13 +90,14 @@ class StepControl:
             return remaining
         return remaining / math.ceil(remaining / limit - 1e-9)
 
-    def fail(self, subject: str, frame: int) -> None:
-        """Halve the steps of this frame after an instability.
+    def fail(self, subject: str, frame: int, dt: float) -> None:
+        """Halve the steps for the rest of the frame after one of dt [s] was unstable.
 
         Raises:
             UnstableError: naming the subject, after too many tries.
         """
         self._halvings += 1
+        self._longest = 0.5 * dt
         if self._halvings > LARGEST_HALVINGS:
             raise UnstableError(
                 f"{subject}: unstable at frame {frame} even with steps {2**LARGEST_HALVINGS} times shorter; "
@@ -103,8 +105,9 @@ class StepControl:
             )
 
 
-def _viscous_limit(body: Body, spacing: float) -> float:
+def _viscous_limit(body: Body, solver: Solver) -> float:
     """h^2 rho / (2 d eta) [s]."""
-    if not isinstance(body.law, Water) or body.law.viscosity == 0.0:
+    viscosity = body.law.greatest_viscosity(body.stiffness_scale)
+    if viscosity == 0.0:
         return math.inf
-    return spacing**2 * body.law.density / (6.0 * body.law.viscosity)
+    return solver.grid_spacing**2 * body.law.density / (2.0 * solver.dimension * viscosity)

@@ -11,7 +11,7 @@ import pytest
 
 from mpm_addon.core import simulate
 from mpm_addon.core.description import Collider, Domain, Emitter, Side
-from mpm_addon.core.errors import Cancelled, SceneError, UnstableError
+from mpm_addon.core.errors import Cancelled, UnstableError
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.kernels.rows import VELOCITY
 from mpm_addon.core.simulation import Progress, Simulation
@@ -84,16 +84,19 @@ def test_all_materials_fall_on_obstacles_and_stay_above_them() -> None:
     assert np.abs(frames[-1].velocity).max() < 5.0
 
 
-def test_water_keeps_its_volume_and_comes_to_rest_level() -> None:
+@pytest.mark.parametrize("shift", [0.0, 0.37, 0.75])
+def test_water_keeps_its_volume_and_comes_to_rest_level(shift: float) -> None:
+    """Wherever between two nodes the walls lie."""
+    low = np.full(3, shift * 0.02)
     pool = scene(
-        Emitter("water", box((0.1, 0.1, 0.15), (0.2, 0.2, 0.3)), "water", **LATTICE),
+        Emitter("water", box(tuple(low + (0.1, 0.1, 0.15)), (0.2, 0.2, 0.3)), "water", **LATTICE),
         materials=(material("water", bulk_modulus=5e4, viscosity=20.0),),
-        domain=Domain(kind="box", min=(0.0, 0.0, 0.0), max=(0.4, 0.2, 0.6)),
-        grid_spacing=0.025,
-        frames=60,
+        domain=Domain(kind="box", min=tuple(low), max=tuple(low + (0.4, 0.2, 0.6))),
+        grid_spacing=0.02,
+        frames=36,
     )
     *_, last = simulate(pool)
-    x, z = last.position[:, 0], last.position[:, 2]
+    x, z = last.position[:, 0] - low[0], last.position[:, 2] - low[2]
     # 0.3 m over half of the floor are 0.15 m over all of it; hydrostatic compression is 1.5 %
     assert z.mean() == pytest.approx(0.075, rel=0.1)
     heights = [np.percentile(z[(x >= low) & (x < low + 0.1)], 99) for low in (0.0, 0.1, 0.2, 0.3)]
@@ -281,7 +284,7 @@ def test_an_unstable_step_is_taken_back_and_halved(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(simulation, "_step", spoiled)
     frame = next(frames)
-    assert calls[3] < 0.6 * calls[2]
+    assert calls[3] <= 0.5 * calls[2]
     for name in frame.attributes:
         assert np.isfinite(frame.attribute(name)).all()
 
@@ -319,19 +322,6 @@ def test_progress_is_reported_and_can_stop_the_simulation() -> None:
         list(Simulation(four_materials(), report=report).frames())
     assert [progress.stage for progress in seen] == ["preparing", "compiling"] + ["simulating"] * 5
     assert seen[-1].frame == 2 and 0.0 < seen[-1].fraction < 1.0 and seen[-1].particles == 4000
-
-
-@pytest.mark.parametrize(
-    ("solver", "message"),
-    [
-        ({"dimension": 2}, "dimension 2 is not computed yet; use 3"),
-        ({"transfer": "flip"}, 'transfer "flip" is not computed yet; use "apic"'),
-        ({"kernel": "cubic"}, 'kernel "cubic" is not computed yet; use "quadratic"'),
-    ],
-)
-def test_what_is_not_computed_yet_is_refused(solver: dict[str, Any], message: str) -> None:
-    with pytest.raises(SceneError, match=message):
-        next(simulate(four_materials(**solver)))
 
 
 def test_stiffness_and_mass_factors_make_bodies_of_their_own() -> None:
