@@ -20,7 +20,7 @@ APART = 0.94
 # Grains are shown as they are; everything else as the surface around its particles.
 GRAINY = ("dry_sand", "fine_sand", "wet_sand", "gravel", "snow", "powder_snow", "wet_snow", "icy_snow", "sponge", "fresh_concrete")
 PARTICLE_RADIUS = 0.0115
-SURFACE_RADIUS, VOXEL = 0.021, 0.007
+SURFACE_RADIUS, VOXEL = 0.023, 0.007
 
 # Colour, roughness, clear coat; what is not listed is grey.
 LOOKS: dict[str, tuple[tuple[float, float, float], float, float]] = {
@@ -87,7 +87,7 @@ def prepare(scene: Any) -> None:
     scene.world, world.use_nodes = world, True
     background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")
     background.inputs["Color"].default_value = (0.6, 0.68, 0.8, 1.0)
-    background.inputs["Strength"].default_value = 0.45
+    background.inputs["Strength"].default_value = 0.3
     bpy.ops.mesh.primitive_plane_add(size=40.0)
     context.object.data.materials.append(painted("Floor", (0.10, 0.105, 0.12), 0.8, 0.0))
     scene.render.engine = "CYCLES"

@@ -102,7 +102,7 @@ def test_every_variant_begins_to_move(name: str) -> None:
 
 
 def test_what_would_explode_is_refused() -> None:
-    """The printed step is 19 times as long as the stable one: a solver without this limit loses the cube."""
+    """The printed step is 19 times as long as the stable one."""
     scene = read_scene(scene_preset_folders()[EXPLODES])
     frames = Simulation(scene).frames()
     next(frames)
