@@ -247,13 +247,13 @@ def _list_presets(_options: argparse.Namespace) -> None:
     print("materials")
     for name in material_preset_names():
         preset = material_preset(name)
-        print(f"  {name:<20} {preset.law.name:<12} {preset.description}")
+        print(f"  {name:<24} {preset.law.name:<12} {preset.description}")
     print("scenes")
     for name, folder in scene_preset_folders().items():
         words = read_scene_words(folder)
-        print(f"  {name:<20} {words.description}\n  {'':<20} {folder}")
+        print(f"  {name:<24} {words.description}\n  {'':<24} {folder}")
         for variant, description in words.variants.items():
-            print(f"  {'':<20}   --variant {variant:<16} {description}")
+            print(f"  {'':<24}   --variant {variant:<16} {description}")
 
 
 def _show_preset(options: argparse.Namespace) -> None:
