@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .description import Scene
-from .kernels import blocks, collision, gather, grid, output, scatter
+from .kernels import blocks, collision, contact, gather, grid, output, scatter
 from .kernels.compilation import teach_generic_functions
 from .kernels.rows import ROW_COUNT, STATE
 from .kernels.scheme import Scheme
@@ -101,11 +101,14 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
         (scatter.particles_to_grid, (*common, 0.0, 1.0, scratch, index, arenas)),
         (grid.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
         (gather.grid_to_particles, (*common, around, nodes, nodes, 0.0, 1.0, scratch, index, extremes)),
-        (collision.find_surface, (nothing, nothing, around, distance, is_surface)),
-        (collision.fill_nodes, (nodes, nothing, distance, 0.0)),
-        (collision.share_momentum, (nodes, coordinates, nothing, distance, normal, is_surface, 0, 0.0, rigid, 1.0, 1.0, distance, distance)),
+        (contact.find_surface, (nothing, nothing, around, distance, is_surface)),
+        (contact.fill_nodes, (nodes, nothing, distance, 0.0)),
         (
-            collision.collide_surface,
+            contact.share_momentum,
+            (nodes, coordinates, nothing, distance, normal, is_surface, 0, 0.0, rigid, 1.0, 1.0, distance, distance),
+        ),
+        (
+            contact.collide_surface,
             (
                 nodes, coordinates, around, pairs, nothing, nothing, distance, normal, 0, 0.0, rigid, 1.0,
                 distance, distance, np.zeros((0, 4)), True,

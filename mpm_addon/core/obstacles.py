@@ -13,17 +13,8 @@ from .geometry.motion import velocity_at
 from .geometry.section import section_of
 from .geometry.shapes.plane import Plane
 from .kernels.blocks import ARENA, BLOCK
-from .kernels.collision import (
-    SEPARATE,
-    SLIP,
-    STICKY,
-    collide_particles,
-    collide_surface,
-    fill_arenas,
-    fill_nodes,
-    find_surface,
-    share_momentum,
-)
+from .kernels.collision import collide_particles, fill_arenas
+from .kernels.contact import SEPARATE, SLIP, STICKY, collide_surface, fill_nodes, find_surface, share_momentum
 from .particle_store import ParticleStore
 
 Floats = NDArray[np.float64]

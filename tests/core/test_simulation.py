@@ -87,16 +87,16 @@ def test_all_materials_fall_on_obstacles_and_stay_above_them() -> None:
 @pytest.mark.parametrize("shift", [0.0, 0.37, 0.75])
 def test_water_keeps_its_volume_and_comes_to_rest_level(shift: float) -> None:
     """Wherever between two nodes the walls lie."""
-    low = np.full(3, shift * 0.02)
+    corner = shift * 0.02
     pool = scene(
-        Emitter("water", box(tuple(low + (0.1, 0.1, 0.15)), (0.2, 0.2, 0.3)), "water", **LATTICE),
+        Emitter("water", box((corner + 0.1, corner + 0.1, corner + 0.15), (0.2, 0.2, 0.3)), "water", **LATTICE),
         materials=(material("water", bulk_modulus=5e4, viscosity=20.0),),
-        domain=Domain(kind="box", min=tuple(low), max=tuple(low + (0.4, 0.2, 0.6))),
+        domain=Domain(kind="box", min=(corner,) * 3, max=(corner + 0.4, corner + 0.2, corner + 0.6)),
         grid_spacing=0.02,
         frames=36,
     )
     *_, last = simulate(pool)
-    x, z = last.position[:, 0] - low[0], last.position[:, 2] - low[2]
+    x, z = last.position[:, 0] - corner, last.position[:, 2] - corner
     # 0.3 m over half of the floor are 0.15 m over all of it; hydrostatic compression is 1.5 %
     assert z.mean() == pytest.approx(0.075, rel=0.1)
     heights = [np.percentile(z[(x >= low) & (x < low + 0.1)], 99) for low in (0.0, 0.1, 0.2, 0.3)]

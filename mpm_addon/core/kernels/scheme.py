@@ -95,12 +95,11 @@ def cubic_weights(d):
     """The weights of the nodes at -1, 0, +1 and +2 for an offset d in [0, 1] from the centre node."""
     e = 1.0 - d
     sixth = 1.0 / 6.0
-    return (
-        sixth * (e * e * e),
-        0.5 * (d * d * d) - d * d + 4.0 * sixth,
-        0.5 * (e * e * e) - e * e + 4.0 * sixth,
-        sixth * (d * d * d),
-    )
+    w0 = sixth * (e * e * e)
+    w1 = 0.5 * (d * d * d) - d * d + 4.0 * sixth
+    w3 = sixth * (d * d * d)
+    # so that they add up to one in any float: the gathered velocity would grow or shrink at every step
+    return w0, w1, 1.0 - (w0 + w1 + w3), w3
 
 
 @generic
