@@ -25,6 +25,16 @@ def test_a_column_of_water_at_rest_has_the_pressure_of_its_weight(dimension: int
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("offset", [0.25, 0.5, 0.75])
+def test_water_does_not_sink_into_walls_that_lie_between_nodes(offset: float) -> None:
+    """All walls of the tank lie a part of a cell off the nodes of the grid."""
+    column = water_column(2, cells=20, offset=offset)
+    assert column.centre == pytest.approx(CENTRE, rel=0.003)
+    assert column.gradient == pytest.approx(-DENSITY * GRAVITY, rel=0.05)
+    assert column.volume_ratio == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.slow
 def test_water_on_the_moon_weighs_less() -> None:
     """Negative control: a sixth of the gravity gives a sixth of the pressure."""
     column = water_column(2, gravity=GRAVITY / 6.0, cells=20, seconds=1.0)

@@ -24,3 +24,9 @@ def test_two_elastic_balls_that_meet_head_on_exchange_their_velocities(dimension
 def test_an_elastic_ball_bounces_back_to_most_of_its_height(dimension: int, cells: int) -> None:
     bounce = bouncing_ball(dimension, cells=cells)
     assert 0.75 < bounce.rebound < 1.0
+
+
+@pytest.mark.xfail(reason="contact with a floor between two nodes takes energy: .57, .39 and .57 of the height instead of .80", strict=True)
+@pytest.mark.parametrize("offset", [0.25, 0.5, 0.75])
+def test_a_ball_rebounds_as_high_wherever_between_two_nodes_the_floor_lies(offset: float) -> None:
+    assert bouncing_ball(2, cells=20, offset=offset).rebound == pytest.approx(bouncing_ball(2, cells=20).rebound, rel=0.1)
