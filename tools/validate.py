@@ -161,8 +161,8 @@ def rows() -> list[Row]:
             "8 %",
             f"{sag.tip[1]:.3f} L",
         )
-    for dimension in (2, 3):
-        column = water_column.water_column(dimension)
+    for dimension, cells in ((2, 40), (3, 20)):
+        column = water_column.water_column(dimension, cells=cells)
         weight = water_column.DENSITY * 9.81
         add(f"Water at rest, {dimension}D: pressure gradient", "ρ g", "1", "5 %", f"{column.gradient / -weight:.3f}")
         add(

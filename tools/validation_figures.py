@@ -68,9 +68,13 @@ def draw_water_column(figure: Figure, left: Axes, right: Axes) -> None:
     height = np.array([0.0, water_column.HEIGHT])
     weight = water_column.DENSITY * GRAVITY
     left.plot(weight * (water_column.HEIGHT - height) / 1000.0, height, color=GREY, label="ρ g (H − z)")
-    for dimension, sampling, color, marker in ((2, "lattice", BLUE, "o"), (2, "poisson", ORANGE, "s"), (3, "lattice", GREEN, "^")):
-        column = water_column.water_column(dimension, sampling=sampling)
-        name = f"{dimension}D, {sampling}"
+    for dimension, cells, sampling, color, marker in (
+        (2, 40, "lattice", BLUE, "o"),
+        (2, 40, "poisson", ORANGE, "s"),
+        (3, 20, "lattice", GREEN, "^"),
+    ):
+        column = water_column.water_column(dimension, cells=cells, sampling=sampling)
+        name = f"{dimension}D, {cells} cells high, {sampling}"
         left.plot(column.pressure / 1000.0, column.height, marker, color=color, markersize=3.5, label=name)
         right.plot(column.time, column.centres / water_column.CENTRE, color=color, linewidth=0.9, label=name)
     right.axhspan(0.997, 1.003, color="#f3f3f3", zorder=0)
