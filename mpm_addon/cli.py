@@ -61,9 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
     bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
     bake.add_argument("--frames", metavar="A-B", type=_frame_range, help="keep these frames only (default: all)")
-    bake.add_argument(
-        "--threads", metavar="N", type=_thread_count, help="threads (default: all cores); may exceed them"
-    )
+    bake.add_argument("--threads", metavar="N", type=_thread_count, help="threads (default: all cores); may exceed them")
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     bake.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
     bake.add_argument("--json", action="store_true", help="print one JSON object a line")
