@@ -93,6 +93,7 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
     extremes, rigid = np.zeros((1, 3)), np.zeros(9)
     coordinates = np.zeros((0, 3), np.int64)
     distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
+    feet = contact.room_for_feet(0)
     pairs = np.zeros((0, 2), np.int64)
     is_surface = np.zeros(distance.shape, np.bool_)
     near = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
@@ -104,16 +105,16 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
         (contact.find_surface, (nothing, nothing, around, distance, is_surface)),
         (contact.fill_nodes, (nodes, nothing, distance, 0.0)),
         (
-            contact.share_momentum,
-            (nodes, coordinates, nothing, distance, normal, is_surface, 0, 0.0, rigid, 1.0, 1.0, distance, distance),
+            contact.collide_nodes,
+            (nodes, coordinates, nothing, distance, normal, is_surface, 0, 0.0, rigid, 1.0, 1.0, distance),
         ),
         (
-            contact.collide_surface,
-            (
-                nodes, coordinates, around, pairs, nothing, nothing, distance, normal, 0, 0.0, rigid, 1.0,
-                distance, distance, np.zeros((0, 4)), True,
-            ),
+            contact.meet_feet,
+            (nodes, coordinates, around, pairs, nothing, nothing, distance, normal, rigid, 1.0, feet),
         ),
+        (contact.share_momentum, (nodes.reshape(-1, blocks.NODE), feet, 0, 0, distance.reshape(-1))),
+        (contact.press_evenly, (nodes.reshape(-1, blocks.NODE), feet, 0, 0)),
+        (contact.collide_feet, (nodes.reshape(-1, blocks.NODE), feet, 0, 0, 0.0)),
         (
             collision.collide_particles,
             (table, first, 1, nothing, near, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(0)),

@@ -12,9 +12,21 @@ from .geometry.distance import distance_query
 from .geometry.motion import velocity_at
 from .geometry.section import section_of
 from .geometry.shapes.plane import Plane
-from .kernels.blocks import ARENA, BLOCK
+from .kernels.blocks import ARENA, BLOCK, NODE
 from .kernels.collision import collide_particles, fill_arenas
-from .kernels.contact import SEPARATE, SLIP, STICKY, collide_surface, fill_nodes, find_surface, share_momentum
+from .kernels.contact import (
+    SEPARATE,
+    SLIP,
+    STICKY,
+    collide_feet,
+    collide_nodes,
+    fill_nodes,
+    find_surface,
+    meet_feet,
+    press_evenly,
+    room_for_feet,
+    share_momentum,
+)
 from .particle_store import ParticleStore
 
 Floats = NDArray[np.float64]
@@ -66,9 +78,9 @@ class Obstacle:
         self._row_of_block = self._seen
         self._is_surface = np.zeros((0, len(self._corners)), np.bool_)
         self._surface_nodes = np.zeros((0, 2), np.int64)
-        self._impulses = np.zeros((0, 4))
-        self._shared = np.zeros((0, len(self._corners)))
-        self._counted = self._shared
+        self._feet = room_for_feet(0)
+        self._found = 0
+        self._counted = np.zeros((0, len(self._corners)))
         self._near = self._seen
         self._arenas = np.zeros((0, ARENA, 1 if self._is_plane else ARENA, ARENA), np.float32)
         self._pushed = np.zeros(0)
@@ -112,10 +124,10 @@ class Obstacle:
         self._row_of_block = np.full(len(keys), -1, np.int64)
         self._row_of_block[self._rows] = np.arange(len(self._rows))
         self._is_surface = np.zeros(self._field.distance.shape, np.bool_)
-        self._shared, self._counted = np.zeros(self._field.distance.shape), np.zeros(self._field.distance.shape)
+        self._counted = np.zeros(self._field.distance.shape)
         find_surface(self._rows, self._row_of_block, store.layout.node_neighbours, self._field.distance, self._is_surface)
         self._surface_nodes = np.argwhere(self._is_surface)
-        self._impulses = np.zeros((len(self._surface_nodes), 4))
+        self._feet = room_for_feet(len(self._surface_nodes))
         self._find_near_blocks(store)
 
     def _find_near_blocks(self, store: ParticleStore) -> None:
@@ -149,22 +161,27 @@ class Obstacle:
         distance, normal = self._query(np.ascontiguousarray(local))
         return distance * scale, normal @ rotation.T / scale
 
-    def share_momentum(self, store: ParticleStore) -> None:
-        """Let the nodes inside share their momentum with the obstacle; once in a step, before `push_nodes`."""
-        self._impulses[:] = 0.0
-        share_momentum(
-            store.nodes, store.layout.node_coordinates, self._rows, self._field.distance, self._field.normal, self._is_surface,
-            self._surface, self._friction, self._rigid, self.spacing, self._filled_mass, self._counted, self._shared,
+    def meet_matter(self, store: ParticleStore) -> None:
+        """Find where matter is at the surface, and apply the obstacle to the nodes inside; once in a step, before `push_nodes`."""
+        layout, field = store.layout, self._field
+        collide_nodes(
+            store.nodes, layout.node_coordinates, self._rows, field.distance, field.normal, self._is_surface,
+            self._surface, self._friction, self._rigid, self.spacing, self._filled_mass, self._counted,
         )  # fmt: skip
-
-    def push_nodes(self, store: ParticleStore, *, is_first: bool) -> None:
-        """Apply the obstacle to the velocities at the nodes around its surface."""
-        layout = store.layout
-        collide_surface(
+        self._found = meet_feet(
             store.nodes, layout.node_coordinates, layout.node_neighbours, self._surface_nodes, self._rows, self._row_of_block,
-            self._field.distance, self._field.normal, self._surface, self._friction, self._rigid, self.spacing,
-            self._counted, self._shared, self._impulses, is_first,
+            field.distance, field.normal, self._rigid, self.spacing, self._feet,
         )  # fmt: skip
+        if self._found:
+            nodes = store.nodes.reshape(-1, NODE)
+            share_momentum(nodes, self._feet, self._found, self._surface, self._counted.reshape(-1))
+            if self._surface != STICKY:
+                press_evenly(nodes, self._feet, self._found, self._surface)
+
+    def push_nodes(self, store: ParticleStore) -> None:
+        """Apply the obstacle to the velocities at the nodes around its surface."""
+        if self._found:
+            collide_feet(store.nodes.reshape(-1, NODE), self._feet, self._found, self._surface, self._friction)
 
     def fill(self, store: ParticleStore, filling: float) -> None:
         """Count the nodes inside as filled with a mass [kg]."""

@@ -234,12 +234,11 @@ class Simulation:
             update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0, 0.0, 0.0, 0.0)
         particles_to_grid(*common, dt, spacing, store.scratch, store.index, store.arenas)
         update_grid(store.arenas, layout.node_arenas, store.nodes, dt, *self._gravity)
-        # twice, so that a node in a corner ends up outside of all of them
         for obstacle in self.obstacles:
-            obstacle.share_momentum(store)
-        for is_first in (True, False):
-            for obstacle in self.obstacles:
-                obstacle.push_nodes(store, is_first=is_first)
+            obstacle.meet_matter(store)
+        # twice, so that a node in a corner ends up outside of all of them
+        for obstacle in self.obstacles + self.obstacles:
+            obstacle.push_nodes(store)
         if self._filling > 0.0:
             for obstacle in self.obstacles:
                 obstacle.fill(store, self._filling)

@@ -7,9 +7,11 @@ nodes that lies. Nodes farther inside move with the obstacle.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from .blocks import BLOCK, NEIGHBOURS, NODE
 from .compilation import kernel
@@ -18,6 +20,45 @@ from .node_lookup import corner_place, neighbour_of_node
 STICKY, SLIP, SEPARATE = 0, 1, 2
 # one after another, surface points share their nodes; so often they are gone through
 SWEEPS = 2
+
+
+class Feet(NamedTuple):
+    """The feet of an obstacle's surface nodes on its surface, with the nodes around each; those in use come first.
+
+    Nodes are numbered through all blocks, nodes inside through the rows of blocks near the obstacle.
+
+    Attributes:
+        nodes, insides: (n,) the node that each foot belongs to, in both countings.
+        counts: (n,) nodes with matter around.
+        corners, inside_corners: (n, 8) these nodes; -1 for those outside.
+        weights: (n, 8) linear weights; heights: (n, 8) above the surface [cells]; masses: (n, 8) that they count [kg].
+        normals: (n, 3); velocities: (n, 3) of the obstacle [m/s].
+        impulses: (n, 4) normal, and the vector of friction [kg m/s].
+        shared: (n,) the momentum towards the obstacle that the node shared with it [kg m/s].
+    """
+
+    nodes: NDArray[np.int64]
+    insides: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    corners: NDArray[np.int64]
+    inside_corners: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    heights: NDArray[np.float64]
+    masses: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    impulses: NDArray[np.float64]
+    shared: NDArray[np.float64]
+
+
+def room_for_feet(count: int) -> Feet:
+    """Arrays for so many feet."""
+    one, eight = np.zeros(count, np.int64), np.zeros((count, 8), np.int64)
+    return Feet(
+        one, one.copy(), one.copy(), eight, eight.copy(),
+        np.zeros((count, 8)), np.zeros((count, 8)), np.zeros((count, 8)),
+        np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 4)), np.zeros(count),
+    )  # fmt: skip
 
 
 @kernel
@@ -74,7 +115,7 @@ def find_surface(rows, row_of_block, neighbours, distance, is_surface):
     """Find the nodes inside that lie next to one outside.
 
     Args:
-        rows, row_of_block, neighbours, distance: see `collide_surface`.
+        rows, row_of_block, neighbours, distance: see `meet_feet`.
         is_surface: (k, block nodes) result.
     """
     for row in prange(rows.size):
@@ -98,36 +139,60 @@ def obstacle_velocity(block, ix, iy, iz, node_blocks, rigid, spacing):
 
 
 @kernel
-def gather_foot(x, y, z, nx, ny, nz, neighbours, nodes, blocks, places, weights, heights):
-    """Find the nodes with matter at the corners of a point's cell, with their linear weights; returns their number.
+def meet_feet(nodes, node_blocks, neighbours, surface_nodes, rows, row_of_block, distance, normal, rigid, spacing, feet):
+    """Find the feet of the nodes next to the surface that have matter, and the nodes with matter around each.
 
     Args:
-        x, y, z: the point, in cells from a node block's origin; nx, ny, nz: the normal there.
-        neighbours: (27,) or, in the plane, (9,) node blocks around that block, -1 where there is none.
-        blocks, places, weights: (8,) results; heights: (8,) result: of the nodes above the surface [cells].
+        nodes, node_blocks, rows, distance, normal, rigid, spacing: see `collide_nodes`.
+        neighbours: (node blocks, 27 or 9) node blocks around each node block, -1 where there is none.
+        surface_nodes: (n, 2) row and place of the nodes next to the surface.
+        row_of_block: the row of each node block, -1 where it is not near.
+        feet: see `Feet`; all but impulses, shared and masses are results.
+
+    Returns:
+        The number of feet.
     """
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
-    count = 0
-    for corner in range(8):
-        ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
-        share = (1.0 - abs(x - ix)) * (1.0 - abs(y - iy)) * (1.0 - abs(z - iz))
-        block = neighbour_of_node(ix, iy, iz, neighbours) if share > 0.0 else -1
-        if block < 0:
+    block_nodes = distance.shape[1]
+    found = 0
+    for index in range(surface_nodes.shape[0]):
+        row, place = surface_nodes[index, 0], surface_nodes[index, 1]
+        number = rows[row]
+        if nodes[number, NODE * place + 3] == 0.0:
             continue
-        place = corner_place(ix, iy, iz, neighbours)
-        if nodes[block, NODE * place + 3] > 0.0:
-            blocks[count], places[count], weights[count] = block, place, share
-            heights[count] = (ix - x) * nx + (iy - y) * ny + (iz - z) * nz
-            count += 1
-    return count
+        nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
+        depth = -distance[row, place] / spacing
+        ix, iy, iz = node_of_place(place, block_nodes)
+        x, y, z = ix + depth * nx, iy + depth * ny, iz + depth * nz
+        feet.normals[found, 0], feet.normals[found, 1], feet.normals[found, 2] = nx, ny, nz
+        velocity = obstacle_velocity(number, x, y, z, node_blocks, rigid, spacing)
+        feet.velocities[found, 0], feet.velocities[found, 1], feet.velocities[found, 2] = velocity
+        feet.nodes[found] = number * block_nodes + place
+        feet.insides[found] = row * block_nodes + place
+        cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+        count = 0
+        for corner in range(8):
+            jx, jy, jz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
+            share = (1.0 - abs(x - jx)) * (1.0 - abs(y - jy)) * (1.0 - abs(z - jz))
+            block = neighbour_of_node(jx, jy, jz, neighbours[number]) if share > 0.0 else -1
+            if block < 0:
+                continue
+            at = corner_place(jx, jy, jz, neighbours[number])
+            if nodes[block, NODE * at + 3] > 0.0:
+                other = row_of_block[block]
+                is_inside = other >= 0 and distance[other, at] <= 0.0
+                feet.corners[found, count] = block * block_nodes + at
+                feet.inside_corners[found, count] = other * block_nodes + at if is_inside else -1
+                feet.weights[found, count] = share
+                feet.heights[found, count] = (jx - x) * nx + (jy - y) * ny + (jz - z) * nz
+                count += 1
+        feet.counts[found] = count
+        found += 1
+    return found
 
 
 @kernel(parallel=True)
-def share_momentum(nodes, node_blocks, rows, distance, normal, is_surface, surface, friction, rigid, spacing, filled_mass, counted, shared):
-    """Let the nodes next to the surface share their momentum with the obstacle, as if it filled them; those farther in move with it.
-
-    Only what contact changes is shared: the normal part, of a sticky surface all of it. Then `collide_surface` can weigh these
-    nodes as filled: by their own mass alone the lightest would move, and far.
+def collide_nodes(nodes, node_blocks, rows, distance, normal, is_surface, surface, friction, rigid, spacing, filled_mass, counted):
+    """Apply an obstacle to the velocities of the nodes inside it that do not lie next to its surface.
 
     Args:
         nodes: (node blocks, 4 * block nodes) velocity and mass; changed.
@@ -138,156 +203,170 @@ def share_momentum(nodes, node_blocks, rows, distance, normal, is_surface, surfa
         surface: STICKY, SLIP or SEPARATE; friction: Coulomb coefficient.
         rigid: (9,) velocity of the obstacle's origin [m/s], angular velocity [rad/s], origin [m].
         filled_mass: the least mass with which a node inside counts [kg].
-        counted: (k, block nodes) result: the mass with which nodes inside count [kg].
-        shared: (k, block nodes) result: the momentum towards the obstacle that nodes next to the surface lost [kg m/s].
+        counted: (k, block nodes) result: the mass with which the nodes inside count [kg].
     """
     for row in prange(rows.size):
         number = rows[row]
         node = nodes[number]
         for place in range(distance.shape[1]):
             at = NODE * place
-            shared[row, place] = 0.0
-            if distance[row, place] > 0.0 or node[at + 3] == 0.0:
+            counted[row, place] = max(node[at + 3], filled_mass)
+            if distance[row, place] > 0.0 or is_surface[row, place] or node[at + 3] == 0.0:
                 continue
             ix, iy, iz = node_of_place(place, distance.shape[1])
-            counted[row, place] = max(node[at + 3], filled_mass)
             ou, ov, ow = obstacle_velocity(number, ix, iy, iz, node_blocks, rigid, spacing)
-            u, v, w = node[at] - ou, node[at + 1] - ov, node[at + 2] - ow
             nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
-            inward = u * nx + v * ny + w * nz
-            lost = max(0.0, 1.0 - node[at + 3] / filled_mass)
-            if not is_surface[row, place]:
-                u, v, w = contact_velocity(u, v, w, nx, ny, nz, surface, friction)
-            elif surface == STICKY:
-                u, v, w = u - lost * u, v - lost * v, w - lost * w
-            elif surface == SLIP or inward < 0.0:
-                u, v, w = u - lost * inward * nx, v - lost * inward * ny, w - lost * inward * nz
-                shared[row, place] = -min(0.0, lost * inward) * node[at + 3]
-            else:
-                counted[row, place] = node[at + 3]
+            u, v, w = contact_velocity(node[at] - ou, node[at + 1] - ov, node[at + 2] - ow, nx, ny, nz, surface, friction)
             node[at], node[at + 1], node[at + 2] = u + ou, v + ov, w + ow
 
 
 @kernel
-def push_foot(nodes, count, blocks, places, weights, masses, p, q, r):
-    """Give the nodes around a foot their shares of an impulse [kg m/s]."""
-    for n in range(count):
-        node, at, share = nodes[blocks[n]], NODE * places[n], weights[n] / masses[n]
-        node[at] += share * p
-        node[at + 1] += share * q
-        node[at + 2] += share * r
+def excess_velocity(u, v, w, p, q, r, nx, ny, nz, part, surface):
+    """The part of a node's velocity u that brings about the velocity p at its foot, where the surface does not allow that [m/s].
+
+    It is along p, at most `part` times p and at most what u has along p; zero where u does not add to p.
+    """
+    if surface != STICKY:
+        inward, breaking = u * nx + v * ny + w * nz, p * nx + q * ny + r * nz
+        if surface == SEPARATE and breaking >= 0.0:
+            return 0.0, 0.0, 0.0
+        u, v, w, p, q, r = inward * nx, inward * ny, inward * nz, breaking * nx, breaking * ny, breaking * nz
+    along, size = u * p + v * q + w * r, p * p + q * q + r * r
+    if along <= 0.0:
+        return 0.0, 0.0, 0.0
+    share = min(along / size, part)
+    return share * p, share * q, share * r
 
 
 @kernel
-def meet_foot(
-    index, nodes, node_blocks, neighbours, surface_nodes, rows, row_of_block, distance, normal, rigid, spacing, counted,
-    blocks, places, weights, heights, masses,
-):  # fmt: skip
-    """Find what lies around the foot of a node next to the surface; see `collide_surface` for the arguments.
+def velocity_at_foot(nodes, feet, index):
+    """The velocity of matter at a foot, relative to the obstacle [m/s]."""
+    ou, ov, ow = feet.velocities[index, 0], feet.velocities[index, 1], feet.velocities[index, 2]
+    u, v, w = 0.0, 0.0, 0.0
+    for n in range(feet.counts[index]):
+        node, weight = nodes[feet.corners[index, n]], feet.weights[index, n]
+        u += weight * (node[0] - ou)
+        v += weight * (node[1] - ov)
+        w += weight * (node[2] - ow)
+    return u, v, w
+
+
+@kernel
+def push_foot(nodes, feet, index, p, q, r):
+    """Give the nodes around a foot their shares of an impulse [kg m/s]."""
+    for n in range(feet.counts[index]):
+        node, share = nodes[feet.corners[index, n]], feet.weights[index, n] / feet.masses[index, n]
+        node[0] += share * p
+        node[1] += share * q
+        node[2] += share * r
+
+
+@kernel
+def share_momentum(nodes, feet, found, surface, counted):
+    """Let the nodes next to the surface share their momentum with the obstacle, as if it filled them.
+
+    By their own mass alone the lightest would move, and far. Only the velocity that contact is about to change is shared, so
+    that what the nodes mirror of the matter above, which is at rest at the surface, stays.
 
     Args:
-        masses: (8,) result: what the nodes around count [kg].
-
-    Returns:
-        How many nodes, the velocity relative to the obstacle [m/s], the normal; and what an impulse changes the velocity by, alone
-        and where all feet around get the same [1/kg], and the share of an impulse that matter feels.
+        nodes: (nodes, 4) velocity and mass; changed.
+        feet: what `meet_feet` found, `found` of them; masses and shared are results.
+        counted: (inside nodes,) the mass with which the nodes inside count [kg]; changed.
     """
-    row, place = surface_nodes[index, 0], surface_nodes[index, 1]
-    number = rows[row]
-    nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
-    if nodes[number, NODE * place + 3] == 0.0:
-        return 0, (0.0, 0.0, 0.0), (nx, ny, nz), (0.0, 0.0, 0.0)
-    depth = -distance[row, place] / spacing
-    ix, iy, iz = node_of_place(place, distance.shape[1])
-    x, y, z = ix + depth * nx, iy + depth * ny, iz + depth * nz
-    count = gather_foot(x, y, z, nx, ny, nz, neighbours[number], nodes, blocks, places, weights, heights)
-    ou, ov, ow = obstacle_velocity(number, x, y, z, node_blocks, rigid, spacing)
-    u, v, w, mobility, common_mobility, felt = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for n in range(count):
-        node, at, weight = nodes[blocks[n]], NODE * places[n], weights[n]
-        u += weight * (node[at] - ou)
-        v += weight * (node[at + 1] - ov)
-        w += weight * (node[at + 2] - ow)
-        other = row_of_block[blocks[n]]
-        is_inside = other >= 0 and distance[other, places[n]] <= 0.0
-        masses[n] = counted[other, places[n]] if is_inside else node[at + 3]
-        mobility += weight * weight / masses[n]
-        common_mobility += weight * max(0.0, 1.0 - abs(heights[n])) / masses[n]
-        felt += weight * node[at + 3] / masses[n]
-    return count, (u, v, w), (nx, ny, nz), (mobility, common_mobility, felt)
+    for index in range(found):
+        nx, ny, nz = feet.normals[index, 0], feet.normals[index, 1], feet.normals[index, 2]
+        part = math.inf
+        for n in range(feet.counts[index]):
+            if feet.corners[index, n] == feet.nodes[index]:
+                part = 1.0 / feet.weights[index, n]
+        u, v, w = velocity_at_foot(nodes, feet, index)
+        node = nodes[feet.nodes[index]]
+        ou, ov, ow = feet.velocities[index, 0], feet.velocities[index, 1], feet.velocities[index, 2]
+        # kept here until all have been found
+        feet.impulses[index, 1:4] = excess_velocity(
+            node[0] - ou, node[1] - ov, node[2] - ow, u, v, w, nx, ny, nz, part, surface
+        )
+    for index in range(found):
+        node = nodes[feet.nodes[index]]
+        u, v, w = feet.impulses[index, 1], feet.impulses[index, 2], feet.impulses[index, 3]
+        feet.impulses[index] = 0.0
+        feet.shared[index] = 0.0
+        if u == 0.0 and v == 0.0 and w == 0.0:
+            counted[feet.insides[index]] = node[3]
+            continue
+        lost = 1.0 - node[3] / counted[feet.insides[index]]
+        node[0] -= lost * u
+        node[1] -= lost * v
+        node[2] -= lost * w
+        inward = u * feet.normals[index, 0] + v * feet.normals[index, 1] + w * feet.normals[index, 2]
+        feet.shared[index] = max(0.0, -lost * inward) * node[3]
+    for index in range(found):
+        for n in range(feet.counts[index]):
+            inside = feet.inside_corners[index, n]
+            feet.masses[index, n] = counted[inside] if inside >= 0 else nodes[feet.corners[index, n], 3]
 
 
 @kernel
-def collide_surface(
-    nodes, node_blocks, neighbours, surface_nodes, rows, row_of_block, distance, normal, surface, friction, rigid, spacing,
-    counted, shared, impulses, is_first,
-):  # fmt: skip
+def press_evenly(nodes, feet, found, surface):
+    """Give all feet at once the normal impulses that are right where the pressure is even along the surface."""
+    for index in range(found):
+        mobility = 0.0
+        for n in range(feet.counts[index]):
+            mobility += feet.weights[index, n] * max(0.0, 1.0 - abs(feet.heights[index, n])) / feet.masses[index, n]
+        u, v, w = velocity_at_foot(nodes, feet, index)
+        inward = u * feet.normals[index, 0] + v * feet.normals[index, 1] + w * feet.normals[index, 2]
+        impulse = -inward / mobility if mobility > 0.0 else 0.0
+        feet.impulses[index, 0] = max(0.0, impulse) if surface == SEPARATE else impulse
+    for index in range(found):
+        impulse = feet.impulses[index, 0]
+        nx, ny, nz = feet.normals[index, 0], feet.normals[index, 1], feet.normals[index, 2]
+        push_foot(nodes, feet, index, impulse * nx, impulse * ny, impulse * nz)
+
+
+@kernel
+def collide_feet(nodes, feet, found, surface, friction):
     """Apply an obstacle to the velocity that matter has at its surface, at the foot of every node next to it.
 
     At a foot the velocity is v = sum w_i v_i, linear between the nodes. An impulse J there, w_i J on node i, changes it
     by J sum w_i^2 / m_i. The normal impulse brings v.n to 0; friction is at most mu times what matter felt of it, with what its
-    nodes had shared before, and against the sliding.
-    Nodes inside count as filled with the obstacle (see `share_momentum`).
-    Feet share nodes: all get what is right where the pressure is even; then they are gone through one after another, forth
-    and back (projected Gauss-Seidel), always in the same order.
+    nodes had shared before, and against the sliding. Nodes inside count as filled with the obstacle (see `share_momentum`).
+    Feet share nodes: they are gone through one after another, forth and back (projected Gauss-Seidel), always in the same order.
 
     Args:
-        nodes, node_blocks, rows, distance, normal, surface, friction, rigid, spacing, counted, shared: see `share_momentum`.
-        neighbours: (node blocks, 27 or 9) node blocks around each node block, -1 where there is none.
-        surface_nodes: (n, 2) row and place of the nodes next to the surface.
-        row_of_block: the row of each node block, -1 where it is not near.
-        impulses: (n, 4) of the feet so far: normal, and the vector of friction [kg m/s]; changed.
-        is_first: whether these are the first impulses of the step.
+        nodes: (nodes, 4) velocity and mass; changed.
+        feet: what `meet_feet` found, `found` of them; the impulses are changed.
     """
-    blocks, places, weights = np.empty(8, np.int64), np.empty(8, np.int64), np.empty(8)
-    heights, masses = np.empty(8), np.empty(8)
-    total = surface_nodes.shape[0]
-    for turn in range(2 * total if is_first else 0):
-        index = turn % total
-        count, (u, v, w), (nx, ny, nz), (_, mobility, _) = meet_foot(
-            index, nodes, node_blocks, neighbours, surface_nodes, rows, row_of_block, distance, normal, rigid, spacing, counted,
-            blocks, places, weights, heights, masses,
-        )  # fmt: skip
-        if count == 0 or surface == STICKY:
+    for turn in range(SWEEPS * found):
+        index = turn % found if turn // found % 2 == 0 else found - 1 - turn % found
+        mobility, felt = 0.0, 0.0
+        for n in range(feet.counts[index]):
+            weight, mass = feet.weights[index, n], feet.masses[index, n]
+            mobility += weight * weight / mass
+            felt += weight * nodes[feet.corners[index, n], 3] / mass
+        if mobility == 0.0:
             continue
-        if turn < total:
-            impulse = -(u * nx + v * ny + w * nz) / mobility
-            impulses[index, 0] = max(0.0, impulse) if surface == SEPARATE else impulse
-        else:
-            impulse = impulses[index, 0]
-            push_foot(nodes, count, blocks, places, weights, masses, impulse * nx, impulse * ny, impulse * nz)
-    for turn in range(SWEEPS * total):
-        index = turn % total if turn // total % 2 == 0 else total - 1 - turn % total
-        count, (u, v, w), (nx, ny, nz), (mobility, _, felt) = meet_foot(
-            index, nodes, node_blocks, neighbours, surface_nodes, rows, row_of_block, distance, normal, rigid, spacing, counted,
-            blocks, places, weights, heights, masses,
-        )  # fmt: skip
-        if count == 0:
-            continue
+        u, v, w = velocity_at_foot(nodes, feet, index)
         if surface == STICKY:
-            factor = -1.0 / mobility
-            push_foot(nodes, count, blocks, places, weights, masses, factor * u, factor * v, factor * w)
+            push_foot(nodes, feet, index, -u / mobility, -v / mobility, -w / mobility)
             continue
+        nx, ny, nz = feet.normals[index, 0], feet.normals[index, 1], feet.normals[index, 2]
         inward = u * nx + v * ny + w * nz
-        impulse = impulses[index, 0] - inward / mobility
+        impulse = feet.impulses[index, 0] - inward / mobility
         if surface == SEPARATE:
             impulse = max(0.0, impulse)
-        change = impulse - impulses[index, 0]
-        impulses[index, 0] = impulse
-        push_foot(nodes, count, blocks, places, weights, masses, change * nx, change * ny, change * nz)
+        change = impulse - feet.impulses[index, 0]
+        feet.impulses[index, 0] = impulse
+        push_foot(nodes, feet, index, change * nx, change * ny, change * nz)
         if friction > 0.0:
-            p = impulses[index, 1] - (u - inward * nx) / mobility
-            q = impulses[index, 2] - (v - inward * ny) / mobility
-            r = impulses[index, 3] - (w - inward * nz) / mobility
+            p = feet.impulses[index, 1] - (u - inward * nx) / mobility
+            q = feet.impulses[index, 2] - (v - inward * ny) / mobility
+            r = feet.impulses[index, 3] - (w - inward * nz) / mobility
             size = math.sqrt(p * p + q * q + r * r)
-            pressing = max(0.0, impulse + shared[surface_nodes[index, 0], surface_nodes[index, 1]] / felt)
+            pressing = max(0.0, impulse + feet.shared[index] / felt)
             kept = min(1.0, friction * pressing / size) if size > 0.0 else 0.0
             p, q, r = kept * p, kept * q, kept * r
-            push_foot(
-                nodes, count, blocks, places, weights, masses,
-                p - impulses[index, 1], q - impulses[index, 2], r - impulses[index, 3],
-            )  # fmt: skip
-            impulses[index, 1], impulses[index, 2], impulses[index, 3] = p, q, r
+            push_foot(nodes, feet, index, p - feet.impulses[index, 1], q - feet.impulses[index, 2], r - feet.impulses[index, 3])
+            feet.impulses[index, 1], feet.impulses[index, 2], feet.impulses[index, 3] = p, q, r
 
 
 @kernel(parallel=True)
