@@ -52,18 +52,22 @@ class _Field:
 
 
 class Obstacle:
-    """One collider or wall."""
+    """One collider or wall.
 
-    def __init__(self, collider: Collider, scene: Scene) -> None:
+    Args:
+        filling: the mass of a node's cell full of the densest fluid [kg], 0 without fluids. Fluids meet an obstacle as if it were
+            full of them: a pool then keeps its volume. Solids meet it as it is: what it takes from their nodes inside would be
+            missing when they bounce.
+    """
+
+    def __init__(self, collider: Collider, scene: Scene, filling: float) -> None:
         self.name = collider.name
         self.spacing = scene.solver.grid_spacing
         self._surface = SURFACE_NUMBERS[collider.surface]
         self._friction = collider.friction
         self._motion = collider.motion
         self._fps = scene.time.fps
-        # as heavy as the densest matter
-        densest = max(scene.materials[e.material].law.density * e.mass_scale for e in scene.emitters)
-        self._filled_mass = densest * self.spacing**scene.solver.dimension
+        self._filling = filling
         self._is_plane = scene.solver.dimension == 2
         shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
         self._corners = _CORNERS[scene.solver.dimension]
@@ -166,7 +170,7 @@ class Obstacle:
         layout, field = store.layout, self._field
         collide_nodes(
             store.nodes, layout.node_coordinates, self._rows, field.distance, field.normal, self._is_surface,
-            self._surface, self._friction, self._rigid, self.spacing, self._filled_mass, self._counted,
+            self._surface, self._friction, self._rigid, self.spacing, self._filling, self._counted,
         )  # fmt: skip
         self._found = meet_feet(
             store.nodes, layout.node_coordinates, layout.node_neighbours, self._surface_nodes, self._rows, self._row_of_block,
@@ -183,9 +187,10 @@ class Obstacle:
         if self._found:
             collide_feet(store.nodes.reshape(-1, NODE), self._feet, self._found, self._surface, self._friction)
 
-    def fill(self, store: ParticleStore, filling: float) -> None:
-        """Count the nodes inside as filled with a mass [kg]."""
-        fill_nodes(store.nodes, self._rows, self._field.distance, filling)
+    def fill(self, store: ParticleStore) -> None:
+        """Count the nodes inside as filled, in the density that particles gather."""
+        if self._filling > 0.0:
+            fill_nodes(store.nodes, self._rows, self._field.distance, self._filling)
 
     def push_particles(self, store: ParticleStore, dt: float) -> float:
         """Push out the particles that came in during a step; returns how far, at most [cells]."""
@@ -202,9 +207,9 @@ class Obstacle:
         return self._is_moving
 
 
-def obstacles_of(scene: Scene) -> list[Obstacle]:
+def obstacles_of(scene: Scene, filling: float) -> list[Obstacle]:
     """The scene's colliders and the closed sides of its domain."""
-    return [Obstacle(collider, scene) for collider in (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)]
+    return [Obstacle(collider, scene, filling) for collider in (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)]
 
 
 def _walls(domain: Domain, dimension: int) -> list[Collider]:

@@ -96,10 +96,10 @@ class Simulation:
         self._step_seconds = 0.0
         self._drift = 0.0
         fluids = [body.law.density for body in self.bodies if body.is_fluid]
-        self._filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
+        filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
         self._extremes = np.zeros((PIECE_COUNT, 3))
         self._report("preparing", 0.0, 0.0)
-        self.obstacles: list[Obstacle] = obstacles_of(scene)
+        self.obstacles: list[Obstacle] = obstacles_of(scene, filling)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._report("compiling", 0.0, 0.0)
         compile_kernels(self.bodies, self._scheme, solver.dimension, self.store.dtype)
@@ -239,9 +239,8 @@ class Simulation:
         # twice, so that a node in a corner ends up outside of all of them
         for obstacle in self.obstacles + self.obstacles:
             obstacle.push_nodes(store)
-        if self._filling > 0.0:
-            for obstacle in self.obstacles:
-                obstacle.fill(store, self._filling)
+        for obstacle in self.obstacles:
+            obstacle.fill(store)
         grid_to_particles(
             *common, layout.neighbours, store.nodes, store.nodes_before, dt, spacing, store.scratch, store.index, self._extremes
         )
