@@ -5,6 +5,8 @@ import pytest
 
 from .cases.column_collapse import COLUMNS, REFERENCE, Collapse, column_collapse, envelope
 
+HOLDS_MORE = pytest.mark.xfail(reason="a floor that holds, high above a node, holds more: 1.18 instead of 1.32", strict=True)
+
 
 def is_within(run: Collapse, aspect: float) -> bool:
     low, high = envelope(aspect)
@@ -52,10 +54,7 @@ def test_a_heap_has_the_same_run_out_wherever_between_two_nodes_a_floor_that_rub
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    reason="a floor that holds, between two nodes, holds more than the first particles: 1.01, 1.09 and 1.14 instead of 1.32", strict=True
-)
-@pytest.mark.parametrize("offset", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize("offset", [0.25, 0.5, pytest.param(0.75, marks=HOLDS_MORE)])
 def test_a_heap_has_the_same_run_out_wherever_between_two_nodes_a_floor_that_holds_lies(offset: float) -> None:
     on_node = column_collapse(2, 1.0)
     assert column_collapse(2, 1.0, offset=offset).run_out == pytest.approx(on_node.run_out, rel=0.1)

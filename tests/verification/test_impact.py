@@ -5,6 +5,8 @@ import pytest
 
 from .cases.impact import SPEED, bouncing_ball, colliding_balls
 
+TAKES_ENERGY = pytest.mark.xfail(reason="contact between two nodes takes energy: .71 and .66 of the height instead of .80", strict=True)
+
 
 @pytest.mark.parametrize(("dimension", "cells", "least"), [(2, 50, 0.93), (3, 25, 0.9)])
 def test_two_elastic_balls_that_meet_head_on_exchange_their_velocities(dimension: int, cells: int, least: float) -> None:
@@ -26,7 +28,6 @@ def test_an_elastic_ball_bounces_back_to_most_of_its_height(dimension: int, cell
     assert 0.75 < bounce.rebound < 1.0
 
 
-@pytest.mark.xfail(reason="contact with a floor between two nodes takes energy: .57, .39 and .57 of the height instead of .80", strict=True)
-@pytest.mark.parametrize("offset", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize("offset", [0.25, pytest.param(0.5, marks=TAKES_ENERGY), pytest.param(0.75, marks=TAKES_ENERGY)])
 def test_a_ball_rebounds_as_high_wherever_between_two_nodes_the_floor_lies(offset: float) -> None:
     assert bouncing_ball(2, cells=20, offset=offset).rebound == pytest.approx(bouncing_ball(2, cells=20).rebound, rel=0.1)
