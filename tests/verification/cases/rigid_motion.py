@@ -29,7 +29,7 @@ class FreeFall:
 
 
 def free_fall(dimension: int, precision: str, *, law: str = "neo_hookean", kernel: str = "quadratic", gravity: float = GRAVITY) -> FreeFall:
-    """An elastic block, thrown up: y_n = y_0 + v_0 n dt - g dt^2 n (n + 1) / 2, and no deformation at all.
+    """An elastic block (E 5e4 Pa), thrown up: y_n = y_0 + v_0 n dt - g dt^2 n (n + 1) / 2, and no deformation at all.
 
     The closed form is for g = 9.81 m/s^2, whatever `gravity` the block feels.
     """
@@ -37,7 +37,7 @@ def free_fall(dimension: int, precision: str, *, law: str = "neo_hookean", kerne
     start = np.array([1.5, -0.7 if dimension == 3 else 0.0, 2.0])
     thrown = Emitter("block", block((0.1, -0.4, -0.1), (0.5, 0.0, 0.3)), law, velocity=tuple(start), **lattice(dimension))
     described = scene(
-        thrown, material(law), seconds=count * dt, fps=10.0, gravity=(0.0, 0.0, -gravity),
+        thrown, material(law, young_modulus=5e4), seconds=count * dt, fps=10.0, gravity=(0.0, 0.0, -gravity),
         dimension=dimension, precision=precision, kernel=kernel, time_step=dt, grid_spacing=0.05,
     )  # fmt: skip
     simulation = Simulation(described)
