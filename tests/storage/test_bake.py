@@ -215,10 +215,6 @@ def test_nothing_is_written_for_a_scene_that_is_wrong(tmp_path: Path) -> None:
 
 
 UNSUPPORTED = {
-    "dimension 2": ("grid_spacing = 0.05", "grid_spacing = 0.05\ndimension = 2"),
-    'transfer "flip"': ("grid_spacing = 0.05", 'grid_spacing = 0.05\ntransfer = "flip"'),
-    'kernel "cubic"': ("grid_spacing = 0.05", 'grid_spacing = 0.05\nkernel = "cubic"'),
-    'mode "inflow"': ('name = "ball"', 'name = "ball"\nmode = "inflow"\nvelocity = [1, 0, 0]'),
     "forces": ("[[emitters]]", '[[forces]]\nkind = "wind"\n[[emitters]]'),
     "motion by vertices": (
         "[[emitters]]",

@@ -33,7 +33,7 @@ law = "water"
 bulk_modulus = 100000
 [materials.snow]
 preset = "powder_snow"
-density = 150
+density = 165
 [[emitters]]
 name = "Cube"
 material = "water"
@@ -114,9 +114,9 @@ def test_the_file_and_its_folder_are_the_same_scene(folder: Path) -> None:
 
 def test_a_preset_gives_the_law_and_the_file_changes_it(folder: Path) -> None:
     snow, preset = read_scene(folder).materials["snow"].law, load_material_preset("powder_snow")
-    assert snow.density == 150.0
+    assert snow.density == 165.0
     assert snow.hardening == preset.hardening  # type: ignore[attr-defined]
-    assert preset.density != 150.0
+    assert preset.density != 165.0
 
 
 def test_a_fixed_time_step_is_in_seconds(folder: Path) -> None:
