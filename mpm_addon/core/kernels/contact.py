@@ -139,6 +139,23 @@ def obstacle_velocity(block, ix, iy, iz, node_blocks, rigid, spacing):
 
 
 @kernel
+def has_matter_above(x, y, z, neighbours, row_of_block, distance, nodes):
+    """Whether a node outside carries matter at the corners of a point's cell, in cells from a node block's origin."""
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    for corner in range(8):
+        jx, jy, jz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
+        is_corner = abs(x - jx) < 1.0 and abs(y - jy) < 1.0 and abs(z - jz) < 1.0
+        block = neighbour_of_node(jx, jy, jz, neighbours) if is_corner else -1
+        if block < 0:
+            continue
+        at = corner_place(jx, jy, jz, neighbours)
+        row = row_of_block[block]
+        if nodes[block, NODE * at + 3] > 0.0 and (row < 0 or distance[row, at] > 0.0):
+            return True
+    return False
+
+
+@kernel
 def meet_feet(nodes, node_blocks, neighbours, surface_nodes, rows, row_of_block, distance, normal, rigid, spacing, feet):
     """Find the feet of the nodes next to the surface that have matter, and the nodes with matter around each.
 
@@ -185,6 +202,15 @@ def meet_feet(nodes, node_blocks, neighbours, surface_nodes, rows, row_of_block,
                 feet.weights[found, count] = share
                 feet.heights[found, count] = (jx - x) * nx + (jy - y) * ny + (jz - z) * nz
                 count += 1
+        if not has_matter_above(x + nx, y + ny, z + nz, neighbours[number], row_of_block, distance, nodes):
+            # what the node carries came through the wall from its other side
+            node, at = nodes[number], NODE * place
+            ou, ov, ow = velocity
+            outward = (node[at] - ou) * nx + (node[at + 1] - ov) * ny + (node[at + 2] - ow) * nz
+            node[at] -= outward * nx
+            node[at + 1] -= outward * ny
+            node[at + 2] -= outward * nz
+            continue
         feet.counts[found] = count
         found += 1
     return found
@@ -205,6 +231,8 @@ def collide_nodes(nodes, node_blocks, rows, distance, normal, is_surface, surfac
         filled_mass: the least mass with which a node inside counts [kg].
         counted: (k, block nodes) result: the mass with which the nodes inside count [kg].
     """
+    # through a wall of two or three cells a fluid would leave by the far side's nodes, which it may move away
+    far_surface = SLIP if surface == SEPARATE and filled_mass > 0.0 else surface
     for row in prange(rows.size):
         number = rows[row]
         node = nodes[number]
@@ -216,7 +244,7 @@ def collide_nodes(nodes, node_blocks, rows, distance, normal, is_surface, surfac
             ix, iy, iz = node_of_place(place, distance.shape[1])
             ou, ov, ow = obstacle_velocity(number, ix, iy, iz, node_blocks, rigid, spacing)
             nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
-            u, v, w = contact_velocity(node[at] - ou, node[at + 1] - ov, node[at + 2] - ow, nx, ny, nz, surface, friction)
+            u, v, w = contact_velocity(node[at] - ou, node[at + 1] - ov, node[at + 2] - ow, nx, ny, nz, far_surface, friction)
             node[at], node[at + 1], node[at + 2] = u + ou, v + ov, w + ow
 
 
