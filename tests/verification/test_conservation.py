@@ -1,12 +1,14 @@
-"""Mass and momentum of several bodies that meet, with both splines and all transfers."""
+"""Mass and momentum of bodies of every law that meet in one grid, with both splines and all transfers."""
 
 import numpy as np
 import pytest
 
+from mpm_addon.core.laws import LAWS
+
 from .cases.collision_of_materials import meeting
 
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5}
-MATERIALS = ("neo_hookean", "corotated", "snow", "sand", "water")
+MATERIALS = tuple(LAWS)
 SPLINES = pytest.mark.parametrize("kernel", ["quadratic", "cubic"])
 BOTH_DIMENSIONS = pytest.mark.parametrize("dimension", [2, 3])
 
