@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .description import Scene
-from .kernels import blocks, collision, contact, gather, grid, output, scatter
+from .kernels import blocks, collision, contact, grid, output, scatter
 from .kernels.compilation import teach_generic_functions
-from .kernels.rows import ROW_COUNT, STATE
+from .kernels.rows import MASS, STATE
 from .kernels.scheme import Scheme
 from .kernels.vector import LANE_COUNT
 from .laws import FluidLaw, Law
-from .laws.advance import advance_material
+from .laws.advance import EXTREME_COUNT, advance_material, advance_particles
+from .particle_store import ParticleStore
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Body:
         """Fill in the virgin state and the first stress of new particles.
 
         Args:
-            table: (ROW_COUNT, n) of this body alone; state and stress are changed.
+            table: (rows, n) of this body alone; state and stress are changed.
 
         Returns:
             The greatest wave speed [m/s] and the greatest velocity gradient [1/s].
@@ -57,11 +58,10 @@ class Body:
         padded = np.ascontiguousarray(table[:, filled])
         for row, value in enumerate(self.law.virgin_state):
             padded[STATE + row] = value
-        extremes = np.zeros((1, 3))
-        first, pieces = np.array([0, padded.shape[1]]), np.array([0, 1])
-        advance_material(self.constants, self.dimension, padded, first, 0, 1, pieces, 0.0, extremes)
+        extremes = np.zeros(3)
+        advance_material(self.constants, self.dimension, padded, 0.0, np.zeros_like(padded[MASS]), extremes)
         table[:] = padded[:, :count]
-        return float(extremes[0, 0]), float(extremes[0, 1])
+        return float(extremes[0]), float(extremes[1])
 
 
 def bodies_of(scene: Scene) -> list[Body]:
@@ -80,28 +80,25 @@ def bodies_of(scene: Scene) -> list[Body]:
     return bodies
 
 
-def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: Any) -> None:
+def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) -> None:
     """Compile, or load from disk, every kernel that a simulation of these bodies calls, by calling them with nothing to do."""
     teach_generic_functions()
-    table = np.zeros((ROW_COUNT, LANE_COUNT), dtype)
-    nothing = np.zeros(0, np.int64)
-    first, pieces = np.zeros(1, np.int64), np.zeros(2, np.int64)
-    arenas = np.zeros((0, blocks.NODE * blocks.ARENA**dimension), dtype)
-    nodes = np.zeros((0, blocks.NODE * blocks.BLOCK**dimension), dtype)
-    around = np.zeros((0, 3**dimension), np.int64)
-    scratch, index = np.zeros((1, gather.SCRATCH_SIZE), dtype), np.zeros((1, LANE_COUNT), np.int32)
-    extremes, rigid = np.zeros((1, 3)), np.zeros(9)
+    table, layout = np.zeros((store.row_count, LANE_COUNT), store.dtype), store.layout
+    nothing, nowhere = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+    arenas, nodes, around = store.arenas, store.nodes, layout.neighbours
+    pieces, scratch, index = np.zeros(2, np.int64), store.scratch, store.index
+    extremes, rigid = np.zeros((1, EXTREME_COUNT)), np.zeros(9)
     coordinates = np.zeros((0, 3), np.int64)
-    distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
+    distance, normal = np.zeros((0, blocks.BLOCK**store.dimension)), np.zeros((0, blocks.BLOCK**store.dimension, 3))
     feet = contact.room_for_feet(0)
     pairs = np.zeros((0, 2), np.int64)
     is_surface = np.zeros(distance.shape, np.bool_)
     near = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
-    common = (scheme, table, first, 1, pieces)
+    common = (scheme, table, layout.first)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-        (scatter.particles_to_grid, (*common, 0.0, 1.0, scratch, index, arenas)),
+        (scatter.particles_to_grid, (*common, 1, pieces, nowhere, 0.0, 1.0, scratch, index, arenas)),
         (grid.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
-        (gather.grid_to_particles, (*common, around, nodes, nodes, 0.0, 1.0, scratch, index, extremes)),
+        (grid.fastest_nodes, (np.zeros((1, nodes.shape[1]), store.dtype), 0, np.zeros((1, 2)))),
         (contact.find_surface, (nothing, nothing, around, distance, is_surface)),
         (contact.fill_nodes, (nodes, nothing, distance, 0.0)),
         (
@@ -117,11 +114,15 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
         (contact.collide_feet, (nodes.reshape(-1, blocks.NODE), feet, 0, 0, 0.0)),
         (
             collision.collide_particles,
-            (table, first, 1, nothing, near, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(0)),
+            (table, layout.first, 1, nothing, near, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(0)),
         ),
         (collision.fill_arenas, (nothing, around, nothing, distance, 1.0, near)),
-        (output.totals, (table, pieces, first, 1, np.zeros((1, 5)))),
+        (output.totals, (table, pieces, layout.first, 1, np.zeros((1, 5)))),
     ]
-    calls += [(advance_material, (body.constants, body.dimension, table, first, 0, 1, pieces, 0.0, extremes)) for body in bodies]
+    passing = (*common, 0, 1, pieces, around, nodes, nodes, nowhere, False, False, 0.0, 0.0, 1.0, scratch, index, arenas, extremes)
+    for body in bodies:
+        calls.append((advance_particles, (body.constants, *passing)))
+        calls.append((advance_material, (body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), np.zeros(3))))
     for function, arguments in calls:
         function(*arguments)
+    store.sort()

@@ -65,10 +65,7 @@ class Time:
     def __post_init__(self) -> None:
         validate(self, "time")
         if self.frame_end < self.frame_start:
-            raise SceneError(
-                f"time: frame_end {self.frame_end} is before frame_start {self.frame_start}; "
-                f"use at least {self.frame_start}."
-            )
+            raise SceneError(f"time: frame_end {self.frame_end} is before frame_start {self.frame_start}; use at least {self.frame_start}.")
 
     @property
     def frames(self) -> range:
@@ -291,15 +288,12 @@ def _check_emission_frames(emitter: Emitter, time: Time) -> None:
     start = time.frame_start if emitter.frame_start is None else emitter.frame_start
     end = time.frame_end if emitter.frame_end is None else emitter.frame_end
     if emitter.mode == "once" and start not in time.frames:
-        raise SceneError(
-            f"{subject}: frame_start {start} is not a frame of the scene; use {time.frame_start} to {time.frame_end}."
-        )
+        raise SceneError(f"{subject}: frame_start {start} is not a frame of the scene; use {time.frame_start} to {time.frame_end}.")
     if emitter.mode != "once" and end < start:
         raise SceneError(f"{subject}: frame_end {end} is before frame_start {start}; use at least {start}.")
     if emitter.mode != "once" and (start > time.frame_end or end < time.frame_start):
         raise SceneError(
-            f"{subject}: its frames {start} to {end} lie outside the scene's {time.frame_start} to {time.frame_end}; "
-            "let them overlap."
+            f"{subject}: its frames {start} to {end} lie outside the scene's {time.frame_start} to {time.frame_end}; let them overlap."
         )
 
 
@@ -312,7 +306,7 @@ def _check_flow(emitter: Emitter, dimension: int) -> None:
     speed = float(np.linalg.norm(velocity))
     if speed == 0.0:
         where = " in the x-z plane" if dimension == 2 else ""
-        raise SceneError(f'{subject}: velocity 0 m/s{where} brings nothing in; mode inflow needs a velocity such as (0, 0, -1).')
+        raise SceneError(f"{subject}: velocity 0 m/s{where} brings nothing in; mode inflow needs a velocity such as (0, 0, -1).")
     if np.linalg.norm(np.cross(velocity, turn)) > 1e-6 * speed * np.linalg.norm(turn):
         shown = ", ".join(f"{part:g}" for part in emitter.angular_velocity)
         remedy = "0" if dimension == 2 else "an axis along the velocity, or 0"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .bodies import Body
 from .kernels.blocks import BLOCK
-from .kernels.rows import DEFORMATION, MASS, POSITION, STATE, STATE_SIZE, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .kernels.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, STATE_SIZE, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .laws import FluidLaw
 from .laws.law import PrincipalLaw, TensorLaw
 from .simulation import Simulation
@@ -52,6 +52,8 @@ def velocity_gradients(simulation: Simulation) -> Floats:
 
 def deformations(simulation: Simulation) -> Floats:
     """Deformation gradients F, shape (n, 3, 3); of a fluid the identity, since it keeps J alone."""
+    if simulation.store.row_count == FLUID_ROW_COUNT:
+        return np.tile(np.eye(3), (simulation.store.particle_count, 1, 1))
     return _rows(simulation, DEFORMATION, 9).reshape(-1, 3, 3)
 
 
@@ -120,9 +122,7 @@ def elastic_energy(simulation: Simulation) -> float:
     states = _rows(simulation, STATE, STATE_SIZE)
     total = 0.0
     for body, its in _bodies(simulation):
-        energies = [
-            _energy_density(body, gradients[particle], stretches[particle], states[particle]) for particle in np.flatnonzero(its)
-        ]
+        energies = [_energy_density(body, gradients[particle], stretches[particle], states[particle]) for particle in np.flatnonzero(its)]
         total += float(volume[its] @ np.array(energies))
     return total
 

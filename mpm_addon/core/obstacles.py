@@ -85,7 +85,7 @@ class Obstacle:
         self._feet = room_for_feet(0)
         self._found = 0
         self._counted = np.zeros((0, len(self._corners)))
-        self._near = self._seen
+        self.near_blocks = self._seen
         self._arenas = np.zeros((0, ARENA, 1 if self._is_plane else ARENA, ARENA), np.float32)
         self._pushed = np.zeros(0)
 
@@ -143,8 +143,8 @@ class Obstacle:
         arenas = np.empty((len(near), *self._arenas.shape[1:]), np.float32)
         fill_arenas(near, neighbours, self._row_of_block, self._field.distance, self.spacing, arenas)
         is_touched = arenas.min(axis=(1, 2, 3), initial=np.inf) < 0.0
-        self._near, self._arenas = near[is_touched], arenas[is_touched]
-        self._pushed = np.zeros(len(self._near))
+        self.near_blocks, self._arenas = near[is_touched], arenas[is_touched]
+        self._pushed = np.zeros(len(self.near_blocks))
 
     def _measure(self, keys: NDArray[np.int64], coordinates: NDArray[np.int64]) -> _Field:
         middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self.spacing
@@ -195,9 +195,9 @@ class Obstacle:
     def push_particles(self, store: ParticleStore, dt: float) -> float:
         """Push out the particles that came in during a step; returns how far, at most [cells]."""
         layout = store.layout
-        if len(self._near):
+        if len(self.near_blocks):
             collide_particles(
-                store.table, layout.first, store.body_count, self._near, self._arenas, layout.coordinates, layout.neighbours,
+                store.table, layout.first, store.body_count, self.near_blocks, self._arenas, layout.coordinates, layout.neighbours,
                 self._row_of_block, self._field.distance, self._field.normal, self._rigid, dt, self.spacing, self._pushed,
             )  # fmt: skip
         return float(self._pushed.max(initial=0.0))

@@ -155,9 +155,7 @@ def parameter(default: Any = dataclasses.MISSING, *, help: str, **declared: Any)
 def parameters_of(owner: type) -> tuple[Parameter, ...]:
     """The parameters that a dataclass declares, in order."""
     hints = typing.get_type_hints(owner)
-    return tuple(
-        _parameter_of(field, hints[field.name]) for field in dataclasses.fields(owner) if "parameter" in field.metadata
-    )
+    return tuple(_parameter_of(field, hints[field.name]) for field in dataclasses.fields(owner) if "parameter" in field.metadata)
 
 
 def _parameter_of(field: dataclasses.Field[Any], hint: Any) -> Parameter:

@@ -1,18 +1,17 @@
 """The solver's particles in memory: sorted into blocks, with the grid's blocks around them. See `kernels.blocks` for the layout."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import SceneError, UnstableError
-from .kernels import blocks
+from .kernels import blocks, sorting
 from .kernels.blocks import NODE
-from .kernels.gather import SCRATCH_SIZE
-from .kernels.output import gather_particles
-from .kernels.rows import DEFORMATION, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .kernels.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .kernels.scratch import SCRATCH_SIZE
 from .kernels.vector import LANE_COUNT
 
 Ints = NDArray[np.int64]
@@ -66,7 +65,7 @@ class NewParticles:
     """Particles that wait to be sorted in.
 
     Attributes:
-        table: (ROW_COUNT, n), positions relative to their blocks [cells].
+        table: (rows, n), positions relative to their blocks [cells].
         keys: (n,) keys of their blocks.
         ids, bodies: (n,).
     """
@@ -89,6 +88,7 @@ def new_particles(
     first_id: int,
     body: int,
     subject: str,
+    row_count: int = ROW_COUNT,
 ) -> NewParticles:
     """Undeformed particles at world positions [m]; the law's virgin state and stress are still to be filled in.
 
@@ -102,11 +102,12 @@ def new_particles(
         raise SceneError(
             f"{subject}: a particle lies {farthest:g} m from the origin; at grid_spacing {spacing:g} m use at most {limit:g} m."
         )
-    table = np.zeros((ROW_COUNT, len(position)), dtype)
+    table = np.zeros((row_count, len(position)), dtype)
     table[POSITION : POSITION + 3] = (cells - blocks.BLOCK * coordinates).T
     table[VELOCITY : VELOCITY + 3] = velocity.T
     table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = velocity_gradient[:, None]
-    table[[DEFORMATION, DEFORMATION + 4, DEFORMATION + 8]] = 1.0
+    if row_count > FLUID_ROW_COUNT:
+        table[[DEFORMATION, DEFORMATION + 4, DEFORMATION + 8]] = 1.0
     table[MASS] = mass
     table[VOLUME] = volume
     ids = np.arange(first_id, first_id + len(position), dtype=np.int32)
@@ -120,7 +121,7 @@ class _Source:
     table: NDArray[Any]
     ids: NDArray[np.int32]
     layout: Layout
-    new: NewParticles | None
+    new: NewParticles
     limits: NDArray[np.float64]
 
 
@@ -129,24 +130,34 @@ class ParticleStore:
 
     `sort` writes the particles of one table, in new order, to the other; the old one stays as it was until the next sort, so
     that `restore` can go back to it.
+
+    Args:
+        body_count: how many bodies there are.
+        dtype: float32 or float64.
+        dimension: 3 or 2.
+        is_flip: whether the nodes' velocities before a step are kept.
+        is_fluid: whether all bodies are fluids, which keep no F: the table then has no rows for it.
     """
 
-    def __init__(self, body_count: int, dtype: Any, dimension: int = 3, *, is_flip: bool = False) -> None:
+    def __init__(self, body_count: int, dtype: Any, dimension: int = 3, *, is_flip: bool = False, is_fluid: bool = False) -> None:
         self.body_count = body_count
         self._is_flip = is_flip
         self.dtype = np.dtype(dtype)
         self.dimension = dimension
-        self.table = np.zeros((ROW_COUNT, LANE_COUNT), self.dtype)
+        self.row_count = FLUID_ROW_COUNT if is_fluid else ROW_COUNT
+        self.table = np.zeros((self.row_count, LANE_COUNT), self.dtype)
         self.ids = np.full(LANE_COUNT, -1, np.int32)
         self.layout = _layout_of(np.zeros(0, np.int64), np.zeros(1, np.int64), body_count, dimension)
         self.particle_count = 0
         self.arenas = np.zeros((0, NODE * blocks.ARENA**dimension), self.dtype)
         self.nodes = np.zeros((0, NODE * blocks.BLOCK**dimension), self.dtype)
         self.nodes_before = self.nodes
-        self.scratch = np.zeros((PIECE_COUNT, SCRATCH_SIZE), self.dtype)
+        self.scratch = _aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype)
         self.index = np.zeros((PIECE_COUNT, LANE_COUNT), np.int32)
         self._spare_table = self.table.copy()
         self._spare_ids = self.ids.copy()
+        self._places = np.zeros(0, np.int8)
+        self._origin = np.zeros(0, np.int32)
         self._source: _Source | None = None
 
     @property
@@ -163,9 +174,13 @@ class ParticleStore:
 
         Returns:
             How many particles were left out.
+
+        Raises:
+            UnstableError: where a particle has moved past the blocks around its own, or farther than the grid's keys can name.
         """
         bounds = np.array([[-np.inf] * 3, [np.inf] * 3]) if limits is None else limits
-        self._source = _Source(self.table, self.ids, self.layout, new, bounds)
+        added = NewParticles(self.table[:, :0].copy(), np.zeros(0, np.int64), self.ids[:0], np.zeros(0, np.int64))
+        self._source = _Source(self.table, self.ids, self.layout, new or added, bounds)
         return self._sort(self._source)
 
     def restore(self) -> None:
@@ -175,56 +190,84 @@ class ParticleStore:
         self._sort(self._source)
 
     def _sort(self, source: "_Source") -> int:
-        table, ids, layout, new = source.table, source.ids, source.layout, source.new
-        count = layout.slot_count
-        keys = np.empty(count, np.int64)
-        sources = np.empty(count, np.int64)
-        bodies = np.empty(count, np.int64)
-        positions = np.empty((3, count), self.dtype)
-        present, left_out = blocks.locate(
-            table, layout.coordinates, layout.first, ids, self.body_count, source.limits, keys, sources, bodies, positions
-        )
-        if present < 0:
+        old, new = source.layout, source.new
+        moves, left_out = self._count_moves(source)
+        arrivals = np.zeros((len(old.node_keys), self.body_count), np.int64)
+        sorting.count_arrivals(moves, old.node_arenas, arrivals)
+        is_reached = arrivals.any(axis=1)
+        if (np.abs(old.node_coordinates[is_reached]) >= blocks.KEY_OFFSET - 2).any():
             raise UnstableError(
                 f"a particle was thrown more than {_REACH:,} cells from the origin; bound the domain with open sides, "
                 "or look for a collider that throws it out."
             )
-        keys, sources, bodies = keys[:present], sources[:present], bodies[:present]
-        if new is not None:
-            keys = np.concatenate([keys, new.keys])
-            sources = np.concatenate([sources, count + np.arange(len(new.keys))])
-            bodies = np.concatenate([bodies, new.bodies])
-        self.particle_count = len(keys)
-        block_keys, block_of = numbered_blocks(keys)
-        first = np.zeros(len(block_keys) * self.body_count + 1, np.int64)
-        slots = blocks.count_runs(block_of, bodies, self.body_count, first)
-        origin = np.empty(slots, np.int64)
-        is_copy = np.empty(slots, np.bool_)
-        blocks.place(block_of, bodies, sources, self.body_count, first, first.copy(), origin, is_copy)
-        self._reserve(slots)
-        added = new or NewParticles(table[:, :0].copy(), keys[:0], ids[:0], bodies[:0])
-        gather_particles(
-            table, ids, positions, added.table, added.ids, count, origin, is_copy, self._spare_table, self._spare_ids
-        )
-        self.table, self._spare_table = self._spare_table, table
-        self.ids, self._spare_ids = self._spare_ids, ids
-        self.layout = _layout_of(block_keys, first, self.body_count, self.dimension)
-        self._reserve_grid()
+        keys = np.union1d(old.node_keys[is_reached], new.keys)
+        arrived = np.zeros((len(keys), self.body_count), np.int64)
+        arrived[np.searchsorted(keys, old.node_keys[is_reached])] = arrivals[is_reached]
+        new_run = np.searchsorted(keys, new.keys) * self.body_count + new.bodies
+        arrived = arrived.reshape(-1)
+        counts = arrived + np.bincount(new_run, minlength=len(arrived))
+        first = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(-(-counts // LANE_COUNT) * LANE_COUNT, out=first[1:])
+        self.particle_count = int(counts.sum())
+        self._reserve(int(first[-1]))
+        sorting.place_arrivals(moves, old.node_arenas, np.where(is_reached, np.searchsorted(keys, old.node_keys), -1), first)
+        sorting.find_origins(self._places, old.first, self.body_count, old.pieces, moves, self._origin)
+        self._place_new(new_run, first, arrived)
+        sorting.copy_particles(
+            source.table, source.ids, self._places, self.dimension, new.table, new.ids,
+            self._origin, first, arrived, counts, self._spare_table, self._spare_ids,
+        )  # fmt: skip
+        self.table, self._spare_table = self._spare_table, source.table
+        self.ids, self._spare_ids = self._spare_ids, source.ids
+        self._lay_out(keys, first)
         return left_out
+
+    def _count_moves(self, source: "_Source") -> tuple[NDArray[np.int32], int]:
+        """How many particles go from each block to those around it, (blocks, bodies, 27 or 9), and how many are left out."""
+        layout = source.layout
+        if len(self._places) < layout.slot_count:
+            self._places = np.empty(source.table.shape[1], np.int8)
+        moves = np.empty((len(layout.keys), self.body_count, 3**self.dimension), np.int32)
+        lost = np.zeros((PIECE_COUNT, 2), np.int64)
+        sorting.count_moves(
+            source.table, source.ids, layout.first, self.body_count, layout.coordinates, layout.pieces, source.limits,
+            self._places, moves, lost,
+        )  # fmt: skip
+        beyond, strays = lost.sum(axis=0)
+        if strays:
+            raise UnstableError(
+                f"{strays:,} particles were thrown more than {blocks.BLOCK} cells in a step; use a smaller max_displacement, "
+                "or look for a collider that throws them out."
+            )
+        return moves, int(beyond)
+
+    def _place_new(self, new_run: Ints, first: Ints, arrived: Ints) -> None:
+        """Give new particles the slots behind those that are in their runs already, in the order in which they came."""
+        order = np.argsort(new_run, kind="stable")
+        ordered = new_run[order]
+        place_in_run = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+        self._origin[first[ordered] + arrived[ordered] + place_in_run] = order
+
+    def _lay_out(self, keys: Ints, first: Ints) -> None:
+        """Make the layout of new blocks, or keep what it holds where the blocks are the same."""
+        if np.array_equal(keys, self.layout.keys):
+            self.layout = replace(self.layout, first=first, pieces=_pieces(first, self.body_count))
+            return
+        self.layout = _layout_of(keys, first, self.body_count, self.dimension)
+        nodes = len(self.layout.node_keys)
+        for name, count in (("arenas", len(keys)), ("nodes", nodes), ("nodes_before", nodes if self._is_flip else 0)):
+            array = getattr(self, name)
+            if len(array) < count:
+                setattr(self, name, _aligned((count + count // 4, array.shape[1]), self.dtype))
 
     def _reserve(self, slots: int) -> None:
         """Make the spare table large enough; it grows by a quarter so that emission does not allocate at every frame."""
+        capacity = (slots + slots // 4) // LANE_COUNT * LANE_COUNT + LANE_COUNT
         if self._spare_table.shape[1] < slots + LANE_COUNT:
-            capacity = (slots + slots // 4) // LANE_COUNT * LANE_COUNT + LANE_COUNT
-            self._spare_table = np.zeros((ROW_COUNT, capacity), self.dtype)
+            self._spare_table = _aligned((self.row_count, capacity), self.dtype)
             self._spare_ids = np.full(capacity, -1, np.int32)
-
-    def _reserve_grid(self) -> None:
-        nodes = len(self.layout.node_keys)
-        for name, count in (("arenas", len(self.layout.keys)), ("nodes", nodes), ("nodes_before", nodes if self._is_flip else 0)):
-            array = getattr(self, name)
-            if len(array) < count:
-                setattr(self, name, np.zeros((count + count // 4, array.shape[1]), self.dtype))
+        if len(self._origin) < slots:
+            self._origin = np.empty(capacity, np.int32)
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """The particles as plain arrays, exact: table, ids, bodies and keys of their blocks, in the order of the slots."""
@@ -253,42 +296,41 @@ def joined(parts: list[NewParticles]) -> NewParticles:
     )
 
 
-def numbered_blocks(keys: Ints) -> tuple[Ints, Ints]:
-    """The distinct keys in ascending order, and the number among them of each of `keys`."""
-    size = 1024
+def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Zeros that begin where a line of the processor's cache begins: a vector then never lies across two lines."""
+    line = 64 // dtype.itemsize
+    memory = np.zeros(shape[0] * shape[1] + line, dtype)
+    start = -(memory.ctypes.data // dtype.itemsize) % line
+    return memory[start : start + shape[0] * shape[1]].reshape(shape)
+
+
+def _pieces(first: Ints, body_count: int) -> Ints:
+    pieces = np.zeros(PIECE_COUNT + 1, np.int64)
+    blocks.cut_into_pieces(first, body_count, pieces)
+    return pieces
+
+
+def _layout_of(keys: Ints, first: Ints, body_count: int, dimension: int) -> Layout:
+    """The layout of particle blocks, given by their keys in ascending order."""
+    size = 1 << (8 * len(keys) + 64).bit_length()
+    neighbours = np.empty((len(keys), 3**dimension), np.int64)
     while True:
-        table_keys, table_values = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+        table_keys, table_values = np.full(size, -1, np.int64), np.empty(size, np.int64)
         unique = np.empty(size, np.int64)
-        count = blocks.unique_keys(keys, table_keys, table_values, unique)
+        count = blocks.keys_around(keys, table_keys, table_values, neighbours, unique)
         if count >= 0:
             break
         size *= 4
     order = np.argsort(unique[:count])
-    rank = np.empty(count, np.int64)
-    rank[order] = np.arange(count)
-    numbers = np.empty(len(keys), np.int64)
-    blocks.look_up(table_keys, table_values, keys, numbers)
-    return unique[:count][order], rank[numbers]
-
-
-def _layout_of(keys: Ints, first: Ints, body_count: int, dimension: int) -> Layout:
-    neighbour_count = 3**dimension
-    around = np.empty((len(keys), neighbour_count), np.int64)
-    blocks.neighbour_keys(keys, around)
-    node_keys, neighbours = numbered_blocks(around.reshape(-1))
-    node_around = np.empty((len(node_keys), neighbour_count), np.int64)
-    blocks.neighbour_keys(node_keys, node_around)
-    pieces = np.zeros(PIECE_COUNT + 1, np.int64)
-    blocks.cut_into_pieces(first, body_count, pieces)
+    numbers = np.empty(count, np.int64)
+    numbers[order] = np.arange(count)
+    node_keys = unique[:count][order]
+    block_numbers = np.full(count, -1, np.int64)
+    block_numbers[np.searchsorted(node_keys, keys)] = np.arange(len(keys))
+    node_arenas, node_neighbours = np.empty((2, count, 3**dimension), np.int64)
+    blocks.find_around(node_keys, table_keys, table_values, block_numbers[numbers], node_arenas)
+    blocks.find_around(node_keys, table_keys, table_values, numbers, node_neighbours)
     return Layout(
-        first, keys, unpacked(keys), neighbours.reshape(around.shape), node_keys, unpacked(node_keys),
-        places_of(node_around, keys), places_of(node_around, node_keys), pieces,
+        first, keys, unpacked(keys), numbers[neighbours], node_keys, unpacked(node_keys),
+        node_arenas, node_neighbours, _pieces(first, body_count),
     )  # fmt: skip
-
-
-def places_of(wanted: Ints, keys: Ints) -> Ints:
-    """Where keys lie in an ascending list, -1 where they are not in it."""
-    if len(keys) == 0:
-        return np.full(wanted.shape, -1, np.int64)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, -1)

@@ -24,9 +24,7 @@ RunInBlender = Callable[..., str]
 @pytest.fixture(scope="session")
 def extension_zip() -> Path:
     """The zip for this platform, built anew."""
-    built = subprocess.run(
-        [sys.executable, ROOT / "tools" / "build_extension.py"], capture_output=True, text=True, check=False
-    )
+    built = subprocess.run([sys.executable, ROOT / "tools" / "build_extension.py"], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     last_line = built.stdout.strip().splitlines()[-1]
     return ROOT / last_line.removeprefix("build: ").partition(" (")[0]

@@ -7,28 +7,28 @@ from numba import njit
 from mpm_addon.core.kernels import arithmetic, linalg
 from mpm_addon.core.kernels.compilation import teach_generic_functions
 from mpm_addon.core.kernels.table import load_matrix, store_matrix
-from mpm_addon.core.kernels.vector import load, store
+from mpm_addon.core.kernels.vector import LANE_COUNT, load, store
 
 teach_generic_functions()
 
 
 @njit
 def rotate_lanes(matrices, rotations):
-    for slot in range(0, matrices.shape[1], 8):
+    for slot in range(0, matrices.shape[1], LANE_COUNT):
         store_matrix(rotations, 0, slot, linalg.polar_rotation(load_matrix(matrices, 0, slot)))
 
 
 @njit
 def logarithm_and_exponential(values, logarithms, exponentials):
-    for slot in range(0, values.size, 8):
-        store(logarithms, slot, arithmetic.log(load(values, slot, 8)))
-        store(exponentials, slot, arithmetic.exp(load(values, slot, 8)))
+    for slot in range(0, values.size, LANE_COUNT):
+        store(logarithms, slot, arithmetic.log(load(values, slot, LANE_COUNT)))
+        store(exponentials, slot, arithmetic.exp(load(values, slot, LANE_COUNT)))
 
 
 @njit
 def clamped(values, results):
-    for slot in range(0, values.size, 8):
-        store(results, slot, arithmetic.clamp(load(values, slot, 8), -1.0, 1.0))
+    for slot in range(0, values.size, LANE_COUNT):
+        store(results, slot, arithmetic.clamp(load(values, slot, LANE_COUNT), -1.0, 1.0))
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 3e-5)])
@@ -66,10 +66,11 @@ def test_logarithm_and_exponential_of_lanes(dtype: type, tolerance: float) -> No
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_clamp_keeps_what_is_not_a_number_visible(dtype: type) -> None:
-    values = np.array([np.nan, -5.0, 0.5, 5.0, np.inf, -np.inf, 0.0, np.nan], dtype)
+    values = np.tile(np.array([np.nan, -5.0, 0.5, 5.0, np.inf, -np.inf, 0.0, np.nan], dtype), LANE_COUNT)
     results = np.zeros_like(values)
     clamped(values, results)
-    assert np.array_equal(results, np.array([np.nan, -1.0, 0.5, 1.0, 1.0, -1.0, 0.0, np.nan], dtype), equal_nan=True)
+    expected = np.tile(np.array([np.nan, -1.0, 0.5, 1.0, 1.0, -1.0, 0.0, np.nan], dtype), LANE_COUNT)
+    assert np.array_equal(results, expected, equal_nan=True)
 
 
 def test_sine_is_right_up_to_a_quarter_turn() -> None:

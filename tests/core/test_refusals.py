@@ -21,9 +21,7 @@ def refusal(emitter: Emitter, **rest: object) -> str:
 
 def test_an_emitter_that_never_emits_is_refused() -> None:
     shape = box((0.0, 0.0, 0.0), 0.2)
-    assert refusal(Emitter("a", shape, "water", frame_start=0)) == (
-        'Emitter "a": frame_start 0 is not a frame of the scene; use 1 to 8.'
-    )
+    assert refusal(Emitter("a", shape, "water", frame_start=0)) == ('Emitter "a": frame_start 0 is not a frame of the scene; use 1 to 8.')
     assert refusal(Emitter("a", shape, "water", mode="repeat", frame_start=5, frame_end=2)) == (
         'Emitter "a": frame_end 2 is before frame_start 5; use at least 5.'
     )
@@ -106,5 +104,3 @@ def test_points_of_a_law_must_be_finite_and_fit() -> None:
         evaluate_law("sand", np.tile(np.eye(3), (5, 1, 1)), state={"hardening": [0.0, 1.0]})
     with pytest.raises(SceneError, match='law "water": det F is not positive'):
         evaluate_law("water", -np.eye(3))
-
-

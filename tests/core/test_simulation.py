@@ -13,8 +13,9 @@ from mpm_addon.core import simulate
 from mpm_addon.core.description import Collider, Domain, Emitter, Side
 from mpm_addon.core.errors import Cancelled, UnstableError
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.kernels.rows import VELOCITY
+from mpm_addon.core.kernels.rows import DEFORMATION
 from mpm_addon.core.simulation import Progress, Simulation
+from mpm_addon.core.stepper import Stepper
 from tests.core.scenes import LATTICE, box, four_materials, material, scene
 
 GRAVITY = 9.81
@@ -269,20 +270,27 @@ def test_any_number_of_threads_gives_the_same_bytes() -> None:
     assert len(digests) == 1
 
 
+def spoil(simulation: Simulation) -> None:
+    """Make F of one particle of the third material no number."""
+    first = simulation.store.layout.first
+    run = next(run for run in range(2, len(first) - 1, simulation.store.body_count) if first[run] < first[run + 1])
+    simulation.store.table[DEFORMATION, first[run]] = np.nan
+
+
 def test_an_unstable_step_is_taken_back_and_halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One particle's velocity is spoiled once, after the sort: the frame is repeated from there and comes out clean."""
+    """One particle is spoiled once, after the sort: the frame is repeated from there and comes out clean."""
     simulation = Simulation(four_materials(frames=2))
     frames = simulation.frames()
     next(frames)
-    step, calls = simulation._step, []
+    step, calls = Stepper.step, []
 
-    def spoiled(dt: float) -> str | None:
+    def spoiled(stepper: Stepper, dt: float, next_dt: float | None) -> str | None:
         calls.append(dt)
         if len(calls) == 3:
-            simulation.store.table[VELOCITY, 5] = np.nan
-        return step(dt)
+            spoil(simulation)
+        return step(stepper, dt, next_dt)
 
-    monkeypatch.setattr(simulation, "_step", spoiled)
+    monkeypatch.setattr(Stepper, "step", spoiled)
     frame = next(frames)
     assert calls[3] <= 0.5 * calls[2]
     for name in frame.attributes:
@@ -293,15 +301,15 @@ def test_a_hopeless_state_names_the_material(monkeypatch: pytest.MonkeyPatch) ->
     simulation = Simulation(four_materials(frames=2))
     frames = simulation.frames()
     next(frames)
-    slot = int(np.flatnonzero(simulation.store.ids == simulation.provenance.emitter.tolist().index(2))[0])
-    step = simulation._step
+    step = Stepper.step
 
-    def spoiled(dt: float) -> str | None:
-        simulation.store.table[VELOCITY, slot] = np.nan
-        return step(dt)
+    def spoiled(stepper: Stepper, dt: float, next_dt: float | None) -> str | None:
+        spoil(simulation)
+        return step(stepper, dt, next_dt)
 
-    monkeypatch.setattr(simulation, "_step", spoiled)
-    with pytest.raises(UnstableError, match=r'^Material "\w+": unstable at frame 2 even with steps 256 times shorter'):
+    monkeypatch.setattr(Stepper, "step", spoiled)
+    name = simulation.bodies[2].name
+    with pytest.raises(UnstableError, match=rf'^Material "{name}": unstable at frame 2 even with steps 256 times shorter'):
         next(frames)
 
 

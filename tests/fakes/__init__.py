@@ -56,9 +56,7 @@ class FakeBlender:
 
     def __init__(self, version: tuple[int, int, int]) -> None:
         self.version = version
-        self.handlers: dict[str, list[Callable[..., Any]]] = {
-            name: [] for name in STUBS.names("bpy.app.handlers") if name != "persistent"
-        }
+        self.handlers: dict[str, list[Callable[..., Any]]] = {name: [] for name in STUBS.names("bpy.app.handlers") if name != "persistent"}
         self.timers: list[Callable[[], float | None]] = []
         self.persistent_timers: list[Callable[[], float | None]] = []
         self.command_line: dict[str, Callable[..., Any]] = {}
@@ -169,9 +167,7 @@ class FakeBlender:
         add("mathutils", **MATHUTILS)
         return modules
 
-    def _register_timer(
-        self, function: Callable[[], float | None], *, first_interval: float = 0.0, persistent: bool = False
-    ) -> None:
+    def _register_timer(self, function: Callable[[], float | None], *, first_interval: float = 0.0, persistent: bool = False) -> None:
         if not callable(function) or first_interval < 0:
             raise TypeError(f"timers.register(): expected a function and a delay, got {function!r}, {first_interval}")
         self.timers.append(function)

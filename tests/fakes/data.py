@@ -188,6 +188,8 @@ COMPUTED.update({
     ),
     ("ID", "is_evaluated"): lambda self: False,
 })  # fmt: skip
+
+
 def _layer_objects(layer: Any) -> Any:
     collection = _view(_objects_of(layer.id_data.collection), struct_class("LayerObjects"))
     collection._values["layer"] = layer
@@ -258,9 +260,7 @@ def _new_attribute(self: Any, name: str, kind: str, domain: str) -> Any:
     if kind not in ATTRIBUTE_CLASSES:
         raise FakeLimitation(f"the fake has no attributes of type {kind}; test it on the real bpy")
     cls = struct_class(ATTRIBUTE_CLASSES[kind])
-    attribute = create(
-        cls, name=unique_name(name, self.keys()), data_type=kind, domain=domain, owner=self, id_data=self.id_data
-    )
+    attribute = create(cls, name=unique_name(name, self.keys()), data_type=kind, domain=domain, owner=self, id_data=self.id_data)
     self._list.append(attribute)
     return attribute
 
@@ -358,9 +358,6 @@ def new_file() -> Any:
     scene._values["collection"] = create(struct_class("Collection"), name="Scene Collection", id_data=scene)
     layer = create(struct_class("ViewLayer"), name="ViewLayer", id_data=scene)
     scene.view_layers._list.append(layer)
-    data.window_managers._list.append(
-        create(struct_class("WindowManager"), name="WinMan", siblings=data.window_managers)
-    )
+    data.window_managers._list.append(create(struct_class("WindowManager"), name="WinMan", siblings=data.window_managers))
     CURRENT["scene"], CURRENT["view_layer"] = scene, layer
     return data
-

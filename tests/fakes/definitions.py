@@ -104,13 +104,9 @@ class VectorProperty(Property):
     def checked(self, value: Any) -> Any:
         size = self.arguments["size"]
         if isinstance(value, str) or not hasattr(value, "__len__"):
-            raise ValueError(
-                f"bpy_struct: item.attr = val: sequence expected at dimension 1, not '{type(value).__name__}'"
-            )
+            raise ValueError(f"bpy_struct: item.attr = val: sequence expected at dimension 1, not '{type(value).__name__}'")
         if len(value) != size:
-            raise ValueError(
-                f"bpy_struct: item.attr = val: sequences of dimension 0 should contain {size} items, not {len(value)}"
-            )
+            raise ValueError(f"bpy_struct: item.attr = val: sequences of dimension 0 should contain {size} items, not {len(value)}")
         kind = VECTOR_KINDS[self.kind]
         numbers = [structs.coerce_plain(self.where, kind, number) for number in value]
         if kind == "bool":
@@ -171,18 +167,13 @@ class PointerProperty(Property):
 
     def __set__(self, instance: Any, value: Any) -> None:
         if self.is_group:
-            raise AttributeError(
-                f'bpy_struct: attribute "{self.identifier}" from "{type(instance).__name__}" is read-only'
-            )
+            raise AttributeError(f'bpy_struct: attribute "{self.identifier}" from "{type(instance).__name__}" is read-only')
         super().__set__(instance, value)
 
     def checked(self, value: Any) -> Any:
         target = self.arguments["type"]
         if value is not None and not isinstance(value, target):
-            raise TypeError(
-                f"bpy_struct: item.attr = val: {self.where} expected a {target.__name__} type, "
-                f"not {type(value).__name__}"
-            )
+            raise TypeError(f"bpy_struct: item.attr = val: {self.where} expected a {target.__name__} type, not {type(value).__name__}")
         return value
 
 
@@ -194,9 +185,7 @@ class CollectionProperty(Property):
             return self
         values = instance.__dict__["_values"]
         if self.identifier not in values:
-            values[self.identifier] = create(
-                bpy_prop_collection_idprop, item_class=self.arguments["type"], id_data=instance.id_data
-            )
+            values[self.identifier] = create(bpy_prop_collection_idprop, item_class=self.arguments["type"], id_data=instance.id_data)
         return values[self.identifier]
 
     def __set__(self, instance: Any, value: Any) -> None:
@@ -229,8 +218,7 @@ def bind(declared: Any, owner: type, identifier: str) -> Property | None:
         _check_default(bound)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f'bpy_struct "{owner.__name__}" registration error: \'{identifier}\' {declared.function} '
-            f"could not register ({error})"
+            f"bpy_struct \"{owner.__name__}\" registration error: '{identifier}' {declared.function} could not register ({error})"
         ) from None
     return bound
 

@@ -189,9 +189,7 @@ class RecordingLayout:
 
         return call
 
-    def _record(
-        self, name: str, signature: inspect.Signature, positional: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> Any:
+    def _record(self, name: str, signature: inspect.Signature, positional: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         try:
             arguments = dict(signature.bind(*positional, **keywords).arguments)
         except TypeError as error:
@@ -244,9 +242,7 @@ class RecordingLayout:
             call.children += [RecordingLayout(self.schema), RecordingLayout(self.schema)]
             return tuple(call.children)
         if call.function == "operator":
-            settings = OperatorSettings(
-                call.arguments["operator"], self.schema.operator_properties(call.arguments["operator"])
-            )
+            settings = OperatorSettings(call.arguments["operator"], self.schema.operator_properties(call.arguments["operator"]))
             call.arguments["settings"] = settings.values
             return settings
         return None
@@ -266,8 +262,7 @@ class RecordingLayout:
         return [
             call
             for call in self.all_calls()
-            if call.function == function
-            and (subject is None or subject in [call.arguments.get(key) for key in subjects])
+            if call.function == function and (subject is None or subject in [call.arguments.get(key) for key in subjects])
         ]
 
     def texts(self) -> list[str]:

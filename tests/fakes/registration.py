@@ -208,9 +208,7 @@ class OperatorCall:
 
     def __call__(self, execution_context: str = "EXEC_DEFAULT", undo: bool | None = None, **keywords: Any) -> set[str]:
         if execution_context not in EXECUTION_CONTEXTS:
-            raise TypeError(
-                f'Calling operator "bpy.ops.{self._idname}" error, expected a string enum in {EXECUTION_CONTEXTS}'
-            )
+            raise TypeError(f'Calling operator "bpy.ops.{self._idname}" error, expected a string enum in {EXECUTION_CONTEXTS}')
         if self._idname in builtin_operators:
             return builtin_operators[self._idname](**keywords)
         cls = self._class()
@@ -246,9 +244,7 @@ def run_operator(cls: type, keywords: dict[str, Any]) -> set[str]:
     except Exception as error:
         raise RuntimeError(f"Error: Python: {traceback.format_exc()}") from error
     if not isinstance(result, set) or not result <= set(OPERATOR_RESULTS):
-        raise RuntimeError(
-            f"Error: Python: RuntimeError: class {cls.__name__}, function execute: incompatible return value {result!r}"
-        )
+        raise RuntimeError(f"Error: Python: RuntimeError: class {cls.__name__}, function execute: incompatible return value {result!r}")
     errors = [message for level, message in operator.__dict__["_reports"] if level.startswith("ERROR")]
     if errors:
         raise RuntimeError("".join(f"Error: {message}\n" for message in errors))
@@ -258,9 +254,9 @@ def run_operator(cls: type, keywords: dict[str, Any]) -> set[str]:
 def _report(self: Any, level: set[str], message: str) -> None:
     allowed = STUBS.named_enum("WmReportItems")
     if not isinstance(level, set) or not level <= set(allowed):
-        raise ValueError(f"{type(self).__name__}.report(): error with argument 1, \"type\": {level} not in {allowed}")
+        raise ValueError(f'{type(self).__name__}.report(): error with argument 1, "type": {level} not in {allowed}')
     if not isinstance(message, str):
-        raise TypeError(f"{type(self).__name__}.report(): error with argument 2, \"message\" expected a string")
+        raise TypeError(f'{type(self).__name__}.report(): error with argument 2, "message" expected a string')
     self.__dict__["_reports"].extend((entry, message) for entry in level)
 
 

@@ -337,9 +337,7 @@ def coerce(where: str, annotation: ast.expr | None, value: Any, current: Any) ->
         if value is None and text.endswith("| None"):
             return None
         if not isinstance(value, struct_class(first)):
-            raise TypeError(
-                f"bpy_struct: item.attr = val: {where} expected a {first} type, not {type(value).__name__}"
-            )
+            raise TypeError(f"bpy_struct: item.attr = val: {where} expected a {first} type, not {type(value).__name__}")
     return value
 
 

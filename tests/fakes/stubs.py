@@ -173,11 +173,7 @@ def signature_of(node: ast.FunctionDef) -> inspect.Signature:
     for index, (argument, default) in enumerate(zip(positional, defaults, strict=True)):
         if index == 0 and argument.arg in ("self", "cls"):
             continue
-        kind = (
-            inspect.Parameter.POSITIONAL_ONLY
-            if index < len(arguments.posonlyargs)
-            else inspect.Parameter.POSITIONAL_OR_KEYWORD
-        )
+        kind = inspect.Parameter.POSITIONAL_ONLY if index < len(arguments.posonlyargs) else inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters.append(_parameter(argument, kind, default))
     if arguments.vararg:
         parameters.append(inspect.Parameter(arguments.vararg.arg, inspect.Parameter.VAR_POSITIONAL))

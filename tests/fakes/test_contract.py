@@ -174,9 +174,7 @@ def test_a_collection_property_adds_moves_and_removes(bpy: Any, registered: Any)
         ("EnumProperty", {"items": [("A", "A", "")], "default": "B"}),
     ],
 )
-def test_a_wrong_declaration_fails_when_its_class_is_registered(
-    bpy: Any, function: str, keywords: dict[str, Any]
-) -> None:
+def test_a_wrong_declaration_fails_when_its_class_is_registered(bpy: Any, function: str, keywords: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="could not register"):
         bpy.utils.register_class(group(bpy, wrong=getattr(bpy.props, function)(**keywords)))
 

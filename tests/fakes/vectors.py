@@ -152,8 +152,5 @@ def like(current: Any, value: Any) -> Any:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
         raise ValueError(f"bpy_struct: item.attr = val: sequence expected at dimension 1, not '{type(value).__name__}'")
     if len(value) != len(current):
-        raise ValueError(
-            f"bpy_struct: item.attr = val: sequences of dimension 0 should contain {len(current)} items, "
-            f"not {len(value)}"
-        )
+        raise ValueError(f"bpy_struct: item.attr = val: sequences of dimension 0 should contain {len(current)} items, not {len(value)}")
     return type(current)(value)

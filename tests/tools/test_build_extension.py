@@ -45,9 +45,7 @@ def test_every_bundled_package_is_locked_with_hashes() -> None:
 def test_every_module_and_preset_is_staged_and_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build_extension, "STAGE", tmp_path / "stage")
     build_extension.stage(["linux-x64"], [])
-    modules = {
-        file.relative_to(environments.ROOT / "mpm_addon") for file in (environments.ROOT / "mpm_addon").rglob("*.py")
-    }
+    modules = {file.relative_to(environments.ROOT / "mpm_addon") for file in (environments.ROOT / "mpm_addon").rglob("*.py")}
     staged = {file.relative_to(tmp_path / "stage") for file in (tmp_path / "stage").rglob("*.py")}
     assert staged == modules
     assert (tmp_path / "stage" / "presets" / "materials").is_dir()

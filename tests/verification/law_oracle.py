@@ -59,9 +59,7 @@ def corotated(f: Floats, mu: float, lam: float) -> tuple[Floats, Floats]:
     """Psi = mu |F - R|^2 + lam/2 (J - 1)^2 and tau = 2 mu (F - R) F^T + lam (J - 1) J I (Stomakhin et al. 2012)."""
     change = np.linalg.det(f) - 1.0
     stretch = f - rotation_of(f)
-    return mu * norm(stretch) ** 2 + 0.5 * lam * change**2, 2.0 * mu * stretch @ transposed(f) + isotropic(
-        lam * change * (change + 1.0), f
-    )
+    return mu * norm(stretch) ** 2 + 0.5 * lam * change**2, 2.0 * mu * stretch @ transposed(f) + isotropic(lam * change * (change + 1.0), f)
 
 
 def neo_hookean(f: Floats, mu: float, lam: float) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ from numba import njit
 from mpm_addon.core.kernels import linalg
 from mpm_addon.core.kernels.compilation import teach_generic_functions
 from mpm_addon.core.kernels.table import load_matrix, store_matrix, store_vector
+from mpm_addon.core.kernels.vector import LANE_COUNT
 
 teach_generic_functions()
 
@@ -18,7 +19,7 @@ PRECISIONS = pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13
 
 @njit
 def decompose_in_space(matrices, left, values, right, rotations):
-    for slot in range(0, matrices.shape[1], 8):
+    for slot in range(0, matrices.shape[1], LANE_COUNT):
         m = load_matrix(matrices, 0, slot)
         u, s, v = linalg.principal_values(m, 3)
         store_matrix(left, 0, slot, u)
@@ -29,7 +30,7 @@ def decompose_in_space(matrices, left, values, right, rotations):
 
 @njit
 def decompose_in_plane(matrices, left, values, right, rotations):
-    for slot in range(0, matrices.shape[1], 8):
+    for slot in range(0, matrices.shape[1], LANE_COUNT):
         m = load_matrix(matrices, 0, slot)
         u, s, v = linalg.principal_values(m, 2)
         store_matrix(left, 0, slot, u)

@@ -139,7 +139,7 @@ class Stream:
         # what has yet to come to the first entry flows in later
         is_past = (places[..., 0] >= entries) & (places[..., 0] <= self._high[0])
         places = places[is_past]
-        is_in = (self._distance_to(self._world(places)) < 0.0)
+        is_in = self._distance_to(self._world(places)) < 0.0
         between = places[~is_in] if may_reenter else np.empty((0, 3))
         distances = self._entries(between) - between[:, 0]
         order = np.argsort(distances, kind="stable")[: np.count_nonzero(np.isfinite(distances))]

@@ -19,13 +19,13 @@ import numba
 from numba import njit
 from numba.extending import register_jitable
 
-from . import arithmetic, vector  # noqa: F401  (vector teaches numba what arithmetic means for lanes)
+from . import arithmetic, vector
 
 
 def source_hash() -> str:
-    """A hash of the core's sources and of the compiler's versions."""
+    """A hash of the core's sources, of the compiler's versions and of the width of the lanes."""
     core = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
+    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {vector.LANE_COUNT}".encode())
     for source in sorted(core.rglob("*.py")):
         digest.update(source.relative_to(core).as_posix().encode())
         digest.update(source.read_bytes())

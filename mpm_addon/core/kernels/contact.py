@@ -311,9 +311,7 @@ def share_momentum(nodes, feet, found, surface, counted):
         node = nodes[feet.nodes[index]]
         ou, ov, ow = feet.velocities[index, 0], feet.velocities[index, 1], feet.velocities[index, 2]
         # kept here until all have been found
-        feet.impulses[index, 1:4] = excess_velocity(
-            node[0] - ou, node[1] - ov, node[2] - ow, u, v, w, nx, ny, nz, part, surface
-        )
+        feet.impulses[index, 1:4] = excess_velocity(node[0] - ou, node[1] - ov, node[2] - ow, u, v, w, nx, ny, nz, part, surface)
     for index in range(found):
         node = nodes[feet.nodes[index]]
         u, v, w = feet.impulses[index, 1], feet.impulses[index, 2], feet.impulses[index, 3]

@@ -1,114 +1,81 @@
 """Grid to particles: APIC (Jiang et al. 2015), PIC or FLIP (Zhu and Bridson 2005), with MLS-MPM's velocity gradient (Hu et al. 2018).
 
-The nodes are counted from the centre one, so that the sums over rows and planes serve the velocity and its gradient alike: the
-slope along an axis is the sum of weight * count * velocity. See `scatter` for the other way.
+A particle reads its nodes by rows along z: four nodes, sixteen numbers, at once (with quadratic splines the fourth has no weight).
+Rows are weighted and added up first, the nodes within them last. Nodes are counted from the centre one, so that the same sums
+serve the velocity and its gradient: the slope along an axis is the sum of weight * count * velocity. See `scatter` for the
+other way.
 """
 
 from typing import Any
 
-from numba import prange
 from numba.extending import overload
 
-from .arithmetic import absolute, constant, generic, maximum, sqrt
-from .blocks import ARENA, ARENA_NODES, BLOCK, NEIGHBOURS, NODE, PLANE, ROW
-from .compilation import kernel
-from .rows import DENSITY, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
-from .scatter import TABLE, four_weights, three_weights
-from .scheme import is_cubic, is_plane, prepare_weights
-from .table import load_rows, load_vector, store_matrix, store_vector
-from .vector import LANE_COUNT, largest, load, store
+from .arithmetic import constant, generic
+from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE, PLANE, ROW
+from .scheme import all_weights, is_cubic, is_plane
+from .scratch import ALONG_Z, COUNTED, GATHERED, GATHERED_BEFORE, LANES, WEIGHTS, store_row_weights
+from .table import LANE_ROW, load_rows, store_rows
+from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32
 
-# scratch of a piece, behind the table: an arena of velocities, and one of the velocities before the step
-GATHERED = TABLE + 16 * LANE_COUNT
-SCRATCH_SIZE = GATHERED + 2 * NODE * ARENA_NODES
+ROW_OF_FOUR = 4 * NODE
 
 
 @generic
-def gather_row_of_three(arena, at, wz):
-    """The weighted sum over the nodes -1, 0 and 1 along z, and the slope."""
-    w0, w1, w2 = wz
-    low = w0 * load(arena, at, 4)
-    high = w2 * load(arena, at + 2 * NODE, 4)
-    return low + w1 * load(arena, at + NODE, 4) + high, high - low
+def weighted_row(arena, at, scratch, weight):
+    """Four nodes along z times the weight of their row."""
+    return broadcast(scratch, weight, ROW_OF_FOUR) * load(arena, at, ROW_OF_FOUR)
 
 
 @generic
-def gather_row_of_four(arena, at, wz):
-    """The weighted sum over the nodes -1, 0, 1 and 2 along z, and the slope."""
-    w0, w1, w2, w3 = wz
-    n0 = w0 * load(arena, at, 4)
-    n2 = w2 * load(arena, at + 2 * NODE, 4)
-    n3 = w3 * load(arena, at + 3 * NODE, 4)
-    high = n2 + n3
-    return n0 + w1 * load(arena, at + NODE, 4) + high, high + n3 - n0
+def gather_plane_of_three(arena, at, scratch, weight):
+    """The weighted sum over three rows, and the slope from row to row."""
+    r0 = weighted_row(arena, at, scratch, weight)
+    r1 = weighted_row(arena, at + ROW, scratch, weight + LANE_COUNT)
+    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT)
+    return r0 + r1 + r2, r2 - r0
 
 
 @generic
-def gather_plane_of_three(arena, at, wy, wz):
-    """The weighted sum over three rows, and the slopes from row to row and along z."""
-    w0, w1, w2 = wy
-    value, slope = gather_row_of_three(arena, at, wz)
-    low, along_z = w0 * value, w0 * slope
-    value, slope = gather_row_of_three(arena, at + ROW, wz)
-    middle, along_z = w1 * value, along_z + w1 * slope
-    value, slope = gather_row_of_three(arena, at + 2 * ROW, wz)
-    high, along_z = w2 * value, along_z + w2 * slope
-    return low + middle + high, high - low, along_z
+def gather_plane_of_four(arena, at, scratch, weight):
+    """The weighted sum over four rows, and the slope from row to row."""
+    r0 = weighted_row(arena, at, scratch, weight)
+    r1 = weighted_row(arena, at + ROW, scratch, weight + LANE_COUNT)
+    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT)
+    r3 = weighted_row(arena, at + 3 * ROW, scratch, weight + 3 * LANE_COUNT)
+    high = r2 + r3
+    return (r0 + r1) + high, (high + r3) - r0
 
 
-@generic
-def gather_plane_of_four(arena, at, wy, wz):
-    """The weighted sum over four rows, and the slopes from row to row and along z."""
-    w0, w1, w2, w3 = wy
-    value, slope = gather_row_of_four(arena, at, wz)
-    n0, along_z = w0 * value, w0 * slope
-    value, slope = gather_row_of_four(arena, at + ROW, wz)
-    n1, along_z = w1 * value, along_z + w1 * slope
-    value, slope = gather_row_of_four(arena, at + 2 * ROW, wz)
-    n2, along_z = w2 * value, along_z + w2 * slope
-    value, slope = gather_row_of_four(arena, at + 3 * ROW, wz)
-    n3, along_z = w3 * value, along_z + w3 * slope
-    return n0 + n1 + n2 + n3, n2 + 2.0 * n3 - n0, along_z
+def gather_rows(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> Any:
+    """The weighted sum over one particle's rows, and the slopes along x and y: each of four nodes along z, not yet weighted."""
+    raise TypeError("gather_rows is for kernels")
 
 
-def gather_lane(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> None:
-    """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of the table."""
-    raise TypeError("gather_lane is for kernels")
-
-
-@overload(gather_lane, jit_options={"forceinline": True})
-def _overload_gather_lane(scheme, arena, at, scratch, lane):
+@overload(gather_rows, jit_options={"forceinline": True})
+def _overload_gather_rows(scheme, arena, at, scratch, lane):
     def quadratic_in_space(scheme, arena, at, scratch, lane):
-        (w0, w1, w2), wy, wz = three_weights(scratch, 0, lane), three_weights(scratch, 1, lane), three_weights(scratch, 2, lane)
-        value, slope_y, slope_z = gather_plane_of_three(arena, at, wy, wz)
-        low, along_y, along_z = w0 * value, w0 * slope_y, w0 * slope_z
-        value, slope_y, slope_z = gather_plane_of_three(arena, at + PLANE, wy, wz)
-        middle, along_y, along_z = w1 * value, along_y + w1 * slope_y, along_z + w1 * slope_z
-        value, slope_y, slope_z = gather_plane_of_three(arena, at + 2 * PLANE, wy, wz)
-        high, along_y, along_z = w2 * value, along_y + w2 * slope_y, along_z + w2 * slope_z
-        store_gathered(scratch, lane, low + middle + high, high - low, along_y, along_z)
+        weight = WEIGHTS + lane
+        p0, y0 = gather_plane_of_three(arena, at, scratch, weight)
+        p1, y1 = gather_plane_of_three(arena, at + PLANE, scratch, weight + 3 * LANE_COUNT)
+        p2, y2 = gather_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * LANE_COUNT)
+        return p0 + p1 + p2, p2 - p0, y0 + y1 + y2
 
     def cubic_in_space(scheme, arena, at, scratch, lane):
-        (w0, w1, w2, w3), wy, wz = four_weights(scratch, 0, lane), four_weights(scratch, 1, lane), four_weights(scratch, 2, lane)
-        value, slope_y, slope_z = gather_plane_of_four(arena, at, wy, wz)
-        n0, along_y, along_z = w0 * value, w0 * slope_y, w0 * slope_z
-        value, slope_y, slope_z = gather_plane_of_four(arena, at + PLANE, wy, wz)
-        n1, along_y, along_z = w1 * value, along_y + w1 * slope_y, along_z + w1 * slope_z
-        value, slope_y, slope_z = gather_plane_of_four(arena, at + 2 * PLANE, wy, wz)
-        n2, along_y, along_z = w2 * value, along_y + w2 * slope_y, along_z + w2 * slope_z
-        value, slope_y, slope_z = gather_plane_of_four(arena, at + 3 * PLANE, wy, wz)
-        n3, along_y, along_z = w3 * value, along_y + w3 * slope_y, along_z + w3 * slope_z
-        store_gathered(scratch, lane, n0 + n1 + n2 + n3, n2 + 2.0 * n3 - n0, along_y, along_z)
+        weight = WEIGHTS + lane
+        p0, y0 = gather_plane_of_four(arena, at, scratch, weight)
+        p1, y1 = gather_plane_of_four(arena, at + PLANE, scratch, weight + 4 * LANE_COUNT)
+        p2, y2 = gather_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * LANE_COUNT)
+        p3, y3 = gather_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * LANE_COUNT)
+        high = p2 + p3
+        return (p0 + p1) + high, (high + p3) - p0, (y0 + y1) + (y2 + y3)
 
     def quadratic_in_plane(scheme, arena, at, scratch, lane):
-        wx, wz = three_weights(scratch, 0, lane), three_weights(scratch, 2, lane)
-        value, along_x, along_z = gather_plane_of_three(arena, at, wx, wz)
-        store_gathered(scratch, lane, value, along_x, constant(0.0, value), along_z)
+        value, along_x = gather_plane_of_three(arena, at, scratch, WEIGHTS + lane)
+        return value, along_x, constant(0.0, value)
 
     def cubic_in_plane(scheme, arena, at, scratch, lane):
-        wx, wz = four_weights(scratch, 0, lane), four_weights(scratch, 2, lane)
-        value, along_x, along_z = gather_plane_of_four(arena, at, wx, wz)
-        store_gathered(scratch, lane, value, along_x, constant(0.0, value), along_z)
+        value, along_x = gather_plane_of_four(arena, at, scratch, WEIGHTS + lane)
+        return value, along_x, constant(0.0, value)
 
     if is_plane(scheme):
         return cubic_in_plane if is_cubic(scheme) else quadratic_in_plane
@@ -116,12 +83,22 @@ def _overload_gather_lane(scheme, arena, at, scratch, lane):
 
 
 @generic
-def store_gathered(scratch, lane, value, along_x, along_y, along_z):
-    row = TABLE + 16 * lane
-    store(scratch, row, value)
-    store(scratch, row + 4, along_x)
-    store(scratch, row + 8, along_y)
-    store(scratch, row + 12, along_z)
+def gather_lane(scheme, arena, at, scratch, lane):
+    """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of four."""
+    value, along_x, along_y = gather_rows(scheme, arena, at, scratch, lane)
+    weights = load(scratch, ALONG_Z + LANE_ROW * lane, 4)
+    counts = load(scratch, ALONG_Z + LANE_ROW * lane + COUNTED, 4)
+    wz = shuffled(weights, weights, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
+    along_z = value * shuffled(counts, counts, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
+    value, along_x, along_y = value * wz, along_x * wz, along_y * wz
+    # each holds four nodes; pairs of nodes are added, then pairs of pairs
+    low = (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
+    high = (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
+    first = shuffled(value, along_x, low) + shuffled(value, along_x, high)
+    second = shuffled(along_y, along_z, low) + shuffled(along_y, along_z, high)
+    even = (0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
+    odd = (4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
+    store(scratch, LANES + LANE_ROW * lane, shuffled(first, second, even) + shuffled(first, second, odd))
 
 
 @generic
@@ -152,69 +129,44 @@ def gather_arena(nodes, neighbours, scratch, start):
             copy_row(below, middle, above, inside, scratch, start + ax * ROW)
 
 
-@kernel(parallel=True)
-def grid_to_particles(
-    scheme, particles, first, material_count, pieces, neighbours, nodes, nodes_before, dt, spacing, scratch, index, extremes
-):
-    """Gather velocity, velocity gradient and the density around, and move the particles.
+@generic
+def gather_slots(scheme, position, spacing, scratch, index):
+    """Gather what the grid has at `LANE_COUNT` particles from the arena of velocities in the scratch.
 
-    v_pic = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T, x += dt v_pic (Hu et al. 2018, eq. 17; Jiang et al. 2015), and
-    v = (1 - r) v_pic + r (v + sum w (v_i - v_i before)) with the FLIP ratio r (Zhu and Bridson 2005).
+    v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 
-    Args:
-        scheme: see `scheme`.
-        neighbours: (blocks, 27 or 9) node blocks around each block.
-        nodes: (node blocks, 4 * block nodes) velocities and masses.
-        nodes_before: the same before stress, gravity and contact; read where the scheme has a FLIP ratio.
-        extremes: (pieces, 3) results: greatest speed [m/s], greatest displacement along an axis [cells], and 0, or NaN
-            where a velocity is not a finite number.
+    Returns:
+        v (3 values) [m/s], C (9 values) [1/s], the mass at the nodes around by their weights [kg].
     """
-    gradient_factor = scheme.inverse_inertia / spacing
+    lowest, (dx, dy, dz), wx, wy, wz = all_weights(scheme, position)
+    store_as_int32(index, 0, lowest)
+    store_row_weights(scheme, scratch, wx, wy)
+    w0, w1, w2, w3 = wz
+    store_rows(scratch, ALONG_Z, w0, w1, w2, w3)
+    store_rows(scratch, ALONG_Z + COUNTED, -w0, 0.0 * w1, w2, 2.0 * w3)
+    arena = scratch[GATHERED:]
+    for lane in range(LANE_COUNT):
+        gather_lane(scheme, arena, NODE * index[lane], scratch, lane)
+    u, v, w, mass = load_rows(scratch, LANES)
+    a, d, g, _ = load_rows(scratch, LANES + NODE)
+    b, e, h, _ = load_rows(scratch, LANES + 2 * NODE)
+    c, f, i, _ = load_rows(scratch, LANES + 3 * NODE)
+    factor = scheme.inverse_inertia / spacing
+    gradient = (
+        factor * (a - u * dx), factor * (b - u * dy), factor * (c - u * dz),
+        factor * (d - v * dx), factor * (e - v * dy), factor * (f - v * dz),
+        factor * (g - w * dx), factor * (h - w * dy), factor * (i - w * dz),
+    )  # fmt: skip
+    return (u, v, w), gradient, mass
+
+
+@generic
+def flip_velocity(scheme, velocity, gathered, scratch, index):
+    """(1 - r) v_pic + r (v + v_pic - sum w v_i before) with the FLIP ratio r (Zhu and Bridson 2005); right after `gather_slots`."""
+    arena = scratch[GATHERED_BEFORE:]
+    for lane in range(LANE_COUNT):
+        gather_lane(scheme, arena, NODE * index[lane], scratch, lane)
+    u0, v0, w0, _ = load_rows(scratch, LANES)
+    (p, q, r), (u, v, w) = velocity, gathered
     flip, pic = scheme.flip_ratio, 1.0 - scheme.flip_ratio
-    step = dt / spacing
-    per_volume = 1.0 / (spacing**3 if neighbours.shape[1] == NEIGHBOURS else spacing**2)
-    for piece in prange(pieces.size - 1):
-        table = scratch[piece]
-        numbers = index[piece]
-        fastest = constant(0.0, load(particles[MASS], 0, 8))
-        farthest = fastest
-        check = fastest
-        arena = table[GATHERED:]
-        before = table[GATHERED + NODE * ARENA_NODES :]
-        for block in range(pieces[piece], pieces[piece + 1]):
-            gather_arena(nodes, neighbours[block], table, GATHERED)
-            if flip > 0.0:
-                gather_arena(nodes_before, neighbours[block], table, GATHERED + NODE * ARENA_NODES)
-            for slot in range(first[block * material_count], first[(block + 1) * material_count], LANE_COUNT):
-                x, y, z = load_vector(particles, POSITION, slot)
-                dx, dy, dz = prepare_weights(scheme, x, y, z, table, numbers)
-                for lane in range(LANE_COUNT):
-                    gather_lane(scheme, arena, NODE * numbers[lane], table, lane)
-                u, v, w, mass = load_rows(table, TABLE)
-                a, d, g, _ = load_rows(table, TABLE + 4)
-                b, e, h, _ = load_rows(table, TABLE + 8)
-                c, f, i, _ = load_rows(table, TABLE + 12)
-                store(particles[DENSITY], slot, per_volume * mass)
-                a, b, c = gradient_factor * (a - u * dx), gradient_factor * (b - u * dy), gradient_factor * (c - u * dz)
-                d, e, f = gradient_factor * (d - v * dx), gradient_factor * (e - v * dy), gradient_factor * (f - v * dz)
-                g, h, i = gradient_factor * (g - w * dx), gradient_factor * (h - w * dy), gradient_factor * (i - w * dz)
-                store_matrix(particles, VELOCITY_GRADIENT, slot, (a, b, c, d, e, f, g, h, i))
-                mx, my, mz = step * u, step * v, step * w
-                store_vector(particles, POSITION, slot, (x + mx, y + my, z + mz))
-                farthest = maximum(farthest, maximum(absolute(mx), maximum(absolute(my), absolute(mz))))
-                if flip > 0.0:
-                    for lane in range(LANE_COUNT):
-                        gather_lane(scheme, before, NODE * numbers[lane], table, lane)
-                    u0, v0, w0, _ = load_rows(table, TABLE)
-                    p, q, r = load_vector(particles, VELOCITY, slot)
-                    u, v, w = (
-                        pic * u + flip * (p + (u - u0)),
-                        pic * v + flip * (q + (v - v0)),
-                        pic * w + flip * (r + (w - w0)),
-                    )
-                store_vector(particles, VELOCITY, slot, (u, v, w))
-                fastest = maximum(fastest, u * u + v * v + w * w)
-                check = check + 0.0 * (u + v + w)
-        extremes[piece, 0] = largest(sqrt(fastest))
-        extremes[piece, 1] = largest(farthest)
-        extremes[piece, 2] = largest(check)
+    return pic * u + flip * (p + (u - u0)), pic * v + flip * (q + (v - v0)), pic * w + flip * (r + (w - w0))

@@ -2,10 +2,10 @@
 
 from numba import prange
 
-from .arithmetic import generic
+from .arithmetic import absolute, constant, generic, maximum
 from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
 from .compilation import kernel
-from .vector import load, store
+from .vector import element, load, store
 
 
 @generic
@@ -29,7 +29,7 @@ def add_arena(arena, place, node):
             at = ((x * BLOCK + y) * BLOCK + z0) * NODE
             other = (((x + ax) * ARENA + y + ay) * ARENA + z0 + az) * NODE
             for _ in range(z0, z1):
-                store(node, at, load(node, at, 4) + load(arena, other, 4))
+                store(node, at, load(node, at, NODE) + load(arena, other, NODE))
                 at += NODE
                 other += NODE
 
@@ -43,7 +43,7 @@ def add_plane_arena(arena, place, node):
         at = (x * BLOCK + z0) * NODE
         other = ((x + ax) * ARENA + z0 + az) * NODE
         for _ in range(z0, z1):
-            store(node, at, load(node, at, 4) + load(arena, other, 4))
+            store(node, at, load(node, at, NODE) + load(arena, other, NODE))
             at += NODE
             other += NODE
 
@@ -74,3 +74,25 @@ def update_grid(arenas, node_arenas, nodes, dt, gx, gy, gz):
                 node[at] = node[at] / mass + dt * gx
                 node[at + 1] = node[at + 1] / mass + dt * gy
                 node[at + 2] = node[at + 2] / mass + dt * gz
+
+
+@kernel(parallel=True)
+def fastest_nodes(nodes, count, extremes):
+    """A bound on how fast a particle can be gathered from the grid: weights are positive and add up to one.
+
+    Args:
+        nodes: (node blocks, 4 * block nodes) velocities and masses; the first `count` blocks are looked at.
+        extremes: (pieces, 2) results: greatest component of a velocity [m/s], and 0, or NaN where one is not a finite number.
+    """
+    pieces = extremes.shape[0]
+    for piece in prange(pieces):
+        fastest = constant(0.0, load(nodes[0], 0, NODE))
+        check = fastest
+        for number in range(count * piece // pieces, count * (piece + 1) // pieces):
+            node = nodes[number]
+            for at in range(0, node.size, NODE):
+                velocity = absolute(load(node, at, NODE))
+                fastest = maximum(fastest, velocity)
+                check = check + 0.0 * velocity
+        extremes[piece, 0] = max(element(fastest, 0), element(fastest, 1), element(fastest, 2))
+        extremes[piece, 1] = element(check, 0) + element(check, 1) + element(check, 2)

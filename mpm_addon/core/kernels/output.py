@@ -1,4 +1,4 @@
-"""Copying particles between tables, and what a frame shows of them."""
+"""What a frame shows of the particles, and their sums."""
 
 import math
 
@@ -9,31 +9,6 @@ from .blocks import BLOCK
 from .compilation import kernel
 from .linalg import determinant, polar_rotation
 from .rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY
-
-
-@kernel(parallel=True)
-def gather_particles(table, ids, positions, new_table, new_ids, old_count, origin, is_copy, result, result_ids):
-    """Fill every slot of `result` from its origin: an old slot, or `old_count` + a new particle; copies lose mass and id.
-
-    Args:
-        positions: (3, old slots) new relative positions of the old particles [cells].
-        origin, is_copy: (slots,).
-    """
-    slots = origin.size
-    for row in prange(result.shape[0]):
-        for slot in range(slots):
-            source = origin[slot]
-            if source >= old_count:
-                value = new_table[row, source - old_count]
-            elif row < POSITION + 3:
-                value = positions[row, source]
-            else:
-                value = table[row, source]
-            result[row, slot] = 0.0 if row >= MASS and is_copy[slot] else value
-    for slot in range(slots):
-        source = origin[slot]
-        kept = new_ids[source - old_count] if source >= old_count else ids[source]
-        result_ids[slot] = -1 if is_copy[slot] else kept
 
 
 @kernel(parallel=True)
@@ -57,21 +32,28 @@ def show_particles(table, slots, is_fluid, density_ratio, stress, rotation):
     """
     for index in prange(slots.size):
         slot = slots[index]
-        f = (
-            np.float64(table[DEFORMATION, slot]), np.float64(table[DEFORMATION + 1, slot]), np.float64(table[DEFORMATION + 2, slot]),
-            np.float64(table[DEFORMATION + 3, slot]), np.float64(table[DEFORMATION + 4, slot]), np.float64(table[DEFORMATION + 5, slot]),
-            np.float64(table[DEFORMATION + 6, slot]), np.float64(table[DEFORMATION + 7, slot]), np.float64(table[DEFORMATION + 8, slot]),
-        )  # fmt: skip
-        volume_ratio = np.float64(table[STATE, slot]) if is_fluid[index] else determinant(f)
+        if is_fluid[index]:
+            volume_ratio = np.float64(table[STATE, slot])
+            rotation[index, 0], rotation[index, 1], rotation[index, 2], rotation[index, 3] = 1.0, 0.0, 0.0, 0.0
+        else:
+            f = deformation_of(table, slot)
+            volume_ratio = determinant(f)
+            write_quaternion(polar_rotation(f), rotation[index])
         density_ratio[index] = volume_ratio
         xx, xy, xz = table[STRESS, slot], table[STRESS + 1, slot], table[STRESS + 2, slot]
         yy, yz, zz = table[STRESS + 3, slot], table[STRESS + 4, slot], table[STRESS + 5, slot]
         shear = 0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3.0 * (xy**2 + xz**2 + yz**2)
         stress[index] = math.sqrt(shear) / max(volume_ratio, 1e-6)
-        if is_fluid[index]:
-            rotation[index, 0], rotation[index, 1], rotation[index, 2], rotation[index, 3] = 1.0, 0.0, 0.0, 0.0
-        else:
-            write_quaternion(polar_rotation(f), rotation[index])
+
+
+@kernel
+def deformation_of(table, slot):
+    """F of one slot, 9 values."""
+    return (
+        np.float64(table[DEFORMATION, slot]), np.float64(table[DEFORMATION + 1, slot]), np.float64(table[DEFORMATION + 2, slot]),
+        np.float64(table[DEFORMATION + 3, slot]), np.float64(table[DEFORMATION + 4, slot]), np.float64(table[DEFORMATION + 5, slot]),
+        np.float64(table[DEFORMATION + 6, slot]), np.float64(table[DEFORMATION + 7, slot]), np.float64(table[DEFORMATION + 8, slot]),
+    )  # fmt: skip
 
 
 @kernel

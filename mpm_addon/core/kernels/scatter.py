@@ -1,103 +1,126 @@
 """Particles to grid: MLS-MPM (Hu et al. 2018) with APIC (Jiang et al. 2015), PIC or FLIP.
 
-Eight particles at a time: weights and affine momenta are made for eight lanes at once; then each particle's nodes are written
-as vectors of four numbers (momentum and mass). The momentum is linear in the node's count from the centre node. See `blocks` for
-the layout of slots and arenas.
+`LANE_COUNT` particles at a time: weights and affine momenta are made for all lanes at once; then each particle's nodes are
+written two by two along z, as vectors of eight numbers (momentum and mass of two nodes). Pairs begin at even nodes, so that two
+of them hold the three nodes of a quadratic spline, and so that what one particle writes and the next one reads is the same
+pair: where they overlap in part the processor waits for memory. The momentum is linear in the node's count from the centre
+node. See `blocks` for the layout of slots and arenas.
 """
 
 from typing import Any
 
-from numba import prange
+from numba import prange, types
 from numba.extending import overload
 
-from .arithmetic import constant, generic
+from .arithmetic import constant, generic, select
 from .blocks import NODE, PLANE, ROW
 from .compilation import kernel
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
-from .scheme import AXIS_WEIGHTS, is_cubic, is_plane, prepare_weights
-from .table import load_matrix, load_symmetric, load_vector, store_rows
-from .vector import LANE_COUNT, load, splat, store
+from .scheme import all_weights, is_cubic, is_plane
+from .scratch import ALONG_Z, COUNTED, LANES, WEIGHTS, store_row_weights
+from .table import LANE_ROW, load_matrix, load_symmetric, load_vector, store_rows
+from .vector import LANE_COUNT, broadcast, floor, load, shuffled, store, store_as_int32
 
-# scratch of a piece: the weights of three axes, then four vectors of four numbers a lane
-TABLE = 3 * AXIS_WEIGHTS
-
-
-@generic
-def weight(scratch, axis, number, lane):
-    """Four copies of weight `number` of an axis of one lane."""
-    return splat(scratch[axis * AXIS_WEIGHTS + number * LANE_COUNT + lane], 4)
+PAIR = 2 * NODE
 
 
 @generic
-def three_weights(scratch, axis, lane):
-    return weight(scratch, axis, 0, lane), weight(scratch, axis, 1, lane), weight(scratch, axis, 2, lane)
+def add(arena, at, share, value):
+    """Add a share of a value to two nodes."""
+    store(arena, at, load(arena, at, PAIR) + share * value)
 
 
 @generic
-def four_weights(scratch, axis, lane):
-    return (
-        weight(scratch, axis, 0, lane), weight(scratch, axis, 1, lane), weight(scratch, axis, 2, lane), weight(scratch, axis, 3, lane)
-    )  # fmt: skip
+def scatter_row(arena, at, scratch, weight, value):
+    """Add to the two or three pairs of a row; `weight` is where the row's weight lies in the scratch."""
+    share = broadcast(scratch, weight, PAIR)
+    add(arena, at, share, value[0])
+    add(arena, at + PAIR, share, value[1])
+    if len(value) == 3:
+        add(arena, at + 2 * PAIR, share, value[2])
 
 
 @generic
-def add(arena, at, value):
-    store(arena, at, load(arena, at, 4) + value)
+def scatter_plane_of_three(arena, at, scratch, weight, value, slope):
+    """Add to three rows a value that is linear in the row's count."""
+    scatter_row(arena, at, scratch, weight, minus(value, slope))
+    scatter_row(arena, at + ROW, scratch, weight + LANE_COUNT, value)
+    scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT, plus(value, slope))
 
 
 @generic
-def scatter_row_of_three(arena, at, share, momentum, along_z, wz):
-    """Add share * weight * (momentum + count * along_z) to the nodes -1, 0 and 1 along z."""
-    w0, w1, w2 = wz
-    centre = share * momentum
-    slope = share * along_z
-    add(arena, at, w0 * (centre - slope))
-    add(arena, at + NODE, w1 * centre)
-    add(arena, at + 2 * NODE, w2 * (centre + slope))
+def scatter_plane_of_four(arena, at, scratch, weight, value, slope):
+    """Add to four rows a value that is linear in the row's count."""
+    above = plus(value, slope)
+    scatter_row(arena, at, scratch, weight, minus(value, slope))
+    scatter_row(arena, at + ROW, scratch, weight + LANE_COUNT, value)
+    scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT, above)
+    scatter_row(arena, at + 3 * ROW, scratch, weight + 3 * LANE_COUNT, plus(above, slope))
+
+
+def plus(a: Any, b: Any) -> Any:
+    """The sums of two tuples' values."""
+    raise TypeError("plus is for kernels")
+
+
+@overload(plus, jit_options={"forceinline": True})
+def _overload_plus(a, b):
+    if len(a) == 2:
+        return lambda a, b: (a[0] + b[0], a[1] + b[1])
+    return lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+def minus(a: Any, b: Any) -> Any:
+    """The differences of two tuples' values."""
+    raise TypeError("minus is for kernels")
+
+
+@overload(minus, jit_options={"forceinline": True})
+def _overload_minus(a, b):
+    if len(a) == 2:
+        return lambda a, b: (a[0] - b[0], a[1] - b[1])
+    return lambda a, b: (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def pairs_along_z(scheme: Any, value: Any, slope: Any, scratch: Any, lane: Any) -> Any:
+    """Pairs of nodes along z: value * weight, and with it slope * count * weight; the slope may be None."""
+    raise TypeError("pairs_along_z is for kernels")
+
+
+@overload(pairs_along_z, jit_options={"forceinline": True})
+def _overload_pairs_along_z(scheme, value, slope, scratch, lane):
+    def two_with_slope(scheme, value, slope, scratch, lane):
+        row = ALONG_Z + LANE_ROW * lane
+        return sloped_pair(value, slope, scratch, row), sloped_pair(value, slope, scratch, row + 2)
+
+    def three_with_slope(scheme, value, slope, scratch, lane):
+        row = ALONG_Z + LANE_ROW * lane
+        first, second = sloped_pair(value, slope, scratch, row), sloped_pair(value, slope, scratch, row + 2)
+        return first, second, sloped_pair(value, slope, scratch, row + 4)
+
+    def two(scheme, value, slope, scratch, lane):
+        row = ALONG_Z + LANE_ROW * lane
+        return value * pair(scratch, row), value * pair(scratch, row + 2)
+
+    def three(scheme, value, slope, scratch, lane):
+        row = ALONG_Z + LANE_ROW * lane
+        return value * pair(scratch, row), value * pair(scratch, row + 2), value * pair(scratch, row + 4)
+
+    if isinstance(slope, types.NoneType):
+        return three if is_cubic(scheme) else two
+    return three_with_slope if is_cubic(scheme) else two_with_slope
 
 
 @generic
-def scatter_row_of_four(arena, at, share, momentum, along_z, wz):
-    """Add share * weight * (momentum + count * along_z) to the nodes -1, 0, 1 and 2 along z."""
-    w0, w1, w2, w3 = wz
-    centre = share * momentum
-    slope = share * along_z
-    add(arena, at, w0 * (centre - slope))
-    add(arena, at + NODE, w1 * centre)
-    centre = centre + slope
-    add(arena, at + 2 * NODE, w2 * centre)
-    add(arena, at + 3 * NODE, w3 * (centre + slope))
+def pair(scratch, at):
+    """Two numbers of the scratch, each four times: for the numbers of two nodes."""
+    both = load(scratch, at, 2)
+    return shuffled(both, both, (0, 0, 0, 0, 1, 1, 1, 1))
 
 
 @generic
-def scatter_plane_of_three(arena, at, shares, momentum, along_y, along_z, wz):
-    """Add to three rows; `along_y` is the slope from row to row."""
-    s0, s1, s2 = shares
-    scatter_row_of_three(arena, at, s0, momentum - along_y, along_z, wz)
-    scatter_row_of_three(arena, at + ROW, s1, momentum, along_z, wz)
-    scatter_row_of_three(arena, at + 2 * ROW, s2, momentum + along_y, along_z, wz)
-
-
-@generic
-def scatter_plane_of_four(arena, at, shares, momentum, along_y, along_z, wz):
-    s0, s1, s2, s3 = shares
-    scatter_row_of_four(arena, at, s0, momentum - along_y, along_z, wz)
-    scatter_row_of_four(arena, at + ROW, s1, momentum, along_z, wz)
-    momentum = momentum + along_y
-    scatter_row_of_four(arena, at + 2 * ROW, s2, momentum, along_z, wz)
-    scatter_row_of_four(arena, at + 3 * ROW, s3, momentum + along_y, along_z, wz)
-
-
-@generic
-def times_three(a, weights):
-    w0, w1, w2 = weights
-    return a * w0, a * w1, a * w2
-
-
-@generic
-def times_four(a, weights):
-    w0, w1, w2, w3 = weights
-    return a * w0, a * w1, a * w2, a * w3
+def sloped_pair(value, slope, scratch, at):
+    return value * pair(scratch, at) + slope * pair(scratch, at + COUNTED)
 
 
 def scatter_lane(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> None:
@@ -108,30 +131,28 @@ def scatter_lane(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> N
 @overload(scatter_lane, jit_options={"forceinline": True})
 def _overload_scatter_lane(scheme, arena, at, scratch, lane):
     def quadratic_in_space(scheme, arena, at, scratch, lane):
-        (x0, x1, x2), wy, wz = three_weights(scratch, 0, lane), three_weights(scratch, 1, lane), three_weights(scratch, 2, lane)
-        momentum, along_x, along_y, along_z = affine_momentum(scratch, lane)
-        scatter_plane_of_three(arena, at, times_three(x0, wy), momentum - along_x, along_y, along_z, wz)
-        scatter_plane_of_three(arena, at + PLANE, times_three(x1, wy), momentum, along_y, along_z, wz)
-        scatter_plane_of_three(arena, at + 2 * PLANE, times_three(x2, wy), momentum + along_x, along_y, along_z, wz)
+        value, along_x, along_y = momentum_of_lane(scheme, scratch, lane)
+        weight = WEIGHTS + lane
+        scatter_plane_of_three(arena, at, scratch, weight, minus(value, along_x), along_y)
+        scatter_plane_of_three(arena, at + PLANE, scratch, weight + 3 * LANE_COUNT, value, along_y)
+        scatter_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * LANE_COUNT, plus(value, along_x), along_y)
 
     def cubic_in_space(scheme, arena, at, scratch, lane):
-        (x0, x1, x2, x3), wy, wz = four_weights(scratch, 0, lane), four_weights(scratch, 1, lane), four_weights(scratch, 2, lane)
-        momentum, along_x, along_y, along_z = affine_momentum(scratch, lane)
-        scatter_plane_of_four(arena, at, times_four(x0, wy), momentum - along_x, along_y, along_z, wz)
-        scatter_plane_of_four(arena, at + PLANE, times_four(x1, wy), momentum, along_y, along_z, wz)
-        momentum = momentum + along_x
-        scatter_plane_of_four(arena, at + 2 * PLANE, times_four(x2, wy), momentum, along_y, along_z, wz)
-        scatter_plane_of_four(arena, at + 3 * PLANE, times_four(x3, wy), momentum + along_x, along_y, along_z, wz)
+        value, along_x, along_y = momentum_of_lane(scheme, scratch, lane)
+        weight = WEIGHTS + lane
+        above = plus(value, along_x)
+        scatter_plane_of_four(arena, at, scratch, weight, minus(value, along_x), along_y)
+        scatter_plane_of_four(arena, at + PLANE, scratch, weight + 4 * LANE_COUNT, value, along_y)
+        scatter_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * LANE_COUNT, above, along_y)
+        scatter_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * LANE_COUNT, plus(above, along_x), along_y)
 
     def quadratic_in_plane(scheme, arena, at, scratch, lane):
-        momentum, along_x, _, along_z = affine_momentum(scratch, lane)
-        wx, wz = three_weights(scratch, 0, lane), three_weights(scratch, 2, lane)
-        scatter_plane_of_three(arena, at, wx, momentum, along_x, along_z, wz)
+        value, along_x, _ = momentum_of_lane(scheme, scratch, lane)
+        scatter_plane_of_three(arena, at, scratch, WEIGHTS + lane, value, along_x)
 
     def cubic_in_plane(scheme, arena, at, scratch, lane):
-        momentum, along_x, _, along_z = affine_momentum(scratch, lane)
-        wx, wz = four_weights(scratch, 0, lane), four_weights(scratch, 2, lane)
-        scatter_plane_of_four(arena, at, wx, momentum, along_x, along_z, wz)
+        value, along_x, _ = momentum_of_lane(scheme, scratch, lane)
+        scatter_plane_of_four(arena, at, scratch, WEIGHTS + lane, value, along_x)
 
     if is_plane(scheme):
         return cubic_in_plane if is_cubic(scheme) else quadratic_in_plane
@@ -139,66 +160,127 @@ def _overload_scatter_lane(scheme, arena, at, scratch, lane):
 
 
 @generic
-def affine_momentum(scratch, lane):
-    """What `prepare_momenta` wrote of one lane: momentum and mass at the centre node, and their slopes along x, y and z."""
-    row = TABLE + 16 * lane
-    return load(scratch, row, 4), load(scratch, row + 4, 4), load(scratch, row + 8, 4), load(scratch, row + 12, 4)
+def twice(scratch, at):
+    """Four numbers of the scratch, twice: for two nodes."""
+    node = load(scratch, at, NODE)
+    return shuffled(node, node, (0, 1, 2, 3, 0, 1, 2, 3))
 
 
 @generic
-def prepare_momenta(particles, slot, scratch, offsets, affine_factor, stress_factor):
+def momentum_of_lane(scheme, scratch, lane):
+    """One particle's momentum and mass on the pairs of its centre row, weighted along z, and their slopes along x and y."""
+    row = LANES + LANE_ROW * lane
+    value = pairs_along_z(scheme, twice(scratch, row), twice(scratch, row + 3 * NODE), scratch, lane)
+    along_x = pairs_along_z(scheme, twice(scratch, row + NODE), None, scratch, lane)
+    along_y = pairs_along_z(scheme, twice(scratch, row + 2 * NODE), None, scratch, lane)
+    return value, along_x, along_y
+
+
+@generic
+def store_two_pairs(scratch, is_odd, wz):
+    """Write the weights along z, and count * weight, of four nodes counted from an even one: the lowest, or the one below it."""
+    w0, w1, w2, w3 = wz
+    zero = 0.0 * w0
+    c0, c2, c3 = -w0, w2, 2.0 * w3
+    store_rows(scratch, ALONG_Z, select(is_odd, zero, w0), select(is_odd, w0, w1), select(is_odd, w1, w2), select(is_odd, w2, w3))
+    store_rows(
+        scratch, ALONG_Z + COUNTED, select(is_odd, zero, c0), select(is_odd, c0, zero), select(is_odd, zero, c2), select(is_odd, c2, c3)
+    )
+
+
+def store_pairs(scheme: Any, scratch: Any, is_odd: Any, wz: Any) -> None:
+    """Write the weights along z, and count * weight, of the two pairs of a quadratic spline or the three of a cubic one."""
+    raise TypeError("store_pairs is for kernels")
+
+
+@overload(store_pairs, jit_options={"forceinline": True})
+def _overload_store_pairs(scheme, scratch, is_odd, wz):
+    def three(scheme, scratch, is_odd, wz):
+        store_two_pairs(scratch, is_odd, wz)
+        last = wz[3]
+        zero = 0.0 * last
+        store_rows(scratch, ALONG_Z + 4, select(is_odd, last, zero), zero, zero, zero)
+        store_rows(scratch, ALONG_Z + COUNTED + 4, select(is_odd, 2.0 * last, zero), zero, zero, zero)
+
+    if is_cubic(scheme):
+        return three
+    return lambda scheme, scratch, is_odd, wz: store_two_pairs(scratch, is_odd, wz)
+
+
+@generic
+def prepare_momenta(scheme, scratch, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress):
     """Write each lane's momentum at its centre node, with its mass, and the slopes of the momentum along x, y and z."""
     dx, dy, dz = offsets
-    mass = load(particles[MASS], slot, 8)
-    volume = load(particles[VOLUME], slot, 8)
-    u, v, w = load_vector(particles, VELOCITY, slot)
-    a, b, c, d, e, f, g, h, i = load_matrix(particles, VELOCITY_GRADIENT, slot)
-    xx, xy, xz, yy, yz, zz = load_symmetric(particles, STRESS, slot)
-    affine = affine_factor * mass
-    force = stress_factor * volume
+    u, v, w = velocity
+    a, b, c, d, e, f, g, h, i = velocity_gradient
+    xx, xy, xz, yy, yz, zz = stress
+    affine = (scheme.affine * spacing) * mass
+    force = (scheme.inverse_inertia * dt / spacing) * volume
     a, b, c = affine * a - force * xx, affine * b - force * xy, affine * c - force * xz
     d, e, f = affine * d - force * xy, affine * e - force * yy, affine * f - force * yz
     g, h, i = affine * g - force * xz, affine * h - force * yz, affine * i - force * zz
     store_rows(
         scratch,
-        TABLE,
+        LANES,
         mass * u - (a * dx + b * dy + c * dz),
         mass * v - (d * dx + e * dy + f * dz),
         mass * w - (g * dx + h * dy + i * dz),
         mass,
     )
     zero = constant(0.0, mass)
-    store_rows(scratch, TABLE + 4, a, d, g, zero)
-    store_rows(scratch, TABLE + 8, b, e, h, zero)
-    store_rows(scratch, TABLE + 12, c, f, i, zero)
+    store_rows(scratch, LANES + NODE, a, d, g, zero)
+    store_rows(scratch, LANES + 2 * NODE, b, e, h, zero)
+    store_rows(scratch, LANES + 3 * NODE, c, f, i, zero)
+
+
+@generic
+def scatter_slots(scheme, position, dt, spacing, mass, volume, velocity, velocity_gradient, stress, scratch, index, arena):
+    """Scatter `LANE_COUNT` particles into the arena of their block.
+
+    (mv)_i += w [m v + (m C - dt V0 D^-1 tau)(x_i - x_p)] (Hu et al. 2018, eq. 16 and 29); PIC and FLIP leave out m C.
+    """
+    lowest, offsets, wx, wy, wz = all_weights(scheme, position)
+    # rows of the arena are even in length
+    even = 2.0 * floor(0.5 * lowest)
+    store_as_int32(index, 0, even)
+    store_row_weights(scheme, scratch, wx, wy)
+    store_pairs(scheme, scratch, even < lowest, wz)
+    prepare_momenta(scheme, scratch, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress)
+    for lane in range(LANE_COUNT):
+        scatter_lane(scheme, arena, NODE * index[lane], scratch, lane)
 
 
 @kernel(parallel=True)
-def particles_to_grid(scheme, particles, first, material_count, pieces, dt, spacing, scratch, index, arenas):
-    """Scatter mass and momentum, with the impulse of the stress, into each block's arena.
-
-    (mv)_i += w [m v + (m C - dt V0 D^-1 tau)(x_i - x_p)] (Hu et al. 2018, eq. 16 and 29); PIC and FLIP leave out m C.
+def particles_to_grid(scheme, particles, first, body_count, pieces, is_waiting, dt, spacing, scratch, index, arenas):
+    """Scatter mass and momentum, with the impulse of the stress, of the blocks that wait for it into their arenas.
 
     Args:
         scheme: see `scheme`.
-        particles: (ROW_COUNT, slots).
+        particles: (rows, slots).
         first: first slot of each run.
         pieces: first block of each piece of work.
+        is_waiting: (blocks,) which blocks to scatter.
         dt: [s]; spacing: cell size [m].
-        scratch: (pieces, SCRATCH_SIZE); index: (pieces, 8) int32.
+        scratch: (pieces, SCRATCH_SIZE); index: (pieces, LANE_COUNT) int32.
         arenas: (blocks, 4 * arena nodes) result [kg m/s, kg].
     """
-    affine_factor = scheme.affine * spacing
-    stress_factor = scheme.inverse_inertia * dt / spacing
     for piece in prange(pieces.size - 1):
-        table = scratch[piece]
-        nodes = index[piece]
         for block in range(pieces[piece], pieces[piece + 1]):
-            arena = arenas[block]
-            arena[:] = 0
-            for slot in range(first[block * material_count], first[(block + 1) * material_count], LANE_COUNT):
-                x, y, z = load_vector(particles, POSITION, slot)
-                offsets = prepare_weights(scheme, x, y, z, table, nodes)
-                prepare_momenta(particles, slot, table, offsets, affine_factor, stress_factor)
-                for lane in range(LANE_COUNT):
-                    scatter_lane(scheme, arena, NODE * nodes[lane], table, lane)
+            if not is_waiting[block]:
+                continue
+            arenas[block][:] = 0
+            for slot in range(first[block * body_count], first[(block + 1) * body_count], LANE_COUNT):
+                scatter_slots(
+                    scheme,
+                    load_vector(particles, POSITION, slot),
+                    dt,
+                    spacing,
+                    load(particles[MASS], slot, LANE_COUNT),
+                    load(particles[VOLUME], slot, LANE_COUNT),
+                    load_vector(particles, VELOCITY, slot),
+                    load_matrix(particles, VELOCITY_GRADIENT, slot),
+                    load_symmetric(particles, STRESS, slot),
+                    scratch[piece],
+                    index[piece],
+                    arenas[block],
+                )

@@ -11,12 +11,9 @@ from typing import Any, NamedTuple
 
 from numba.extending import overload
 
-from .arithmetic import generic
+from .arithmetic import constant, generic
 from .blocks import ARENA
-from .vector import LANE_COUNT, floor, store, store_as_int32
-
-# weights of an axis in a scratch table, each for eight lanes
-AXIS_WEIGHTS = 4 * LANE_COUNT
+from .vector import floor
 
 
 class Quadratic3(NamedTuple):
@@ -103,65 +100,58 @@ def cubic_weights(d):
 
 
 @generic
-def store_quadratic_weights(x, scratch, at):
-    """Write an axis's weights for eight particles; returns the centre node and the offset from it."""
+def quadratic_axis(x):
+    """The centre node of positions along an axis, the offset from it, and four weights, the last one zero."""
     centre = floor(x - 0.5) + 1.0
     offset = x - centre
     w0, w1, w2 = quadratic_weights(offset)
-    store(scratch, at, w0)
-    store(scratch, at + LANE_COUNT, w1)
-    store(scratch, at + 2 * LANE_COUNT, w2)
-    return centre, offset
+    return centre, offset, (w0, w1, w2, 0.0 * offset)
 
 
 @generic
-def store_cubic_weights(x, scratch, at):
-    """Write an axis's weights for eight particles; returns the centre node and the offset from it."""
+def cubic_axis(x):
+    """The centre node of positions along an axis, the offset from it, and four weights."""
     centre = floor(x)
     offset = x - centre
-    w0, w1, w2, w3 = cubic_weights(offset)
-    store(scratch, at, w0)
-    store(scratch, at + LANE_COUNT, w1)
-    store(scratch, at + 2 * LANE_COUNT, w2)
-    store(scratch, at + 3 * LANE_COUNT, w3)
-    return centre, offset
+    return centre, offset, cubic_weights(offset)
 
 
-def store_weights(scheme: Any, x: Any, scratch: Any, at: Any) -> Any:
-    """Write an axis's weights for eight particles; returns the centre node and the offset from it."""
-    raise TypeError("store_weights is for kernels")
+def axis_weights(scheme: Any, x: Any) -> Any:
+    """The centre node of positions along an axis, the offset from it, and the weights of the nodes at -1, 0, +1 and +2."""
+    raise TypeError("axis_weights is for kernels")
 
 
-@overload(store_weights, jit_options={"forceinline": True})
-def _overload_store_weights(scheme, x, scratch, at):
-    if is_cubic(scheme):
-        return lambda scheme, x, scratch, at: store_cubic_weights(x, scratch, at)
-    return lambda scheme, x, scratch, at: store_quadratic_weights(x, scratch, at)
+@overload(axis_weights, jit_options={"forceinline": True})
+def _overload_axis_weights(scheme, x):
+    return (lambda scheme, x: cubic_axis(x)) if is_cubic(scheme) else (lambda scheme, x: quadratic_axis(x))
 
 
-def prepare_weights(scheme: Any, x: Any, y: Any, z: Any, scratch: Any, index: Any) -> Any:
-    """Write the weights of eight particles to `scratch` and the number of their lowest node in the arena to `index`.
+def all_weights(scheme: Any, position: Any) -> Any:
+    """The weights of `LANE_COUNT` particles on their nodes, axis by axis.
 
     Returns:
-        The offsets from the centre nodes [cells].
+        The number of the lowest node in the arena, the offsets from the centre nodes [cells], and the weights of the three axes;
+        in the plane the node in it has all the weight along y.
     """
-    raise TypeError("prepare_weights is for kernels")
+    raise TypeError("all_weights is for kernels")
 
 
-@overload(prepare_weights, jit_options={"forceinline": True})
-def _overload_prepare_weights(scheme, x, y, z, scratch, index):
+@overload(all_weights, jit_options={"forceinline": True})
+def _overload_all_weights(scheme, position):
     # the arena begins one node below the block, and the lowest node lies one below the centre: whole numbers, exact in any float
-    def in_space(scheme, x, y, z, scratch, index):
-        cx, dx = store_weights(scheme, x, scratch, 0)
-        cy, dy = store_weights(scheme, y, scratch, AXIS_WEIGHTS)
-        cz, dz = store_weights(scheme, z, scratch, 2 * AXIS_WEIGHTS)
-        store_as_int32(index, 0, (cx * float(ARENA) + cy) * float(ARENA) + cz)
-        return dx, dy, dz
+    def in_space(scheme, position):
+        x, y, z = position
+        cx, dx, wx = axis_weights(scheme, x)
+        cy, dy, wy = axis_weights(scheme, y)
+        cz, dz, wz = axis_weights(scheme, z)
+        return (cx * float(ARENA) + cy) * float(ARENA) + cz, (dx, dy, dz), wx, wy, wz
 
-    def in_plane(scheme, x, y, z, scratch, index):
-        cx, dx = store_weights(scheme, x, scratch, 0)
-        cz, dz = store_weights(scheme, z, scratch, 2 * AXIS_WEIGHTS)
-        store_as_int32(index, 0, cx * float(ARENA) + cz)
-        return dx, 0.0 * dx, dz
+    def in_plane(scheme, position):
+        x, _, z = position
+        cx, dx, wx = axis_weights(scheme, x)
+        cz, dz, wz = axis_weights(scheme, z)
+        zero = 0.0 * dx
+        one = constant(1.0, dx)
+        return cx * float(ARENA) + cz, (dx, zero, dz), wx, (one, zero, zero, zero), wz
 
     return in_plane if is_plane(scheme) else in_space

@@ -1,13 +1,20 @@
-"""Reading and writing the particles' table eight slots at a time. See `rows` for what lies where."""
+"""Reading and writing the particles' table `LANE_COUNT` slots at a time. See `rows` for what lies where."""
+
+from typing import Any
+
+from numba.extending import overload
 
 from .arithmetic import generic
-from .vector import load, shuffled, store
+from .vector import LANE_COUNT, load, shuffled, store
+
+# the distance between the rows that `store_rows` and `load_rows` have for two lanes that are neighbours
+LANE_ROW = 16
 
 
 @generic
 def load_vector(particles, row, slot):
-    """Three rows of eight slots."""
-    return load(particles[row], slot, 8), load(particles[row + 1], slot, 8), load(particles[row + 2], slot, 8)
+    """Three rows of `LANE_COUNT` slots."""
+    return load(particles[row], slot, LANE_COUNT), load(particles[row + 1], slot, LANE_COUNT), load(particles[row + 2], slot, LANE_COUNT)
 
 
 @generic
@@ -20,7 +27,7 @@ def store_vector(particles, row, slot, value):
 
 @generic
 def load_symmetric(particles, row, slot):
-    """Six rows of eight slots: xx xy xz yy yz zz."""
+    """Six rows of slots: xx xy xz yy yz zz."""
     a, b, c = load_vector(particles, row, slot)
     d, e, f = load_vector(particles, row + 3, slot)
     return a, b, c, d, e, f
@@ -28,7 +35,7 @@ def load_symmetric(particles, row, slot):
 
 @generic
 def load_matrix(particles, row, slot):
-    """Nine rows of eight slots."""
+    """Nine rows of slots."""
     a, b, c = load_vector(particles, row, slot)
     d, e, f = load_vector(particles, row + 3, slot)
     g, h, i = load_vector(particles, row + 6, slot)
@@ -43,41 +50,93 @@ def store_matrix(particles, row, slot, value):
     store_vector(particles, row + 6, slot, (g, h, i))
 
 
-@generic
-def store_rows(table, column, a, b, c, d):
-    """Write eight lanes of four values as eight rows of four, 16 numbers apart."""
-    ab_low = shuffled(a, b, (0, 8, 1, 9, 4, 12, 5, 13))
-    ab_high = shuffled(a, b, (2, 10, 3, 11, 6, 14, 7, 15))
-    cd_low = shuffled(c, d, (0, 8, 1, 9, 4, 12, 5, 13))
-    cd_high = shuffled(c, d, (2, 10, 3, 11, 6, 14, 7, 15))
-    r04 = shuffled(ab_low, cd_low, (0, 1, 8, 9, 4, 5, 12, 13))
-    r15 = shuffled(ab_low, cd_low, (2, 3, 10, 11, 6, 7, 14, 15))
-    r26 = shuffled(ab_high, cd_high, (0, 1, 8, 9, 4, 5, 12, 13))
-    r37 = shuffled(ab_high, cd_high, (2, 3, 10, 11, 6, 7, 14, 15))
+def store_rows(table: Any, column: Any, a: Any, b: Any, c: Any, d: Any) -> None:
+    """Write lanes of four values as rows of four, `LANE_ROW` numbers apart."""
+    raise TypeError("store_rows is for kernels")
+
+
+def load_rows(table: Any, column: Any) -> Any:
+    """Read rows of four, `LANE_ROW` numbers apart, as four vectors of `LANE_COUNT` lanes."""
+    raise TypeError("load_rows is for kernels")
+
+
+@overload(store_rows, jit_options={"forceinline": True})
+def _overload_store_rows(table, column, a, b, c, d):
+    return {4: _store_four_rows, 8: _store_eight_rows, 16: _store_sixteen_rows}[a.count]
+
+
+@overload(load_rows, jit_options={"forceinline": True})
+def _overload_load_rows(table, column):
+    return {4: _load_four_rows, 8: _load_eight_rows, 16: _load_sixteen_rows}[LANE_COUNT]
+
+
+def _store_four_rows(table, column, a, b, c, d):
+    ab_low, ab_high = shuffled(a, b, (0, 4, 1, 5)), shuffled(a, b, (2, 6, 3, 7))
+    cd_low, cd_high = shuffled(c, d, (0, 4, 1, 5)), shuffled(c, d, (2, 6, 3, 7))
+    store(table, column, shuffled(ab_low, cd_low, (0, 1, 4, 5)))
+    store(table, column + LANE_ROW, shuffled(ab_low, cd_low, (2, 3, 6, 7)))
+    store(table, column + 2 * LANE_ROW, shuffled(ab_high, cd_high, (0, 1, 4, 5)))
+    store(table, column + 3 * LANE_ROW, shuffled(ab_high, cd_high, (2, 3, 6, 7)))
+
+
+def _store_eight_rows(table, column, a, b, c, d):
+    ab_low, ab_high = shuffled(a, b, (0, 8, 1, 9, 4, 12, 5, 13)), shuffled(a, b, (2, 10, 3, 11, 6, 14, 7, 15))
+    cd_low, cd_high = shuffled(c, d, (0, 8, 1, 9, 4, 12, 5, 13)), shuffled(c, d, (2, 10, 3, 11, 6, 14, 7, 15))
+    r04, r15 = shuffled(ab_low, cd_low, (0, 1, 8, 9, 4, 5, 12, 13)), shuffled(ab_low, cd_low, (2, 3, 10, 11, 6, 7, 14, 15))
+    r26, r37 = shuffled(ab_high, cd_high, (0, 1, 8, 9, 4, 5, 12, 13)), shuffled(ab_high, cd_high, (2, 3, 10, 11, 6, 7, 14, 15))
     store(table, column, shuffled(r04, r04, (0, 1, 2, 3)))
-    store(table, column + 16, shuffled(r15, r15, (0, 1, 2, 3)))
-    store(table, column + 32, shuffled(r26, r26, (0, 1, 2, 3)))
-    store(table, column + 48, shuffled(r37, r37, (0, 1, 2, 3)))
-    store(table, column + 64, shuffled(r04, r04, (4, 5, 6, 7)))
-    store(table, column + 80, shuffled(r15, r15, (4, 5, 6, 7)))
-    store(table, column + 96, shuffled(r26, r26, (4, 5, 6, 7)))
-    store(table, column + 112, shuffled(r37, r37, (4, 5, 6, 7)))
+    store(table, column + LANE_ROW, shuffled(r15, r15, (0, 1, 2, 3)))
+    store(table, column + 2 * LANE_ROW, shuffled(r26, r26, (0, 1, 2, 3)))
+    store(table, column + 3 * LANE_ROW, shuffled(r37, r37, (0, 1, 2, 3)))
+    store(table, column + 4 * LANE_ROW, shuffled(r04, r04, (4, 5, 6, 7)))
+    store(table, column + 5 * LANE_ROW, shuffled(r15, r15, (4, 5, 6, 7)))
+    store(table, column + 6 * LANE_ROW, shuffled(r26, r26, (4, 5, 6, 7)))
+    store(table, column + 7 * LANE_ROW, shuffled(r37, r37, (4, 5, 6, 7)))
+
+
+def _store_sixteen_rows(table, column, a, b, c, d):
+    low = (0, 1, 2, 3, 4, 5, 6, 7)
+    high = (8, 9, 10, 11, 12, 13, 14, 15)
+    store_rows(table, column, shuffled(a, a, low), shuffled(b, b, low), shuffled(c, c, low), shuffled(d, d, low))
+    store_rows(table, column + 8 * LANE_ROW, shuffled(a, a, high), shuffled(b, b, high), shuffled(c, c, high), shuffled(d, d, high))
+
+
+def _load_four_rows(table, column):
+    r0, r1 = load(table, column, 4), load(table, column + LANE_ROW, 4)
+    r2, r3 = load(table, column + 2 * LANE_ROW, 4), load(table, column + 3 * LANE_ROW, 4)
+    ab_low, ab_high = shuffled(r0, r1, (0, 4, 1, 5)), shuffled(r2, r3, (0, 4, 1, 5))
+    cd_low, cd_high = shuffled(r0, r1, (2, 6, 3, 7)), shuffled(r2, r3, (2, 6, 3, 7))
+    return (
+        shuffled(ab_low, ab_high, (0, 1, 4, 5)),
+        shuffled(ab_low, ab_high, (2, 3, 6, 7)),
+        shuffled(cd_low, cd_high, (0, 1, 4, 5)),
+        shuffled(cd_low, cd_high, (2, 3, 6, 7)),
+    )
 
 
 @generic
-def load_rows(table, column):
-    """Read eight rows of four, 16 numbers apart, as four vectors of eight lanes."""
+def load_eight_rows(table, column):
     together = (0, 1, 2, 3, 4, 5, 6, 7)
-    r04 = shuffled(load(table, column, 4), load(table, column + 64, 4), together)
-    r15 = shuffled(load(table, column + 16, 4), load(table, column + 80, 4), together)
-    r26 = shuffled(load(table, column + 32, 4), load(table, column + 96, 4), together)
-    r37 = shuffled(load(table, column + 48, 4), load(table, column + 112, 4), together)
-    ab_low = shuffled(r04, r15, (0, 8, 1, 9, 4, 12, 5, 13))
-    ab_high = shuffled(r26, r37, (0, 8, 1, 9, 4, 12, 5, 13))
-    cd_low = shuffled(r04, r15, (2, 10, 3, 11, 6, 14, 7, 15))
-    cd_high = shuffled(r26, r37, (2, 10, 3, 11, 6, 14, 7, 15))
-    a = shuffled(ab_low, ab_high, (0, 1, 8, 9, 4, 5, 12, 13))
-    b = shuffled(ab_low, ab_high, (2, 3, 10, 11, 6, 7, 14, 15))
-    c = shuffled(cd_low, cd_high, (0, 1, 8, 9, 4, 5, 12, 13))
-    d = shuffled(cd_low, cd_high, (2, 3, 10, 11, 6, 7, 14, 15))
-    return a, b, c, d
+    r04 = shuffled(load(table, column, 4), load(table, column + 4 * LANE_ROW, 4), together)
+    r15 = shuffled(load(table, column + LANE_ROW, 4), load(table, column + 5 * LANE_ROW, 4), together)
+    r26 = shuffled(load(table, column + 2 * LANE_ROW, 4), load(table, column + 6 * LANE_ROW, 4), together)
+    r37 = shuffled(load(table, column + 3 * LANE_ROW, 4), load(table, column + 7 * LANE_ROW, 4), together)
+    ab_low, ab_high = shuffled(r04, r15, (0, 8, 1, 9, 4, 12, 5, 13)), shuffled(r26, r37, (0, 8, 1, 9, 4, 12, 5, 13))
+    cd_low, cd_high = shuffled(r04, r15, (2, 10, 3, 11, 6, 14, 7, 15)), shuffled(r26, r37, (2, 10, 3, 11, 6, 14, 7, 15))
+    return (
+        shuffled(ab_low, ab_high, (0, 1, 8, 9, 4, 5, 12, 13)),
+        shuffled(ab_low, ab_high, (2, 3, 10, 11, 6, 7, 14, 15)),
+        shuffled(cd_low, cd_high, (0, 1, 8, 9, 4, 5, 12, 13)),
+        shuffled(cd_low, cd_high, (2, 3, 10, 11, 6, 7, 14, 15)),
+    )
+
+
+def _load_eight_rows(table, column):
+    return load_eight_rows(table, column)
+
+
+def _load_sixteen_rows(table, column):
+    a, b, c, d = load_eight_rows(table, column)
+    e, f, g, h = load_eight_rows(table, column + 8 * LANE_ROW)
+    both = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+    return shuffled(a, e, both), shuffled(b, f, both), shuffled(c, g, both), shuffled(d, h, both)

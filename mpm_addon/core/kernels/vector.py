@@ -12,7 +12,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numba
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
@@ -20,7 +22,16 @@ from numba.extending import intrinsic, lower_builtin, models, overload, register
 
 from . import arithmetic
 
-LANE_COUNT = 8
+
+def _lane_count() -> int:
+    """How many float32 values a register of this processor holds; NEON's and SSE's four where nothing wider is known."""
+    features = numba.config.CPU_FEATURES or ",".join(f"+{name}" for name, has in get_host_cpu_features().items() if has)
+    if "+avx512f" in features:
+        return 16
+    return 8 if "+avx" in features else 4
+
+
+LANE_COUNT = _lane_count()
 FLAGS = ("contract", "nsz")
 
 _INT32 = ir.IntType(32)
@@ -120,8 +131,7 @@ def _binary_lowering(emit: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         count = sig.return_type.count
         vectors = (
-            value if isinstance(kind, LanesType) else _splat_ir(builder, value, count)
-            for kind, value in zip(sig.args, args, strict=True)
+            value if isinstance(kind, LanesType) else _splat_ir(builder, value, count) for kind, value in zip(sig.args, args, strict=True)
         )
         return emit(builder, *vectors)
 
@@ -169,9 +179,7 @@ def store(typing_context, array, index, lanes):
 
     def emit(context, builder, sig, args):
         vector = ir.VectorType(_float_ir(lanes.dtype), lanes.count)
-        builder.store(args[2], _pointer_ir(context, builder, sig.args[0], args[0], args[1], vector)).align = (
-            lanes.dtype.bitwidth // 8
-        )
+        builder.store(args[2], _pointer_ir(context, builder, sig.args[0], args[0], args[1], vector)).align = lanes.dtype.bitwidth // 8
         return context.get_dummy_value()
 
     return types.void(array, types.intp, lanes), emit
@@ -199,6 +207,18 @@ def splat(typing_context, value, count):
         return _splat_ir(builder, args[0], lanes.count)
 
     return lanes(value, count), emit
+
+
+@intrinsic(prefer_literal=True)
+def broadcast(typing_context, array, index, count):
+    """`count` copies of an element of a 1D array; `count` is a literal."""
+    lanes = LanesType(array.dtype, count.literal_value)
+
+    def emit(context, builder, sig, args):
+        pointer = _pointer_ir(context, builder, sig.args[0], args[0], args[1], _float_ir(lanes.dtype))
+        return _splat_ir(builder, builder.load(pointer), lanes.count)
+
+    return lanes(array, types.intp, count), emit
 
 
 @intrinsic(prefer_literal=True)

@@ -1,42 +1,79 @@
-"""The kernels that run a law: over the slots of the solver, eight at a time, and over plain arrays of float64."""
+"""The kernels that run a law: in the solver's pass over the particles, and alone. They go through slots by whole vectors."""
 
 from typing import Any
 
 from numba import prange
 from numba.extending import overload
 
-from ..kernels.arithmetic import constant, maximum, sqrt
+from ..kernels.arithmetic import absolute, constant, maximum, sqrt
+from ..kernels.gather import flip_velocity, gather_arena, gather_slots
 from ..kernels.linalg import squared_norm
-from ..kernels.rows import DEFORMATION, DENSITY, MASS, STATE, STRESS, VELOCITY_GRADIENT
-from ..kernels.table import load_matrix, store_matrix, store_vector
+from ..kernels.rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from ..kernels.scatter import scatter_slots
+from ..kernels.scheme import is_plane
+from ..kernels.scratch import GATHERED, GATHERED_BEFORE
+from ..kernels.table import load_matrix, load_vector, store_matrix, store_vector
 from ..kernels.vector import LANE_COUNT, largest, load, store
 from .dispatch import law_kernel, law_of, update
+from .law import FluidLaw
+
+EXTREME_COUNT = 5
+
+
+def load_deformation(constants: Any, particles: Any, slot: Any) -> Any:
+    """F of `LANE_COUNT` slots; of a fluid, which keeps none, what is not used."""
+    raise TypeError("load_deformation is for kernels")
+
+
+@overload(load_deformation, jit_options={"forceinline": True})
+def _overload_load_deformation(constants, particles, slot):
+    def unused(constants, particles, slot):
+        mass = load(particles[MASS], slot, LANE_COUNT)
+        return mass, mass, mass, mass, mass, mass, mass, mass, mass
+
+    if issubclass(law_of(constants), FluidLaw):
+        return unused
+    return lambda constants, particles, slot: load_matrix(particles, DEFORMATION, slot)
+
+
+def store_deformation(constants: Any, particles: Any, slot: Any, deformation: Any) -> None:
+    """Write F of `LANE_COUNT` slots; nothing for a fluid."""
+    raise TypeError("store_deformation is for kernels")
+
+
+@overload(store_deformation, jit_options={"forceinline": True})
+def _overload_store_deformation(constants, particles, slot, deformation):
+    if issubclass(law_of(constants), FluidLaw):
+        return lambda constants, particles, slot, deformation: None
+    return lambda constants, particles, slot, deformation: store_matrix(particles, DEFORMATION, slot, deformation)
 
 
 def load_state(constants: Any, particles: Any, slot: Any) -> Any:
-    """The state of eight slots as a tuple of the law's length."""
+    """The state of `LANE_COUNT` slots as a tuple of the law's length."""
     raise TypeError("load_state is for kernels")
 
 
 @overload(load_state, jit_options={"forceinline": True})
 def _overload_load_state(constants, particles, slot):
-    count = len(law_of(constants).state_names)
-    if count == 2:
-        return lambda constants, particles, slot: (load(particles[STATE], slot, 8), load(particles[STATE + 1], slot, 8))
-    if count == 1:
-        return lambda constants, particles, slot: (load(particles[STATE], slot, 8),)
-    return lambda constants, particles, slot: ()
+    def load_two(constants, particles, slot):
+        return load(particles[STATE], slot, LANE_COUNT), load(particles[STATE + 1], slot, LANE_COUNT)
+
+    def load_one(constants, particles, slot):
+        return (load(particles[STATE], slot, LANE_COUNT),)
+
+    def load_none(constants, particles, slot):
+        return ()
+
+    return (load_none, load_one, load_two)[len(law_of(constants).state_names)]
 
 
 def store_state(constants: Any, particles: Any, slot: Any, state: Any) -> None:
-    """Write the state of eight slots."""
+    """Write the state of `LANE_COUNT` slots."""
     raise TypeError("store_state is for kernels")
 
 
 @overload(store_state, jit_options={"forceinline": True})
 def _overload_store_state(constants, particles, slot, state):
-    count = len(law_of(constants).state_names)
-
     def store_two(constants, particles, slot, state):
         store(particles[STATE], slot, state[0])
         store(particles[STATE + 1], slot, state[1])
@@ -47,47 +84,145 @@ def _overload_store_state(constants, particles, slot, state):
     def store_none(constants, particles, slot, state):
         return None
 
-    return (store_none, store_one, store_two)[count]
+    return (store_none, store_one, store_two)[len(law_of(constants).state_names)]
+
+
+def dimension_of(scheme: Any) -> int:
+    """The number of dimensions of a scheme, known when a kernel is compiled."""
+    raise TypeError("dimension_of is for kernels")
+
+
+@overload(dimension_of, jit_options={"forceinline": True})
+def _overload_dimension_of(scheme):
+    return (lambda scheme: 2) if is_plane(scheme) else (lambda scheme: 3)
 
 
 @law_kernel(parallel=True)
-def advance_material(constants, dimension, particles, first, material, material_count, pieces, dt, extremes):
-    """Advance F, state and stress of one material's particles by a step.
+def advance_particles(
+    constants, scheme, particles, first, body, body_count, pieces, neighbours, nodes, nodes_before, is_held, chosen, is_fused,
+    dt, next_dt, spacing, scratch, index, arenas, extremes,
+):  # fmt: skip
+    """Move one body's particles with the grid, advance F, state and stress, and scatter them again, all in one pass.
+
+    A fused pass scatters what it has just computed for the next step, so that velocity, C and stress are neither written nor
+    read again; every particle must stay within reach of its block's arena. A pass that is not fused keeps them in the table.
+
+    Args:
+        constants: the law's constants; their type selects the law.
+        scheme: see `kernels.scheme`.
+        particles: (rows, slots).
+        first: first slot of each run (block, body).
+        body, body_count: number of the body, and of all bodies.
+        pieces: first block of each piece of work.
+        neighbours: (blocks, 27 or 9) node blocks around each block.
+        nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg].
+        nodes_before: the same before force, gravity and contact; read where the scheme has a FLIP ratio.
+        is_held, chosen: (blocks,) and a truth value: only blocks that have it are gone through.
+        is_fused: whether to scatter; the first body empties the arenas.
+        dt: [s]; next_dt: of the next step, that a fused pass scatters for; spacing: cell size [m].
+        scratch: (pieces, SCRATCH_SIZE); index: (pieces, LANE_COUNT) int32.
+        arenas: (blocks, 4 * arena nodes) results of a fused pass.
+        extremes: (pieces, 5) results: greatest speed [m/s], greatest displacement along an axis [cells], greatest wave speed
+            [m/s], greatest |C| [1/s], and 0, or NaN where a velocity, a stress or a wave speed is not a finite number.
+    """
+    step = dt / spacing
+    dimension = dimension_of(scheme)
+    per_volume = 1.0 / spacing**dimension
+    for piece in prange(pieces.size - 1):
+        table = scratch[piece]
+        numbers = index[piece]
+        fastest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
+        farthest, stiffest, steepest, check = fastest, fastest, fastest, fastest
+        for block in range(pieces[piece], pieces[piece + 1]):
+            if is_held[block] != chosen:
+                continue
+            low, high = first[block * body_count + body], first[block * body_count + body + 1]
+            if is_fused and body == 0:
+                arenas[block][:] = 0
+            if low == high:
+                continue
+            gather_arena(nodes, neighbours[block], table, GATHERED)
+            if scheme.flip_ratio > 0.0:
+                gather_arena(nodes_before, neighbours[block], table, GATHERED_BEFORE)
+            for slot in range(low, high, LANE_COUNT):
+                x, y, z = load_vector(particles, POSITION, slot)
+                velocity, gradient, mass_around = gather_slots(scheme, (x, y, z), spacing, table, numbers)
+                u, v, w = velocity
+                mx, my, mz = step * u, step * v, step * w
+                position = x + mx, y + my, z + mz
+                farthest = maximum(farthest, maximum(absolute(mx), maximum(absolute(my), absolute(mz))))
+                if scheme.flip_ratio > 0.0:
+                    velocity = flip_velocity(scheme, load_vector(particles, VELOCITY, slot), velocity, table, numbers)
+                    u, v, w = velocity
+                deformation, state, stress, _, wave_speed_squared = update(
+                    constants,
+                    dimension,
+                    load_deformation(constants, particles, slot),
+                    load_state(constants, particles, slot),
+                    gradient,
+                    per_volume * mass_around,
+                    dt,
+                )
+                store_vector(particles, POSITION, slot, position)
+                store_deformation(constants, particles, slot, deformation)
+                store_state(constants, particles, slot, state)
+                xx, xy, xz, yy, yz, zz = stress
+                fastest = maximum(fastest, u * u + v * v + w * w)
+                stiffest = maximum(stiffest, wave_speed_squared)
+                steepest = maximum(steepest, squared_norm(gradient))
+                check = check + 0.0 * (u + v + w + wave_speed_squared + xx + yy + zz)
+                if is_fused:
+                    mass, volume = load(particles[MASS], slot, LANE_COUNT), load(particles[VOLUME], slot, LANE_COUNT)
+                    scatter_slots(
+                        scheme, position, next_dt, spacing, mass, volume, velocity, gradient, stress, table, numbers, arenas[block]
+                    )
+                else:
+                    store_matrix(particles, VELOCITY_GRADIENT, slot, gradient)
+                    store_vector(particles, STRESS, slot, (xx, xy, xz))
+                    store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
+                if not is_fused or scheme.flip_ratio > 0.0:
+                    store_vector(particles, VELOCITY, slot, velocity)
+        extremes[piece, 0] = largest(sqrt(fastest))
+        extremes[piece, 1] = largest(farthest)
+        extremes[piece, 2] = largest(sqrt(stiffest))
+        extremes[piece, 3] = largest(sqrt(steepest))
+        extremes[piece, 4] = largest(check)
+
+
+@law_kernel
+def advance_material(constants, dimension, particles, dt, density, extremes):
+    """Advance F, state and stress of particles by a step, by the velocity gradients that they have.
 
     Args:
         constants: the law's constants; their type selects the law.
         dimension: 3, or 2 for plane strain in x-z.
-        particles: (ROW_COUNT, slots).
-        first: first slot of each run (block, material).
-        pieces: first block of each piece of work.
-        extremes: (pieces, 3) results: greatest wave speed [m/s], greatest |C| [1/s], and 0, or NaN where a stress or a
-            wave speed is not a finite number.
+        particles: (rows, slots), whole vectors of slots.
+        dt: [s].
+        density: (slots,) of the matter around [kg/m^3].
+        extremes: (3,) results: greatest wave speed [m/s], greatest |C| [1/s], and 0, or NaN where a stress or a wave speed is
+            not a finite number.
     """
-    for piece in prange(pieces.size - 1):
-        fastest = constant(0.0, load(particles[MASS], 0, 8))
-        steepest = fastest
-        check = fastest
-        for block in range(pieces[piece], pieces[piece + 1]):
-            run = block * material_count + material
-            for slot in range(first[run], first[run + 1], LANE_COUNT):
-                velocity_gradient = load_matrix(particles, VELOCITY_GRADIENT, slot)
-                deformation, state, stress, _, wave_speed_squared = update(
-                    constants,
-                    dimension,
-                    load_matrix(particles, DEFORMATION, slot),
-                    load_state(constants, particles, slot),
-                    velocity_gradient,
-                    load(particles[DENSITY], slot, 8),
-                    dt,
-                )
-                store_matrix(particles, DEFORMATION, slot, deformation)
-                store_state(constants, particles, slot, state)
-                xx, xy, xz, yy, yz, zz = stress
-                store_vector(particles, STRESS, slot, (xx, xy, xz))
-                store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
-                fastest = maximum(fastest, wave_speed_squared)
-                steepest = maximum(steepest, squared_norm(velocity_gradient))
-                check = check + 0.0 * (wave_speed_squared + xx + yy + zz)
-        extremes[piece, 0] = largest(sqrt(fastest))
-        extremes[piece, 1] = largest(sqrt(steepest))
-        extremes[piece, 2] = largest(check)
+    stiffest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
+    steepest, check = stiffest, stiffest
+    for slot in range(0, particles.shape[1], LANE_COUNT):
+        gradient = load_matrix(particles, VELOCITY_GRADIENT, slot)
+        deformation, state, stress, _, wave_speed_squared = update(
+            constants,
+            dimension,
+            load_deformation(constants, particles, slot),
+            load_state(constants, particles, slot),
+            gradient,
+            load(density, slot, LANE_COUNT),
+            dt,
+        )
+        store_deformation(constants, particles, slot, deformation)
+        store_state(constants, particles, slot, state)
+        xx, xy, xz, yy, yz, zz = stress
+        store_vector(particles, STRESS, slot, (xx, xy, xz))
+        store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
+        stiffest = maximum(stiffest, wave_speed_squared)
+        steepest = maximum(steepest, squared_norm(gradient))
+        check = check + 0.0 * (wave_speed_squared + xx + yy + zz)
+    extremes[0] = largest(sqrt(stiffest))
+    extremes[1] = largest(sqrt(steepest))
+    extremes[2] = largest(check)

@@ -22,9 +22,7 @@ class NeoHookeanConstants(NamedTuple):
 def energy(constants: NeoHookeanConstants, deformation: Any) -> Any:
     log_volume = log_volume_ratio(determinant(deformation))
     return (
-        0.5 * constants.mu * (squared_norm(deformation) - 3.0)
-        - constants.mu * log_volume
-        + 0.5 * constants.lam * log_volume * log_volume
+        0.5 * constants.mu * (squared_norm(deformation) - 3.0) - constants.mu * log_volume + 0.5 * constants.lam * log_volume * log_volume
     )
 
 

@@ -1,0 +1,176 @@
+"""Sorting particles into blocks again: counted, placed and copied in parallel, always to the same order.
+
+Between two sorts a particle stays in its block or comes into one of those around it. So every block counts what goes where;
+every block adds up, in order of the blocks' keys, what comes from around it; then every particle has a slot of its own. In a run
+(block, body) particles keep the order that they had, block after block, and new ones come last. Nothing here depends on the
+number of threads.
+"""
+
+import numpy as np
+from numba import prange
+
+from .blocks import BLOCK
+from .compilation import kernel
+from .rows import MASS, POSITION, VOLUME
+
+COPY = -1
+BEYOND = -2
+STRAY = -3
+
+
+@kernel
+def shift_of(position):
+    """Where a particle's base node lies now: in the block below (-1), its own (0), the one above (1), or farther away (2)."""
+    if position < 0.5:
+        return -1 if position >= 0.5 - BLOCK else 2
+    if position < BLOCK + 0.5:
+        return 0
+    return 1 if position < 2 * BLOCK + 0.5 else 2
+
+
+@kernel(parallel=True)
+def count_moves(table, ids, first, body_count, coordinates, pieces, limits, places, moves, lost):
+    """Find the block, among those around its own, that each particle's base node lies in now.
+
+    Args:
+        table: (rows, slots); ids: (slots,), -1 for weightless copies.
+        first: first slot of each run; coordinates: (blocks, 3); pieces: first block of each piece of work.
+        limits: (2, 3) lowest and highest corner [cells].
+        places: (slots,) result: number of the block among the 27 (in the plane: 9) around, or COPY, BEYOND (the limits), STRAY.
+        moves: (blocks, bodies, 27 or 9) result: how many go there.
+        lost: (pieces, 2) results: how many are BEYOND and STRAY.
+    """
+    is_plane = moves.shape[2] == 9
+    for piece in prange(pieces.size - 1):
+        beyond, strays = 0, 0
+        for block in range(pieces[piece], pieces[piece + 1]):
+            for body in range(body_count):
+                run = block * body_count + body
+                moves[block, body] = 0
+                for slot in range(first[run], first[run + 1]):
+                    if ids[slot] < 0:
+                        places[slot] = COPY
+                        continue
+                    x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
+                    world_x = x + np.float64(BLOCK * coordinates[block, 0])
+                    world_y = y + np.float64(BLOCK * coordinates[block, 1])
+                    world_z = z + np.float64(BLOCK * coordinates[block, 2])
+                    if not (
+                        limits[0, 0] <= world_x <= limits[1, 0]
+                        and limits[0, 1] <= world_y <= limits[1, 1]
+                        and limits[0, 2] <= world_z <= limits[1, 2]
+                    ):
+                        places[slot] = BEYOND
+                        beyond += 1
+                        continue
+                    dx, dy, dz = shift_of(x), shift_of(y), shift_of(z)
+                    if max(dx, dy, dz) > 1:
+                        places[slot] = STRAY
+                        strays += 1
+                        continue
+                    place = (dx + 1) * 3 + dz + 1 if is_plane else ((dx + 1) * 3 + dy + 1) * 3 + dz + 1
+                    places[slot] = place
+                    moves[block, body, place] += 1
+        lost[piece, 0] = beyond
+        lost[piece, 1] = strays
+
+
+@kernel(parallel=True)
+def count_arrivals(moves, sources, arrivals):
+    """How many particles of each body come into each node block.
+
+    Args:
+        moves: see `count_moves`.
+        sources: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
+        arrivals: (node blocks, bodies) result.
+    """
+    around = sources.shape[1]
+    for number in prange(sources.shape[0]):
+        for body in range(arrivals.shape[1]):
+            total = 0
+            for place in range(around):
+                block = sources[number, place]
+                if block >= 0:
+                    # seen from there, this block lies on the other side
+                    total += moves[block, body, around - 1 - place]
+            arrivals[number, body] = total
+
+
+@kernel(parallel=True)
+def place_arrivals(moves, sources, new_blocks, first):
+    """Turn the counts of `moves` into the first slot of those who go there.
+
+    Args:
+        moves: see `count_moves`; changed.
+        sources: see `count_arrivals`.
+        new_blocks: (node blocks,) number of each as a particle block, -1 where nothing comes in.
+        first: first slot of each new run.
+    """
+    around = sources.shape[1]
+    body_count = moves.shape[1]
+    for number in prange(sources.shape[0]):
+        if new_blocks[number] < 0:
+            continue
+        for body in range(body_count):
+            slot = first[new_blocks[number] * body_count + body]
+            for place in range(around):
+                block = sources[number, place]
+                if block >= 0:
+                    count = moves[block, body, around - 1 - place]
+                    moves[block, body, around - 1 - place] = slot
+                    slot += count
+
+
+@kernel(parallel=True)
+def find_origins(places, first, body_count, pieces, moves, origin):
+    """Which old slot every new slot is filled from.
+
+    Args:
+        places, first, body_count, pieces: see `count_moves`.
+        moves: the first slots from `place_arrivals`; changed.
+        origin: (new slots,) result, where a particle comes from an old slot.
+    """
+    for piece in prange(pieces.size - 1):
+        for block in range(pieces[piece], pieces[piece + 1]):
+            for body in range(body_count):
+                run = block * body_count + body
+                for slot in range(first[run], first[run + 1]):
+                    place = places[slot]
+                    if place >= 0:
+                        origin[moves[block, body, place]] = slot
+                        moves[block, body, place] += 1
+
+
+@kernel(parallel=True)
+def copy_particles(table, ids, places, dimension, new_table, new_ids, origin, first, arrived, counts, result, result_ids):
+    """Fill every run of `result`: particles that come from old slots, then new ones, then weightless copies of the last.
+
+    Args:
+        table: (rows, old slots), positions relative to the old blocks; ids, places: (old slots,).
+        dimension: 3 or 2.
+        new_table: (rows, new particles), positions relative to their blocks; new_ids: (new particles,).
+        origin: (slots,) the old slot, or the new particle, that a slot is filled from.
+        first: first slot of each run; arrived, counts: (runs,) particles from old slots, and all particles.
+    """
+    for run in prange(counts.size):
+        low, middle, end, high = first[run], first[run] + arrived[run], first[run] + counts[run], first[run + 1]
+        for row in range(result.shape[0]):
+            for slot in range(low, middle):
+                result[row, slot] = table[row, origin[slot]]
+            for slot in range(middle, end):
+                result[row, slot] = new_table[row, origin[slot]]
+        for slot in range(low, middle):
+            place = places[origin[slot]]
+            result[POSITION, slot] -= BLOCK * (place // 3 ** (dimension - 1) - 1)
+            if dimension == 3:
+                result[POSITION + 1, slot] -= BLOCK * (place // 3 % 3 - 1)
+            result[POSITION + 2, slot] -= BLOCK * (place % 3 - 1)
+            result_ids[slot] = ids[origin[slot]]
+        for slot in range(middle, end):
+            result_ids[slot] = new_ids[origin[slot]]
+        for slot in range(end, high):
+            for row in range(result.shape[0]):
+                result[row, slot] = result[row, end - 1]
+            result[MASS, slot] = 0.0
+            result[VOLUME, slot] = 0.0
+            result_ids[slot] = -1

@@ -1,0 +1,190 @@
+"""One step of everything: particles to the grid, the grid, obstacles, and back to the particles.
+
+In most steps the particles are gone through once: a pass gathers, runs the law and scatters for the next step. The blocks near an
+obstacle, whose particles it may push, and all blocks before a sort or at the end of a frame, keep their results in the table and
+are scattered later.
+"""
+
+import math
+import time
+from collections import Counter
+
+import numpy as np
+
+from .bodies import Body
+from .description import Scene
+from .kernels.grid import fastest_nodes, update_grid
+from .kernels.scatter import particles_to_grid
+from .kernels.scheme import farthest_drift, scheme_of
+from .laws.advance import EXTREME_COUNT, advance_particles
+from .obstacles import Obstacle
+from .particle_store import PIECE_COUNT, ParticleStore
+from .time_step import Speeds
+
+LARGEST_GRADIENT_STEP = 0.9
+
+
+class Stepper:
+    """Advances the particles of a store.
+
+    Attributes:
+        scheme: of the transfers.
+        obstacles: colliders and walls; set before the first step.
+        speeds: after the last step.
+        stiffest: the material with the greatest wave speed.
+        planned: the step [s] that the particles are scattered for already, or None.
+        seconds: spent so far on "sort", "grid", "contact" and "particles".
+    """
+
+    def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
+        solver = scene.solver
+        self._spacing = solver.grid_spacing
+        gx, gy, gz = solver.gravity
+        self._gravity = (gx, gy if solver.dimension == 3 else 0.0, gz)
+        self._bodies = bodies
+        self._store = store
+        self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
+        self._farthest = farthest_drift(self.scheme)
+        self.obstacles: list[Obstacle] = []
+        self.speeds = Speeds()
+        self.stiffest = ""
+        self.planned: float | None = None
+        self.seconds: Counter[str] = Counter()
+        self._clock = 0.0
+        self._drift = 0.0
+        self._is_waiting = np.zeros(0, np.bool_)
+        self._is_near = self._is_waiting
+        self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
+        self._node_extremes = np.zeros((PIECE_COUNT, 2))
+
+    @property
+    def must_sort(self) -> bool:
+        """Whether particles may have left the reach of their blocks."""
+        return self._drift > self._farthest
+
+    def start_clock(self) -> None:
+        self._clock = time.perf_counter()
+
+    def spent(self, phase: str) -> None:
+        """Count the time since the last call towards a phase."""
+        now = time.perf_counter()
+        self.seconds[phase] += now - self._clock
+        self._clock = now
+
+    def begin(self) -> None:
+        """Take up the store's particles as they are after a sort."""
+        self.planned = None
+        self._drift = 0.0
+        count = len(self._store.layout.keys)
+        self._is_waiting, self._is_near = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+        for obstacle in self.obstacles:
+            if not obstacle.is_moving:
+                obstacle.meet(self._store)
+        self._find_near()
+
+    def move_obstacles(self, frame: float) -> float:
+        """Bring moving obstacles to a moment, in frames; returns the greatest speed [m/s]."""
+        fastest = 0.0
+        for obstacle in self.obstacles:
+            if obstacle.is_moving:
+                obstacle.move_to(frame)
+                obstacle.meet(self._store)
+                fastest = max(fastest, obstacle.speed(self._store))
+        self._find_near()
+        return fastest
+
+    def _find_near(self) -> None:
+        self._is_near[:] = False
+        for obstacle in self.obstacles:
+            self._is_near[obstacle.near_blocks] = True
+
+    def step(self, dt: float, next_dt: float | None) -> str | None:
+        """Advance everything by a step.
+
+        Args:
+            dt: [s]; what an earlier call scattered for, where it did (see `planned`).
+            next_dt: the step after this [s]; None where the particles are sorted next, so that all have to be in the table.
+
+        Returns:
+            What became unstable, or None.
+        """
+        self._move_grid(dt)
+        self.spent("grid")
+        self._meet_obstacles()
+        fastest = self._fastest_node()
+        self.spent("contact")
+        if not math.isfinite(fastest):
+            return self._culprit()
+        self.speeds = Speeds()
+        self.planned = None
+        unstable, drift = self._advance(dt, chosen=True)
+        if unstable is not None:
+            return unstable
+        # a particle may be pushed by several, one after another
+        self._drift += sum(obstacle.push_particles(self._store, dt) for obstacle in self.obstacles)
+        is_within = self._drift + dt * fastest / self._spacing <= self._farthest
+        self.planned = next_dt if is_within and self.scheme.flip_ratio == 0.0 else None
+        unstable, far_drift = self._advance(dt, chosen=False)
+        self._drift += max(drift, far_drift)
+        self._is_waiting[:] = True if self.planned is None else self._is_near
+        self.spent("particles")
+        return unstable
+
+    def _move_grid(self, dt: float) -> None:
+        """Scatter the particles that wait for it, and move the grid."""
+        store, layout = self._store, self._store.layout
+        scattered = (self.scheme, store.table, layout.first, store.body_count, layout.pieces, self._is_waiting)
+        if self.scheme.flip_ratio > 0.0:
+            particles_to_grid(*scattered, 0.0, self._spacing, store.scratch, store.index, store.arenas)
+            update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0, 0.0, 0.0, 0.0)
+        particles_to_grid(*scattered, dt, self._spacing, store.scratch, store.index, store.arenas)
+        self.spent("particles")
+        update_grid(store.arenas, layout.node_arenas, store.nodes, dt, *self._gravity)
+
+    def _meet_obstacles(self) -> None:
+        for obstacle in self.obstacles:
+            obstacle.meet_matter(self._store)
+        # twice, so that a node in a corner ends up outside of all of them
+        for obstacle in self.obstacles + self.obstacles:
+            obstacle.push_nodes(self._store)
+        for obstacle in self.obstacles:
+            obstacle.fill(self._store)
+
+    def _fastest_node(self) -> float:
+        """A bound on the speed along an axis at which particles are moved next [m/s]; not finite where a node's is not."""
+        fastest_nodes(self._store.nodes, len(self._store.layout.node_keys), self._node_extremes)
+        fastest, check = self._node_extremes.max(axis=0)
+        return float(fastest) + float(check)
+
+    def _advance(self, dt: float, *, chosen: bool) -> tuple[str | None, float]:
+        """Advance the bodies in the blocks near obstacles, or in the others; returns what became unstable, and the drift [cells].
+
+        Where the next step is planned they are scattered for it.
+        """
+        store, layout = self._store, self._store.layout
+        drift = 0.0
+        if not (self._is_near == chosen).any():
+            return None, drift
+        for number, body in enumerate(self._bodies):
+            advance_particles(
+                body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
+                layout.neighbours, store.nodes, store.nodes_before, self._is_near, chosen, self.planned is not None, dt, self.planned or 0.0, self._spacing,
+                store.scratch, store.index, store.arenas, self._extremes,
+            )  # fmt: skip
+            fastest, farthest, wave_speed, gradient, check = (float(extreme) for extreme in self._extremes.max(axis=0))
+            if not math.isfinite(check) or dt * gradient > LARGEST_GRADIENT_STEP:
+                return f'Material "{body.name}"', drift
+            if wave_speed > self.speeds.wave:
+                self.stiffest = body.name
+            self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
+            drift = max(drift, farthest)
+        return None, drift
+
+    def _culprit(self) -> str:
+        """The material whose particles are not finite, for messages; the first of several."""
+        first, count = self._store.layout.first, self._store.body_count
+        for number, body in enumerate(self._bodies):
+            for low, high in zip(first[number:-1:count], first[number + 1 :: count], strict=True):
+                if not np.isfinite(self._store.table[:, low:high]).all():
+                    return f'Material "{body.name}"'
+        return "The grid"
