@@ -16,6 +16,8 @@ from .scenes import Block
 ROOT = Path(__file__).resolve().parent.parent
 OURS = Path(sys.executable)
 PEERS = ROOT / ".venv-bench" / "bin" / "python"
+# written by tools/setup.py when the peers are installed whole
+PEERS_STAMP = ROOT / ".venv-bench" / "installed-lock.sha256"
 QUIET = {"TI_LOG_LEVEL": "warn", "ENABLE_TAICHI_HEADER_PRINT": "0"}
 
 

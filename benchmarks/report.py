@@ -49,7 +49,8 @@ block of {particles:,} particles.
 
 SCENES_TEXT = """\
 Whole presets from their first frame to their last with {threads} threads, as a bake runs them but without writing files: colliders, walls,
-several materials, the adaptive step, sorting and the frames' output. Rate is of the steps alone, s / frame of everything.
+several materials, the adaptive step, sorting and the frames' output. Rate is of the steps alone, s / frame of everything; steps a sort
+counts, here as above, the sorts among the steps and not the one that begins every frame.
 
 Bare is the price of the obstacles: {turns} times the scene's own state at a frame is continued to the next frame, once as it is and once
 without colliders and walls, with the same particles at the same places. Rate / bare is the ratio of the two rates. `two_spheres` has no
@@ -193,7 +194,7 @@ def scenes_section(results: Results) -> str:
             scene["scene"], f"{scene['particles']:,}", f"{scene['substeps'] / scene['steps']['wall']:.0f}",
             f"{scene['frame_seconds'] / scene['frames']:.2f}", millions(rate(scene["steps"])),
             f"{scene['steps']['cpu'] / scene['steps']['wall']:.2f}", ratio_words(bare_ratios(scene)),
-            f"{scene['substeps'] / (scene['sorts'] + scene['frames']):.0f}", f"{scene['peak_bytes'] / 1e6:.0f}",
+            f"{scene['substeps'] / max(scene['sorts'], 1):.0f}", f"{scene['peak_bytes'] / 1e6:.0f}",
             f"{scene['bytes']['state'] + scene['bytes']['copy'] + scene['bytes']['provenance']:.0f}",
         ]
         for scene in scenes

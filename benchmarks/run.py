@@ -18,7 +18,7 @@ from typing import Any
 from mpm_addon.core.laws import LAWS
 
 from . import machine, report, start_up
-from .programs import PEERS, ROOT, BenchmarkError, Program, alternate, ask, solver, taichi_example
+from .programs import PEERS_STAMP, ROOT, BenchmarkError, Program, alternate, ask, solver, taichi_example
 from .scenes import PRESETS, Block
 
 OUTPUT = ROOT / "benchmarks" / "output"
@@ -85,9 +85,9 @@ def group(label: str, programs: list[Program], effort: Effort, **facts: Any) -> 
 
 def measure_block(effort: Effort) -> Results:
     """Every law on the block, in turn with its rivals."""
-    has_peers = PEERS.exists()
+    has_peers = PEERS_STAMP.exists()
     if not has_peers:
-        say("the peers' environment .venv-bench is missing: the solver is measured alone")
+        say("the peers' environment .venv-bench is not ready: the solver is measured alone")
     for particles in effort.particles:
         for threads in effort.threads:
             for law in LAWS:

@@ -78,7 +78,7 @@ def test_the_roofline_holds_what_is_attained(results: dict[str, Any]) -> None:
 
 def test_a_scene_is_told_with_its_bare_ratio_and_phases(results: dict[str, Any]) -> None:
     page = report.page(results)
-    assert row(page, "bowl", "30,000")[2:] == ["125", "2.00", "3.75", "1.88", "0.5 (0.4 to 0.8)", "40", "300", "214"]
+    assert row(page, "bowl", "30,000")[2:] == ["125", "2.00", "3.75", "1.88", "0.5 (0.4 to 0.8)", "50", "300", "214"]
     assert row(page, "bowl", "10.0%") == ["bowl", "10.0%", "50.0%", "15.0%", "25.0%"]
 
 
