@@ -27,8 +27,8 @@ build: setup ## build the extension's zip for this platform into build/
 lint: setup ## check style, types and the direction of imports
 	@$(PYTHON) tools/lint.py
 
-bench: setup ## measure the solver's speed
-	@$(PYTHON) benchmarks/run.py
+bench: setup ## measure the speed and write docs/performance.md anew; BENCH=--quick for a try
+	@$(PYTHON) -m benchmarks.run $(BENCH)
 
 docs: setup ## write docs/materials.md anew from the laws' declarations
 	@$(PYTHON) tools/document_parameters.py

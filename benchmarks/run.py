@@ -1,94 +1,198 @@
-"""`make bench`: how fast the solver steps, on a bare block and on whole preset scenes.
+"""`make bench`: measures the solver and writes docs/performance.md. Results stay in benchmarks/output, a file for each part.
 
-A block of particles at 8 a cell falls freely: the bare step, with sorting at its real rate but nothing else. A preset scene has
-colliders, emission, several materials and the adaptive step. Wall and CPU seconds are of the steps alone, without
-compiling and writing; million particle-steps a second are of wall time, the median of several frames.
+Takes about 25 minutes with two cores, which nothing else should use meanwhile. `--quick` tries everything in a few minutes and
+leaves docs/ alone.
 """
 
 import argparse
+import json
 import os
-import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from mpm_addon.core.laws import LAWS
 
-from mpm_addon.cli import prepare_numba  # noqa: E402
+from . import machine, report, start_up
+from .programs import PEERS_STAMP, ROOT, BenchmarkError, Program, alternate, ask, solver, taichi_example
+from .scenes import PRESETS, Block
 
-prepare_numba()
+OUTPUT = ROOT / "benchmarks" / "output"
 
-import numba  # noqa: E402
+# What a part measures, one after another.
+Results = Iterator[dict[str, Any]]
 
-from mpm_addon.core.description import Emitter, Material, Scene, Solver, Time  # noqa: E402
-from mpm_addon.core.geometry.shapes.box import Box  # noqa: E402
-from mpm_addon.core.laws import LAWS  # noqa: E402
-from mpm_addon.core.simulation import Simulation  # noqa: E402
-from mpm_addon.storage import read_scene  # noqa: E402
-from mpm_addon.storage.installation import presets_folder  # noqa: E402
-
-FRAMES = 5
-# One of each sort of work; the published families would only say the same again.
-SCENES = ("bowl", "dam_break", "four_materials", "jelly_drop", "sand_column", "snowball_wall", "two_spheres")
-
-
-def block(law: str, particle_count: int) -> Scene:
-    """A cube of about `particle_count` particles that spins and falls; frames of about twenty steps."""
-    spacing = 1.0 / 64.0
-    edge = round((particle_count / 8) ** (1 / 3)) * spacing
-    shape = Box(size=(edge, edge, edge))
-    emitter = Emitter("block", shape, law, angular_velocity=(0.0, 0.0, 90.0), sampling="lattice", particles_per_cell=8)
-    return Scene(
-        law, Solver(grid_spacing=spacing), {law: Material(law, LAWS[law]())}, (emitter,), time=Time(fps=100.0, frame_end=FRAMES + 2)
-    )
-
-
-def measure(scene: Scene, threads: int) -> str:
-    """Bake some frames in memory and describe their speed in one line."""
-    numba.set_num_threads(threads)
-    simulation = Simulation(scene)
-    frames = simulation.frames()
-    next(frames)
-    next(frames)
-    rates, wall, cpu, substeps = [], 0.0, 0.0, 0
-    for _ in range(min(FRAMES, len(scene.time.frames) - 2)):
-        began = time.process_time()
-        shown = next(frames).statistics
-        cpu += time.process_time() - began
-        wall += shown.step_seconds
-        substeps += shown.substeps
-        rates.append(shown.particles * shown.substeps / shown.step_seconds / 1e6)
-    count = simulation.store.particle_count
-    bytes_each = (simulation.store.table.nbytes * 2 + simulation.store.ids.nbytes * 2) / count
-    return (
-        f"{count:9,d} particles  {threads} threads  {statistics.median(rates):6.2f} M particle-steps/s  {substeps / wall:7.1f} steps/s"
-        f"  {cpu / wall:4.2f} CPU/wall  {bytes_each:4.0f} B a particle"
-    )
+# What each of Taichi's examples computes, by the law of ours that comes closest.
+RIVALS = {
+    "water": (("mpm3d", "water"), ("mpm3d_ggui", "water")),
+    "corotated": (("mpm3d_ggui", "jelly"),),
+    "snow": (("mpm3d_ggui", "snow"),),
+}
+# Materials of the parts that compare the solver with itself: a fluid and a solid.
+SAMPLES = ("water", "corotated")
+VARIANTS: dict[str, dict[str, Any]] = {
+    "APIC, quadratic, 3D, float32": {},
+    "cubic": {"kernel": "cubic"},
+    "FLIP": {"transfer": "flip"},
+    "PIC": {"transfer": "pic"},
+    "2D": {"dimension": 2},
+    "float64": {"precision": "float64"},
+}
+START_UP_SCENES = ("two_spheres", "four_materials")
 
 
-def report(name: str, make: Callable[[], Scene], threads: list[int]) -> None:
-    for count in threads:
-        print(f"{name:18s}{measure(make(), count)}", flush=True)
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured.
+
+    Attributes:
+        particles, scaling: sizes of the block, and of it where sizes are compared.
+        variant_particles: its size where settings are compared.
+        rounds, lone_rounds: turns of programs that are compared, and of one that is alone.
+        seconds: the least of each turn.
+        frames: of each preset scene at most.
+        starts: bakes that start with compiled kernels.
+        threads: numbers of threads.
+    """
+
+    particles: tuple[int, ...] = (100_000, 500_000, 1_000_000)
+    scaling: tuple[int, ...] = (100_000, 250_000, 500_000, 1_000_000, 2_000_000)
+    variant_particles: int = 250_000
+    rounds: int = 5
+    lone_rounds: int = 3
+    seconds: float = 0.5
+    frames: int = sys.maxsize
+    starts: int = 3
+    threads: tuple[int, ...] = (1, 2)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--particles", type=int, nargs="+", default=[100_000, 500_000], help="sizes of the block")
-    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, min(2, os.cpu_count() or 1)}))
-    parser.add_argument("--only", choices=["block", "scenes"], help="leave the other part out")
-    options = parser.parse_args()
-    if options.only != "scenes":
-        print("block of 8 particles a cell, float32")
-        for particle_count in options.particles:
+QUICK = Effort(
+    particles=(50_000,), scaling=(50_000, 100_000), variant_particles=50_000, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1
+)  # fmt: skip
+
+
+def group(label: str, programs: list[Program], effort: Effort, **facts: Any) -> dict[str, Any]:
+    """Let programs take turns and say how it went."""
+    began = time.monotonic()
+    result = {"label": label, **facts, "programs": alternate(programs, effort.rounds, effort.seconds)}
+    say(f"{label} {', '.join(f'{key} {value:,}' for key, value in facts.items())} ({time.monotonic() - began:.0f} s)")
+    return result
+
+
+def measure_block(effort: Effort) -> Results:
+    """Every law on the block, in turn with its rivals."""
+    has_peers = PEERS_STAMP.exists()
+    if not has_peers:
+        say("the peers' environment .venv-bench is not ready: the solver is measured alone")
+    for particles in effort.particles:
+        for threads in effort.threads:
             for law in LAWS:
-                report(law, lambda law=law, n=particle_count: block(law, n), options.threads)
-    if options.only != "block":
-        print("preset scenes")
-        for name in SCENES:
-            report(name, lambda name=name: read_scene(presets_folder() / "scenes" / name), options.threads)
+                rivals = RIVALS.get(law, ()) if has_peers else ()
+                programs = [solver(law, Block(law, particles), threads)]
+                programs += [taichi_example(example, material, particles, threads) for example, material in rivals]
+                rounds = effort.rounds if rivals else effort.lone_rounds
+                yield group(law, programs, replace(effort, rounds=rounds), particles=particles, threads=threads)
+
+
+def measure_roofline(effort: Effort) -> Results:
+    for threads in effort.threads:
+        yield ask("benchmarks.roofline", str(threads))
+
+
+def measure_scenes(effort: Effort) -> Results:
+    """The preset scenes, with the most threads."""
+    for name in PRESETS:
+        began = time.monotonic()
+        yield ask("benchmarks.preset_scenes", name, str(max(effort.threads)), str(effort.frames))
+        say(f"{name} ({time.monotonic() - began:.0f} s)")
+
+
+def measure_scaling(effort: Effort) -> Results:
+    """Blocks of several sizes in turn."""
+    for law in SAMPLES:
+        for threads in effort.threads:
+            programs = [solver(str(size), Block(law, size), threads) for size in effort.scaling]
+            yield group(law, programs, effort, threads=threads)
+
+
+def measure_variants(effort: Effort) -> Results:
+    """The block with other settings of the solver, in turn."""
+    for law in SAMPLES:
+        standard = Block(law, effort.variant_particles)
+        programs = [solver(name, replace(standard, **changes), 1) for name, changes in VARIANTS.items()]
+        yield group(law, programs, effort, threads=1)
+
+
+def measure_start_up(effort: Effort) -> Results:
+    for name in START_UP_SCENES:
+        yield start_up.measure(name, max(effort.threads), effort.starts)
+
+
+PARTS: dict[str, Callable[[Effort], Results]] = {
+    "block": measure_block,
+    "roofline": measure_roofline,
+    "scenes": measure_scenes,
+    "scaling": measure_scaling,
+    "variants": measure_variants,
+    "start_up": measure_start_up,
+}
+
+
+def say(words: str) -> None:
+    print(f"bench: {words}", flush=True)
+
+
+def make_peers_ready() -> None:
+    """Install the peers; without them the solver is measured alone."""
+    if subprocess.run([sys.executable, str(ROOT / "tools" / "setup.py"), "--peers"], check=False).returncode != 0:
+        say("the peers could not be installed")
+
+
+def write(folder: Path, name: str, results: Any) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--particles", type=int, nargs="+", help="sizes of the block")
+    parser.add_argument("--threads", type=int, nargs="+", help="numbers of threads (default: 1 and 2)")
+    parser.add_argument("--rounds", type=int, help="turns of each program")
+    parser.add_argument("--quick", action="store_true", help="a try: small blocks, few rounds, results in benchmarks/output/quick")
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the page from the results that are there")
+    options = parser.parse_args()
+    effort = QUICK if options.quick else Effort()
+    effort = replace(effort, threads=tuple(n for n in effort.threads if n <= (os.cpu_count() or 1)))
+    for name in ("particles", "threads", "rounds"):
+        value = getattr(options, name)
+        if value is not None:
+            effort = replace(effort, **{name: tuple(value) if isinstance(value, list) else value})
+    output = OUTPUT / "quick" if options.quick else OUTPUT
+    began = time.monotonic()
+    try:
+        if not options.page:
+            if "block" in options.only:
+                make_peers_ready()
+            for part in options.only:
+                say(f"{part} ...")
+                results: list[dict[str, Any]] = []
+                for result in PARTS[part](effort):
+                    results.append(result)
+                    write(output, part, results)
+            write(output, "machine", machine.describe())
+        page = output / "performance.md" if options.quick else ROOT / "docs" / "performance.md"
+        report.write(output, page)
+    except BenchmarkError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    say(f"{page.relative_to(ROOT)} after {time.monotonic() - began:.0f} s")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,4 +1,6 @@
-"""Which environments the project has: one for each supported Blender, with its Python, its lock and its folder.
+"""Which environments the project has: one for each supported Blender and one for the benchmarks' peers.
+
+Each has its Python, its lock and its folder.
 
 Runs before any environment exists: the standard library alone.
 """
@@ -19,7 +21,7 @@ USUAL_FOLDERS = (Path("/usr/bin"), Path("/usr/local/bin"), Path("/opt/homebrew/b
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment with the bpy of one Blender version."""
+    """A virtual environment; `blender` is the version whose bpy it holds, empty for the peers that `make bench` measures."""
 
     blender: str
     python: str
@@ -28,7 +30,17 @@ class Environment:
     @property
     def lock(self) -> Path:
         """The pinned packages of this environment."""
-        return ROOT / "locks" / f"blender-{self.blender}.txt"
+        return ROOT / "locks" / (f"blender-{self.blender}.txt" if self.blender else "bench.txt")
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The dependency groups in pyproject.toml that it holds."""
+        return ("development", f"blender-{self.blender}") if self.blender else ("bench",)
+
+    @property
+    def purpose(self) -> str:
+        """What it is for, in messages."""
+        return f"Blender {self.blender}" if self.blender else "the benchmarks' peers"
 
     @property
     def interpreter(self) -> Path:
@@ -110,3 +122,4 @@ ENVIRONMENTS = {
     DEVELOPMENT_BLENDER: development_environment(),
     "5.2": Environment("5.2", "3.13", ROOT / ".venv-5.2"),
 }
+PEERS = Environment("", ENVIRONMENTS[DEVELOPMENT_BLENDER].python, ROOT / ".venv-bench")

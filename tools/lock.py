@@ -1,4 +1,4 @@
-"""Writes locks/blender-*.txt: every package of every environment, pinned and with hashes, without a registry's address.
+"""Writes locks/: every package of every environment, pinned and with hashes, without a registry's address.
 
 The inputs are the dependencies and the dependency groups in pyproject.toml. Needs a network; uses uv, or fetches it
 into a temporary environment. Existing pins are kept where they still fit; --upgrade renews them.
@@ -13,7 +13,7 @@ import tempfile
 import venv
 from pathlib import Path
 
-from environments import ENVIRONMENTS, ROOT, Environment, find_uv
+from environments import ENVIRONMENTS, PEERS, ROOT, Environment, find_uv
 
 
 def main() -> int:
@@ -22,7 +22,7 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         uv = find_uv() or fetch_uv(Path(scratch))
-        for environment in ENVIRONMENTS.values():
+        for environment in (*ENVIRONMENTS.values(), PEERS):
             write_lock(environment, uv, upgrade=arguments.upgrade)
     return 0
 
@@ -40,8 +40,10 @@ def write_lock(environment: Environment, uv: str, *, upgrade: bool) -> None:
     print(f"lock: {environment.lock.relative_to(ROOT)} ...", flush=True)
     subprocess.run(
         [
-            uv, "pip", "compile", "pyproject.toml",
-            "--group", "development", "--group", f"blender-{environment.blender}",
+            uv, "pip", "compile",
+            # the peers need nothing that the project needs
+            *(["pyproject.toml"] if environment.blender else []),
+            *(part for group in environment.groups for part in ("--group", group)),
             "--python-version", environment.python, "--universal", "--generate-hashes",
             "--no-header", "--no-annotate", "--no-emit-index-url", "--quiet",
             "--output-file", str(environment.lock),

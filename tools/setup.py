@@ -1,5 +1,7 @@
 """Makes the environment of one Blender version ready: Python, locked packages, and the system libraries of bpy.
 
+Or, with --peers, the one of the programs that `make bench` measures the solver beside.
+
 Run by `make setup` with any Python from 3.9 on; the standard library alone. Running it again costs a fraction of a
 second: a stamp in the environment holds the hash of the lock that was installed.
 """
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment, find_python, find_uv
+from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, PEERS, ROOT, Environment, find_python, find_uv
 
 # What `import bpy` and its render engines load, and the Debian or Ubuntu packages that bring it.
 LIBRARY_PACKAGES = {
@@ -41,9 +43,10 @@ class SetupError(Exception):
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--blender", choices=sorted(ENVIRONMENTS), default=DEVELOPMENT_BLENDER)
+    parser.add_argument("--peers", action="store_true", help="the environment of the benchmarks' peers instead")
     parser.add_argument("--no-uv", action="store_true", help="use venv and pip although uv is there")
     arguments = parser.parse_args()
-    environment = ENVIRONMENTS[arguments.blender]
+    environment = PEERS if arguments.peers else ENVIRONMENTS[arguments.blender]
     uv = None if arguments.no_uv else find_uv()
     try:
         set_up(environment, uv)
@@ -55,19 +58,21 @@ def main() -> int:
 
 def set_up(environment: Environment, uv: str | None) -> None:
     """Installs what is missing, and nothing else."""
-    install_system_libraries()
+    if environment.blender:
+        install_system_libraries()
     stamp = environment.folder / "installed-lock.sha256"
     wanted = hashlib.sha256(environment.lock.read_bytes()).hexdigest()
     if has_working_python(environment) and stamp.is_file() and stamp.read_text().strip() == wanted:
-        say(f"{environment.folder.name} is up to date (Blender {environment.blender}).")
+        say(f"{environment.folder.name} is up to date ({environment.purpose}).")
         return
     started = time.monotonic()
     if not has_working_python(environment):
         create(environment, uv)
     stamp.unlink(missing_ok=True)
     install_lock(environment, uv)
-    make_source_importable(environment)
-    check_bpy(environment)
+    if environment.blender:
+        make_source_importable(environment)
+        check_bpy(environment)
     stamp.write_text(wanted + "\n")
     say(f"{environment.folder.name} is ready after {time.monotonic() - started:.0f} s.")
 
@@ -97,7 +102,7 @@ def create(environment: Environment, uv: str | None) -> None:
             python = find_python(environment.python, ("venv", "ensurepip"))
         if python is None:
             raise SetupError(
-                f"Blender {environment.blender} needs Python {environment.python}, and none was found that runs; "
+                f"{environment.purpose} needs Python {environment.python}, and none was found that runs; "
                 f"install it (pyenv install {environment.python}) or install uv, which downloads it."
             )
     say(f"creating {environment.folder.name} with Python {environment.python} ({python}) ...")
@@ -107,7 +112,8 @@ def create(environment: Environment, uv: str | None) -> None:
 def install_lock(environment: Environment, uv: str | None) -> None:
     """Installs exactly what the lock pins, checked by hash."""
     lock = str(environment.lock)
-    say(f"installing {environment.lock.relative_to(ROOT)}; bpy alone is a download of 350-400 MB ...")
+    size = "; bpy alone is a download of 350-400 MB" if environment.blender else ""
+    say(f"installing {environment.lock.relative_to(ROOT)}{size} ...")
     if uv is not None:
         run([uv, "pip", "install", "--python", str(environment.interpreter), "--require-hashes", "-r", lock])
         return

@@ -11,9 +11,12 @@ import pytest
 PROJECT = tomllib.loads((environments.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(params=sorted(environments.ENVIRONMENTS))
+ENVIRONMENTS = {**environments.ENVIRONMENTS, "peers": environments.PEERS}
+
+
+@pytest.fixture(params=sorted(ENVIRONMENTS))
 def environment(request: pytest.FixtureRequest) -> environments.Environment:
-    return environments.ENVIRONMENTS[request.param]
+    return ENVIRONMENTS[request.param]
 
 
 def pins(environment: environments.Environment) -> dict[str, str]:
@@ -33,8 +36,9 @@ def test_every_pin_has_a_hash(environment: environments.Environment) -> None:
 
 def test_a_lock_holds_what_pyproject_asks_for(environment: environments.Environment) -> None:
     pinned = pins(environment)
-    groups = PROJECT["dependency-groups"]
-    wanted = [*PROJECT["project"]["dependencies"], *groups["development"], *groups[f"blender-{environment.blender}"]]
+    wanted = [line for group in environment.groups for line in PROJECT["dependency-groups"][group]]
+    if environment.blender:
+        wanted += PROJECT["project"]["dependencies"]
     names = [re.match(r"[A-Za-z0-9._-]+", line) for line in wanted]
     assert [name.group() for name in names if name and name.group().replace(".", "-").lower() not in pinned] == []
     exact = dict(line.split("==") for line in wanted if "==" in line)

@@ -1,0 +1,51 @@
+"""The bytes of a simulation's arrays: of each particle, and of each block of the grid that holds one."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpm_addon.core.simulation import Simulation
+
+
+def footprint(simulation: Simulation) -> dict[str, float]:
+    """Bytes a particle of the state, of the copy that a failed step goes back to, and of its provenance; bytes a block of the grid.
+
+    Arrays with an axis at least as long as there are particles belong to the particles, the others to the grid. What the store
+    keeps under private names is the copy.
+    """
+    store = simulation.store
+    count, block_count = store.particle_count, len(store.layout.keys)
+    seen: set[int] = set()
+    result = {"state": 0.0, "copy": 0.0, "grid": 0.0}
+    # public names first, so that an array with two names counts as state
+    for name in sorted(vars(store), key=lambda name: name.startswith("_")):
+        for array in arrays_in(vars(store)[name]):
+            if id(array) in seen:
+                continue
+            seen.add(id(array))
+            if max(array.shape, default=0) < count:
+                result["grid"] += array.nbytes / block_count
+            elif name.startswith("_"):
+                result["copy"] += array.nbytes / count
+            else:
+                result["state"] += array.nbytes / count
+    result["provenance"] = sum(array.nbytes for array in arrays_in(simulation.provenance)) / count
+    return result
+
+
+def arrays_in(value: Any) -> Iterator[NDArray[Any]]:
+    """The arrays in a value: itself, of its fields, of its items."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from arrays_in(getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from arrays_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from arrays_in(item)

@@ -1,0 +1,129 @@
+"""Programs that take turns: each is a process that lives as long as its group; one alone runs at a time."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from .scenes import Block
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = Path(sys.executable)
+PEERS = ROOT / ".venv-bench" / "bin" / "python"
+# written by tools/setup.py when the peers are installed whole
+PEERS_STAMP = ROOT / ".venv-bench" / "installed-lock.sha256"
+QUIET = {"TI_LOG_LEVEL": "warn", "ENABLE_TAICHI_HEADER_PRINT": "0"}
+
+
+class BenchmarkError(Exception):
+    """A measurement cannot go on; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A worker to be started.
+
+    Attributes:
+        name: in results.
+        interpreter, module, arguments: what to run.
+    """
+
+    name: str
+    interpreter: Path
+    module: str
+    arguments: tuple[str, ...]
+
+    def command(self) -> list[str]:
+        return [str(self.interpreter), "-m", self.module, *self.arguments]
+
+
+def solver(name: str, block: Block, threads: int) -> Program:
+    """The solver on a block."""
+    return Program(name, OURS, "benchmarks.our_block", (json.dumps(asdict(block)), str(threads)))
+
+
+def taichi_example(example: str, material: str, particles: int, threads: int) -> Program:
+    """One of Taichi's examples on a block."""
+    description = {"example": example, "material": material, "particles": particles}
+    return Program(f"{example} {material}", PEERS, "benchmarks.peers.taichi_examples", (json.dumps(description), str(threads)))
+
+
+class Worker:
+    """A running program, warm and waiting.
+
+    Args:
+        program: what to start.
+        complaints: an open file for what it writes to stderr.
+    """
+
+    def __init__(self, program: Program, complaints: IO[str]) -> None:
+        self._name = program.name
+        self._complaints = complaints
+        self._process = subprocess.Popen(
+            program.command(), cwd=ROOT, env=os.environ | QUIET, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=self._complaints, text=True,
+        )  # fmt: skip
+        self.facts = self._answer()
+
+    def run_round(self, seconds: float) -> dict[str, float]:
+        assert self._process.stdin is not None
+        print(json.dumps({"seconds": seconds}), file=self._process.stdin, flush=True)
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if line:
+            return json.loads(line)
+        self._process.wait()
+        self._complaints.seek(0)
+        words = [line for line in self._complaints.read().splitlines() if line.strip()]
+        raise BenchmarkError(f"{self._name} ended early: {words[-1] if words else 'without a word'}")
+
+    def close(self) -> None:
+        """Let the program end."""
+        self._process.communicate()
+
+
+def alternate(programs: Sequence[Program], rounds: int, seconds: float) -> list[dict[str, Any]]:
+    """Let programs take turns, round after round; returns name, facts and rounds of each.
+
+    Raises:
+        BenchmarkError: a program ended early.
+    """
+    with ExitStack() as stack:
+        workers: list[Worker] = []
+        for program in programs:
+            worker = Worker(program, stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8")))
+            stack.callback(worker.close)
+            workers.append(worker)
+        done = [[worker.run_round(seconds) for worker in workers] for _ in range(rounds)]
+    return [
+        {"name": program.name, "facts": worker.facts, "rounds": [turn[n] for turn in done]}
+        for n, (program, worker) in enumerate(zip(programs, workers, strict=True))
+    ]
+
+
+def rounds_of(group: Mapping[str, Any]) -> dict[str, list[dict[str, float]]]:
+    """The rounds of a group's programs by name, in the order in which they took turns."""
+    return {program["name"]: program["rounds"] for program in group["programs"]}
+
+
+def ask(module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Any:
+    """Run one of our modules to its end and return the JSON that it prints.
+
+    Raises:
+        BenchmarkError: it failed.
+    """
+    command = [str(OURS), "-m", module, *arguments]
+    answer = subprocess.run(command, cwd=ROOT, env=os.environ | dict(environment or {}), capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        words = answer.stderr.strip().splitlines()
+        raise BenchmarkError(f"{module} {' '.join(arguments)} failed: {words[-1] if words else answer.returncode}")
+    return json.loads(answer.stdout)

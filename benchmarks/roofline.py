@@ -1,0 +1,88 @@
+"""What the processor can do: memory bandwidth and the peak of float32 multiply-adds: `python -m benchmarks.roofline THREADS`.
+
+Also what a particle-step needs, counted in the kernels' arithmetic, to place the solver under that roof.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from mpm_addon.cli import prepare_numba
+
+from .worker import results_stream, say
+
+# Operations, and the least bytes to and from memory, of a particle-step with quadratic splines in three dimensions.
+FLOPS = {"water": 880.0, "corotated": 1280.0, "snow": 1650.0, "sand": 1720.0}
+BYTES = {"water": 44.0, "corotated": 116.0, "snow": 92.0, "sand": 92.0}
+
+# floats in each of the triad's arrays: far more than any cache holds
+TRIAD_LENGTH = 1 << 25
+# numbers in a vector: what the solver uses, and what some processors also have
+LANES = (8, 16)
+CHAINS = 12
+CHAIN_LENGTH = 4_000_000
+TRIES = 7
+
+
+def main(threads: int) -> None:
+    stream = results_stream()
+    prepare_numba(threads)
+    flops = {str(lanes): peak(lanes, threads) for lanes in LANES}
+    say(stream, {"threads": threads, "bytes_per_second": bandwidth(), "flops_per_second": flops})
+
+
+def fastest(run: Callable[[], object]) -> float:
+    """The least seconds of several tries, after one to warm up."""
+    run()
+    seconds: list[float] = []
+    for _ in range(TRIES):
+        began = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
+
+
+def bandwidth() -> float:
+    """Bytes a second of a = b + s c: two numbers read and one written; what a cache reads before it writes is not counted."""
+    import numpy as np
+    from numba import njit, prange
+
+    @njit(parallel=True)
+    def triad(a: Any, b: Any, c: Any, s: Any) -> None:
+        for i in prange(a.size):
+            a[i] = b[i] + s * c[i]
+
+    a, b, c = (np.full(TRIAD_LENGTH, value, np.float32) for value in (0.0, 1.0, 2.0))
+    return 3.0 * a.nbytes / fastest(lambda: triad(a, b, c, np.float32(3.0)))
+
+
+def peak(lanes: int, threads: int) -> float:
+    """Operations a second of independent chains of fused multiply-adds on vectors of `lanes` numbers; one counts as two."""
+    import numpy as np
+    from numba import njit, prange
+
+    from mpm_addon.core.kernels.vector import splat, store
+
+    @njit
+    def chains(result: Any, place: int, length: int, factor: Any, term: Any) -> None:
+        m, t = splat(factor, lanes), splat(term, lanes)
+        a, b, c, d, e, f = t + 1.0, t + 2.0, t + 3.0, t + 4.0, t + 5.0, t + 6.0
+        g, h, i, j, k, n = t + 7.0, t + 8.0, t + 9.0, t + 10.0, t + 11.0, t + 12.0
+        for _ in range(length):
+            a, b, c, d, e, f = a * m + t, b * m + t, c * m + t, d * m + t, e * m + t, f * m + t
+            g, h, i, j, k, n = g * m + t, h * m + t, i * m + t, j * m + t, k * m + t, n * m + t
+        store(result, place, a + b + c + d + e + f + g + h + i + j + k + n)
+
+    @njit(parallel=True)
+    def on_every_thread(result: Any, length: int, factor: Any, term: Any) -> None:
+        for thread in prange(threads):
+            chains(result, thread * lanes, length, factor, term)
+
+    result = np.zeros(threads * lanes, np.float32)
+    seconds = fastest(lambda: on_every_thread(result, CHAIN_LENGTH, np.float32(0.999), np.float32(1e-3)))
+    return 2.0 * lanes * CHAINS * CHAIN_LENGTH * threads / seconds
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,78 @@
+"""What is made of rounds: which of them count, and the medians and ratios of those. Pure; no clock and no numba."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .worker import Round
+
+# A round counts where every program had this share of its threads: 1.8 CPU seconds a second on two.
+LEAST_BUSY = 0.9
+
+Rounds = Mapping[str, Sequence[Round]]
+
+
+class Spread(NamedTuple):
+    """The least, the median and the greatest of several values."""
+
+    low: float
+    median: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Several programs that took turns.
+
+    Attributes:
+        kept, total: rounds that count, and all of them. Where none counts, all do, and `kept` is 0.
+        rates: particle-steps a second of wall time, by program.
+        busy: CPU seconds over wall seconds, by program.
+        ratios: how often faster the first program is than each other one, round by round.
+    """
+
+    kept: int
+    total: int
+    rates: Mapping[str, Spread]
+    busy: Mapping[str, Spread]
+    ratios: Mapping[str, Spread]
+
+
+def spread(values: Sequence[float]) -> Spread:
+    return Spread(min(values), statistics.median(values), max(values))
+
+
+def rate(each: Round) -> float:
+    """Particle-steps a second of wall time."""
+    return each["particle_steps"] / each["wall"]
+
+
+def busy(each: Round) -> float:
+    """CPU seconds over wall seconds."""
+    return each["cpu"] / each["wall"]
+
+
+def kept_rounds(rounds: Rounds, threads: int) -> list[int]:
+    """The numbers of the rounds in which every program had its threads to itself."""
+    count = min(len(mine) for mine in rounds.values())
+    return [n for n in range(count) if all(busy(mine[n]) > LEAST_BUSY * threads for mine in rounds.values())]
+
+
+def summary(rounds: Rounds, threads: int) -> Summary:
+    """What the rounds of programs that took turns say; the first program is the one that others are compared with."""
+    kept = kept_rounds(rounds, threads)
+    total = min(len(mine) for mine in rounds.values())
+    counted = kept or list(range(total))
+    chosen = {name: [mine[n] for n in counted] for name, mine in rounds.items()}
+    first, *others = chosen
+    return Summary(
+        kept=len(kept),
+        total=total,
+        rates={name: spread([rate(each) for each in mine]) for name, mine in chosen.items()},
+        busy={name: spread([busy(each) for each in mine]) for name, mine in chosen.items()},
+        ratios={
+            name: spread([rate(ours) / rate(theirs) for ours, theirs in zip(chosen[first], chosen[name], strict=True)])
+            for name in others
+        },
+    )

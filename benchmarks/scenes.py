@@ -1,0 +1,96 @@
+"""The scenes that are measured: a block of one material, built here, and which of the presets."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from mpm_addon.core.description import SIDES, Domain, Emitter, Material, Scene, Side, Solver, Time
+from mpm_addon.core.geometry.shapes.box import Box
+from mpm_addon.core.laws import LAWS, Law
+
+# One of each sort of work; the published families would only say the same again.
+PRESETS = ("bowl", "dam_break", "four_materials", "jelly_drop", "sand_column", "snowball_wall", "two_spheres")
+
+SPACING = 0.01
+FRAMES = 400
+STEPS_PER_FRAME = 50
+# cells that a wave and the block cross in a step
+WAVE_CELLS = 0.2
+SLIDE_CELLS = 0.03
+# cells between the block and the walls
+MARGIN = 4
+# [m/s] for matter without pressure
+DUST_WAVE_SPEED = 10.0
+
+
+@dataclass(frozen=True)
+class Block:
+    """A cube of particles that slides over the floor of a closed box.
+
+    Attributes:
+        law: of its material, with its standard parameters.
+        particles: about how many; the cube has whole cells along its edges.
+        dimension, transfer, kernel, precision: of the solver.
+    """
+
+    law: str
+    particles: int
+    dimension: int = 3
+    transfer: str = "apic"
+    kernel: str = "quadratic"
+    precision: str = "float32"
+
+    @property
+    def edge(self) -> int:
+        """The cube's edge [cells], with two particles along the edge of a cell."""
+        return max(1, round((self.particles / 2**self.dimension) ** (1.0 / self.dimension)))
+
+    def scene(self) -> Scene:
+        """The scene, with a fixed step and frames of `STEPS_PER_FRAME` steps; the far wall is out of reach for `FRAMES` frames."""
+        law = LAWS[self.law]()
+        time_step = fixed_step(law, self.dimension)
+        size = self.edge * SPACING
+        way = FRAMES * STEPS_PER_FRAME * SLIDE_CELLS * SPACING
+        margin = MARGIN * SPACING
+        emitter = Emitter(
+            "block",
+            Box(center=(0.5 * size, 0.5 * size, 0.5 * size), size=(size, size, size)),
+            self.law,
+            velocity=(SLIDE_CELLS * SPACING / time_step, 0.0, 0.0),
+            sampling="lattice",
+            particles_per_cell=2.0**self.dimension,
+        )
+        solver = Solver(
+            dimension=self.dimension, grid_spacing=SPACING, transfer=self.transfer, kernel=self.kernel, precision=self.precision,
+            time_step=time_step,
+        )  # fmt: skip
+        domain = Domain(
+            kind="box",
+            min=(-margin, -margin, 0.0),
+            max=(size + way + margin, size + margin, size + margin),
+            # what the peers' bounds do too: nothing enters, everything may leave
+            sides={side: Side(surface="separate") for side in SIDES},
+        )
+        if self.dimension == 2:
+            emitter = dataclasses.replace(emitter, shape=Box(center=(0.5 * size, 0.0, 0.5 * size), size=(size, size, size)))
+        return Scene(
+            self.law, solver, {self.law: Material(self.law, law)}, (emitter,), domain=domain,
+            time=Time(fps=1.0 / (STEPS_PER_FRAME * time_step), frame_start=1, frame_end=1 + FRAMES),
+        )  # fmt: skip
+
+
+def fixed_step(law: Law, dimension: int) -> float:
+    """A step [s] in which a wave of the undeformed material crosses `WAVE_CELLS`, shorter where viscosity asks for it."""
+    modulus = getattr(law, "bulk_modulus", None)
+    if modulus is None and (lame := getattr(law, "lame", None)) is not None:
+        shear, second = lame(1.0)
+        modulus = second + 2.0 * shear
+    wave_speed = math.sqrt(modulus / law.density) if modulus else DUST_WAVE_SPEED
+    step = WAVE_CELLS * SPACING / wave_speed
+    viscosity = law.greatest_viscosity(1.0)
+    return min(step, 0.25 * SPACING**2 * law.density / (dimension * viscosity)) if viscosity > 0.0 else step
+
+
+def without_obstacles(scene: Scene) -> Scene:
+    """The same scene without colliders and walls."""
+    return dataclasses.replace(scene, colliders=(), domain=Domain())

@@ -1,0 +1,111 @@
+"""The page says what the results say, and leaves out what was not measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import report
+
+BYTES = {"state": 100.0, "copy": 90.0, "grid": 20000.0, "provenance": 24.0}
+
+
+def turn(rate: float, busy: float) -> dict[str, float]:
+    return {"particle_steps": rate, "wall": 1.0, "cpu": busy}
+
+
+def program(name: str, *rates: float, busy: float, **facts: Any) -> dict[str, Any]:
+    return {"name": name, "facts": facts, "rounds": [turn(rate, busy) for rate in rates]}
+
+
+def ours(name: str, *rates: float, busy: float = 2.0) -> dict[str, Any]:
+    return program(name, *rates, busy=busy, particles=99, steps_per_sort=25.0, bytes=BYTES)
+
+
+def scene(name: str, *bare: float) -> dict[str, Any]:
+    return {
+        "scene": name, "threads": 2, "particles": 30000, "frames": 10, "substeps": 2000, "sorts": 40, "preparing_seconds": 1.0,
+        "frame_seconds": 20.0, "steps": {"particle_steps": 6e7, "wall": 16.0, "cpu": 30.0},
+        "phases": {"sort": 2.0, "grid": 10.0, "output": 3.0}, "peak_bytes": 3e8, "bytes": BYTES,
+        "pairs": [{"frame": 3, "scene": turn(8e6, 2.0), "bare": turn(rate, 2.0)} for rate in bare],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def results() -> dict[str, Any]:
+    theirs = program("mpm3d water", 2e6, 2e6, 4e6, busy=1.9, taichi="1.7.4", cells=64)
+    marks = {"initial_state": 1.0, "first_progress": 2.0, "first_frame": 3.0}
+    return {
+        "machine": {
+            "date": "2030-01-02", "processor": "Some Processor", "target": "some", "cores": 2, "simd": ["avx2"],
+            "caches": {"L1": "48K"}, "memory_gb": 8.0, "system": "Linux", "versions": {"Python": "3.11"},
+        },
+        "block": [
+            {"label": "water", "particles": 100000, "threads": 2, "programs": [ours("water", 4e7, 5e7, 4e7), theirs]},
+            {"label": "sand", "particles": 100000, "threads": 2, "programs": [ours("sand", 1e7, busy=1.1)]},
+        ],
+        "roofline": [{"threads": 2, "bytes_per_second": 40e9, "flops_per_second": {"8": 100e9, "16": 200e9}}],
+        "scenes": [scene("bowl", 1e7, 1.6e7, 2e7)],
+        "scaling": [{"label": "water", "threads": 2, "programs": [ours("1000", 5e7), ours("2000", 4e7), ours("4000", 4e7)]}],
+        "variants": [{"label": "water", "threads": 1, "programs": [ours("standard", 4e7), ours("cubic", 2e7)]}],
+        "start_up": [{"scene": "bowl", "threads": 2, "kernel_bytes": 3e6, "cold": marks, "warm": [marks, marks]}],
+    }  # fmt: skip
+
+
+def row(page: str, *first: str) -> list[str]:
+    """The cells of the only row that begins with these."""
+    found = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| " + " | ".join(first) + " |")]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_ratios_rates_and_kept_rounds_stand_beside_the_peer(results: dict[str, Any]) -> None:
+    cells = row(report.page(results), "water / mpm3d water")
+    assert cells[1:] == ["100,000", "2", "40", "2", "20 (10 to 25)", "2.00 / 1.90", "3 of 3"]
+
+
+def test_a_law_whose_rounds_were_disturbed_is_marked(results: dict[str, Any]) -> None:
+    assert row(report.page(results), "sand", "100,000")[-1] == "0* of 1"
+
+
+def test_the_roofline_holds_what_is_attained(results: dict[str, Any]) -> None:
+    assert row(report.page(results), "water", "2", "880") == ["water", "2", "880", "44", "35.2", "35%", "18%", "4%"]
+
+
+def test_a_scene_is_told_with_its_bare_ratio_and_phases(results: dict[str, Any]) -> None:
+    page = report.page(results)
+    assert row(page, "bowl", "30,000")[2:] == ["125", "2.00", "3.75", "1.88", "0.5 (0.4 to 0.8)", "50", "300", "214"]
+    assert row(page, "bowl", "10.0%") == ["bowl", "10.0%", "50.0%", "15.0%", "25.0%"]
+
+
+def test_cost_is_relative_to_the_standard_and_size_to_the_median(results: dict[str, Any]) -> None:
+    page = report.page(results)
+    assert row(page, "water", "cubic", "50.0")[3] == "2 (2 to 2)"
+    assert row(page, "water", "2", "1,000")[3:5] == ["20.0", "-20.0%"]
+
+
+@pytest.mark.parametrize("part", report.PARTS)
+def test_what_was_not_measured_is_left_out(part: str, results: dict[str, Any]) -> None:
+    whole = report.page(results)
+    del results[part]
+    assert len(re.findall(r"(?m)^## ", report.page(results))) < len(re.findall(r"(?m)^## ", whole))
+
+
+def test_a_solver_that_tells_no_phases_has_no_table_of_them(results: dict[str, Any]) -> None:
+    results["scenes"][0]["phases"] = {}
+    assert "phase" not in report.page(results)
+
+
+def test_every_figure_of_the_page_is_written(results: dict[str, Any], tmp_path: Path) -> None:
+    for name, part in results.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(part))
+    report.write(tmp_path, tmp_path / "docs" / "performance.md")
+    text = (tmp_path / "docs" / "performance.md").read_text(encoding="utf-8")
+    figures = re.findall(r"\((performance/\w+\.svg)\)", text)
+    assert len(figures) == 4
+    written = {file.relative_to(tmp_path / "docs").as_posix() for file in tmp_path.glob("docs/performance/*")}
+    assert written == set(figures)
