@@ -168,8 +168,8 @@ class Stepper:
         for number, body in enumerate(self._bodies):
             advance_particles(
                 body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
-                layout.neighbours, store.nodes, store.nodes_before, self._is_near, chosen, self.planned is not None, dt, self.planned or 0.0, self._spacing,
-                store.scratch, store.index, store.arenas, self._extremes,
+                layout.neighbours, store.nodes, store.nodes_before, self._is_near, chosen, self.planned is not None,
+                dt, self.planned or 0.0, self._spacing, store.scratch, store.index, store.arenas, self._extremes,
             )  # fmt: skip
             fastest, farthest, wave_speed, gradient, check = (float(extreme) for extreme in self._extremes.max(axis=0))
             if not math.isfinite(check) or dt * gradient > LARGEST_GRADIENT_STEP:

@@ -155,13 +155,16 @@ def copy_particles(table, ids, places, dimension, new_table, new_ids, origin, fi
     for run in prange(counts.size):
         low, middle, end, high = first[run], first[run] + arrived[run], first[run] + counts[run], first[run + 1]
         for row in range(result.shape[0]):
+            # unsigned, so that numba has no negative index to look out for: this is most of a sort's time
+            old, new, filled = table[row], new_table[row], result[row]
             for slot in range(low, middle):
-                result[row, slot] = table[row, origin[slot]]
+                filled[slot] = old[np.uint32(origin[slot])]
             for slot in range(middle, end):
-                result[row, slot] = new_table[row, origin[slot]]
+                filled[slot] = new[np.uint32(origin[slot])]
+        side = 3 ** (dimension - 1)
         for slot in range(low, middle):
             place = places[origin[slot]]
-            result[POSITION, slot] -= BLOCK * (place // 3 ** (dimension - 1) - 1)
+            result[POSITION, slot] -= BLOCK * (place // side - 1)
             if dimension == 3:
                 result[POSITION + 1, slot] -= BLOCK * (place // 3 % 3 - 1)
             result[POSITION + 2, slot] -= BLOCK * (place % 3 - 1)
