@@ -1,8 +1,8 @@
-"""Functions of symmetric 3x3 matrices (6 values: xx xy xz yy yz zz) without eigenvectors, by power series.
+"""Functions of symmetric 3x3 matrices (6 values: xx xy xz yy yz zz) by power series, without eigenvectors; and their eigenvectors.
 
 A symmetric x without trace satisfies x^3 = m x + n I with m = |x|^2 / 2 and n = det x (Cayley and Hamilton). Any power series in
 x is therefore p I + q x + r x^2, and three numbers stand for the matrix while the series is summed by Horner's scheme. Near
-the identity this costs a tenth of an eigendecomposition and has no trouble with equal eigenvalues.
+the identity this costs far less than an eigendecomposition and has no trouble with equal eigenvalues.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Any
 
 from .arithmetic import absolute, constant, generic, select, series_radius, sqrt, sweep_count
 
-# the last term that is left out is below rounding within `series_radius`
+# what is left out is below rounding within `series_radius`; of the exponential in half of it, as it is taken of a logarithm / 2
 LOGARITHM = (0.0, *((-1.0) ** (k + 1) / k for k in range(1, 17)))
 SQUARE_ROOT = (1.0, *(math.prod((1.5 - j) / j for j in range(1, k + 1)) for k in range(1, 17)))
 EXPONENTIAL_LESS_ONE = (0.0, *(1.0 / math.factorial(k) for k in range(1, 9)))
@@ -137,6 +137,7 @@ def eigenvalues(x: Any) -> Any:
     zero, one = constant(0.0, xx), constant(1.0, xx)
     u, v, w = (one, zero, zero), (zero, one, zero), (zero, zero, one)
     xy_squared = xy * xy
+    # one sweep less than for a matrix that is not symmetric: in float32 three, and two are not enough
     for _ in range(sweep_count(xx) - 1):
         xx, yy, xz, xz_squared, yz, _, u, v = _rotated(xx, yy, xy, xy_squared, xz, yz, u, v)
         xx, zz, xy, _, yz, yz_squared, u, w = _rotated(xx, zz, xz, xz_squared, zero, yz, u, w)
