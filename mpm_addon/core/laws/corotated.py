@@ -51,11 +51,19 @@ def wave_speed_squared(constants: CorotatedConstants, volume_ratio: Any, state: 
 
 @generic
 def left_stretch(deformation: Any, dimension: float) -> Any:
-    """V of F = V R, 6 values: the root of F F^T by its series, or F R^T where matter is far from isotropic or inverted."""
-    mean, x, m, n = distortion(times_transpose(deformation, deformation))
+    """V of F = V R, 6 values."""
     if dimension == 2.0:
         stretch = times_transpose(deformation, plane_polar_rotation(deformation))
-    elif any_of(is_beyond_series(m) | (determinant(deformation) <= 0.0)):
+    else:
+        stretch = _left_stretch_in_space(deformation)
+    return stretch
+
+
+@generic
+def _left_stretch_in_space(deformation: Any) -> Any:
+    """The root of F F^T by its series, or F R^T where matter is far from isotropic or inverted."""
+    mean, x, m, n = distortion(times_transpose(deformation, deformation))
+    if any_of(is_beyond_series(m) | (determinant(deformation) <= 0.0)):
         stretch = times_transpose(deformation, polar_rotation(deformation))
     else:
         root = sqrt(mean)
