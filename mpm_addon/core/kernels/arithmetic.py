@@ -81,6 +81,11 @@ def newton_count(a: Any) -> int:
     return 10
 
 
+def series_radius(a: Any) -> float:
+    """The largest |x| for which the series of `symmetric` are right to the rounding error of this value type."""
+    return 0.1
+
+
 @generic
 def clamp(a: Any, low: Any, high: Any) -> Any:
     """a, but at least `low` and at most `high`."""

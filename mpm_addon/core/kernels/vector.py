@@ -435,6 +435,11 @@ def _overload_newton_count(a):
     return (lambda a: 5) if _is_single_precision(a) else (lambda a: 10)
 
 
+@overload(arithmetic.series_radius)
+def _overload_series_radius(a):
+    return (lambda a: 0.4) if _is_single_precision(a) else (lambda a: 0.1)
+
+
 @overload(arithmetic.rounding)
 def _overload_rounding(a):
     return (lambda a: 1e-6) if _is_single_precision(a) else (lambda a: 4e-15)

@@ -2,6 +2,7 @@
 
 from .corotated import Corotated
 from .damped_elastic import DampedElastic
+from .hencky import HenckyLaw
 from .law import FluidLaw, Law, PrincipalLaw, TensorLaw
 from .neo_hookean import NeoHookean
 from .sand import Sand
@@ -15,4 +16,4 @@ LAWS: dict[str, type[Law]] = {
     law.name: law for law in (Water, NeoHookean, Corotated, DampedElastic, Snow, Sand, VonMises, Viscoplastic, StressFree)
 }
 
-__all__ = ["LAWS", "FluidLaw", "Law", "PrincipalLaw", "TensorLaw"]
+__all__ = ["LAWS", "FluidLaw", "HenckyLaw", "Law", "PrincipalLaw", "TensorLaw"]

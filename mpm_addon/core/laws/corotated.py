@@ -1,13 +1,15 @@
 """Fixed corotated elasticity (Stomakhin, Howes, Schroeder and Teran 2012): jelly that survives extreme bending.
 
-Psi = mu |F - R|^2 + lambda/2 (J - 1)^2 and tau = 2 mu (F - R) F^T + lambda (J - 1) J I, R the polar rotation of F.
+Psi = mu |F - R|^2 + lambda/2 (J - 1)^2 and tau = 2 mu (F - R) F^T + lambda (J - 1) J I, F = V R with the
+polar rotation R and the stretch V.
 """
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import generic
-from ..kernels.linalg import determinant, plane_polar_rotation, polar_rotation, squared_norm, times_transpose
+from ..kernels.arithmetic import any_of, generic, sqrt
+from ..kernels.linalg import determinant, plane_polar_rotation, polar_rotation, times_transpose
+from ..kernels.symmetric import SQUARE_ROOT, distortion, is_beyond_series, series, summed
 from .elasticity import ElasticLaw, elastic_wave_speed_squared
 from .law import TensorLaw
 
@@ -21,17 +23,25 @@ class CorotatedConstants(NamedTuple):
 
 @generic
 def energy(constants: CorotatedConstants, deformation: Any) -> Any:
+    """|F - R| is |V - I|."""
     change = determinant(deformation) - 1.0
-    return constants.mu * squared_norm(_stretch(constants, deformation)) + 0.5 * constants.lam * change * change
+    xx, xy, xz, yy, yz, zz = left_stretch(deformation, constants.dimension)
+    diagonal = (xx - 1.0) * (xx - 1.0) + (yy - 1.0) * (yy - 1.0) + (zz - 1.0) * (zz - 1.0)
+    return constants.mu * (diagonal + 2.0 * (xy * xy + xz * xz + yz * yz)) + 0.5 * constants.lam * change * change
 
 
 @generic
 def stress(constants: CorotatedConstants, deformation: Any, velocity_gradient: Any) -> Any:
+    """(F - R) F^T is F F^T - V."""
     volume_ratio = determinant(deformation)
     pressure = constants.lam * (volume_ratio - 1.0) * volume_ratio
-    xx, xy, xz, yy, yz, zz = times_transpose(_stretch(constants, deformation), deformation)
+    a, b, c, d, e, f = times_transpose(deformation, deformation)
+    xx, xy, xz, yy, yz, zz = left_stretch(deformation, constants.dimension)
     twice = 2.0 * constants.mu
-    return twice * xx + pressure, twice * xy, twice * xz, twice * yy + pressure, twice * yz, twice * zz + pressure
+    return (
+        twice * (a - xx) + pressure, twice * (b - xy), twice * (c - xz),
+        twice * (d - yy) + pressure, twice * (e - yz), twice * (f - zz) + pressure,
+    )  # fmt: skip
 
 
 @generic
@@ -40,15 +50,26 @@ def wave_speed_squared(constants: CorotatedConstants, volume_ratio: Any, state: 
 
 
 @generic
-def _stretch(constants: CorotatedConstants, deformation: Any) -> Any:
-    """F - R."""
-    if constants.dimension == 2.0:
-        rotation = plane_polar_rotation(deformation)
+def left_stretch(deformation: Any, dimension: float) -> Any:
+    """V of F = V R, 6 values."""
+    if dimension == 2.0:
+        stretch = times_transpose(deformation, plane_polar_rotation(deformation))
     else:
-        rotation = polar_rotation(deformation)
-    a, b, c, d, e, f, g, h, i = deformation
-    r, s, t, u, v, w, x, y, z = rotation
-    return a - r, b - s, c - t, d - u, e - v, f - w, g - x, h - y, i - z
+        stretch = _left_stretch_in_space(deformation)
+    return stretch
+
+
+@generic
+def _left_stretch_in_space(deformation: Any) -> Any:
+    """The root of F F^T by its series, or F R^T where matter is far from isotropic or inverted."""
+    mean, x, m, n = distortion(times_transpose(deformation, deformation))
+    if any_of(is_beyond_series(m) | (determinant(deformation) <= 0.0)):
+        stretch = times_transpose(deformation, polar_rotation(deformation))
+    else:
+        root = sqrt(mean)
+        p, q, r = series(SQUARE_ROOT, m, n)
+        stretch = summed(root * p, root * q, root * r, x)
+    return stretch
 
 
 @dataclass(frozen=True)

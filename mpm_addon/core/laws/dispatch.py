@@ -6,10 +6,17 @@ from typing import Any
 
 from numba.extending import overload
 
-from ..kernels.arithmetic import generic
+from ..kernels.arithmetic import any_of, generic, sqrt
 from ..kernels.compilation import kernel, teach_generic_functions
-from ..kernels.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed
+from ..kernels.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed, times_transpose
+from ..kernels.symmetric import distortion, eigenvalues, increased, is_beyond_series
+from .hencky import HenckyLaw, flowed
 from .law import LAW_OF_CONSTANTS, FluidLaw, PrincipalLaw
+
+# matter squeezed more than this, or inverted, is decomposed with care
+LEAST_VOLUME_RATIO = 1e-3
+# the product of the squared stretches over the cube of their mean: 1 where they are equal, 0.3 where one is a third of the others
+LEAST_PRODUCT = 0.3
 
 
 def law_of(constants: Any) -> Any:
@@ -57,12 +64,42 @@ def projected(project: Any, constants: Any, dimension: int, deformation: Any, st
     return selected(is_elastic, deformation, recomposed(left, t, right)), state, left, t
 
 
+@generic
+def projected_on_axes(project: Any, constants: Any, deformation: Any, squared: Any, state: Any, dt: Any) -> Any:
+    """The same in space, from the axes of F F^T, whose `distortion` is given: half the work, but right only far from singular."""
+    mean, x, _, _ = squared
+    left, (e0, e1, e2) = eigenvalues(x)
+    s0, s1, s2 = sqrt(mean + mean * e0), sqrt(mean + mean * e1), sqrt(mean + mean * e2)
+    t, state = project(constants, (s0, s1, s2), state, dt)
+    t0, t1, t2 = t
+    # nothing is added where the stretches are unchanged
+    increase = symmetric_recomposed(left, ((t0 - s0) / s0, (t1 - s1) / s1, (t2 - s2) / s2))
+    return increased(deformation, increase), state, left, t
+
+
+@generic
+def returned(
+    project: Any, principal_stress: Any, constants: Any, dimension: int, deformation: Any, squared: Any, state: Any, dt: Any
+) -> Any:
+    """The return mapping of a principal law on a trial F, and the stress: F, state, tau (6 values) [Pa], J."""
+    _, _, m, n = squared
+    # det (I + x) is the product of the squared stretches over the cube of their mean
+    if dimension == 2 or any_of((1.0 - m + n < LEAST_PRODUCT) | (determinant(deformation) <= LEAST_VOLUME_RATIO)):
+        deformation, state, left, t = projected(project, constants, dimension, deformation, state, dt)
+    else:
+        deformation, state, left, t = projected_on_axes(project, constants, deformation, squared, state, dt)
+    t0, t1, t2 = t
+    return deformation, state, symmetric_recomposed(left, principal_stress(constants, t, state)), t0 * t1 * t2
+
+
 @overload(update, jit_options={"forceinline": True})
 def _overload_update(constants, dimension, deformation, state, velocity_gradient, density, dt):
     law = law_of(constants)
     wave_speed_squared = law.wave_speed_squared
     if issubclass(law, FluidLaw):
         return _fluid_update(law.advance, law.fluid_stress, wave_speed_squared)
+    if issubclass(law, HenckyLaw):
+        return _hencky_update(law.flow, law.project, law.principal_stress, wave_speed_squared)
     if issubclass(law, PrincipalLaw):
         return _principal_update(law.project, law.principal_stress, wave_speed_squared)
     return _tensor_update(law.stress, wave_speed_squared)
@@ -81,9 +118,22 @@ def _fluid_update(advance: Any, fluid_stress: Any, wave_speed_squared: Any) -> A
 def _principal_update(project: Any, principal_stress: Any, wave_speed_squared: Any) -> Any:
     def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
         trial = advanced(deformation, velocity_gradient, dt)
-        deformation, state, left, s = projected(project, constants, dimension, trial, state, dt)
-        stress = symmetric_recomposed(left, principal_stress(constants, s, state))
-        volume_ratio = s[0] * s[1] * s[2]
+        squared = distortion(times_transpose(trial, trial))
+        deformation, state, stress, volume_ratio = returned(project, principal_stress, constants, dimension, trial, squared, state, dt)
+        return deformation, state, stress, volume_ratio, wave_speed_squared(constants, volume_ratio, state)
+
+    return update
+
+
+def _hencky_update(flow: Any, project: Any, principal_stress: Any, wave_speed_squared: Any) -> Any:
+    def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
+        trial = advanced(deformation, velocity_gradient, dt)
+        volume_ratio = determinant(trial)
+        squared = distortion(times_transpose(trial, trial))
+        if dimension == 2 or any_of(is_beyond_series(squared[2]) | (volume_ratio <= LEAST_VOLUME_RATIO)):
+            deformation, state, stress, volume_ratio = returned(project, principal_stress, constants, dimension, trial, squared, state, dt)
+        else:
+            deformation, state, stress, volume_ratio = flowed(flow, constants, trial, volume_ratio, squared, state, dt)
         return deformation, state, stress, volume_ratio, wave_speed_squared(constants, volume_ratio, state)
 
     return update

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels.arithmetic import generic, log, maximum, minimum, sqrt
+from ..kernels.arithmetic import generic, log, maximum, minimum
 from ..parameters import parameter
 from .law import Law
 
@@ -43,13 +43,6 @@ def logarithmic_wave_speed_squared(mu: Any, lam: Any, density: float, volume_rat
 
 
 @generic
-def hencky_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: Any) -> Any:
-    """The same [m^2/s^2] for Hencky's energy: d(tau/s)/ds s^2 = (lambda + 2 mu)(1 - ln s) in a bar of stretch s."""
-    stiffening = 1.0 - minimum(log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
-    return stiffening * elastic_wave_speed_squared(mu, lam, density, volume_ratio)
-
-
-@generic
 def corotated_principal_stress(mu: Any, lam: Any, s: Any) -> Any:
     """tau_i = 2 mu (s_i - 1) s_i + lambda (J - 1) J (Stomakhin 2012)."""
     s0, s1, s2 = s
@@ -85,51 +78,3 @@ def neo_hookean_principal_energy(mu: Any, lam: Any, s: Any) -> Any:
     s0, s1, s2 = s
     log_volume = log_volume_ratio(s0 * s1 * s2)
     return mu * (0.5 * (s0 * s0 + s1 * s1 + s2 * s2 - 3.0) - log_volume) + 0.5 * lam * log_volume * log_volume
-
-
-@generic
-def hencky_strain(s: Any) -> Any:
-    """ln s_i; a stretch below 1e-6 counts as 1e-6."""
-    s0, s1, s2 = s
-    least = 0.0 * s0 + 1e-6
-    return log(maximum(s0, least)), log(maximum(s1, least)), log(maximum(s2, least))
-
-
-@generic
-def hencky_principal_stress(mu: Any, lam: Any, s: Any) -> Any:
-    """tau_i = 2 mu ln s_i + lambda ln J (Klar 2016)."""
-    e0, e1, e2 = hencky_strain(s)
-    pressure = lam * (e0 + e1 + e2)
-    return 2.0 * mu * e0 + pressure, 2.0 * mu * e1 + pressure, 2.0 * mu * e2 + pressure
-
-
-@generic
-def hencky_principal_energy(mu: Any, lam: Any, s: Any) -> Any:
-    """Psi = mu sum (ln s_i)^2 + lambda/2 (ln J)^2 (Klar 2016)."""
-    e0, e1, e2 = hencky_strain(s)
-    trace = e0 + e1 + e2
-    return mu * (e0 * e0 + e1 * e1 + e2 * e2) + 0.5 * lam * trace * trace
-
-
-@generic
-def deviator(axis_share: float, depth: float, e: Any) -> Any:
-    """A strain without its mean over the dimension's axes; y has no part in it in two dimensions.
-
-    Args:
-        axis_share: 1/d.
-        depth: 1 in three dimensions, 0 in two.
-        e: principal strains; in two dimensions that of y, the third, is 0.
-
-    Returns:
-        trace, mean, deviator (3 values), its norm.
-    """
-    e0, e1, e2 = e
-    trace = e0 + e1 + e2
-    mean = axis_share * trace
-    d0, d1, d2 = e0 - mean, e1 - mean, depth * (e2 - mean)
-    return trace, mean, (d0, d1, d2), sqrt(d0 * d0 + d1 * d1 + d2 * d2)
-
-
-def axes(dimension: int) -> tuple[float, float]:
-    """axis_share and depth of `deviator`."""
-    return 1.0 / dimension, float(dimension == 3)

@@ -18,16 +18,8 @@ import numpy as np
 from ..errors import SceneError
 from ..kernels.arithmetic import constant, exp, generic, select, sin, sqrt
 from ..parameters import parameter
-from .elasticity import (
-    ElasticLaw,
-    axes,
-    deviator,
-    elastic_wave_speed_squared,
-    hencky_principal_energy,
-    hencky_principal_stress,
-    hencky_strain,
-)
-from .law import PrincipalLaw
+from .elasticity import elastic_wave_speed_squared
+from .hencky import HenckyLaw, axes
 
 KLAR_HARDENING = (35.0, 9.0, 0.2, 10.0)
 # a cohesion beyond the stiffness would put the tip where matter is no longer the same matter
@@ -47,43 +39,33 @@ class SandConstants(NamedTuple):
     slope_base: float
     slope_sine: float
     tip: float
-    tip_stretch: float
-    tip_depth_stretch: float
     axis_share: float
     depth: float
 
 
 @generic
-def project(constants: SandConstants, s: Any, state: Any, dt: Any) -> Any:
+def flow(constants: SandConstants, trace: Any, shear: Any, state: Any, dt: Any) -> Any:
     """The return mapping of Klar 2016, section 7.3: expansion to the tip, shear back to the cone.
 
     The state is the hardening q and the volume v_c that expansion has added [Hencky strain].
     """
-    s0, s1, s2 = s
     hardening, added_volume = state
-    e0, e1, e2 = hencky_strain(s)
-    trial_trace = e0 + e1 + e2
-    shift = constants.axis_share * added_volume
-    e = (e0 + shift, e1 + shift, e2 + constants.depth * shift)
-    trace, mean, (d0, d1, d2), shear = deviator(constants.axis_share, constants.depth, e)
-    beyond = trace - constants.tip
+    zero, one, tip = constant(0.0, shear), constant(1.0, shear), constant(constants.tip, shear)
+    corrected = trace + added_volume
+    beyond = corrected - constants.tip
     excess = shear + constants.cone_factor * beyond * _cone_slope(constants, hardening)
-
-    zero = constant(0.0, s0)
-    one = constant(1.0, s0)
-    tip = constant(constants.tip_stretch, s0)
     is_expanded = beyond > 0.0
     is_elastic = (excess <= 0.0) & (beyond <= 0.0)
-    scale = 1.0 - excess / select(shear > 0.0, shear, one)
-    r0 = select(is_elastic, s0, select(is_expanded, tip, exp(mean + scale * d0)))
-    r1 = select(is_elastic, s1, select(is_expanded, tip, exp(mean + scale * d1)))
-    depth_tip = constant(constants.tip_depth_stretch, s0)
-    r2 = select(is_elastic, s2, select(is_expanded, depth_tip, exp(constants.depth * mean + scale * d2)))
+    kept = 1.0 - excess / select(shear > 0.0, shear, one)
     # |e - e_tip|, whose mean part is beyond / sqrt d
-    flow = select(is_elastic, zero, select(is_expanded, sqrt(shear * shear + constants.axis_share * beyond * beyond), excess))
+    flowed = select(is_expanded, sqrt(shear * shear + constants.axis_share * beyond * beyond), excess)
     # v_c + ln det F_trial - ln det F_new: the tip forgets all of the trace beyond it, the cone keeps it
-    added_volume = select(is_elastic, added_volume, select(is_expanded, added_volume + trial_trace - constants.tip, zero))
-    return (r0, r1, r2), (hardening + flow, added_volume)
+    left_over = select(is_expanded, beyond, zero)
+    return (
+        select(is_elastic, trace, select(is_expanded, tip, corrected)),
+        select(is_elastic, one, select(is_expanded, zero, kept)),
+        (hardening + select(is_elastic, zero, flowed), select(is_elastic, added_volume, left_over)),
+    )
 
 
 @generic
@@ -98,22 +80,12 @@ def _cone_slope(constants: SandConstants, hardening: Any) -> Any:
 
 
 @generic
-def principal_stress(constants: SandConstants, s: Any, state: Any) -> Any:
-    return hencky_principal_stress(constants.mu, constants.lam, s)
-
-
-@generic
-def principal_energy(constants: SandConstants, s: Any, state: Any) -> Any:
-    return hencky_principal_energy(constants.mu, constants.lam, s)
-
-
-@generic
 def wave_speed_squared(constants: SandConstants, volume_ratio: Any, state: Any) -> Any:
     return elastic_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
 
 
 @dataclass(frozen=True)
-class Sand(PrincipalLaw, ElasticLaw):
+class Sand(HenckyLaw):
     """Parameters of sand; the defaults are those of Klar 2016."""
 
     name = "sand"
@@ -121,9 +93,7 @@ class Sand(PrincipalLaw, ElasticLaw):
     state_names = ("hardening", "added_volume")
     virgin_state = (0.0, 0.0)
     constants_type = SandConstants
-    project = staticmethod(project)
-    principal_stress = staticmethod(principal_stress)
-    principal_energy = staticmethod(principal_energy)
+    flow = staticmethod(flow)
     wave_speed_squared = staticmethod(wave_speed_squared)
 
     density: float = parameter(2200.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed sand per volume")
@@ -185,8 +155,6 @@ class Sand(PrincipalLaw, ElasticLaw):
             math.radians(h3),
             *slope,
             tip,
-            math.exp(tip * axis_share),
-            math.exp(tip * axis_share * depth),
             axis_share,
             depth,
         )

@@ -18,16 +18,7 @@ from typing import Any, NamedTuple
 
 from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum, select
 from ..parameters import parameter
-from .elasticity import (
-    ElasticLaw,
-    axes,
-    deviator,
-    hencky_principal_energy,
-    hencky_principal_stress,
-    hencky_strain,
-    hencky_wave_speed_squared,
-)
-from .law import PrincipalLaw
+from .hencky import HenckyLaw, axes
 
 # five reach 1.5e-14 for any exponent from 0.1 to 3
 FLOW_STEPS = 6
@@ -46,19 +37,13 @@ class ViscoplasticConstants(NamedTuple):
 
 
 @generic
-def project(constants: ViscoplasticConstants, s: Any, state: Any, dt: Any) -> Any:
+def flow(constants: ViscoplasticConstants, trace: Any, shear: Any, state: Any, dt: Any) -> Any:
     """Relax the deviator's excess over the yield stress for a time dt; the trace is kept."""
-    s0, s1, s2 = s
-    _, mean, (d0, d1, d2), shear = deviator(constants.axis_share, constants.depth, hencky_strain(s))
+    one = constant(1.0, shear)
     trial = 1.4142135623730951 * constants.mu * shear
     excess = trial - constants.yield_stress
-    is_elastic = excess <= 0.0
-    one = constant(1.0, s0)
-    scale = (constants.yield_stress + relaxed(constants, excess, dt)) / select(trial > 0.0, trial, one)
-    t0 = select(is_elastic, s0, exp(mean + scale * d0))
-    t1 = select(is_elastic, s1, exp(mean + scale * d1))
-    t2 = select(is_elastic, s2, exp(constants.depth * mean + scale * d2))
-    return (t0, t1, t2), state
+    remaining = (constants.yield_stress + relaxed(constants, excess, dt)) / select(trial > 0.0, trial, one)
+    return trace, select(excess <= 0.0, one, remaining), state
 
 
 @generic
@@ -85,32 +70,14 @@ def relaxed(constants: ViscoplasticConstants, excess: Any, dt: Any) -> Any:
     return remaining
 
 
-@generic
-def principal_stress(constants: ViscoplasticConstants, s: Any, state: Any) -> Any:
-    return hencky_principal_stress(constants.mu, constants.lam, s)
-
-
-@generic
-def principal_energy(constants: ViscoplasticConstants, s: Any, state: Any) -> Any:
-    return hencky_principal_energy(constants.mu, constants.lam, s)
-
-
-@generic
-def wave_speed_squared(constants: ViscoplasticConstants, volume_ratio: Any, state: Any) -> Any:
-    return hencky_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
-
-
 @dataclass(frozen=True)
-class Viscoplastic(PrincipalLaw, ElasticLaw):
+class Viscoplastic(HenckyLaw):
     """Parameters of a Herschel-Bulkley fluid."""
 
     name = "viscoplastic"
     label = "Mud, cream, honey (Herschel-Bulkley)"
     constants_type = ViscoplasticConstants
-    project = staticmethod(project)
-    principal_stress = staticmethod(principal_stress)
-    principal_energy = staticmethod(principal_energy)
-    wave_speed_squared = staticmethod(wave_speed_squared)
+    flow = staticmethod(flow)
 
     density: float = parameter(1500.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
     poisson_ratio: float = parameter(

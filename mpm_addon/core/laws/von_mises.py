@@ -9,18 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import constant, exp, generic, select
+from ..kernels.arithmetic import constant, generic, select
 from ..parameters import parameter
-from .elasticity import (
-    ElasticLaw,
-    axes,
-    deviator,
-    hencky_principal_energy,
-    hencky_principal_stress,
-    hencky_strain,
-    hencky_wave_speed_squared,
-)
-from .law import PrincipalLaw
+from .hencky import HenckyLaw, axes
 
 
 class VonMisesConstants(NamedTuple):
@@ -35,39 +26,18 @@ class VonMisesConstants(NamedTuple):
 
 
 @generic
-def project(constants: VonMisesConstants, s: Any, state: Any, dt: Any) -> Any:
+def flow(constants: VonMisesConstants, trace: Any, shear: Any, state: Any, dt: Any) -> Any:
     """Scale the deviator back to the yield surface; the state is the equivalent plastic strain, sum of sqrt(2/3) |de_p|."""
-    s0, s1, s2 = s
     (plastic_strain,) = state
-    _, mean, (d0, d1, d2), shear = deviator(constants.axis_share, constants.depth, hencky_strain(s))
+    zero, one = constant(0.0, shear), constant(1.0, shear)
     excess = shear - constants.yield_strain - constants.hardening_strain * plastic_strain
-    is_elastic = excess <= 0.0
     # what hardens while it flows is given back
-    flow = constants.flow_share * excess
-    scale = 1.0 - flow / select(shear > 0.0, shear, constant(1.0, s0))
-    t0 = select(is_elastic, s0, exp(mean + scale * d0))
-    t1 = select(is_elastic, s1, exp(mean + scale * d1))
-    t2 = select(is_elastic, s2, exp(constants.depth * mean + scale * d2))
-    return (t0, t1, t2), (select(is_elastic, plastic_strain, plastic_strain + 0.816496580927726 * flow),)
-
-
-@generic
-def principal_stress(constants: VonMisesConstants, s: Any, state: Any) -> Any:
-    return hencky_principal_stress(constants.mu, constants.lam, s)
-
-
-@generic
-def principal_energy(constants: VonMisesConstants, s: Any, state: Any) -> Any:
-    return hencky_principal_energy(constants.mu, constants.lam, s)
-
-
-@generic
-def wave_speed_squared(constants: VonMisesConstants, volume_ratio: Any, state: Any) -> Any:
-    return hencky_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
+    flowed = select(excess <= 0.0, zero, constants.flow_share * excess)
+    return trace, 1.0 - flowed / select(shear > 0.0, shear, one), (plastic_strain + 0.816496580927726 * flowed,)
 
 
 @dataclass(frozen=True)
-class VonMises(PrincipalLaw, ElasticLaw):
+class VonMises(HenckyLaw):
     """Parameters of clay, dough and metal."""
 
     name = "von_mises"
@@ -75,10 +45,7 @@ class VonMises(PrincipalLaw, ElasticLaw):
     state_names = ("plastic_strain",)
     virgin_state = (0.0,)
     constants_type = VonMisesConstants
-    project = staticmethod(project)
-    principal_stress = staticmethod(principal_stress)
-    principal_energy = staticmethod(principal_energy)
-    wave_speed_squared = staticmethod(wave_speed_squared)
+    flow = staticmethod(flow)
 
     density: float = parameter(1800.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
     young_modulus: float = parameter(1.0e6, unit="Pa", above=0.0, help="Stiffness: stress per strain in a pulled bar before it yields")
