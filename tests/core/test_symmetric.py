@@ -10,7 +10,7 @@ from numba import njit
 from mpm_addon.core.kernels import arithmetic, symmetric
 from mpm_addon.core.kernels.compilation import teach_generic_functions
 from mpm_addon.core.kernels.table import load_symmetric, store_matrix, store_vector
-from mpm_addon.core.kernels.vector import load, store
+from mpm_addon.core.kernels.vector import LANE_COUNT, load, store
 
 teach_generic_functions()
 
@@ -27,7 +27,7 @@ SERIES: dict[str, tuple[tuple[float, ...], Callable[[np.ndarray], np.ndarray]]] 
 
 @njit(error_model="numpy")
 def sum_series(matrices, coefficients, results, is_beyond):
-    for slot in range(0, matrices.shape[1], 8):
+    for slot in range(0, matrices.shape[1], LANE_COUNT):
         x = load_symmetric(matrices, 0, slot)
         m, n = symmetric.invariants(x)
         p, q, r = symmetric.series(coefficients, m, n)
@@ -40,7 +40,7 @@ def sum_series(matrices, coefficients, results, is_beyond):
 
 @njit(error_model="numpy")
 def decompose(matrices, axes, values):
-    for slot in range(0, matrices.shape[1], 8):
+    for slot in range(0, matrices.shape[1], LANE_COUNT):
         u, e = symmetric.eigenvalues(load_symmetric(matrices, 0, slot))
         store_matrix(axes, 0, slot, u)
         store_vector(values, 0, slot, e)
@@ -48,7 +48,7 @@ def decompose(matrices, axes, values):
 
 @njit(error_model="numpy")
 def radius_of(values):
-    return arithmetic.series_radius(load(values, 0, 8))
+    return arithmetic.series_radius(load(values, 0, LANE_COUNT))
 
 
 def traceless(size: float, dtype: Any) -> np.ndarray:
