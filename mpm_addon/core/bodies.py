@@ -97,7 +97,7 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) ->
     common = (scheme, table, layout.first)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (scatter.particles_to_grid, (*common, 1, pieces, nowhere, 0.0, 1.0, scratch, index, arenas)),
-        (grid.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
+        (grid.update_grid, (arenas, around, nodes, np.zeros(grid.ROW, store.dtype))),
         (grid.fastest_nodes, (np.zeros((1, nodes.shape[1]), store.dtype), 0, np.zeros((1, 2)))),
         (contact.find_surface, (nothing, nothing, around, distance, is_surface)),
         (contact.fill_nodes, (nodes, nothing, distance, 0.0)),

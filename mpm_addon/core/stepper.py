@@ -13,6 +13,7 @@ import numpy as np
 
 from .bodies import Body
 from .description import Scene
+from .kernels.blocks import BLOCK
 from .kernels.grid import fastest_nodes, update_grid
 from .kernels.scatter import particles_to_grid
 from .kernels.scheme import farthest_drift, scheme_of
@@ -40,7 +41,7 @@ class Stepper:
         solver = scene.solver
         self._spacing = solver.grid_spacing
         gx, gy, gz = solver.gravity
-        self._gravity = (gx, gy if solver.dimension == 3 else 0.0, gz)
+        self._gravity = np.tile([gx, gy if solver.dimension == 3 else 0.0, gz, 0.0], BLOCK).astype(store.dtype)
         self._bodies = bodies
         self._store = store
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
@@ -136,10 +137,10 @@ class Stepper:
         scattered = (self.scheme, store.table, layout.first, store.body_count, layout.pieces, self._is_waiting)
         if self.scheme.flip_ratio > 0.0:
             particles_to_grid(*scattered, 0.0, self._spacing, store.scratch, store.index, store.arenas)
-            update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0, 0.0, 0.0, 0.0)
+            update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0 * self._gravity)
         particles_to_grid(*scattered, dt, self._spacing, store.scratch, store.index, store.arenas)
         self.spent("particles")
-        update_grid(store.arenas, layout.node_arenas, store.nodes, dt, *self._gravity)
+        update_grid(store.arenas, layout.node_arenas, store.nodes, dt * self._gravity)
 
     def _meet_obstacles(self) -> None:
         for obstacle in self.obstacles:

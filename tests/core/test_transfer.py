@@ -64,7 +64,7 @@ def to_grid(store: ParticleStore, scheme: Scheme, dt: float = 0.0) -> np.ndarray
     particles_to_grid(
         scheme, store.table, layout.first, 1, layout.pieces, everywhere, dt, SPACING, store.scratch, store.index, store.arenas
     )
-    update_grid(store.arenas, layout.node_arenas, store.nodes, dt, 0.0, 0.0, 0.0)
+    update_grid(store.arenas, layout.node_arenas, store.nodes, np.zeros(16, store.dtype))
     return store.nodes[: len(layout.node_keys)].reshape(len(layout.node_keys), -1, 4)
 
 

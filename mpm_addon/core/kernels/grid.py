@@ -2,20 +2,40 @@
 
 from numba import prange
 
-from .arithmetic import absolute, constant, generic, maximum
+from .arithmetic import absolute, constant, generic, maximum, select
 from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
 from .compilation import kernel
-from .vector import element, load, store
+from .vector import element, load, shuffled, store
+
+# a row of nodes in a block; an arena's row is twice as long
+ROW = NODE * BLOCK
 
 
 @generic
 def overlap(offset):
     """The nodes [low, high) of a node block that the arena of the block at `offset` reaches, and what to add for its own count."""
     if offset < 0:
-        return 0, 3, 5
+        return 0, BLOCK - 1, BLOCK + 1
     if offset == 0:
-        return 0, 4, 1
-    return 3, 4, -3
+        return 0, BLOCK, 1
+    return BLOCK - 1, BLOCK, 1 - BLOCK
+
+
+@generic
+def add_row(arena, at, offset, node, row):
+    """Add to a row of four nodes along z what an arena's row holds of it; `offset` is where along z the arena's block lies."""
+    total = load(node, row, ROW)
+    zero = constant(0.0, total)
+    if offset < 0:
+        # the upper three of its last four nodes
+        last = load(arena, at + ROW, ROW)
+        store(node, row, total + shuffled(last, zero, (4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16)))
+    elif offset == 0:
+        store(node, row, total + load(arena, at + NODE, ROW))
+    else:
+        # its lowest node
+        first = load(arena, at, ROW)
+        store(node, row, total + shuffled(first, zero, (16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3)))
 
 
 @generic
@@ -23,40 +43,37 @@ def add_arena(arena, place, node):
     """Add what the arena of the neighbour number `place` holds of a node block."""
     x0, x1, ax = overlap(place // 9 - 1)
     y0, y1, ay = overlap(place // 3 % 3 - 1)
-    z0, z1, az = overlap(place % 3 - 1)
     for x in range(x0, x1):
         for y in range(y0, y1):
-            at = ((x * BLOCK + y) * BLOCK + z0) * NODE
-            other = (((x + ax) * ARENA + y + ay) * ARENA + z0 + az) * NODE
-            for _ in range(z0, z1):
-                store(node, at, load(node, at, NODE) + load(arena, other, NODE))
-                at += NODE
-                other += NODE
+            add_row(arena, ((x + ax) * ARENA + y + ay) * NODE * ARENA, place % 3 - 1, node, (x * BLOCK + y) * ROW)
 
 
 @generic
 def add_plane_arena(arena, place, node):
     """`add_arena` in the plane."""
     x0, x1, ax = overlap(place // 3 - 1)
-    z0, z1, az = overlap(place % 3 - 1)
     for x in range(x0, x1):
-        at = (x * BLOCK + z0) * NODE
-        other = ((x + ax) * ARENA + z0 + az) * NODE
-        for _ in range(z0, z1):
-            store(node, at, load(node, at, NODE) + load(arena, other, NODE))
-            at += NODE
-            other += NODE
+        add_row(arena, (x + ax) * NODE * ARENA, place % 3 - 1, node, x * ROW)
+
+
+@generic
+def velocity_of(row, gravity):
+    """Momenta and masses of four nodes as velocities and masses; a node without mass keeps what it has, nothing."""
+    mass = shuffled(row, row, (3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15))
+    one = constant(1.0, row)
+    divisor = shuffled(row, one, (3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16))
+    return select(mass > 0.0, row / divisor + gravity, row)
 
 
 @kernel(parallel=True)
-def update_grid(arenas, node_arenas, nodes, dt, gx, gy, gz):
-    """Sum the arenas into nodes, then v_i = (mv)_i / m_i + dt g where m_i > 0.
+def update_grid(arenas, node_arenas, nodes, impulse):
+    """Sum the arenas into nodes, in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
 
     Args:
         arenas: (blocks, 4 * arena nodes).
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
         nodes: (node blocks, 4 * block nodes) results: velocity [m/s] and mass [kg].
-        gx, gy, gz: acceleration [m/s^2].
+        impulse: (16,) dt g [m/s] and 0, four times.
     """
     for number in prange(node_arenas.shape[0]):
         node = nodes[number]
@@ -68,12 +85,9 @@ def update_grid(arenas, node_arenas, nodes, dt, gx, gy, gz):
                     add_arena(arenas[block], place, node)
                 else:
                     add_plane_arena(arenas[block], place, node)
-        for at in range(0, node.size, NODE):
-            mass = node[at + 3]
-            if mass > 0.0:
-                node[at] = node[at] / mass + dt * gx
-                node[at + 1] = node[at + 1] / mass + dt * gy
-                node[at + 2] = node[at + 2] / mass + dt * gz
+        gravity = load(impulse, 0, ROW)
+        for row in range(0, node.size, ROW):
+            store(node, row, velocity_of(load(node, row, ROW), gravity))
 
 
 @kernel(parallel=True)
