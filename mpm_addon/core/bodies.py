@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .description import Scene
-from .kernels import blocks, collision, contact, gather, grid, output, scatter
+from .kernels import blocks, collision, contact, gather, grid, output, scatter, surface
 from .kernels.compilation import teach_generic_functions
 from .kernels.rows import ROW_COUNT, STATE
 from .kernels.scheme import Scheme
@@ -90,36 +90,42 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
     nodes = np.zeros((0, blocks.NODE * blocks.BLOCK**dimension), dtype)
     around = np.zeros((0, 3**dimension), np.int64)
     scratch, index = np.zeros((1, gather.SCRATCH_SIZE), dtype), np.zeros((1, LANE_COUNT), np.int32)
-    extremes, rigid = np.zeros((1, 3)), np.zeros(9)
+    extremes = np.zeros((1, 3))
     coordinates = np.zeros((0, 3), np.int64)
     distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
-    feet = contact.room_for_feet(0)
-    pairs = np.zeros((0, 2), np.int64)
-    is_surface = np.zeros(distance.shape, np.bool_)
-    near = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
+    rigid, numbers, frictions = np.zeros((0, 9)), np.zeros(0, np.int64), np.zeros(0)
+    pairs, holds_inside, is_inside = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), np.zeros(0, np.bool_)
+    cells, bounds = np.zeros((0, blocks.ARENA**dimension), np.bool_), np.zeros((0, 6), dtype)
+    distances = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
+    feet, deep = surface.room_for_feet(0, 0, 0, dtype), surface.Deep(nothing, nothing, nothing)
+    colours, flat = np.zeros(3, np.int64), nodes.reshape(-1)
     common = (scheme, table, first, 1, pieces)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (scatter.particles_to_grid, (*common, 0.0, 1.0, scratch, index, arenas)),
         (grid.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
         (gather.grid_to_particles, (*common, around, nodes, nodes, 0.0, 1.0, scratch, index, extremes)),
-        (contact.find_surface, (nothing, nothing, around, distance, is_surface)),
-        (contact.fill_nodes, (nodes, nothing, distance, 0.0)),
+        (surface.mark_reached, (around, surface.REACHED_NODES[dimension], nothing)),
         (
-            contact.collide_nodes,
-            (nodes, coordinates, nothing, distance, normal, is_surface, 0, 0.0, rigid, 1.0, 1.0, distance),
+            surface.find_surface,
+            (nothing, nothing, pairs, around, nothing, distance, np.zeros(distance.shape, np.uint8), holds_inside),
         ),
+        (surface.order_nodes, (nothing, nothing, nothing, 0, 1, 1, nothing, nothing)),
+        (surface.place_feet, (nothing, nothing, nothing, pairs, around, coordinates, distance, normal, rigid, 1.0, feet)),
+        (contact.meet_matter, (flat, deep, feet, colours, nothing, coordinates, normal, numbers, frictions, rigid, 1.0, 0.0)),
+        (contact.collide_feet, (flat, feet, colours, numbers, frictions)),
+        (contact.fill_nodes, (flat, nothing, 0.0)),
+        (collision.count_pairs, (around, is_inside, holds_inside, nothing)),
         (
-            contact.meet_feet,
-            (nodes, coordinates, around, pairs, nothing, nothing, distance, normal, rigid, 1.0, feet),
+            collision.find_pairs,
+            (nothing, nothing, around, holds_inside, pairs, distance, 1.0, nothing, distances, cells, bounds, is_inside),
         ),
-        (contact.share_momentum, (nodes.reshape(-1, blocks.NODE), feet, 0, 0, distance.reshape(-1))),
-        (contact.press_evenly, (nodes.reshape(-1, blocks.NODE), feet, 0, 0)),
-        (contact.collide_feet, (nodes.reshape(-1, blocks.NODE), feet, 0, 0, 0.0)),
         (
             collision.collide_particles,
-            (table, first, 1, nothing, near, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(0)),
+            (
+                table, first, 1, nothing, nothing, nothing, distances, cells, bounds, coordinates, around, pairs, distance, normal,
+                rigid, 0.0, 1.0, np.zeros(0),
+            ),
         ),
-        (collision.fill_arenas, (nothing, around, nothing, distance, 1.0, near)),
         (output.totals, (table, pieces, first, 1, np.zeros((1, 5)))),
     ]
     calls += [(advance_material, (body.constants, body.dimension, table, first, 0, 1, pieces, 0.0, extremes)) for body in bodies]
