@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .description import Scene
-from .kernels import blocks, collision, contact, gather, grid, output, scatter, surface
+from .kernels import blocks, collision, contact, gather, grid, output, reach, scatter, surface
 from .kernels.compilation import teach_generic_functions
 from .kernels.rows import ROW_COUNT, STATE
 from .kernels.scheme import Scheme
@@ -95,7 +95,7 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
     distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
     rigid, numbers, frictions = np.zeros((0, 9)), np.zeros(0, np.int64), np.zeros(0)
     pairs, holds_inside, is_inside = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), np.zeros(0, np.bool_)
-    cells, bounds = np.zeros((0, blocks.ARENA**dimension), np.bool_), np.zeros((0, 6), dtype)
+    cells, bounds = np.zeros((0, blocks.ARENA ** (dimension - 1)), np.uint8), np.zeros((0, 6), dtype)
     distances = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
     feet, deep = surface.room_for_feet(0, 0, 0, dtype), surface.Deep(nothing, nothing, nothing)
     colours, flat = np.zeros(3, np.int64), nodes.reshape(-1)
@@ -104,12 +104,13 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, dimension: int, dtype: A
         (scatter.particles_to_grid, (*common, 0.0, 1.0, scratch, index, arenas)),
         (grid.update_grid, (arenas, around, nodes, 0.0, 0.0, 0.0, 0.0)),
         (gather.grid_to_particles, (*common, around, nodes, nodes, 0.0, 1.0, scratch, index, extremes)),
-        (surface.mark_reached, (around, surface.REACHED_NODES[dimension], nothing)),
+        (reach.find_extents, (table, first, 1, np.zeros((0, 6)))),
+        (reach.mark_reached, (np.zeros((0, 6)), around, nothing)),
         (
             surface.find_surface,
             (nothing, nothing, pairs, around, nothing, distance, np.zeros(distance.shape, np.uint8), holds_inside),
         ),
-        (surface.order_nodes, (nothing, nothing, nothing, 0, 1, 1, nothing, nothing)),
+        (surface.order_nodes, (nothing, nothing, nothing, 0, 1, nothing, nothing)),
         (surface.place_feet, (nothing, nothing, nothing, pairs, around, coordinates, distance, normal, rigid, 1.0, feet)),
         (contact.meet_matter, (flat, deep, feet, colours, nothing, coordinates, normal, numbers, frictions, rigid, 1.0, 0.0)),
         (contact.collide_feet, (flat, feet, colours, numbers, frictions)),

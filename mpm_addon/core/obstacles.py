@@ -15,14 +15,12 @@ from .geometry.shapes.plane import Plane
 from .kernels.blocks import ARENA
 from .kernels.collision import collide_particles, count_pairs, find_pairs
 from .kernels.contact import collide_feet, fill_nodes, meet_matter
+from .kernels.reach import find_extents, mark_reached
 from .kernels.surface import (
     AT_SURFACE,
     DEEP,
-    PARITIES,
-    REACHED_NODES,
     Deep,
     find_surface,
-    mark_reached,
     order_nodes,
     place_feet,
     room_for_feet,
@@ -58,6 +56,8 @@ class ObstacleGroup:
         self._rigid = np.stack([obstacle.rigid for obstacle in obstacles])
         nothing = np.zeros(0, np.int64)
         self._seen = nothing
+        self._layout: Layout | None = None
+        self._reached = nothing
         self._field = empty_field(self._dimension)
         self._blocks = nothing
         self._row_of_block = np.zeros((len(obstacles), 0), np.int64)
@@ -72,7 +72,7 @@ class ObstacleGroup:
         self._pair_first = nothing
         self._owners = nothing
         self._arenas = np.zeros((0, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
-        self._cells = np.zeros((0, ARENA**self._dimension), np.bool_)
+        self._cells = np.zeros((0, ARENA ** (self._dimension - 1)), np.uint8)
         self._bounds: NDArray[np.floating] = np.zeros((0, 6))
         self._pushed = np.zeros(0)
 
@@ -102,9 +102,14 @@ class ObstacleGroup:
         self._row_of_block[owners[present], self._blocks[present]] = present
         holds_inside = np.zeros(self._row_of_block.shape, np.bool_)
         places = np.empty(distance.shape, np.uint8)
-        reached = np.empty(len(keys), np.int64)
-        mark_reached(layout.neighbours, REACHED_NODES[self._dimension], reached)
-        find_surface(owners, self._blocks, self._row_of_block, layout.node_neighbours, reached, distance, places, holds_inside)
+        if self._layout is not layout:
+            # the first time after a sort, the particles are where they were sorted
+            self._layout = layout
+            self._reached = np.empty(len(keys), np.int64)
+            extents = np.empty((len(layout.keys), 6))
+            find_extents(store.table, layout.first, store.body_count, extents)
+            mark_reached(extents, layout.neighbours, self._reached)
+        find_surface(owners, self._blocks, self._row_of_block, layout.node_neighbours, self._reached, distance, places, holds_inside)
         self._place_feet(places, coordinates, store)
         self._find_near_blocks(holds_inside, store)
 
@@ -128,9 +133,9 @@ class ObstacleGroup:
         slabs = self._slabs(places, coordinates)
         runs = int(self._colours[2]) * len(self.obstacles)
         order, first = np.empty_like(surface), np.empty(runs + 1, np.int64)
-        order_nodes(surface, field.owners, slabs, len(self.obstacles), block_nodes, PARITIES, order, first)
+        order_nodes(surface, field.owners, slabs, len(self.obstacles), block_nodes, order, first)
         deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
-        order_nodes(deep, field.owners, slabs, len(self.obstacles), block_nodes, 1, deep_order, deep_first)
+        order_nodes(deep, field.owners, slabs, len(self.obstacles), block_nodes, deep_order, deep_first)
         self._deep = Deep(deep_first, self._numbers(deep_order, block_nodes), deep_order)
         self._foot_count = len(order)
         self._feet = room_for_feet(len(order), runs, places.size, store.dtype, self._feet)
@@ -173,7 +178,7 @@ class ObstacleGroup:
         pairs = int(self._pair_first[-1])
         self._owners = np.empty(pairs, np.int64)
         self._arenas = np.empty((pairs, *self._arenas.shape[1:]), np.float32)
-        self._cells = np.empty((pairs, ARENA**self._dimension), np.bool_)
+        self._cells = np.empty((pairs, self._cells.shape[1]), np.uint8)
         self._bounds = np.empty((pairs, 6), store.dtype)
         self._pushed = np.zeros(len(self._near))
         is_touched = np.empty(len(self._near), np.bool_)

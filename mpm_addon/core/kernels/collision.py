@@ -88,41 +88,72 @@ def count_pairs(neighbours, holds_any, holds_inside, counts):
 
 
 @kernel
+def arena_part(offset):
+    """The nodes [low, high) of an arena that lie in the node blocks below (0), at (1) and above (2) its own."""
+    return (0, 1) if offset == 0 else ((1, BLOCK + 1) if offset == 1 else (BLOCK + 1, ARENA))
+
+
+@kernel
 def mark_cells(neighbours, row_of_block, distance, spacing, arena, cells, bounds):
     """Mark the cells of a block's arena in which a particle can lie deep enough to be pushed: those with a node as deep.
 
     Args:
         neighbours, row_of_block, distance: see `interpolated_distance`.
         arena: (ARENA, ARENA or, in the plane, 1, ARENA) result: the distance at the nodes [cells].
-        cells: (ARENA**3,) or (ARENA**2,) result: whether each is marked, numbered like the arena's nodes.
+        cells: (ARENA**2,) or (ARENA,) result: a bit for each cell of a row along z.
         bounds: (6,) result: the box of these cells, low x, y, z, then high, relative to the block [cells].
 
     Returns:
         Whether the arena holds a node inside.
     """
     is_touched = False
-    cells[:] = False
+    cells[:] = 0
     bounds[:3], bounds[3:] = math.inf, -math.inf
     height = arena.shape[1]
+    inverse_spacing = 1.0 / spacing
+    for place in range(neighbours.size):
+        row = row_of_block[neighbours[place]]
+        is_plane = height == 1
+        x0, x1 = arena_part(place // 3 if is_plane else place // 9)
+        y0, y1 = (0, 1) if is_plane else arena_part(place // 3 % 3)
+        z0, z1 = arena_part(place % 3)
+        for ix in range(x0, x1):
+            for iy in range(y0, y1):
+                if row < 0:
+                    arena[ix, iy, z0:z1] = 1.0
+                    continue
+                at = corner_place(ix - 1, iy - 1, z0 - 1, neighbours)
+                for iz in range(z0, z1):
+                    value = inverse_spacing * distance[row, at + iz - z0]
+                    arena[ix, iy, iz] = value
+                    is_touched |= value < 0.0
+                    cells[ix * height + iy] |= (value < -SINK) << iz
+    nodes_to_cells(height, cells, bounds)
+    return is_touched
+
+
+@kernel
+def nodes_to_cells(height, cells, bounds):
+    """Mark the cells around marked nodes in their place, and find their box; see `mark_cells`."""
+    along_z = 0
     for ix in range(ARENA):
         for iy in range(height):
-            for iz in range(ARENA):
-                row = row_of_block[neighbour_of_node(ix - 1, iy - 1, iz - 1, neighbours)]
-                value = distance[row, corner_place(ix - 1, iy - 1, iz - 1, neighbours)] if row >= 0 else spacing
-                arena[ix, iy, iz] = value / spacing
-                is_touched |= value < 0.0
-                if value >= -SINK * spacing:
-                    continue
-                for jx in range(max(ix - 1, 0), ix + 1):
-                    for jy in range(max(iy - 1, 0), iy + 1):
-                        for jz in range(max(iz - 1, 0), iz + 1):
-                            cells[(jx * height + jy) * ARENA + jz] = True
-                bounds[0], bounds[3] = min(bounds[0], ix - 2), max(bounds[3], ix)
-                bounds[1], bounds[4] = min(bounds[1], iy - 2), max(bounds[4], iy)
-                bounds[2], bounds[5] = min(bounds[2], iz - 2), max(bounds[5], iz)
-    if height == 1 and bounds[1] < math.inf:
+            bits = 0
+            # rows farther on still are of nodes
+            for jx in range(ix, min(ix + 2, ARENA)):
+                for jy in range(iy, min(iy + 2, height)):
+                    bits |= cells[jx * height + jy]
+            bits |= bits >> 1
+            cells[ix * height + iy] = bits
+            along_z |= bits
+            if bits:
+                bounds[0], bounds[3] = min(bounds[0], ix - 1), max(bounds[3], ix)
+                bounds[1], bounds[4] = min(bounds[1], iy - 1), max(bounds[4], iy)
+    for iz in range(ARENA):
+        if along_z >> iz & 1:
+            bounds[2], bounds[5] = min(bounds[2], iz - 1), max(bounds[5], iz)
+    if height == 1 and along_z:
         bounds[1], bounds[4] = -math.inf, math.inf
-    return is_touched
 
 
 @kernel(parallel=True)
@@ -214,7 +245,7 @@ def push_block(
         else:
             continue
         for lane in range(LANE_COUNT):
-            if numbers[lane] < 0 or cells[numbers[lane]]:
+            if numbers[lane] < 0 or cells[numbers[lane] // ARENA] >> numbers[lane] % ARENA & 1:
                 farthest = max(farthest, push_particle(
                     particles, group + lane, numbers[lane], arena, block, neighbours, row_of_block, distance, normal, rigid, dt, spacing
                 ))  # fmt: skip

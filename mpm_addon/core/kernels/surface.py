@@ -3,12 +3,10 @@
 A row is a pair of an obstacle and a node block near it (see `core.obstacle`). Nodes are numbered through all blocks, nodes in rows
 through all rows. Every node inside next to one outside has a foot, its nearest point on the surface; nodes farther inside are deep.
 
-The feet are kept in the order in which they are gone through (see `feet`): by colour, slab, obstacle, parity and row. A slab is
-all feet in the node blocks with one coordinate along an axis. Slabs of one colour touch no node together. Feet of nodes of one
-parity (even or odd along each axis) hardly do, so that the processor can overlap them.
+The feet are kept in the order in which they are gone through (see `feet`), in runs: by colour, slab, obstacle and row. A slab is all
+feet in the node blocks with one coordinate along an axis. Slabs of one colour touch no node together.
 """
 
-import functools
 import math
 from typing import NamedTuple
 
@@ -21,7 +19,6 @@ from .compilation import kernel
 from .node_lookup import corner_place, neighbour_of_node, node_of_place
 
 OUTSIDE, AT_SURFACE, DEEP = 0, 1, 2
-PARITIES = 8
 # so many nodes beyond its own block may a foot touch: slabs of one colour lie one block apart
 REACH = BLOCK // 2
 
@@ -119,43 +116,6 @@ def is_at_surface(ix, iy, iz, neighbours, row_of_block, distance):
     return False
 
 
-@kernel
-def class_of(node, owners, slabs, obstacle_count, block_nodes, parities):
-    """The number of what comes together in the order of nodes in rows: run, and parity."""
-    row = node // block_nodes
-    ix, iy, iz = node_of_place(node % block_nodes, block_nodes)
-    return (slabs[row] * obstacle_count + owners[row]) * parities + (4 * (ix & 1) + 2 * (iy & 1) + (iz & 1)) % parities
-
-
-def _reached_nodes(dimension: int) -> NDArray[np.int64]:
-    """Which nodes of a node block the particles of each block around it can touch: a bit for each node, (27,) or (9,)."""
-    # an arena begins one node below its block and ends before the last node of the block above
-    in_reach = [np.arange(BLOCK) == BLOCK - 1, np.arange(BLOCK) < BLOCK, np.arange(BLOCK) < BLOCK - 1]
-    masks = []
-    for offsets in np.ndindex(*[3] * dimension):
-        touched = functools.reduce(np.logical_and.outer, [in_reach[offset] for offset in offsets])
-        masks.append(sum(1 << place for place in np.flatnonzero(touched).tolist()))
-    return np.array(masks, np.uint64).view(np.int64)
-
-
-REACHED_NODES = {dimension: _reached_nodes(dimension) for dimension in (2, 3)}
-
-
-@kernel
-def mark_reached(neighbours, reached_nodes, reached):
-    """Mark the nodes that particles can touch until they are sorted again: only these can have mass.
-
-    Args:
-        neighbours: (blocks, 27 or 9) node blocks around each particle block.
-        reached_nodes: (27,) or (9,) REACHED_NODES.
-        reached: (node blocks,) result: a bit for each node.
-    """
-    reached[:] = 0
-    for block in range(neighbours.shape[0]):
-        for place in range(neighbours.shape[1]):
-            reached[neighbours[block, place]] |= reached_nodes[place]
-
-
 @kernel(parallel=True)
 def find_surface(owners, blocks, row_of_block, neighbours, reached, distance, places, holds_inside):
     """Find the nodes inside that can have mass, and those of them that lie next to one outside.
@@ -164,7 +124,7 @@ def find_surface(owners, blocks, row_of_block, neighbours, reached, distance, pl
         owners, blocks: (rows,) obstacle and node block of each row, block -1 where it does not exist now.
         row_of_block: (obstacles, node blocks) the row of each pair, -1 where it is not near.
         neighbours: (node blocks, 27 or 9) node blocks around each node block, -1 where there is none.
-        reached: (node blocks,) see `mark_reached`.
+        reached: (node blocks,) see `reach.mark_reached`.
         distance: (rows, block nodes) [m].
         places: (rows, block nodes) result: OUTSIDE, AT_SURFACE or DEEP.
         holds_inside: (obstacles, node blocks) result: whether a node of the block is inside by more than nothing; false before.
@@ -185,29 +145,29 @@ def find_surface(owners, blocks, row_of_block, neighbours, reached, distance, pl
 
 
 @kernel
-def order_nodes(nodes, owners, slabs, obstacle_count, block_nodes, parities, order, first):
-    """Bring nodes in rows into the order in which they are gone through.
+def order_nodes(nodes, owners, slabs, obstacle_count, block_nodes, order, first):
+    """Bring nodes in rows into runs.
 
     Args:
         nodes: (n,) in rows, ascending.
         owners, slabs: (rows,) obstacle and place of the slab of each row.
-        parities: PARITIES, or 1 to leave them in the order of rows.
         order: (n,) result: the nodes in order; first: (slabs * obstacles + 1,) result: where each run begins.
     """
-    cursor = np.zeros(first.size * parities, np.int64)
+    first[:] = 0
     for index in range(nodes.size):
-        cursor[class_of(nodes[index], owners, slabs, obstacle_count, block_nodes, parities)] += 1
+        row = nodes[index] // block_nodes
+        first[slabs[row] * obstacle_count + owners[row]] += 1
     total = 0
-    for number in range(cursor.size):
-        if number % parities == 0:
-            first[number // parities] = total
-        count = cursor[number]
-        cursor[number] = total
+    for run in range(first.size):
+        count = first[run]
+        first[run] = total
         total += count
+    cursor = first.copy()
     for index in range(nodes.size):
-        number = class_of(nodes[index], owners, slabs, obstacle_count, block_nodes, parities)
-        order[cursor[number]] = nodes[index]
-        cursor[number] += 1
+        row = nodes[index] // block_nodes
+        run = slabs[row] * obstacle_count + owners[row]
+        order[cursor[run]] = nodes[index]
+        cursor[run] += 1
 
 
 @kernel
