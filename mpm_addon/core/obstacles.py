@@ -25,7 +25,8 @@ from .kernels.surface import (
     place_feet,
     room_for_feet,
 )  # fmt: skip
-from .obstacle import Floats, Ints, Obstacle, empty_field, joined_fields
+from .obstacle import Floats, Ints, empty_field, joined_fields
+from .obstacle import Obstacle as SingleObstacle
 from .particle_store import Layout, ParticleStore, places_of
 
 # with fewer feet, starting threads takes longer than what they save
@@ -45,7 +46,7 @@ class ObstacleGroup:
         near_blocks: the particle blocks whose particles can touch a node inside an obstacle, ascending.
     """
 
-    def __init__(self, obstacles: list[Obstacle], scene: Scene, filling: float) -> None:
+    def __init__(self, obstacles: list[SingleObstacle], scene: Scene, filling: float) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
         self._spacing = scene.solver.grid_spacing
@@ -220,10 +221,14 @@ class ObstacleGroup:
         return float(self._pushed.max(initial=0.0))
 
 
+# the name by which `simulation` knows what it calls
+Obstacle = ObstacleGroup
+
+
 def obstacles_of(scene: Scene, filling: float) -> list[ObstacleGroup]:
     """The scene's colliders and the closed sides of its domain: the fixed ones, and the moving ones."""
     colliders = (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)
-    obstacles = [Obstacle(collider, scene) for collider in colliders]
+    obstacles = [SingleObstacle(collider, scene) for collider in colliders]
     groups = ([each for each in obstacles if each.is_moving == is_moving] for is_moving in (False, True))
     return [ObstacleGroup(group, scene, filling) for group in groups if group]
 

@@ -23,7 +23,7 @@ from .kernels.grid import update_grid
 from .kernels.scatter import particles_to_grid
 from .kernels.scheme import farthest_drift, scheme_of
 from .laws.advance import advance_material
-from .obstacles import ObstacleGroup, obstacles_of, open_limits, refuse_outside
+from .obstacles import Obstacle, obstacles_of, open_limits, refuse_outside
 from .particle_store import PIECE_COUNT, NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
 from .particles import Frame
 from .support import refuse_unsupported
@@ -99,7 +99,7 @@ class Simulation:
         filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
         self._extremes = np.zeros((PIECE_COUNT, 3))
         self._report("preparing", 0.0, 0.0)
-        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, filling)
+        self.obstacles: list[Obstacle] = obstacles_of(scene, filling)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._report("compiling", 0.0, 0.0)
         compile_kernels(self.bodies, self._scheme, solver.dimension, self.store.dtype)
