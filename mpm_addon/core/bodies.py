@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .description import Scene
-from .kernels import blocks, collision, contact, grid, output, scatter
+from .kernels import blocks, collision, contact, grid, output, reach, scatter, surface
 from .kernels.compilation import teach_generic_functions
 from .kernels.rows import MASS, STATE
 from .kernels.scheme import Scheme
@@ -83,42 +83,50 @@ def bodies_of(scene: Scene) -> list[Body]:
 def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) -> None:
     """Compile, or load from disk, every kernel that a simulation of these bodies calls, by calling them with nothing to do."""
     teach_generic_functions()
-    table, layout = np.zeros((store.row_count, LANE_COUNT), store.dtype), store.layout
+    dtype, dimension = store.dtype, store.dimension
+    table, layout = np.zeros((store.row_count, LANE_COUNT), dtype), store.layout
     nothing, nowhere = np.zeros(0, np.int64), np.zeros(0, np.bool_)
     arenas, nodes, around = store.arenas, store.nodes, layout.neighbours
     pieces, scratch, index = np.zeros(2, np.int64), store.scratch, store.index
-    extremes, rigid = np.zeros((1, EXTREME_COUNT)), np.zeros(9)
+    extremes = np.zeros((1, EXTREME_COUNT))
     coordinates = np.zeros((0, 3), np.int64)
-    distance, normal = np.zeros((0, blocks.BLOCK**store.dimension)), np.zeros((0, blocks.BLOCK**store.dimension, 3))
-    feet = contact.room_for_feet(0)
-    pairs = np.zeros((0, 2), np.int64)
-    is_surface = np.zeros(distance.shape, np.bool_)
-    near = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
+    distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
+    rigid, numbers, frictions = np.zeros((0, 9)), np.zeros(0, np.int64), np.zeros(0)
+    pairs, holds_inside, is_inside = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), np.zeros(0, np.bool_)
+    cells, bounds = np.zeros((0, blocks.ARENA ** (dimension - 1)), np.uint8), np.zeros((0, 6), dtype)
+    distances = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
+    feet, deep = surface.room_for_feet(0, 0, 0, dtype), surface.Deep(nothing, nothing, nothing)
+    colours, flat = np.zeros(3, np.int64), nodes.reshape(-1)
     common = (scheme, table, layout.first)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (scatter.particles_to_grid, (*common, 1, pieces, nowhere, 0.0, 1.0, scratch, index, arenas)),
-        (grid.update_grid, (arenas, around, nodes, np.zeros(grid.ROW, store.dtype))),
-        (grid.fastest_nodes, (np.zeros((1, nodes.shape[1]), store.dtype), 0, np.zeros((1, 2)))),
-        (contact.find_surface, (nothing, nothing, around, distance, is_surface)),
-        (contact.fill_nodes, (nodes, nothing, distance, 0.0)),
+        (grid.update_grid, (arenas, around, nodes, np.zeros(grid.ROW, dtype))),
+        (grid.fastest_nodes, (np.zeros((1, nodes.shape[1]), dtype), 0, np.zeros((1, 2)))),
+        (reach.find_extents, (table, layout.first, 1, np.zeros((0, 6)))),
+        (reach.mark_reached, (np.zeros((0, 6)), around, nothing)),
         (
-            contact.collide_nodes,
-            (nodes, coordinates, nothing, distance, normal, is_surface, 0, 0.0, rigid, 1.0, 1.0, distance),
+            surface.find_surface,
+            (nothing, nothing, pairs, around, nothing, distance, np.zeros(distance.shape, np.uint8), holds_inside),
         ),
+        (surface.order_nodes, (nothing, nothing, nothing, 0, 1, nothing, nothing)),
+        (surface.place_feet, (nothing, nothing, nothing, pairs, around, coordinates, distance, normal, rigid, 1.0, feet)),
+        (contact.meet_matter, (flat, deep, feet, colours, nothing, coordinates, normal, numbers, frictions, rigid, 1.0, 0.0)),
+        (contact.collide_feet, (flat, feet, colours, numbers, frictions)),
+        (contact.fill_nodes, (flat, nothing, 0.0)),
+        (collision.count_pairs, (around, is_inside, holds_inside, nothing)),
         (
-            contact.meet_feet,
-            (nodes, coordinates, around, pairs, nothing, nothing, distance, normal, rigid, 1.0, feet),
+            collision.find_pairs,
+            (nothing, nothing, around, holds_inside, pairs, distance, 1.0, nothing, distances, cells, bounds, is_inside),
         ),
-        (contact.share_momentum, (nodes.reshape(-1, blocks.NODE), feet, 0, 0, distance.reshape(-1))),
-        (contact.press_evenly, (nodes.reshape(-1, blocks.NODE), feet, 0, 0)),
-        (contact.collide_feet, (nodes.reshape(-1, blocks.NODE), feet, 0, 0, 0.0)),
         (
             collision.collide_particles,
-            (table, layout.first, 1, nothing, near, coordinates, around, nothing, distance, normal, rigid, 0.0, 1.0, np.zeros(0)),
+            (
+                table, layout.first, 1, nothing, nothing, nothing, distances, cells, bounds, coordinates, around, pairs, distance, normal,
+                rigid, 0.0, 1.0, np.zeros(0),
+            ),
         ),
-        (collision.fill_arenas, (nothing, around, nothing, distance, 1.0, near)),
         (output.totals, (table, pieces, layout.first, 1, np.zeros((1, 5)))),
-    ]
+    ]  # fmt: skip
     passing = (*common, 0, 1, pieces, around, nodes, nodes, nowhere, False, False, 0.0, 0.0, 1.0, scratch, index, arenas, extremes)
     for body in bodies:
         calls.append((advance_particles, (body.constants, *passing)))

@@ -1,215 +1,232 @@
-"""Colliders and walls as the solver sees them: signed distance at the nodes of the blocks near them, and a rigid velocity."""
+"""The obstacles of a scene as the solver meets them: colliders and walls in groups, fixed ones and moving ones.
+
+All obstacles of a group are met by one call of each kernel: with a call for each obstacle, small scenes would spend most of a step on
+calls.
+"""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .description import SIDES, Collider, Domain, Scene
 from .errors import SceneError
-from .geometry.distance import distance_query
-from .geometry.motion import velocity_at
-from .geometry.section import section_of
 from .geometry.shapes.plane import Plane
-from .kernels.blocks import ARENA, BLOCK, NODE
-from .kernels.collision import collide_particles, fill_arenas
-from .kernels.contact import (
-    SEPARATE,
-    SLIP,
-    STICKY,
-    collide_feet,
-    collide_nodes,
-    fill_nodes,
+from .kernels.blocks import ARENA
+from .kernels.collision import collide_particles, count_pairs, find_pairs
+from .kernels.contact import collide_feet, fill_nodes, meet_matter
+from .kernels.reach import find_extents, mark_reached
+from .kernels.surface import (
+    AT_SURFACE,
+    DEEP,
+    Deep,
     find_surface,
-    meet_feet,
-    press_evenly,
+    order_nodes,
+    place_feet,
     room_for_feet,
-    share_momentum,
-)
-from .particle_store import ParticleStore
+)  # fmt: skip
+from .obstacle import Floats, Ints, empty_field, joined_fields
+from .obstacle import Obstacle as SingleObstacle
+from .particle_store import Layout, ParticleStore, places_of
 
-Floats = NDArray[np.float64]
-
-SURFACE_NUMBERS = {"sticky": STICKY, "slip": SLIP, "separate": SEPARATE}
-_NODES = np.arange(BLOCK)
-# the nodes of a block, by dimension; in the plane they lie at its top, y = 0
-_CORNERS = {
-    2: np.stack(np.meshgrid(_NODES, [BLOCK], _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
-    3: np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
-}
-# a block is near where its middle is nearer than its farthest corner and one more cell
-_NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + 1.0
+# with fewer feet, starting threads takes longer than what they save
+PARALLEL_FEET = 8000
 
 
-@dataclass
-class _Field:
-    """An obstacle near the nodes: the keys of the near blocks, ascending, and distance [m] and normal at their nodes."""
-
-    keys: NDArray[np.int64]
-    distance: Floats
-    normal: Floats
-
-
-class Obstacle:
-    """One collider or wall.
+class ObstacleGroup:
+    """Obstacles that are all fixed, or all moving.
 
     Args:
         filling: the mass of a node's cell full of the densest fluid [kg], 0 without fluids. Fluids meet an obstacle as if it were
             full of them: a pool then keeps its volume. Solids meet it as it is: what it takes from their nodes inside would be
             missing when they bounce.
+
+    Attributes:
+        is_moving: whether the obstacles move.
+        near_blocks: the particle blocks whose particles can touch a node inside an obstacle, ascending.
     """
 
-    def __init__(self, collider: Collider, scene: Scene, filling: float) -> None:
-        self.name = collider.name
-        self.spacing = scene.solver.grid_spacing
-        self._surface = SURFACE_NUMBERS[collider.surface]
-        self._friction = collider.friction
-        self._motion = collider.motion
-        self._fps = scene.time.fps
+    def __init__(self, obstacles: list[SingleObstacle], scene: Scene, filling: float) -> None:
+        self.obstacles = obstacles
+        self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
+        self._spacing = scene.solver.grid_spacing
+        self._dimension = scene.solver.dimension
         self._filling = filling
-        self._is_plane = scene.solver.dimension == 2
-        shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
-        self._corners = _CORNERS[scene.solver.dimension]
-        self._query = distance_query(shape, self.spacing)
-        self._is_moving = collider.motion is not None
-        self._radius = float(np.linalg.norm(np.abs(shape.bounds()).max(axis=0)[[0, 2] if self._is_plane else [0, 1, 2]]))
-        self._matrix = np.eye(4)
-        self._rigid = np.zeros(9)
-        self._seen = np.zeros(0, np.int64)
-        self._field = _Field(self._seen, np.zeros((0, len(self._corners))), np.zeros((0, len(self._corners), 3)))
-        self._rows = self._seen
-        self._row_of_block = self._seen
-        self._is_surface = np.zeros((0, len(self._corners)), np.bool_)
-        self._surface_nodes = np.zeros((0, 2), np.int64)
-        self._feet = room_for_feet(0)
-        self._found = 0
-        self._counted = np.zeros((0, len(self._corners)))
-        self.near_blocks = self._seen
-        self._arenas = np.zeros((0, ARENA, 1 if self._is_plane else ARENA, ARENA), np.float32)
+        self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
+        self._frictions = np.array([obstacle.friction for obstacle in obstacles])
+        self._rigid = np.stack([obstacle.rigid for obstacle in obstacles])
+        nothing = np.zeros(0, np.int64)
+        self._seen = nothing
+        self._layout: Layout | None = None
+        self._reached = nothing
+        self._field = empty_field(self._dimension)
+        self._blocks = nothing
+        self._row_of_block = np.zeros((len(obstacles), 0), np.int64)
+        self._colours = np.zeros(3, np.int64)
+        self._foot_count = 0
+        self._feet = room_for_feet(0, 0, 0, np.float32)
+        self._deep = Deep(nothing, nothing, nothing)
+        self._inside = nothing
+        self._found = False
+        self.near_blocks = nothing
+        self._near = nothing
+        self._pair_first = nothing
+        self._owners = nothing
+        self._arenas = np.zeros((0, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
+        self._cells = np.zeros((0, ARENA ** (self._dimension - 1)), np.uint8)
+        self._bounds: NDArray[np.floating] = np.zeros((0, 6))
         self._pushed = np.zeros(0)
 
     def move_to(self, frame: float) -> None:
-        """Take the pose and velocity of a moment, in frames."""
-        if self._motion is not None:
-            self._matrix, linear, angular = velocity_at(self._motion, frame, self._fps)
-            self._rigid = np.concatenate([linear, angular, self._matrix[:3, 3]])
-            if self._is_plane:
-                self._rigid[[1, 3, 5]] = 0.0
+        """Take the poses and velocities of a moment, in frames."""
+        for number, obstacle in enumerate(self.obstacles):
+            obstacle.move_to(frame)
+            self._rigid[number] = obstacle.rigid
 
     def speed(self, store: ParticleStore) -> float:
-        """A bound on the obstacle's speed [m/s]: of its farthest corner, or, where it has no end, at the blocks near it."""
-        if not self._is_moving:
-            return 0.0
-        if math.isfinite(self._radius):
-            scale = np.cbrt(abs(np.linalg.det(self._matrix[:3, :3])))
-            return float(np.linalg.norm(self._rigid[:3]) + np.linalg.norm(self._rigid[3:6]) * self._radius * scale)
-        if len(self._rows) == 0:
-            return 0.0
-        arm = (store.layout.node_coordinates[self._rows] + 0.5) * (BLOCK * self.spacing) - self._rigid[6:]
-        return float(np.linalg.norm(self._rigid[:3] + np.cross(self._rigid[3:6], arm), axis=1).max())
+        """A bound on the obstacles' speed [m/s]."""
+        fastest = 0.0
+        for number, obstacle in enumerate(self.obstacles):
+            near = self._blocks[self._field.owners == number]
+            fastest = max(fastest, obstacle.speed(store.layout.node_coordinates[near]))
+        return fastest
 
     def meet(self, store: ParticleStore) -> None:
-        """Find the distance at the nodes around the particles; nodes that a fixed obstacle has seen before are kept."""
-        keys, coordinates = store.layout.node_keys, store.layout.node_coordinates
-        if self._is_moving:
-            self._field = self._measure(keys, coordinates)
-        else:
-            is_new = ~np.isin(keys, self._seen, assume_unique=True)
-            is_kept = np.isin(self._field.keys, keys, assume_unique=True)
-            added = self._measure(keys[is_new], coordinates[is_new])
-            merged = np.concatenate([self._field.keys[is_kept], added.keys])
-            order = np.argsort(merged)
-            distance = np.concatenate([self._field.distance[is_kept], added.distance])
-            normal = np.concatenate([self._field.normal[is_kept], added.normal])
-            self._field = _Field(merged[order], distance[order], normal[order])
+        """Find the obstacles among the nodes around the particles; what fixed ones are at nodes seen before is kept."""
+        layout = store.layout
+        self._measure(layout)
+        keys, coordinates = layout.node_keys, layout.node_coordinates
+        owners, distance = self._field.owners, self._field.distance
+        self._blocks = places_of(self._field.keys, keys)
+        self._row_of_block = np.full((len(self.obstacles), len(keys)), -1, np.int64)
+        present = np.flatnonzero(self._blocks >= 0)
+        self._row_of_block[owners[present], self._blocks[present]] = present
+        holds_inside = np.zeros(self._row_of_block.shape, np.bool_)
+        places = np.empty(distance.shape, np.uint8)
+        if self._layout is not layout:
+            # the first time after a sort, the particles are where they were sorted
+            self._layout = layout
+            self._reached = np.empty(len(keys), np.int64)
+            extents = np.empty((len(layout.keys), 6))
+            find_extents(store.table, layout.first, store.body_count, extents)
+            mark_reached(extents, layout.neighbours, self._reached)
+        find_surface(owners, self._blocks, self._row_of_block, layout.node_neighbours, self._reached, distance, places, holds_inside)
+        self._place_feet(places, coordinates, store)
+        self._find_near_blocks(holds_inside, store)
+
+    def _measure(self, layout: Layout) -> None:
+        keys, coordinates = layout.node_keys, layout.node_coordinates
+        if self.is_moving:
+            self._field = joined_fields([obstacle.measure(n, keys, coordinates) for n, obstacle in enumerate(self.obstacles)])
+            return
+        is_new = places_of(keys, self._seen) < 0
+        if is_new.any():
+            is_kept = places_of(self._field.keys, keys) >= 0
+            kept = self._field._make(part[is_kept] for part in self._field)
+            added = [obstacle.measure(n, keys[is_new], coordinates[is_new]) for n, obstacle in enumerate(self.obstacles)]
+            self._field = joined_fields([kept, *added])
             self._seen = keys
-        self._rows = np.searchsorted(keys, self._field.keys)
-        self._row_of_block = np.full(len(keys), -1, np.int64)
-        self._row_of_block[self._rows] = np.arange(len(self._rows))
-        self._is_surface = np.zeros(self._field.distance.shape, np.bool_)
-        self._counted = np.zeros(self._field.distance.shape)
-        find_surface(self._rows, self._row_of_block, store.layout.node_neighbours, self._field.distance, self._is_surface)
-        self._surface_nodes = np.argwhere(self._is_surface)
-        self._feet = room_for_feet(len(self._surface_nodes))
-        self._find_near_blocks(store)
 
-    def _find_near_blocks(self, store: ParticleStore) -> None:
-        """The particle blocks that can touch a node inside, and the distance in their arenas."""
+    def _place_feet(self, places: NDArray[np.uint8], coordinates: Ints, store: ParticleStore) -> None:
+        layout, field = store.layout, self._field
+        block_nodes = places.shape[1]
+        surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
+        slabs = self._slabs(places, coordinates)
+        runs = int(self._colours[2]) * len(self.obstacles)
+        order, first = np.empty_like(surface), np.empty(runs + 1, np.int64)
+        order_nodes(surface, field.owners, slabs, len(self.obstacles), block_nodes, order, first)
+        deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
+        order_nodes(deep, field.owners, slabs, len(self.obstacles), block_nodes, deep_order, deep_first)
+        self._deep = Deep(deep_first, self._numbers(deep_order, block_nodes), deep_order)
+        self._foot_count = len(order)
+        self._feet = room_for_feet(len(order), runs, places.size, store.dtype, self._feet)
+        self._feet.first[: runs + 1] = first
+        place_feet(
+            order, field.owners, self._blocks, self._row_of_block, layout.node_neighbours, coordinates, field.distance, field.normal,
+            self._rigid, self._spacing, self._feet,
+        )  # fmt: skip
+        if self._filling > 0.0:
+            self._inside = np.concatenate([self._feet.nodes[: len(order)], self._deep.nodes])
+
+    def _numbers(self, row_nodes: Ints, block_nodes: int) -> Ints:
+        """Nodes numbered through all blocks, from nodes numbered through the rows."""
+        return self._blocks[row_nodes // block_nodes] * block_nodes + row_nodes % block_nodes
+
+    def _slabs(self, places: NDArray[np.uint8], coordinates: Ints) -> Ints:
+        """The place of each row's slab: along the axis where the fullest slab is emptiest, in the order of the two colours."""
+        feet = np.count_nonzero(places == AT_SURFACE, axis=1)
+        if feet.sum() < PARALLEL_FEET:
+            self._colours[:] = 0, 1, 1
+            return np.zeros(len(places), np.int64)
+        least, best = math.inf, np.zeros(len(places), np.int64)
+        for axis in range(3):
+            values, slab = np.unique(coordinates[self._blocks, axis], return_inverse=True)
+            fullest = np.bincount(slab, feet).max()
+            if fullest < least:
+                is_odd = (values & 1).astype(np.int64)
+                rank = np.empty(len(values), np.int64)
+                rank[np.argsort(is_odd, kind="stable")] = np.arange(len(values))
+                least, best = fullest, rank[slab]
+                self._colours[:] = 0, len(values) - is_odd.sum(), len(values)
+        return best
+
+    def _find_near_blocks(self, holds_inside: NDArray[np.bool_], store: ParticleStore) -> None:
         neighbours = store.layout.neighbours
-        holds_inside = np.zeros(len(store.layout.node_keys), np.bool_)
-        holds_inside[self._rows] = self._field.distance.min(axis=1, initial=np.inf) < 0.0
-        near = np.flatnonzero(holds_inside[neighbours].any(axis=1))
-        arenas = np.empty((len(near), *self._arenas.shape[1:]), np.float32)
-        fill_arenas(near, neighbours, self._row_of_block, self._field.distance, self.spacing, arenas)
-        is_touched = arenas.min(axis=(1, 2, 3), initial=np.inf) < 0.0
-        self.near_blocks, self._arenas = near[is_touched], arenas[is_touched]
-        self._pushed = np.zeros(len(self.near_blocks))
-
-    def _measure(self, keys: NDArray[np.int64], coordinates: NDArray[np.int64]) -> _Field:
-        middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self.spacing
-        near = np.flatnonzero(self._distance(middle)[0] < _NEAR * self.spacing)
-        nodes = (BLOCK * coordinates[near, None, :] + self._corners) * self.spacing
-        distance, normal = self._distance(nodes.reshape(-1, 3))
-        distance, normal = distance.reshape(-1, len(self._corners)), normal.reshape(-1, len(self._corners), 3)
-        # far from a mesh the distance is only a bound, so that the middle alone does not tell
-        is_near = distance.min(axis=1, initial=np.inf) < 0.99 * self.spacing
-        return _Field(keys[near[is_near]], distance[is_near], normal[is_near])
-
-    def _distance(self, points: Floats) -> tuple[Floats, Floats]:
-        if not self._is_moving:
-            return self._query(np.ascontiguousarray(points))
-        rotation = self._matrix[:3, :3]
-        scale = np.cbrt(abs(np.linalg.det(rotation)))
-        local = (points - self._matrix[:3, 3]) @ np.linalg.inv(rotation).T
-        distance, normal = self._query(np.ascontiguousarray(local))
-        return distance * scale, normal @ rotation.T / scale
+        counts = np.empty(len(neighbours), np.int64)
+        count_pairs(neighbours, holds_inside.any(axis=0), holds_inside, counts)
+        self._near = np.flatnonzero(counts)
+        self._pair_first = np.concatenate([[0], np.cumsum(counts[self._near])])
+        pairs = int(self._pair_first[-1])
+        self._owners = np.empty(pairs, np.int64)
+        self._arenas = np.empty((pairs, *self._arenas.shape[1:]), np.float32)
+        self._cells = np.empty((pairs, self._cells.shape[1]), np.uint8)
+        self._bounds = np.empty((pairs, 6), store.dtype)
+        self._pushed = np.zeros(len(self._near))
+        is_touched = np.empty(len(self._near), np.bool_)
+        find_pairs(
+            self._near, self._pair_first, neighbours, holds_inside, self._row_of_block, self._field.distance, self._spacing,
+            self._owners, self._arenas, self._cells, self._bounds, is_touched,
+        )  # fmt: skip
+        self.near_blocks = self._near[is_touched]
 
     def meet_matter(self, store: ParticleStore) -> None:
-        """Find where matter is at the surface, and apply the obstacle to the nodes inside; once in a step, before `push_nodes`."""
-        layout, field = store.layout, self._field
-        collide_nodes(
-            store.nodes, layout.node_coordinates, self._rows, field.distance, field.normal, self._is_surface,
-            self._surface, self._friction, self._rigid, self.spacing, self._filling, self._counted,
-        )  # fmt: skip
-        self._found = meet_feet(
-            store.nodes, layout.node_coordinates, layout.node_neighbours, self._surface_nodes, self._rows, self._row_of_block,
-            field.distance, field.normal, self._rigid, self.spacing, self._feet,
-        )  # fmt: skip
-        if self._found:
-            nodes = store.nodes.reshape(-1, NODE)
-            share_momentum(nodes, self._feet, self._found, self._surface, self._counted.reshape(-1))
-            if self._surface != STICKY:
-                press_evenly(nodes, self._feet, self._found, self._surface)
+        """Find where matter is at the surfaces, and apply obstacles to the nodes inside; once in a step, before `push_nodes`."""
+        if self._foot_count + len(self._deep.nodes):
+            self._found = meet_matter(
+                store.nodes.reshape(-1), self._deep, self._feet, self._colours, self._blocks, store.layout.node_coordinates,
+                self._field.normal, self._surfaces, self._frictions, self._rigid, self._spacing, self._filling,
+            )  # fmt: skip
+        else:
+            self._found = False
 
     def push_nodes(self, store: ParticleStore) -> None:
-        """Apply the obstacle to the velocities at the nodes around its surface."""
+        """Apply obstacles to the velocities at the nodes around their surfaces."""
         if self._found:
-            collide_feet(store.nodes.reshape(-1, NODE), self._feet, self._found, self._surface, self._friction)
+            collide_feet(store.nodes.reshape(-1), self._feet, self._colours, self._surfaces, self._frictions)
 
     def fill(self, store: ParticleStore) -> None:
         """Count the nodes inside as filled, in the density that particles gather."""
-        if self._filling > 0.0:
-            fill_nodes(store.nodes, self._rows, self._field.distance, self._filling)
+        if len(self._inside):
+            fill_nodes(store.nodes.reshape(-1), self._inside, self._filling)
 
     def push_particles(self, store: ParticleStore, dt: float) -> float:
         """Push out the particles that came in during a step; returns how far, at most [cells]."""
         layout = store.layout
-        if len(self.near_blocks):
+        if len(self._near):
             collide_particles(
-                store.table, layout.first, store.body_count, self.near_blocks, self._arenas, layout.coordinates, layout.neighbours,
-                self._row_of_block, self._field.distance, self._field.normal, self._rigid, dt, self.spacing, self._pushed,
+                store.table, layout.first, store.body_count, self._near, self._pair_first, self._owners, self._arenas,
+                self._cells, self._bounds, layout.coordinates, layout.neighbours, self._row_of_block, self._field.distance,
+                self._field.normal, self._rigid, dt, self._spacing, self._pushed,
             )  # fmt: skip
         return float(self._pushed.max(initial=0.0))
 
-    @property
-    def is_moving(self) -> bool:
-        return self._is_moving
 
-
-def obstacles_of(scene: Scene, filling: float) -> list[Obstacle]:
-    """The scene's colliders and the closed sides of its domain."""
-    return [Obstacle(collider, scene, filling) for collider in (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)]
+def obstacles_of(scene: Scene, filling: float) -> list[ObstacleGroup]:
+    """The scene's colliders and the closed sides of its domain: the fixed ones, and the moving ones."""
+    colliders = (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)
+    obstacles = [SingleObstacle(collider, scene) for collider in colliders]
+    groups = ([each for each in obstacles if each.is_moving == is_moving] for is_moving in (False, True))
+    return [ObstacleGroup(group, scene, filling) for group in groups if group]
 
 
 def _walls(domain: Domain, dimension: int) -> list[Collider]:

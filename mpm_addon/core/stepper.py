@@ -18,7 +18,7 @@ from .kernels.grid import fastest_nodes, update_grid
 from .kernels.scatter import particles_to_grid
 from .kernels.scheme import farthest_drift, scheme_of
 from .laws.advance import EXTREME_COUNT, advance_particles
-from .obstacles import Obstacle
+from .obstacles import ObstacleGroup
 from .particle_store import PIECE_COUNT, ParticleStore
 from .time_step import Speeds
 
@@ -30,7 +30,7 @@ class Stepper:
 
     Attributes:
         scheme: of the transfers.
-        obstacles: colliders and walls; set before the first step.
+        obstacles: colliders and walls, the fixed and the moving ones; set before the first step.
         speeds: after the last step.
         stiffest: the material with the greatest wave speed.
         planned: the step [s] that the particles are scattered for already, or None.
@@ -46,7 +46,7 @@ class Stepper:
         self._store = store
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
         self._farthest = farthest_drift(self.scheme)
-        self.obstacles: list[Obstacle] = []
+        self.obstacles: list[ObstacleGroup] = []
         self.speeds = Speeds()
         self.stiffest = ""
         self.planned: float | None = None

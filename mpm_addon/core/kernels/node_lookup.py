@@ -20,3 +20,11 @@ def corner_place(ix, iy, iz, neighbours):
     if neighbours.size == NEIGHBOURS:
         return ((ix & BLOCK - 1) * BLOCK + (iy & BLOCK - 1)) * BLOCK + (iz & BLOCK - 1)
     return (ix & BLOCK - 1) * BLOCK + (iz & BLOCK - 1)
+
+
+@kernel
+def node_of_place(place, block_nodes):
+    """The node in its block that lies at a place; in the plane all lie at the top, y = 0."""
+    if block_nodes == BLOCK * BLOCK:
+        return place // BLOCK, BLOCK, place % BLOCK
+    return place // (BLOCK * BLOCK), place // BLOCK % BLOCK, place % BLOCK

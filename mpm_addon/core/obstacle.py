@@ -1,0 +1,121 @@
+"""One collider or wall: its pose and velocity, and its signed distance at the nodes of the blocks near it."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .description import Collider, Scene
+from .geometry.distance import distance_query
+from .geometry.motion import velocity_at
+from .geometry.section import section_of
+from .kernels.blocks import BLOCK
+from .kernels.feet import SEPARATE, SLIP, STICKY
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SURFACE_NUMBERS = {"sticky": STICKY, "slip": SLIP, "separate": SEPARATE}
+_NODES = np.arange(BLOCK)
+# the nodes of a block, by dimension; in the plane they lie at its top, y = 0
+_CORNERS = {
+    2: np.stack(np.meshgrid(_NODES, [BLOCK], _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
+    3: np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
+}
+# a block is near where its middle is nearer than its farthest corner and one more cell
+_NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + 1.0
+
+
+class Field(NamedTuple):
+    """Obstacles near the nodes, a row for each pair of an obstacle and a node block near it, ascending by both.
+
+    Attributes:
+        owners: (rows,) number of the obstacle; keys: (rows,) of the block.
+        distance: (rows, block nodes) [m], positive outside; normal: (rows, block nodes, 3) unit vectors, outward.
+    """
+
+    owners: Ints
+    keys: Ints
+    distance: Floats
+    normal: Floats
+
+
+def joined_fields(fields: list[Field]) -> Field:
+    """Several fields as one; a pair of an obstacle and a block may be in one of them only."""
+    owners, keys, distance, normal = (np.concatenate(parts) for parts in zip(*fields, strict=True))
+    order = np.lexsort((keys, owners))
+    if np.array_equal(order, np.arange(len(order))):
+        return Field(owners, keys, distance, normal)
+    return Field(owners[order], keys[order], distance[order], normal[order])
+
+
+def empty_field(dimension: int) -> Field:
+    nothing, count = np.zeros(0, np.int64), BLOCK**dimension
+    return Field(nothing, nothing, np.zeros((0, count)), np.zeros((0, count, 3)))
+
+
+class Obstacle:
+    """One collider or wall.
+
+    Attributes:
+        surface, friction: how matter meets it, see `kernels.contact`.
+        rigid: (9,) velocity of its origin [m/s], angular velocity [rad/s], origin [m].
+        is_moving: whether it ever moves.
+    """
+
+    def __init__(self, collider: Collider, scene: Scene) -> None:
+        self.name = collider.name
+        self.surface = SURFACE_NUMBERS[collider.surface]
+        self.friction = collider.friction
+        self.is_moving = collider.motion is not None
+        self.rigid = np.zeros(9)
+        self._spacing = scene.solver.grid_spacing
+        self._motion = collider.motion
+        self._fps = scene.time.fps
+        self._is_plane = scene.solver.dimension == 2
+        shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
+        self._corners = _CORNERS[scene.solver.dimension]
+        self._query = distance_query(shape, self._spacing)
+        self._radius = float(np.linalg.norm(np.abs(shape.bounds()).max(axis=0)[[0, 2] if self._is_plane else [0, 1, 2]]))
+        self._matrix = np.eye(4)
+
+    def move_to(self, frame: float) -> None:
+        """Take the pose and velocity of a moment, in frames."""
+        if self._motion is not None:
+            self._matrix, linear, angular = velocity_at(self._motion, frame, self._fps)
+            self.rigid = np.concatenate([linear, angular, self._matrix[:3, 3]])
+            if self._is_plane:
+                self.rigid[[1, 3, 5]] = 0.0
+
+    def speed(self, near: Ints) -> float:
+        """A bound on the obstacle's speed [m/s]: of its farthest corner, or, where it has no end, at the blocks near it (n, 3)."""
+        if not self.is_moving:
+            return 0.0
+        if math.isfinite(self._radius):
+            scale = np.cbrt(abs(np.linalg.det(self._matrix[:3, :3])))
+            return float(np.linalg.norm(self.rigid[:3]) + np.linalg.norm(self.rigid[3:6]) * self._radius * scale)
+        arm = (near + 0.5) * (BLOCK * self._spacing) - self.rigid[6:]
+        return float(np.linalg.norm(self.rigid[:3] + np.cross(self.rigid[3:6], arm), axis=1).max(initial=0.0))
+
+    def measure(self, number: int, keys: Ints, coordinates: Ints) -> Field:
+        """The distance at the nodes of those blocks that are near, for the obstacle number `number`."""
+        middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self._spacing
+        near = np.flatnonzero(self._distance(middle)[0] < _NEAR * self._spacing)
+        nodes = (BLOCK * coordinates[near, None, :] + self._corners) * self._spacing
+        distance, normal = self._distance(nodes.reshape(-1, 3))
+        distance, normal = distance.reshape(-1, len(self._corners)), normal.reshape(-1, len(self._corners), 3)
+        # far from a mesh the distance is only a bound, so that the middle alone does not tell
+        is_near = distance.min(axis=1, initial=np.inf) < 0.99 * self._spacing
+        if not is_near.all():
+            near, distance, normal = near[is_near], distance[is_near], normal[is_near]
+        return Field(np.full(len(near), number), keys[near], distance, normal)
+
+    def _distance(self, points: Floats) -> tuple[Floats, Floats]:
+        if not self.is_moving:
+            return self._query(np.ascontiguousarray(points))
+        rotation = self._matrix[:3, :3]
+        scale = np.cbrt(abs(np.linalg.det(rotation)))
+        local = (points - self._matrix[:3, 3]) @ np.linalg.inv(rotation).T
+        distance, normal = self._query(np.ascontiguousarray(local))
+        return distance * scale, normal @ rotation.T / scale

@@ -1,0 +1,127 @@
+"""Obstacles among nodes and particles: thin walls, corners, and what the solver leaves out because nothing can be there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.core import obstacles, simulate
+from mpm_addon.core.description import Collider, Domain, Emitter, Motion, Scene, Side
+from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.simulation import Simulation
+from tests.core.scenes import LATTICE, box, material, scene
+
+
+def cup(half: float, height: float, thickness: float, corner: float) -> Any:
+    """An open box with solid walls as one mesh, `half` its half width inside; the middle of its floor is at (corner, corner, corner)."""
+    rings = [(half + thickness, -thickness), (half + thickness, height), (half, height), (half, 0.0)]
+    vertices = [(sx * r, sy * r, z) for r, z in rings for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    quads = [(3, 2, 1, 0), (12, 13, 14, 15)]
+    for ring in (0, 4, 8):
+        quads += [(ring + k, ring + (k + 1) % 4, ring + (k + 1) % 4 + 4, ring + k + 4) for k in range(4)]
+    triangles = [triangle for a, b, c, d in quads for triangle in ((a, b, c), (a, c, d))]
+    return SHAPES["mesh"](np.array(vertices) + corner, np.array(triangles))
+
+
+@pytest.mark.parametrize(("cells", "shift"), [(1.75, 0.25), (1.75, 0.75), (1.9, 0.25), (2.3, 0.0), (2.7, 0.5)])
+def test_water_stays_in_a_cup_with_thin_walls(cells: float, shift: float) -> None:
+    """Nodes in such a wall may lie nearer to its far side; two thirds of the water left where they were free to move away."""
+    spacing = 0.02
+    corner, thickness = shift * spacing, cells * spacing
+    filled = scene(
+        Emitter("water", box((corner, corner, corner + 0.06), (0.2, 0.2, 0.12)), "water", **LATTICE),
+        materials=(material("water", bulk_modulus=5e4),),
+        colliders=(Collider("cup", cup(0.1, 0.5, thickness, corner), surface="separate"),),
+        grid_spacing=spacing,
+        frames=10,
+    )
+    *_, last = simulate(filled)
+    position = last.position - corner
+    is_out = (np.abs(position[:, :2]).max(axis=1) > 0.1 + 0.5 * thickness) | (position[:, 2] < -0.5 * thickness)
+    assert is_out.mean() < 0.02
+
+
+def corner_scene(**solver: Any) -> Scene:
+    """Sand and water in the corner of a box, with a ramp through it and a ball that is pushed into them."""
+    frames, matrices = np.array([1.0, 6.0]), np.stack([np.eye(4), np.eye(4)])
+    matrices[0, 0, 3], matrices[1, 0, 3] = 0.9, 0.3
+    sides = {name: Side(surface="separate", friction=0.3) for name in ("x_min", "y_min", "z_min")}
+    motion = Motion(frames, matrices=matrices)
+    ball = Collider("ball", SHAPES["sphere"](center=(0.0, 0.2, 0.15), radius=0.12), surface="separate", motion=motion)
+    ramp = Collider("ramp", SHAPES["plane"](point=(0.1, 0.1, 0.0), normal=(1.0, 1.0, 2.0)), surface="separate", friction=0.5)
+    return scene(
+        Emitter("sand", box((0.16, 0.16, 0.26), 0.3), "sand", velocity=(-1.0, -1.0, -2.0), **LATTICE),
+        Emitter("water", box((0.46, 0.16, 0.2), (0.3, 0.3, 0.2)), "water", velocity=(-1.0, 0.0, -1.0), **LATTICE),
+        materials=(material("sand"), material("water")),
+        domain=Domain(kind="box", min=(0.013, 0.013, 0.013), max=(1.2, 1.2, 1.2), sides=sides),
+        colliders=(ramp, ball),
+        frames=6,
+        **solver,
+    )
+
+
+THREADED = """
+import hashlib
+from mpm_addon.core import obstacles, simulate
+from tests.core.test_obstacles import corner_scene
+obstacles.PARALLEL_FEET = 1
+digest = hashlib.sha256()
+for frame in simulate(corner_scene()):
+    for name in frame.attributes:
+        digest.update(frame.attribute(name).tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_obstacles_in_a_corner_give_the_same_bytes_on_any_number_of_threads() -> None:
+    root = Path(__file__).parents[2]
+    digests = set()
+    for threads in ("1", "2", "4"):
+        environment = {**os.environ, "NUMBA_NUM_THREADS": threads, "PYTHONPATH": str(root)}
+        result = subprocess.run([sys.executable, "-c", THREADED], cwd=root, env=environment, capture_output=True, text=True, check=True)
+        digests.add(result.stdout.strip())
+    assert len(digests) == 1
+
+
+def marked(reached: np.ndarray, block_nodes: int) -> np.ndarray:
+    return (reached[:, None] >> np.arange(block_nodes) & 1).astype(bool)
+
+
+@pytest.mark.parametrize(("dimension", "kernel"), [(3, "quadratic"), (3, "cubic"), (2, "quadratic"), (2, "cubic")])
+def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pytest.MonkeyPatch, dimension: int, kernel: str) -> None:
+    simulation = Simulation(corner_scene(dimension=dimension, kernel=kernel))
+    step, checked = simulation._step, []
+
+    def checking(dt: float) -> str | None:
+        result = step(dt)
+        store = simulation.store
+        mass = store.nodes[: len(store.layout.node_keys)].reshape(len(store.layout.node_keys), -1, 4)[:, :, 3]
+        for group in simulation.obstacles:
+            assert not (mass > 0.0)[~marked(group._reached, mass.shape[1])].any()
+            assert group.near_blocks.dtype == np.int64 and (np.diff(group.near_blocks) > 0).all()
+            checked.append(len(group.near_blocks))
+        return result
+
+    monkeypatch.setattr(simulation, "_step", checking)
+    for _ in simulation.frames():
+        pass
+    assert max(checked) > 0
+
+
+def test_slabs_of_one_colour_touch_no_node_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(obstacles, "PARALLEL_FEET", 1)
+    simulation = Simulation(corner_scene())
+    next(simulation.frames())
+    group = simulation.obstacles[0]
+    feet, colours, count = group._feet, group._colours, len(group.obstacles)
+    assert colours[2] > 3
+    for colour in range(2):
+        owner_of_node: dict[int, int] = {}
+        for slab in range(colours[colour], colours[colour + 1]):
+            for foot in range(feet.first[slab * count], feet.first[(slab + 1) * count]):
+                for node in (feet.nodes[foot], *feet.corners[foot, : feet.counts[foot]]):
+                    assert owner_of_node.setdefault(int(node), slab) == slab
