@@ -210,7 +210,7 @@ class ParticleStore:
         np.cumsum(-(-counts // LANE_COUNT) * LANE_COUNT, out=first[1:])
         self.particle_count = int(counts.sum())
         self._reserve(int(first[-1]))
-        sorting.place_arrivals(moves, old.node_arenas, np.where(is_reached, np.searchsorted(keys, old.node_keys), -1), first)
+        sorting.place_arrivals(moves, old.node_arenas, places_of(old.node_keys, keys), first)
         sorting.find_origins(self._places, old.first, self.body_count, old.pieces, moves, self._origin)
         self._place_new(new_run, first, arrived)
         sorting.copy_particles(
@@ -334,3 +334,11 @@ def _layout_of(keys: Ints, first: Ints, body_count: int, dimension: int) -> Layo
         first, keys, unpacked(keys), numbers[neighbours], node_keys, unpacked(node_keys),
         node_arenas, node_neighbours, _pieces(first, body_count),
     )  # fmt: skip
+
+
+def places_of(wanted: Ints, keys: Ints) -> Ints:
+    """Where keys lie in an ascending list, -1 where they are not in it."""
+    if len(keys) == 0:
+        return np.full(wanted.shape, -1, np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)

@@ -81,7 +81,6 @@ class Stepper:
         for obstacle in self.obstacles:
             if not obstacle.is_moving:
                 obstacle.meet(self._store)
-        self._find_near()
 
     def move_obstacles(self, frame: float) -> float:
         """Bring moving obstacles to a moment, in frames; returns the greatest speed [m/s]."""

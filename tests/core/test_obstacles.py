@@ -13,6 +13,7 @@ from mpm_addon.core import obstacles, simulate
 from mpm_addon.core.description import Collider, Domain, Emitter, Motion, Scene, Side
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.stepper import Stepper
 from tests.core.scenes import LATTICE, box, material, scene
 
 
@@ -94,19 +95,19 @@ def marked(reached: np.ndarray, block_nodes: int) -> np.ndarray:
 @pytest.mark.parametrize(("dimension", "kernel"), [(3, "quadratic"), (3, "cubic"), (2, "quadratic"), (2, "cubic")])
 def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pytest.MonkeyPatch, dimension: int, kernel: str) -> None:
     simulation = Simulation(corner_scene(dimension=dimension, kernel=kernel))
-    step, checked = simulation._step, []
+    step, checked = Stepper.step, []
 
-    def checking(dt: float) -> str | None:
-        result = step(dt)
+    def checking(stepper: Stepper, dt: float, next_dt: float | None) -> str | None:
+        result = step(stepper, dt, next_dt)
         store = simulation.store
         mass = store.nodes[: len(store.layout.node_keys)].reshape(len(store.layout.node_keys), -1, 4)[:, :, 3]
-        for group in simulation.obstacles:
+        for group in stepper.obstacles:
             assert not (mass > 0.0)[~marked(group._reached, mass.shape[1])].any()
             assert group.near_blocks.dtype == np.int64 and (np.diff(group.near_blocks) > 0).all()
             checked.append(len(group.near_blocks))
         return result
 
-    monkeypatch.setattr(simulation, "_step", checking)
+    monkeypatch.setattr(Stepper, "step", checking)
     for _ in simulation.frames():
         pass
     assert max(checked) > 0
@@ -116,7 +117,7 @@ def test_slabs_of_one_colour_touch_no_node_together(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(obstacles, "PARALLEL_FEET", 1)
     simulation = Simulation(corner_scene())
     next(simulation.frames())
-    group = simulation.obstacles[0]
+    group = simulation._stepper.obstacles[0]
     feet, colours, count = group._feet, group._colours, len(group.obstacles)
     assert colours[2] > 3
     for colour in range(2):
