@@ -93,7 +93,6 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) ->
     distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
     rigid, numbers, frictions = np.zeros((0, 9)), np.zeros(0, np.int64), np.zeros(0)
     pairs, holds_inside, is_inside = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), np.zeros(0, np.bool_)
-    cells, bounds = np.zeros((0, blocks.ARENA ** (dimension - 1)), np.uint8), np.zeros((0, 6), dtype)
     distances = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
     feet, deep = surface.room_for_feet(0, 0, 0, dtype), surface.Deep(nothing, nothing, nothing)
     colours, flat = np.zeros(3, np.int64), nodes.reshape(-1)
@@ -116,13 +115,13 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) ->
         (collision.count_pairs, (around, is_inside, holds_inside, nothing)),
         (
             collision.find_pairs,
-            (nothing, nothing, around, holds_inside, pairs, distance, 1.0, nothing, distances, cells, bounds, is_inside),
+            (nothing, nothing, around, holds_inside, pairs, distance, 1.0, nothing, distances, is_inside),
         ),
         (
             collision.collide_particles,
             (
-                table, layout.first, 1, nothing, nothing, nothing, distances, cells, bounds, coordinates, around, pairs, distance, normal,
-                rigid, 0.0, 1.0, np.zeros(0),
+                table, layout.first, 1, nothing, is_inside, nothing, nothing, distances, coordinates, around, pairs, distance, normal,
+                rigid, 0.0, 1.0, np.zeros(0), np.zeros(0),
             ),
         ),
         (output.totals, (table, pieces, layout.first, 1, np.zeros((1, 5)))),

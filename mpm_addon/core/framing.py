@@ -73,12 +73,14 @@ def make_frame(
     run = np.searchsorted(layout.first, slots, side="right") - 1
     body = run % store.body_count
     material = np.array([b.material_index for b in bodies], np.int32)[body]
-    is_fluid = np.array([b.is_fluid for b in bodies])[body]
     position = np.empty((len(slots), 3), np.float32)
     world_positions(store.table, slots, run // store.body_count, layout.coordinates, scene.solver.grid_spacing, position)
     density_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
     rotation = np.empty((len(slots), 4), np.float32)
-    show_particles(store.table, slots, is_fluid, density_ratio, stress, rotation)
+    places = np.full(layout.slot_count, -1, np.int32)
+    places[slots] = np.arange(len(slots), dtype=np.int32)
+    is_fluid = np.repeat(np.tile([b.is_fluid for b in bodies], len(layout.keys)), np.diff(layout.first))
+    show_particles(store.table, places, is_fluid, density_ratio, stress, rotation)
     for index, shown in enumerate(bodies):
         its = body == index
         density_ratio[its] = shown.law.volume_ratio(density_ratio[its], store.table[STATE : STATE + STATE_SIZE, slots[its]])

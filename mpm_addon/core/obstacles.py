@@ -43,7 +43,7 @@ class ObstacleGroup:
 
     Attributes:
         is_moving: whether the obstacles move.
-        near_blocks: the particle blocks whose particles can touch a node inside an obstacle, ascending.
+        near_blocks: the particle blocks whose particles could be pushed, ascending.
     """
 
     def __init__(self, obstacles: list[SingleObstacle], scene: Scene, filling: float) -> None:
@@ -73,9 +73,11 @@ class ObstacleGroup:
         self._pair_first = nothing
         self._owners = nothing
         self._arenas = np.zeros((0, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
-        self._cells = np.zeros((0, ARENA ** (self._dimension - 1)), np.uint8)
-        self._bounds: NDArray[np.floating] = np.zeros((0, 6))
+        self._is_near = np.zeros(0, np.bool_)
+        self._is_due = self._is_near
+        self._free_until = np.zeros(0)
         self._pushed = np.zeros(0)
+        self._room = np.zeros(0)
 
     def move_to(self, frame: float) -> None:
         """Take the poses and velocities of a moment, in frames."""
@@ -179,15 +181,15 @@ class ObstacleGroup:
         pairs = int(self._pair_first[-1])
         self._owners = np.empty(pairs, np.int64)
         self._arenas = np.empty((pairs, *self._arenas.shape[1:]), np.float32)
-        self._cells = np.empty((pairs, self._cells.shape[1]), np.uint8)
-        self._bounds = np.empty((pairs, 6), store.dtype)
-        self._pushed = np.zeros(len(self._near))
-        is_touched = np.empty(len(self._near), np.bool_)
+        self._pushed, self._room = np.zeros((2, len(self._near)))
+        self._free_until = np.full(len(self._near), -np.inf)
+        self._is_near = np.empty(len(self._near), np.bool_)
         find_pairs(
             self._near, self._pair_first, neighbours, holds_inside, self._row_of_block, self._field.distance, self._spacing,
-            self._owners, self._arenas, self._cells, self._bounds, is_touched,
+            self._owners, self._arenas, self._is_near,
         )  # fmt: skip
-        self.near_blocks = self._near[is_touched]
+        self._is_due = self._is_near
+        self.near_blocks = self._near[self._is_near]
 
     def meet_matter(self, store: ParticleStore) -> None:
         """Find where matter is at the surfaces, and apply obstacles to the nodes inside; once in a step, before `push_nodes`."""
@@ -209,15 +211,30 @@ class ObstacleGroup:
         if len(self._inside):
             fill_nodes(store.nodes.reshape(-1), self._inside, self._filling)
 
-    def push_particles(self, store: ParticleStore, dt: float) -> float:
-        """Push out the particles that came in during a step; returns how far, at most [cells]."""
+    def due_blocks(self, drift: float) -> Ints:
+        """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""
+        self._is_due = self._is_near & (self._free_until < drift)
+        return self._near[self._is_due]
+
+    def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
+        """Push out the particles of the due blocks that came in during a step.
+
+        Args:
+            drift: how far particles have drifted since the sort, this step included [cells].
+
+        Returns:
+            How far they were pushed, at most [cells].
+        """
+        if not self._is_due.any():
+            return 0.0
         layout = store.layout
-        if len(self._near):
-            collide_particles(
-                store.table, layout.first, store.body_count, self._near, self._pair_first, self._owners, self._arenas,
-                self._cells, self._bounds, layout.coordinates, layout.neighbours, self._row_of_block, self._field.distance,
-                self._field.normal, self._rigid, dt, self._spacing, self._pushed,
-            )  # fmt: skip
+        collide_particles(
+            store.table, layout.first, store.body_count, self._near, self._is_due, self._pair_first, self._owners, self._arenas,
+            layout.coordinates, layout.neighbours, self._row_of_block, self._field.distance, self._field.normal, self._rigid,
+            dt, self._spacing, self._pushed, self._room,
+        )  # fmt: skip
+        # a drift is along each axis, and the distance changes by no more than a cell for a cell along any of them
+        self._free_until[self._is_due] = drift + self._room[self._is_due] / self._dimension
         return float(self._pushed.max(initial=0.0))
 
 

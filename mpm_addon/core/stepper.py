@@ -90,13 +90,7 @@ class Stepper:
                 obstacle.move_to(frame)
                 obstacle.meet(self._store)
                 fastest = max(fastest, obstacle.speed(self._store))
-        self._find_near()
         return fastest
-
-    def _find_near(self) -> None:
-        self._is_near[:] = False
-        for obstacle in self.obstacles:
-            self._is_near[obstacle.near_blocks] = True
 
     def step(self, dt: float, next_dt: float | None) -> str | None:
         """Advance everything by a step.
@@ -117,12 +111,16 @@ class Stepper:
             return self._culprit()
         self.speeds = Speeds()
         self.planned = None
+        bound = dt * fastest / self._spacing
+        self._is_near[:] = False
+        for obstacle in self.obstacles:
+            self._is_near[obstacle.due_blocks(self._drift + bound)] = True
         unstable, drift = self._advance(dt, chosen=True)
         if unstable is not None:
             return unstable
         # a particle may be pushed by several, one after another
-        self._drift += sum(obstacle.push_particles(self._store, dt) for obstacle in self.obstacles)
-        is_within = self._drift + dt * fastest / self._spacing <= self._farthest
+        self._drift += sum(obstacle.push_particles(self._store, dt, self._drift + drift) for obstacle in self.obstacles)
+        is_within = self._drift + bound <= self._farthest
         self.planned = next_dt if is_within and self.scheme.flip_ratio == 0.0 else None
         unstable, far_drift = self._advance(dt, chosen=False)
         self._drift += max(drift, far_drift)

@@ -39,10 +39,17 @@ KEY_OFFSET = 1 << (KEY_BITS - 1)
 
 
 @kernel
+def hashed(key):
+    """A number whose low bits depend on all bits of a key: multiplied alone, the low bits would know nothing of x."""
+    product = key * np.int64(-7046029254386353131)
+    return (product ^ (product >> np.int64(32))) * np.int64(-7046029254386353131) >> np.int64(32)
+
+
+@kernel
 def find(table_keys, table_values, key):
     """The value of a key in a hash table made by `insert`, or -1."""
     mask = table_keys.size - 1
-    place = (key * np.int64(-7046029254386353131) >> np.int64(20)) & mask
+    place = hashed(key) & mask
     while table_keys[place] != -1:
         if table_keys[place] == key:
             return table_values[place]
@@ -54,7 +61,7 @@ def find(table_keys, table_values, key):
 def insert(table_keys, table_values, key, value):
     """Add a key to an open-addressing table (a power of two in size, keys -1 where empty); returns the value that it has."""
     mask = table_keys.size - 1
-    place = (key * np.int64(-7046029254386353131) >> np.int64(20)) & mask
+    place = hashed(key) & mask
     while table_keys[place] != -1:
         if table_keys[place] == key:
             return table_values[place]

@@ -2,23 +2,17 @@
 
 import math
 
-import numpy as np
 from numba import prange
 
-from .arithmetic import any_of
 from .blocks import ARENA, BLOCK
 from .compilation import kernel
 from .node_lookup import corner_place, neighbour_of_node
 from .rows import POSITION, VELOCITY
-from .table import load_vector
-from .vector import LANE_COUNT, floor, store_as_int32
 
 # so far may a particle sink in, for the nodes inside to carry it; farther it is pushed back [cells]
 SINK = 0.25
 # a particle that lies deeper than this before the step began inside and is left alone [cells]
 INSIDE = SINK + 0.05
-# the cells between an arena's nodes, counted from the block's origin: from the first to before the last
-FIRST_CELL, LAST_CELL = -1.0, ARENA - 2.0
 
 
 @kernel
@@ -95,26 +89,21 @@ def arena_part(offset):
 
 
 @kernel
-def mark_cells(neighbours, row_of_block, distance, spacing, arena, cells, bounds):
-    """Mark the cells of a block's arena in which a particle can lie deep enough to be pushed: those with a node as deep.
+def fill_arena(neighbours, row_of_block, distance, spacing, arena):
+    """Copy the distance at the nodes of a block's arena next to each other.
 
     Args:
         neighbours, row_of_block, distance: see `interpolated_distance`.
-        arena: (ARENA, ARENA or, in the plane, 1, ARENA) result: the distance at the nodes [cells].
-        cells: (ARENA**2,) or (ARENA,) result: a bit for each cell of a row along z.
-        bounds: (6,) result: the box of these cells, low x, y, z, then high, relative to the block [cells].
+        arena: (ARENA, ARENA or, in the plane, 1, ARENA) result [cells].
 
     Returns:
-        Whether the arena holds a node inside.
+        Whether one of them lies deep enough for a particle beside it to be pushed.
     """
-    is_touched = False
-    cells[:] = 0
-    bounds[:3], bounds[3:] = math.inf, -math.inf
-    height = arena.shape[1]
+    is_deep = False
+    is_plane = arena.shape[1] == 1
     inverse_spacing = 1.0 / spacing
     for place in range(neighbours.size):
         row = row_of_block[neighbours[place]]
-        is_plane = height == 1
         x0, x1 = arena_part(place // 3 if is_plane else place // 9)
         y0, y1 = (0, 1) if is_plane else arena_part(place // 3 % 3)
         z0, z1 = arena_part(place % 3)
@@ -127,67 +116,39 @@ def mark_cells(neighbours, row_of_block, distance, spacing, arena, cells, bounds
                 for iz in range(z0, z1):
                     value = inverse_spacing * distance[row, at + iz - z0]
                     arena[ix, iy, iz] = value
-                    is_touched |= value < 0.0
-                    cells[ix * height + iy] |= (value < -SINK) << iz
-    nodes_to_cells(height, cells, bounds)
-    return is_touched
-
-
-@kernel
-def nodes_to_cells(height, cells, bounds):
-    """Mark the cells around marked nodes in their place, and find their box; see `mark_cells`."""
-    along_z = 0
-    for ix in range(ARENA):
-        for iy in range(height):
-            bits = 0
-            # rows farther on still are of nodes
-            for jx in range(ix, min(ix + 2, ARENA)):
-                for jy in range(iy, min(iy + 2, height)):
-                    bits |= cells[jx * height + jy]
-            bits |= bits >> 1
-            cells[ix * height + iy] = bits
-            along_z |= bits
-            if bits:
-                bounds[0], bounds[3] = min(bounds[0], ix - 1), max(bounds[3], ix)
-                bounds[1], bounds[4] = min(bounds[1], iy - 1), max(bounds[4], iy)
-    for iz in range(ARENA):
-        if along_z >> iz & 1:
-            bounds[2], bounds[5] = min(bounds[2], iz - 1), max(bounds[5], iz)
-    if height == 1 and along_z:
-        bounds[1], bounds[4] = -math.inf, math.inf
+                    is_deep |= value < -SINK
+    return is_deep
 
 
 @kernel(parallel=True)
-def find_pairs(near, pair_first, neighbours, holds_inside, row_of_block, distance, spacing, owners, arenas, cells, bounds, is_touched):
+def find_pairs(near, pair_first, neighbours, holds_inside, row_of_block, distance, spacing, owners, arenas, is_near):
     """Find the pairs of a particle block and an obstacle that may push its particles.
 
     Args:
         near: (k,) particle blocks; pair_first: (k + 1,) first pair of each.
         neighbours: (blocks, 27 or 9); holds_inside, row_of_block: (obstacles, node blocks); distance: (rows, block nodes).
-        owners: (pairs,) result: the obstacles; arenas, cells, bounds: (pairs, ...) results, see `mark_cells`.
-        is_touched: (k,) result: whether an obstacle has a node inside in the block's arena.
+        owners: (pairs,) result: the obstacles; arenas: (pairs, ...) results, see `fill_arena`.
+        is_near: (k,) result: whether an obstacle may push particles of the block.
     """
     for index in prange(near.size):
         around = neighbours[near[index]]
         pair = pair_first[index]
-        is_touched[index] = False
+        is_near[index] = False
         for owner in range(holds_inside.shape[0]):
             if has_inside(around, holds_inside[owner]):
                 owners[pair] = owner
-                is_touched[index] |= mark_cells(around, row_of_block[owner], distance, spacing, arenas[pair], cells[pair], bounds[pair])
+                is_near[index] |= fill_arena(around, row_of_block[owner], distance, spacing, arenas[pair])
                 pair += 1
 
 
 @kernel
-def interpolated_in_arena(x, y, z, cell, arena):
-    """The distance [cells] at a point in a cell of an arena, x, y, z counted from its first node."""
-    height = arena.shape[1]
-    ix, iy, iz = cell // (height * ARENA), cell // ARENA % height, cell % ARENA
+def interpolated_in_arena(x, y, z, ix, iy, iz, arena):
+    """The distance [cells] at a point in the cell ix, iy, iz of an arena, x, y, z counted from its first node."""
     dx, dz = x - ix, z - iz
     low = arena[ix, iy, iz] + dz * (arena[ix, iy, iz + 1] - arena[ix, iy, iz])
     high = arena[ix + 1, iy, iz] + dz * (arena[ix + 1, iy, iz + 1] - arena[ix + 1, iy, iz])
     lower = low + dx * (high - low)
-    if height == 1:
+    if arena.shape[1] == 1:
         return lower
     low = arena[ix, iy + 1, iz] + dz * (arena[ix, iy + 1, iz + 1] - arena[ix, iy + 1, iz])
     high = arena[ix + 1, iy + 1, iz] + dz * (arena[ix + 1, iy + 1, iz + 1] - arena[ix + 1, iy + 1, iz])
@@ -195,12 +156,19 @@ def interpolated_in_arena(x, y, z, cell, arena):
 
 
 @kernel
-def push_particle(particles, slot, cell, arena, block, neighbours, row_of_block, distance, normal, rigid, dt, spacing):
-    """Push a particle in an arena's cell, or -1, back to the depth `SINK` where it lies deeper; returns how far [cells]."""
+def depth_in_arena(x, y, z, arena):
+    """The distance [cells] at a particle as far as a block's arena tells, or minus infinity beside it."""
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    height = arena.shape[1]
+    if min(cx, cz) < -1 or max(cx, cz) >= ARENA - 2 or (height > 1 and (cy < -1 or cy >= ARENA - 2)):
+        return -math.inf
+    return interpolated_in_arena(x + 1.0, y + 1.0, z + 1.0, int(cx) + 1, int(cy) + 1 if height > 1 else 0, int(cz) + 1, arena)
+
+
+@kernel
+def push_particle(particles, slot, block, neighbours, row_of_block, distance, normal, rigid, dt, spacing):
+    """Push a particle back to the depth `SINK` where it lies deeper; returns how far [cells]."""
     x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
-    # the arena's distance is rounded
-    if cell >= 0 and interpolated_in_arena(x + 1.0, y + 1.0, z + 1.0, cell, arena) > 1e-4 - SINK:
-        return 0.0
     excess = interpolated_distance(x, y, z, neighbours, row_of_block, distance, spacing) / spacing + SINK
     if excess >= 0.0:
         return 0.0
@@ -222,39 +190,10 @@ def push_particle(particles, slot, cell, arena, block, neighbours, row_of_block,
     return -excess
 
 
-@kernel
-def push_block(
-    particles, begin, end, arena, cells, box, block, neighbours, row_of_block, distance, normal, rigid, dt, spacing
-):  # fmt: skip
-    """Push the particles of one block out of one obstacle; returns how far, at most [cells]. See `collide_particles`."""
-    farthest = 0.0
-    if box[0] > box[3]:
-        return farthest
-    numbers = np.empty(LANE_COUNT, np.int32)
-    height = arena.shape[1]
-    for group in range(begin, end, LANE_COUNT):
-        x, y, z = load_vector(particles, POSITION, group)
-        is_beyond = (x < FIRST_CELL) | (x >= LAST_CELL) | (z < FIRST_CELL) | (z >= LAST_CELL) | (y < FIRST_CELL) | (y >= LAST_CELL)
-        if any_of(is_beyond):
-            numbers[:] = -1
-        elif any_of((x >= box[0]) & (x < box[3]) & (y >= box[1]) & (y < box[4]) & (z >= box[2]) & (z < box[5])):
-            # counted from the arena's first node; in the plane, where all y are the same, it lies there
-            row = (floor(x) + 1.0) * float(height) + (floor(y) + 1.0 if height > 1 else 0.0 * y)
-            store_as_int32(numbers, 0, row * float(ARENA) + (floor(z) + 1.0))
-        else:
-            continue
-        for lane in range(LANE_COUNT):
-            if numbers[lane] < 0 or cells[numbers[lane] // ARENA] >> numbers[lane] % ARENA & 1:
-                farthest = max(farthest, push_particle(
-                    particles, group + lane, numbers[lane], arena, block, neighbours, row_of_block, distance, normal, rigid, dt, spacing
-                ))  # fmt: skip
-    return farthest
-
-
 @kernel(parallel=True)
 def collide_particles(
-    particles, first, material_count, near, pair_first, owners, arenas, cells, bounds, blocks, neighbours, row_of_block, distance, normal,
-    rigid, dt, spacing, pushed,
+    particles, first, body_count, near, is_due, pair_first, owners, arenas, blocks, neighbours, row_of_block, distance, normal,
+    rigid, dt, spacing, pushed, room,
 ):  # fmt: skip
     """Push particles that sank into obstacles during the step back to a depth of `SINK`.
 
@@ -263,20 +202,33 @@ def collide_particles(
     A particle that was already deeper inside than `INSIDE` before the step is left where it is.
 
     Args:
-        particles: (ROW_COUNT, slots); positions are changed.
-        near, pair_first, owners, arenas, cells, bounds: see `find_pairs`; bounds in the particles' type.
+        particles: (rows, slots); positions are changed.
+        near, pair_first, owners, arenas: see `find_pairs`.
+        is_due: (k,) which of the near blocks to look at.
         blocks: (blocks, 3) coordinates of the particle blocks.
         neighbours: (blocks, 27 or 9) node blocks around each.
         row_of_block, distance, normal: obstacles near the nodes, see `surface`.
         rigid: (obstacles, 9) velocity of each origin [m/s], angular velocity [rad/s], origin [m].
         pushed: (k,) result: the farthest that a particle was pushed, by all obstacles one after another [cells].
+        room: (k,) result where due: how much a particle's distance has to fall before it could be pushed, at least [cells].
     """
     for index in prange(near.size):
-        block = near[index]
         pushed[index] = 0.0
+        if not is_due[index]:
+            continue
+        block, least = near[index], math.inf
         for pair in range(pair_first[index], pair_first[index + 1]):
-            owner = owners[pair]
-            pushed[index] += push_block(
-                particles, first[block * material_count], first[(block + 1) * material_count], arenas[pair], cells[pair], bounds[pair],
-                blocks[block], neighbours[block], row_of_block[owner], distance, normal, rigid[owner], dt, spacing,
-            )  # fmt: skip
+            owner, farthest = owners[pair], 0.0
+            for slot in range(first[block * body_count], first[(block + 1) * body_count]):
+                # the arena's distance is rounded
+                left = SINK - 1e-4 + depth_in_arena(
+                    particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot], arenas[pair]
+                )  # fmt: skip
+                if left < 0.0:
+                    left = 0.0
+                    farthest = max(farthest, push_particle(
+                        particles, slot, blocks[block], neighbours[block], row_of_block[owner], distance, normal, rigid[owner], dt, spacing
+                    ))  # fmt: skip
+                least = min(least, left)
+            pushed[index] += farthest
+        room[index] = least

@@ -8,7 +8,9 @@ from numba import prange
 from .blocks import BLOCK
 from .compilation import kernel
 from .linalg import determinant, polar_rotation
-from .rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY
+from .rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, STRESS, VELOCITY
+from .table import load_matrix, store_matrix
+from .vector import LANE_COUNT, store
 
 
 @kernel(parallel=True)
@@ -21,45 +23,49 @@ def world_positions(table, slots, block_of, coordinates, spacing, result):
 
 
 @kernel(parallel=True)
-def show_particles(table, slots, is_fluid, density_ratio, stress, rotation):
-    """What can be seen of the deformation of slots (n,).
+def show_particles(table, places, is_fluid, density_ratio, stress, rotation):
+    """What can be seen of the deformation of particles.
 
     Args:
-        is_fluid: (n,) whether the particle keeps J as its state and no F.
+        table: (rows, slots), whole vectors of slots; without rows for F where all are fluids.
+        places: (slots,) where a slot's particle stands in the results, -1 for weightless copies.
+        is_fluid: (slots,) whether the particle keeps J as its state and no F.
         density_ratio: (n,) result: J.
         stress: (n,) result: von Mises equivalent of the Cauchy stress [Pa].
         rotation: (n, 4) result: quaternion w, x, y, z of the polar rotation of F.
     """
-    for index in prange(slots.size):
-        slot = slots[index]
-        if is_fluid[index]:
-            volume_ratio = np.float64(table[STATE, slot])
-            rotation[index, 0], rotation[index, 1], rotation[index, 2], rotation[index, 3] = 1.0, 0.0, 0.0, 0.0
-        else:
-            f = deformation_of(table, slot)
-            volume_ratio = determinant(f)
-            write_quaternion(polar_rotation(f), rotation[index])
-        density_ratio[index] = volume_ratio
-        xx, xy, xz = table[STRESS, slot], table[STRESS + 1, slot], table[STRESS + 2, slot]
-        yy, yz, zz = table[STRESS + 3, slot], table[STRESS + 4, slot], table[STRESS + 5, slot]
-        shear = 0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3.0 * (xy**2 + xz**2 + yz**2)
-        stress[index] = math.sqrt(shear) / max(volume_ratio, 1e-6)
-
-
-@kernel
-def deformation_of(table, slot):
-    """F of one slot, 9 values."""
-    return (
-        np.float64(table[DEFORMATION, slot]), np.float64(table[DEFORMATION + 1, slot]), np.float64(table[DEFORMATION + 2, slot]),
-        np.float64(table[DEFORMATION + 3, slot]), np.float64(table[DEFORMATION + 4, slot]), np.float64(table[DEFORMATION + 5, slot]),
-        np.float64(table[DEFORMATION + 6, slot]), np.float64(table[DEFORMATION + 7, slot]), np.float64(table[DEFORMATION + 8, slot]),
-    )  # fmt: skip
+    for group in prange(places.size // LANE_COUNT):
+        begin = group * LANE_COUNT
+        rotations = np.empty((9, LANE_COUNT), table.dtype)
+        ratios = np.empty(LANE_COUNT, table.dtype)
+        if table.shape[0] > FLUID_ROW_COUNT:
+            f = load_matrix(table, DEFORMATION, begin)
+            store_matrix(rotations, 0, 0, polar_rotation(f))
+            store(ratios, 0, determinant(f))
+        for lane in range(LANE_COUNT):
+            slot = begin + lane
+            index = places[slot]
+            if index < 0:
+                continue
+            if is_fluid[slot]:
+                volume_ratio = np.float64(table[STATE, slot])
+                rotation[index, 0], rotation[index, 1], rotation[index, 2], rotation[index, 3] = 1.0, 0.0, 0.0, 0.0
+            else:
+                volume_ratio = np.float64(ratios[lane])
+                write_quaternion(rotations[:, lane], rotation[index])
+            density_ratio[index] = volume_ratio
+            xx, xy, xz = table[STRESS, slot], table[STRESS + 1, slot], table[STRESS + 2, slot]
+            yy, yz, zz = table[STRESS + 3, slot], table[STRESS + 4, slot], table[STRESS + 5, slot]
+            shear = 0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3.0 * (xy**2 + xz**2 + yz**2)
+            stress[index] = math.sqrt(shear) / max(volume_ratio, 1e-6)
 
 
 @kernel
 def write_quaternion(r, result):
-    """The unit quaternion w, x, y, z with w >= 0 of a rotation (Shepperd 1978)."""
-    a, b, c, d, e, f, g, h, i = r
+    """The unit quaternion w, x, y, z with w >= 0 of a rotation, 9 numbers (Shepperd 1978)."""
+    a, b, c = np.float64(r[0]), np.float64(r[1]), np.float64(r[2])
+    d, e, f = np.float64(r[3]), np.float64(r[4]), np.float64(r[5])
+    g, h, i = np.float64(r[6]), np.float64(r[7]), np.float64(r[8])
     trace = a + e + i
     if trace >= max(a, e, i):
         w, x, y, z = 1.0 + trace, h - f, c - g, d - b
