@@ -7,7 +7,7 @@ are scattered later.
 
 import math
 import time
-from collections import Counter
+from collections import defaultdict
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Stepper:
         self.speeds = Speeds()
         self.stiffest = ""
         self.planned: float | None = None
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self._clock = 0.0
         self._drift = 0.0
         self._is_waiting = np.zeros(0, np.bool_)

@@ -95,6 +95,7 @@ def test_one_particle_alone_falls_freely(dimension: int) -> None:
     """z = z0 + sum of dt v over the steps, v = -g t exactly (symplectic Euler)."""
     emitter = Emitter("point", SHAPES["points"](position=np.array([[0.013, 0.0, 0.5]]), volume=np.array([1e-6])), "corotated")
     simulation = Simulation(scene(emitter, materials=(material("corotated"),), frames=8, dimension=dimension, precision="float64"))
+    time = 0.0
     for number, frame in enumerate(simulation.frames()):
         time = number / 24.0
         assert diagnostics.velocities(simulation)[0] == pytest.approx([0.0, 0.0, -9.81 * time], abs=1e-12)
