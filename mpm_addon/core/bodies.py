@@ -96,11 +96,12 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) ->
     distances = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
     feet, deep = surface.room_for_feet(0, 0, 0, dtype), surface.Deep(nothing, nothing, nothing)
     colours, flat = np.zeros(3, np.int64), nodes.reshape(-1)
+    shown = (np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros((0, 4), np.float32))
     common = (scheme, table, layout.first)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (scatter.particles_to_grid, (*common, 1, pieces, nowhere, 0.0, 1.0, scratch, index, arenas)),
         (grid.update_grid, (arenas, around, nodes, np.zeros(grid.ROW, dtype))),
-        (grid.fastest_nodes, (np.zeros((1, nodes.shape[1]), dtype), 0, np.zeros((1, 2)))),
+        (grid.fastest_nodes, (nodes, 0, np.zeros((1, 2)))),
         (reach.find_extents, (table, layout.first, 1, np.zeros((0, 6)))),
         (reach.mark_reached, (np.zeros((0, 6)), around, nothing)),
         (
@@ -124,9 +125,11 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) ->
                 rigid, 0.0, 1.0, np.zeros(0), np.zeros(0),
             ),
         ),
+        (output.world_positions, (table, nothing, nothing, coordinates, 1.0, np.zeros((0, 3), np.float32))),
+        (output.show_particles, (table, np.zeros(0, np.int32), nowhere, *shown)),
         (output.totals, (table, pieces, layout.first, 1, np.zeros((1, 5)))),
     ]  # fmt: skip
-    passing = (*common, 0, 1, pieces, around, nodes, nodes, nowhere, False, False, 0.0, 0.0, 1.0, scratch, index, arenas, extremes)
+    passing = (*common, 0, 1, pieces, around, nodes, nodes, nowhere, False, 0.0, 0.0, 1.0, scratch, index, arenas, extremes)
     for body in bodies:
         calls.append((advance_particles, (body.constants, *passing)))
         calls.append((advance_material, (body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), np.zeros(3))))

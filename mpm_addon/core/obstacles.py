@@ -16,19 +16,12 @@ from .kernels.blocks import ARENA
 from .kernels.collision import collide_particles, count_pairs, find_pairs
 from .kernels.contact import collide_feet, fill_nodes, meet_matter
 from .kernels.reach import find_extents, mark_reached
-from .kernels.surface import (
-    AT_SURFACE,
-    DEEP,
-    Deep,
-    find_surface,
-    order_nodes,
-    place_feet,
-    room_for_feet,
-)  # fmt: skip
-from .obstacle import Floats, Ints, empty_field, joined_fields
-from .obstacle import Obstacle as SingleObstacle
+from .kernels.surface import AT_SURFACE, DEEP, Deep, find_surface, order_nodes, place_feet, room_for_feet
+from .obstacle import Floats, Ints, Obstacle, empty_field, joined_fields
 from .particle_store import Layout, ParticleStore, places_of
 
+# so far beyond its block does a block's arena reach [cells]
+ARENA_MARGIN = 1.5
 # with fewer feet, starting threads takes longer than what they save
 PARALLEL_FEET = 8000
 
@@ -43,10 +36,9 @@ class ObstacleGroup:
 
     Attributes:
         is_moving: whether the obstacles move.
-        near_blocks: the particle blocks whose particles could be pushed, ascending.
     """
 
-    def __init__(self, obstacles: list[SingleObstacle], scene: Scene, filling: float) -> None:
+    def __init__(self, obstacles: list[Obstacle], scene: Scene, filling: float) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
         self._spacing = scene.solver.grid_spacing
@@ -68,7 +60,6 @@ class ObstacleGroup:
         self._deep = Deep(nothing, nothing, nothing)
         self._inside = nothing
         self._found = False
-        self.near_blocks = nothing
         self._near = nothing
         self._pair_first = nothing
         self._owners = nothing
@@ -189,7 +180,6 @@ class ObstacleGroup:
             self._owners, self._arenas, self._is_near,
         )  # fmt: skip
         self._is_due = self._is_near
-        self.near_blocks = self._near[self._is_near]
 
     def meet_matter(self, store: ParticleStore) -> None:
         """Find where matter is at the surfaces, and apply obstacles to the nodes inside; once in a step, before `push_nodes`."""
@@ -213,7 +203,8 @@ class ObstacleGroup:
 
     def due_blocks(self, drift: float) -> Ints:
         """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""
-        self._is_due = self._is_near & (self._free_until < drift)
+        # beyond this a particle may come to lie beside its block's arena, which then does not tell what is near
+        self._is_due = self._is_near & (self._free_until < drift) if drift <= ARENA_MARGIN else np.ones_like(self._is_near)
         return self._near[self._is_due]
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
@@ -241,7 +232,7 @@ class ObstacleGroup:
 def obstacles_of(scene: Scene, filling: float) -> list[ObstacleGroup]:
     """The scene's colliders and the closed sides of its domain: the fixed ones, and the moving ones."""
     colliders = (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)
-    obstacles = [SingleObstacle(collider, scene) for collider in colliders]
+    obstacles = [Obstacle(collider, scene) for collider in colliders]
     groups = ([each for each in obstacles if each.is_moving == is_moving] for is_moving in (False, True))
     return [ObstacleGroup(group, scene, filling) for group in groups if group]
 

@@ -149,8 +149,9 @@ class ParticleStore:
         self.ids = np.full(LANE_COUNT, -1, np.int32)
         self.layout = _layout_of(np.zeros(0, np.int64), np.zeros(1, np.int64), body_count, dimension)
         self.particle_count = 0
-        self.arenas = np.zeros((0, NODE * blocks.ARENA**dimension), self.dtype)
-        self.nodes = np.zeros((0, NODE * blocks.BLOCK**dimension), self.dtype)
+        # pairs of nodes are written up to two nodes past the end of an arena (with a weight of zero)
+        self.arenas = np.zeros((1, NODE * blocks.ARENA**dimension + 16), self.dtype)
+        self.nodes = np.zeros((1, NODE * blocks.BLOCK**dimension), self.dtype)
         self.nodes_before = self.nodes
         self.scratch = _aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype)
         self.index = np.zeros((PIECE_COUNT, LANE_COUNT), np.int32)
@@ -236,7 +237,7 @@ class ParticleStore:
         beyond, strays = lost.sum(axis=0)
         if strays:
             raise UnstableError(
-                f"{strays:,} particles were thrown more than {blocks.BLOCK} cells in a step; use a smaller max_displacement, "
+                f"{strays:,} particles were thrown more than {blocks.BLOCK} cells in a step, or nowhere; use a smaller max_displacement, "
                 "or look for a collider that throws them out."
             )
         return moves, int(beyond)
@@ -283,7 +284,7 @@ class ParticleStore:
 
 def particles_of_snapshot(arrays: Mapping[str, NDArray[Any]]) -> NewParticles:
     """The particles that `ParticleStore.snapshot` wrote."""
-    return NewParticles(arrays["table"], arrays["keys"], arrays["ids"], arrays["bodies"])
+    return NewParticles(np.ascontiguousarray(arrays["table"]), arrays["keys"], arrays["ids"], arrays["bodies"])
 
 
 def joined(parts: list[NewParticles]) -> NewParticles:

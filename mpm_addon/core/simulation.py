@@ -163,6 +163,7 @@ class Simulation:
         return particles
 
     def _sort(self, new: NewParticles | None = None) -> None:
+        assert self._stepper.planned is None, "the table holds no velocities while a step is planned"
         self._deleted += self.store.sort(new, self._limits)
         self._stepper.begin()
         self._stepper.spent("sort")

@@ -46,6 +46,8 @@ class Stepper:
         self._store = store
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
         self._farthest = farthest_drift(self.scheme)
+        # a step is chosen before what happens in it is known; this far beyond what was wanted is no motion any more
+        self._longest_way = max(1.0, 2.0 * solver.max_displacement)
         self.obstacles: list[ObstacleGroup] = []
         self.speeds = Speeds()
         self.stiffest = ""
@@ -60,8 +62,8 @@ class Stepper:
 
     @property
     def must_sort(self) -> bool:
-        """Whether particles may have left the reach of their blocks."""
-        return self._drift > self._farthest
+        """Whether particles may have left the reach of their blocks; never while they are scattered for a step that is planned."""
+        return self.planned is None and self._drift > self._farthest
 
     def start_clock(self) -> None:
         self._clock = time.perf_counter()
@@ -109,24 +111,20 @@ class Stepper:
         self.spent("contact")
         if not math.isfinite(fastest):
             return self._culprit()
-        self.speeds = Speeds()
-        self.planned = None
-        bound = dt * fastest / self._spacing
+        farthest = self._drift + dt * fastest / self._spacing
         self._is_near[:] = False
         for obstacle in self.obstacles:
-            self._is_near[obstacle.due_blocks(self._drift + bound)] = True
-        unstable, drift = self._advance(dt, chosen=True)
+            self._is_near[obstacle.due_blocks(farthest)] = True
+        self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
+        unstable, drift = self._advance(dt)
         if unstable is not None:
             return unstable
+        self._drift += drift
         # a particle may be pushed by several, one after another
-        self._drift += sum(obstacle.push_particles(self._store, dt, self._drift + drift) for obstacle in self.obstacles)
-        is_within = self._drift + bound <= self._farthest
-        self.planned = next_dt if is_within and self.scheme.flip_ratio == 0.0 else None
-        unstable, far_drift = self._advance(dt, chosen=False)
-        self._drift += max(drift, far_drift)
+        self._drift += sum(obstacle.push_particles(self._store, dt, self._drift) for obstacle in self.obstacles)
         self._is_waiting[:] = True if self.planned is None else self._is_near
         self.spent("particles")
-        return unstable
+        return None
 
     def _move_grid(self, dt: float) -> None:
         """Scatter the particles that wait for it, and move the grid."""
@@ -154,23 +152,19 @@ class Stepper:
         fastest, check = self._node_extremes.max(axis=0)
         return float(fastest) + float(check)
 
-    def _advance(self, dt: float, *, chosen: bool) -> tuple[str | None, float]:
-        """Advance the bodies in the blocks near obstacles, or in the others; returns what became unstable, and the drift [cells].
-
-        Where the next step is planned they are scattered for it.
-        """
+    def _advance(self, dt: float) -> tuple[str | None, float]:
+        """Advance the bodies, and scatter them where the next step is planned; returns what became unstable, and the drift [cells]."""
         store, layout = self._store, self._store.layout
+        self.speeds = Speeds()
         drift = 0.0
-        if not (self._is_near == chosen).any():
-            return None, drift
         for number, body in enumerate(self._bodies):
             advance_particles(
                 body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
-                layout.neighbours, store.nodes, store.nodes_before, self._is_near, chosen, self.planned is not None,
+                layout.neighbours, store.nodes, store.nodes_before, self._is_near, self.planned is not None,
                 dt, self.planned or 0.0, self._spacing, store.scratch, store.index, store.arenas, self._extremes,
             )  # fmt: skip
             fastest, farthest, wave_speed, gradient, check = (float(extreme) for extreme in self._extremes.max(axis=0))
-            if not math.isfinite(check) or dt * gradient > LARGEST_GRADIENT_STEP:
+            if not math.isfinite(check) or dt * gradient > LARGEST_GRADIENT_STEP or farthest > self._longest_way:
                 return f'Material "{body.name}"', drift
             if wave_speed > self.speeds.wave:
                 self.stiffest = body.name

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -311,6 +312,26 @@ def test_a_hopeless_state_names_the_material(monkeypatch: pytest.MonkeyPatch) ->
     name = simulation.bodies[2].name
     with pytest.raises(UnstableError, match=rf'^Material "{name}": unstable at frame 2 even with steps 256 times shorter'):
         next(frames)
+
+
+def test_a_step_allocates_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither particles nor grid nor fixed obstacles need new memory between two sorts."""
+    simulation = Simulation(four_materials(frames=2))
+    frames = simulation.frames()
+    next(frames)
+    step, peaks = Stepper.step, []
+
+    def measured(stepper: Stepper, dt: float, next_dt: float | None) -> str | None:
+        tracemalloc.start()
+        unstable = step(stepper, dt, next_dt)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        return unstable
+
+    monkeypatch.setattr(Stepper, "step", measured)
+    next(frames)
+    assert len(peaks) > 10
+    assert max(peaks) < 30_000 < 0.02 * simulation.store.table.nbytes
 
 
 def test_a_fixed_step_that_is_too_long_is_refused() -> None:

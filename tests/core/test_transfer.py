@@ -76,7 +76,7 @@ def transfer(store: ParticleStore, scheme: Scheme = SCHEMES[0], dt: float = 0.0)
     everywhere = np.ones(len(layout.keys), np.bool_)
     advance_particles(
         StressFree().constants(), scheme, store.table, layout.first, 0, 1, layout.pieces, layout.neighbours, store.nodes,
-        store.nodes_before, everywhere, True, False, dt, 0.0, SPACING, store.scratch, store.index, store.arenas, extremes,
+        store.nodes_before, ~everywhere, False, dt, 0.0, SPACING, store.scratch, store.index, store.arenas, extremes,
     )  # fmt: skip
     return extremes
 
@@ -189,6 +189,25 @@ def test_particles_may_drift_before_the_next_sort(scheme: Scheme) -> None:
     transfer(fresh, scheme)
     order, fresh_order = (np.argsort(np.where(store.ids >= 0, store.ids, 2**30)) for store in (drifted, fresh))
     assert np.abs(drifted.table[VELOCITY, order[:2000]] - fresh.table[VELOCITY, fresh_order[:2000]]).max() < 1e-11
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
+def test_a_block_writes_into_no_arena_but_its_own(scheme: Scheme, dtype: str) -> None:
+    """Not even zeros, which another thread's sums could get lost in: particles as far up as they may drift."""
+    place = 4.49 + farthest_drift(scheme)
+    upper = np.array([[4.4, 4.4 if dimension_of(scheme) == 3 else 0.0, 4.4], [4.4, 0.0, 12.4]]) * SPACING
+    store = stored(upper, dtype, scheme)
+    store.table[POSITION : POSITION + 3] = [[place], [place if dimension_of(scheme) == 3 else 4.0], [place]]
+    store.arenas[:] = -0.0
+    is_waiting = np.zeros(len(store.layout.keys), np.bool_)
+    is_waiting[0] = True
+    layout = store.layout
+    particles_to_grid(
+        scheme, store.table, layout.first, 1, layout.pieces, is_waiting, 0.0, SPACING, store.scratch, store.index, store.arenas
+    )
+    assert np.signbit(store.arenas[1:]).all()
+    assert not np.signbit(store.arenas[0]).all()
 
 
 @pytest.mark.parametrize("count", [1, LANE_COUNT - 1, LANE_COUNT, LANE_COUNT + 1])

@@ -19,7 +19,7 @@ import numba
 from numba import njit
 from numba.extending import register_jitable
 
-from . import arithmetic, vector
+from . import arithmetic, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
 
 
 def source_hash() -> str:

@@ -14,17 +14,7 @@ from numba import prange
 
 from .blocks import NODE
 from .compilation import kernel
-from .feet import (
-    SEPARATE,
-    SLIP,
-    STICKY,
-    collide_run,
-    find_excess,
-    meet_run,
-    press_run,
-    push_run,
-    share_run,
-)  # fmt: skip
+from .feet import SEPARATE, SLIP, STICKY, collide_run, find_excess, meet_run, press_run, push_run, share_run
 from .node_lookup import node_of_place
 from .surface import obstacle_velocity
 

@@ -19,7 +19,8 @@ from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, COUNTED, LANES, WEIGHTS, store_row_weights
 from .table import LANE_ROW, load_matrix, load_symmetric, load_vector, store_rows
-from .vector import LANE_COUNT, broadcast, floor, load, shuffled, store, store_as_int32
+from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32
+from .vector_arithmetic import floor
 
 PAIR = 2 * NODE
 

@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from .arithmetic import constant, generic
 from .blocks import ARENA
-from .vector import floor
+from .vector_arithmetic import floor
 
 
 class Quadratic3(NamedTuple):

@@ -6,6 +6,8 @@ every block adds up, in order of the blocks' keys, what comes from around it; th
 number of threads.
 """
 
+import math
+
 import numpy as np
 from numba import prange
 
@@ -52,6 +54,10 @@ def count_moves(table, ids, first, body_count, coordinates, pieces, limits, plac
                         places[slot] = COPY
                         continue
                     x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
+                    if not math.isfinite(x + y + z):
+                        places[slot] = STRAY
+                        strays += 1
+                        continue
                     world_x = x + np.float64(BLOCK * coordinates[block, 0])
                     world_y = y + np.float64(BLOCK * coordinates[block, 1])
                     world_z = z + np.float64(BLOCK * coordinates[block, 2])

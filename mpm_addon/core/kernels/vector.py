@@ -1,4 +1,4 @@
-"""Lanes: a short vector of floats as a numba value, and what `arithmetic`'s names mean for it.
+"""Lanes: a short vector of floats as a numba value. What `arithmetic`'s names mean for it stands in `vector_arithmetic`.
 
 Numba keeps LLVM's vectorisers away from code like this, so that vectors are made explicitly, as LLVM vector values. LLVM maps
 them to the machine's registers, whatever their width (SSE, AVX, NEON). No name here knows of particles or grids.
@@ -7,7 +7,6 @@ No instruction carries nnan or ninf: a state that is not a number must stay visi
 become one fused instruction.
 """
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -18,9 +17,7 @@ from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, overload, register_model
-
-from . import arithmetic
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
 
 def _lane_count() -> int:
@@ -34,7 +31,7 @@ def _lane_count() -> int:
 LANE_COUNT = _lane_count()
 FLAGS = ("contract", "nsz")
 
-_INT32 = ir.IntType(32)
+INT32 = ir.IntType(32)
 
 
 class LanesType(types.Type):
@@ -70,13 +67,13 @@ class _MaskModel(models.PrimitiveModel):
         super().__init__(manager, mask, ir.VectorType(ir.IntType(1), mask.count))
 
 
-def _splat_ir(builder: Any, value: Any, count: int) -> Any:
+def splat_ir(builder: Any, value: Any, count: int) -> Any:
     undefined = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
-    first = builder.insert_element(undefined, value, _INT32(0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, count), [0] * count))
+    first = builder.insert_element(undefined, value, INT32(0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(INT32, count), [0] * count))
 
 
-def _call_ir(builder: Any, name: str, vector: LanesType, *operands: Any) -> Any:
+def call_ir(builder: Any, name: str, vector: LanesType, *operands: Any) -> Any:
     """Call the LLVM intrinsic `name` of this vector type."""
     kind = operands[0].type
     function_type = ir.FunctionType(kind, [kind] * len(operands))
@@ -131,7 +128,7 @@ def _binary_lowering(emit: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         count = sig.return_type.count
         vectors = (
-            value if isinstance(kind, LanesType) else _splat_ir(builder, value, count) for kind, value in zip(sig.args, args, strict=True)
+            value if isinstance(kind, LanesType) else splat_ir(builder, value, count) for kind, value in zip(sig.args, args, strict=True)
         )
         return emit(builder, *vectors)
 
@@ -190,23 +187,12 @@ def store_as_int32(typing_context, array, index, lanes):
     """Write lanes of whole numbers to consecutive elements of a 1D int32 array."""
 
     def emit(context, builder, sig, args):
-        vector = ir.VectorType(_INT32, lanes.count)
+        vector = ir.VectorType(INT32, lanes.count)
         whole = builder.fptosi(args[2], vector)
         builder.store(whole, _pointer_ir(context, builder, sig.args[0], args[0], args[1], vector)).align = 4
         return context.get_dummy_value()
 
     return types.void(array, types.intp, lanes), emit
-
-
-@intrinsic(prefer_literal=True)
-def splat(typing_context, value, count):
-    """`count` copies of a scalar; `count` is a literal."""
-    lanes = LanesType(value, count.literal_value)
-
-    def emit(context, builder, sig, args):
-        return _splat_ir(builder, args[0], lanes.count)
-
-    return lanes(value, count), emit
 
 
 @intrinsic(prefer_literal=True)
@@ -216,7 +202,7 @@ def broadcast(typing_context, array, index, count):
 
     def emit(context, builder, sig, args):
         pointer = _pointer_ir(context, builder, sig.args[0], args[0], args[1], _float_ir(lanes.dtype))
-        return _splat_ir(builder, builder.load(pointer), lanes.count)
+        return splat_ir(builder, builder.load(pointer), lanes.count)
 
     return lanes(array, types.intp, count), emit
 
@@ -228,7 +214,7 @@ def shuffled(typing_context, a, b, indices):
     lanes = LanesType(a.dtype, len(order))
 
     def emit(context, builder, sig, args):
-        return builder.shuffle_vector(args[0], args[1], ir.Constant(ir.VectorType(_INT32, len(order)), order))
+        return builder.shuffle_vector(args[0], args[1], ir.Constant(ir.VectorType(INT32, len(order)), order))
 
     return lanes(a, b, indices), emit
 
@@ -239,7 +225,7 @@ def element(typing_context, lanes, index):
     position = index.literal_value
 
     def emit(context, builder, sig, args):
-        return builder.extract_element(args[0], _INT32(position))
+        return builder.extract_element(args[0], INT32(position))
 
     return lanes.dtype(lanes, index), emit
 
@@ -249,197 +235,11 @@ def largest(typing_context, lanes):
     """The largest element; a NaN anywhere makes the result NaN."""
 
     def emit(context, builder, sig, args):
-        result = builder.extract_element(args[0], _INT32(0))
+        result = builder.extract_element(args[0], INT32(0))
         for position in range(1, lanes.count):
-            other = builder.extract_element(args[0], _INT32(position))
+            other = builder.extract_element(args[0], INT32(position))
             is_kept = builder.or_(builder.fcmp_ordered(">=", result, other), builder.fcmp_unordered("uno", result, result))
             result = builder.select(is_kept, result, other)
         return result
 
     return lanes.dtype(lanes), emit
-
-
-# The names of `arithmetic`
-
-
-@intrinsic
-def _select(typing_context, mask, a, b):
-    def emit(context, builder, sig, args):
-        return builder.select(*args)
-
-    return a(mask, a, a), emit
-
-
-@intrinsic
-def _constant(typing_context, value, like):
-    def emit(context, builder, sig, args):
-        return _splat_ir(builder, args[0], like.count)
-
-    return like(like.dtype, like), emit
-
-
-@intrinsic
-def _any(typing_context, mask):
-    def emit(context, builder, sig, args):
-        bits = builder.bitcast(args[0], ir.IntType(mask.count))
-        return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
-
-    return types.boolean(mask), emit
-
-
-def _unary_intrinsic(name: str) -> Any:
-    @intrinsic
-    def function(typing_context, lanes):
-        def emit(context, builder, sig, args):
-            return _call_ir(builder, name, lanes, args[0])
-
-        return lanes(lanes), emit
-
-    return function
-
-
-_sqrt, _absolute, floor = _unary_intrinsic("sqrt"), _unary_intrinsic("fabs"), _unary_intrinsic("floor")
-_log_float64, _exp_float64 = _unary_intrinsic("log"), _unary_intrinsic("exp")
-
-
-@intrinsic
-def _mantissa_and_exponent(typing_context, lanes):
-    """x = m 2^e for float32 lanes with m in [sqrt(1/2), sqrt(2)); both as lanes."""
-    result = types.UniTuple(lanes, 2)
-
-    def emit(context, builder, sig, args):
-        whole = ir.VectorType(_INT32, lanes.count)
-
-        def filled(number: int) -> ir.Constant:
-            return ir.Constant(whole, [number] * lanes.count)
-
-        bits = builder.bitcast(args[0], whole)
-        exponent = builder.ashr(builder.sub(bits, filled(0x3F3504F3)), filled(23))
-        mantissa = builder.bitcast(builder.sub(bits, builder.shl(exponent, filled(23))), args[0].type)
-        return context.make_tuple(builder, result, [mantissa, builder.sitofp(exponent, args[0].type)])
-
-    return result(lanes), emit
-
-
-@intrinsic
-def _power_of_two(typing_context, lanes):
-    """2^n for float32 lanes of whole numbers from -126 to 127."""
-
-    def emit(context, builder, sig, args):
-        whole = ir.VectorType(_INT32, lanes.count)
-        bias = ir.Constant(whole, [127] * lanes.count)
-        places = ir.Constant(whole, [23] * lanes.count)
-        bits = builder.shl(builder.add(builder.fptosi(args[0], whole), bias), places)
-        return builder.bitcast(bits, args[0].type)
-
-    return lanes(lanes), emit
-
-
-def _log_float32(a):
-    """ln a by the minimax polynomial of Cephes' logf (Moshier 1992); NaN for a <= 0."""
-    m, e = _mantissa_and_exponent(a)
-    f = m - 1.0
-    z = f * f
-    y = f * 7.0376836292e-2 - 1.1514610310e-1
-    y = y * f + 1.1676998740e-1
-    y = y * f - 1.2420140846e-1
-    y = y * f + 1.4249322787e-1
-    y = y * f - 1.6668057665e-1
-    y = y * f + 2.0000714765e-1
-    y = y * f - 2.4999993993e-1
-    y = y * f + 3.3333331174e-1
-    result = f + (y * f * z - 0.5 * z + e * -2.12194440e-4) + e * 0.693359375
-    return _select(a > 0.0, result, _constant(math.nan, a))
-
-
-def _exp_float32(a):
-    """e^a by the polynomial of Cephes' expf (Moshier 1992); a counts as -87 below and 88 above, NaN stays NaN."""
-    low = _constant(-87.0, a)
-    high = _constant(88.0, a)
-    a = _select(low > a, low, a)
-    a = _select(high < a, high, a)
-    n = floor(a * 1.44269504088896341 + 0.5)
-    r = a - n * 0.693359375 - n * -2.12194440e-4
-    y = r * 1.9875691500e-4 + 1.3981999507e-3
-    y = y * r + 8.3334519073e-3
-    y = y * r + 4.1665795894e-2
-    y = y * r + 1.6666665459e-1
-    y = y * r + 5.0000001201e-1
-    return (y * r * r + r + 1.0) * _power_of_two(n)
-
-
-@overload(arithmetic.select)
-def _overload_select(mask, where_true, where_false):
-    if isinstance(mask, MaskType):
-        return lambda mask, where_true, where_false: _select(mask, where_true, where_false)
-    return lambda mask, where_true, where_false: where_true if mask else where_false
-
-
-@overload(arithmetic.constant)
-def _overload_constant(number, like):
-    if isinstance(like, LanesType):
-        return lambda number, like: _constant(number, like)
-    return lambda number, like: type(like)(number)
-
-
-@overload(arithmetic.minimum)
-def _overload_minimum(a, b):
-    return lambda a, b: arithmetic.select(a < b, a, b)
-
-
-@overload(arithmetic.maximum)
-def _overload_maximum(a, b):
-    return lambda a, b: arithmetic.select(a > b, a, b)
-
-
-@overload(arithmetic.absolute)
-def _overload_absolute(a):
-    return (lambda a: _absolute(a)) if isinstance(a, LanesType) else (lambda a: abs(a))
-
-
-@overload(arithmetic.any_of)
-def _overload_any_of(mask):
-    return (lambda mask: _any(mask)) if isinstance(mask, MaskType) else (lambda mask: mask)
-
-
-@overload(arithmetic.sqrt)
-def _overload_sqrt(a):
-    return (lambda a: _sqrt(a)) if isinstance(a, LanesType) else (lambda a: math.sqrt(a))
-
-
-@overload(arithmetic.log)
-def _overload_log(a):
-    if isinstance(a, LanesType):
-        return _log_float32 if a.dtype.bitwidth == 32 else (lambda a: _log_float64(a))
-    return lambda a: math.log(a)
-
-
-@overload(arithmetic.exp)
-def _overload_exp(a):
-    if isinstance(a, LanesType):
-        return _exp_float32 if a.dtype.bitwidth == 32 else (lambda a: _exp_float64(a))
-    return lambda a: math.exp(a)
-
-
-def _is_single_precision(value: Any) -> bool:
-    return isinstance(value, LanesType) and value.dtype.bitwidth == 32
-
-
-@overload(arithmetic.sweep_count)
-def _overload_sweep_count(a):
-    return (lambda a: 4) if _is_single_precision(a) else (lambda a: 8)
-
-
-@overload(arithmetic.newton_count)
-def _overload_newton_count(a):
-    return (lambda a: 5) if _is_single_precision(a) else (lambda a: 10)
-
-
-@overload(arithmetic.series_radius)
-def _overload_series_radius(a):
-    return (lambda a: 0.4) if _is_single_precision(a) else (lambda a: 0.1)
-
-
-@overload(arithmetic.rounding)
-def _overload_rounding(a):
-    return (lambda a: 1e-6) if _is_single_precision(a) else (lambda a: 4e-15)

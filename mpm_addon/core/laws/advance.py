@@ -99,7 +99,7 @@ def _overload_dimension_of(scheme):
 
 @law_kernel(parallel=True)
 def advance_particles(
-    constants, scheme, particles, first, body, body_count, pieces, neighbours, nodes, nodes_before, is_held, chosen, is_fused,
+    constants, scheme, particles, first, body, body_count, pieces, neighbours, nodes, nodes_before, is_held, is_fused,
     dt, next_dt, spacing, scratch, index, arenas, extremes,
 ):  # fmt: skip
     """Move one body's particles with the grid, advance F, state and stress, and scatter them again, all in one pass.
@@ -117,8 +117,8 @@ def advance_particles(
         neighbours: (blocks, 27 or 9) node blocks around each block.
         nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg].
         nodes_before: the same before force, gravity and contact; read where the scheme has a FLIP ratio.
-        is_held, chosen: (blocks,) and a truth value: only blocks that have it are gone through.
-        is_fused: whether to scatter; the first body empties the arenas.
+        is_held: (blocks,) which blocks are kept in the table, even in a fused pass.
+        is_fused: whether to scatter the others; the first body empties the arenas.
         dt: [s]; next_dt: of the next step, that a fused pass scatters for; spacing: cell size [m].
         scratch: (pieces, SCRATCH_SIZE); index: (pieces, LANE_COUNT) int32.
         arenas: (blocks, 4 * arena nodes) results of a fused pass.
@@ -134,10 +134,9 @@ def advance_particles(
         fastest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
         farthest, stiffest, steepest, check = fastest, fastest, fastest, fastest
         for block in range(pieces[piece], pieces[piece + 1]):
-            if is_held[block] != chosen:
-                continue
             low, high = first[block * body_count + body], first[block * body_count + body + 1]
-            if is_fused and body == 0:
+            is_scattered = is_fused and not is_held[block]
+            if is_scattered and body == 0:
                 arenas[block][:] = 0
             if low == high:
                 continue
@@ -169,19 +168,19 @@ def advance_particles(
                 xx, xy, xz, yy, yz, zz = stress
                 fastest = maximum(fastest, u * u + v * v + w * w)
                 stiffest = maximum(stiffest, wave_speed_squared)
-                steepest = maximum(steepest, squared_norm(gradient))
-                check = check + 0.0 * (u + v + w + wave_speed_squared + xx + yy + zz)
-                if is_fused:
+                slope = squared_norm(gradient)
+                steepest = maximum(steepest, slope)
+                check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
+                if is_scattered:
                     mass, volume = load(particles[MASS], slot, LANE_COUNT), load(particles[VOLUME], slot, LANE_COUNT)
                     scatter_slots(
                         scheme, position, next_dt, spacing, mass, volume, velocity, gradient, stress, table, numbers, arenas[block]
                     )
                 else:
+                    store_vector(particles, VELOCITY, slot, velocity)
                     store_matrix(particles, VELOCITY_GRADIENT, slot, gradient)
                     store_vector(particles, STRESS, slot, (xx, xy, xz))
                     store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
-                if not is_fused or scheme.flip_ratio > 0.0:
-                    store_vector(particles, VELOCITY, slot, velocity)
         extremes[piece, 0] = largest(sqrt(fastest))
         extremes[piece, 1] = largest(farthest)
         extremes[piece, 2] = largest(sqrt(stiffest))
