@@ -62,11 +62,11 @@ def peak(lanes: int, threads: int) -> float:
     import numpy as np
     from numba import njit, prange
 
-    from mpm_addon.core.kernels.vector import splat, store
+    from mpm_addon.core.kernels.vector import broadcast, store
 
     @njit
-    def chains(result: Any, place: int, length: int, factor: Any, term: Any) -> None:
-        m, t = splat(factor, lanes), splat(term, lanes)
+    def chains(result: Any, place: int, length: int, values: Any) -> None:
+        m, t = broadcast(values, 0, lanes), broadcast(values, 1, lanes)
         a, b, c, d, e, f = t + 1.0, t + 2.0, t + 3.0, t + 4.0, t + 5.0, t + 6.0
         g, h, i, j, k, n = t + 7.0, t + 8.0, t + 9.0, t + 10.0, t + 11.0, t + 12.0
         for _ in range(length):
@@ -75,12 +75,12 @@ def peak(lanes: int, threads: int) -> float:
         store(result, place, a + b + c + d + e + f + g + h + i + j + k + n)
 
     @njit(parallel=True)
-    def on_every_thread(result: Any, length: int, factor: Any, term: Any) -> None:
+    def on_every_thread(result: Any, length: int, values: Any) -> None:
         for thread in prange(threads):
-            chains(result, thread * lanes, length, factor, term)
+            chains(result, thread * lanes, length, values)
 
-    result = np.zeros(threads * lanes, np.float32)
-    seconds = fastest(lambda: on_every_thread(result, CHAIN_LENGTH, np.float32(0.999), np.float32(1e-3)))
+    result, values = np.zeros(threads * lanes, np.float32), np.array([0.999, 1e-3], np.float32)
+    seconds = fastest(lambda: on_every_thread(result, CHAIN_LENGTH, values))
     return 2.0 * lanes * CHAINS * CHAIN_LENGTH * threads / seconds
 
 

@@ -273,5 +273,5 @@ def test_a_layout_names_the_blocks_around(dimension: int) -> None:
 def test_a_particle_thrown_past_the_blocks_around_is_an_instability() -> None:
     store = stored(np.random.default_rng(8).uniform(-1.0, 1.0, (100, 3)))
     store.table[POSITION, np.flatnonzero(store.live)[0]] += 9.0
-    with pytest.raises(UnstableError, match=r"^1 particles were thrown more than 4 cells in a step, or nowhere; use a smaller max_displacement"):
+    with pytest.raises(UnstableError, match=r"^1 particles were thrown more than 4 cells in a step, or nowhere; "):
         store.sort()
