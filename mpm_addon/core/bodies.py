@@ -80,7 +80,7 @@ def bodies_of(scene: Scene) -> list[Body]:
     return bodies
 
 
-def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) -> None:
+def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore, *, has_obstacles: bool) -> None:
     """Compile, or load from disk, every kernel that a simulation of these bodies calls, by calling them with nothing to do."""
     teach_generic_functions()
     dtype, dimension = store.dtype, store.dimension
@@ -88,51 +88,54 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore) ->
     nothing, nowhere = np.zeros(0, np.int64), np.zeros(0, np.bool_)
     arenas, nodes, around = store.arenas, store.nodes, layout.neighbours
     pieces, scratch, index = np.zeros(2, np.int64), store.scratch, store.index
-    extremes = np.zeros((1, EXTREME_COUNT))
-    coordinates = np.zeros((0, 3), np.int64)
-    distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
-    rigid, numbers, frictions = np.zeros((0, 9)), np.zeros(0, np.int64), np.zeros(0)
-    pairs, holds_inside, is_inside = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), np.zeros(0, np.bool_)
-    distances = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
-    feet, deep = surface.room_for_feet(0, 0, 0, dtype), surface.Deep(nothing, nothing, nothing)
-    colours, flat = np.zeros(3, np.int64), nodes.reshape(-1)
     shown = (np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros((0, 4), np.float32))
     common = (scheme, table, layout.first)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (scatter.particles_to_grid, (*common, 1, pieces, nowhere, 0.0, 1.0, scratch, index, arenas)),
         (grid.update_grid, (arenas, around, nodes, np.zeros(grid.ROW, dtype))),
         (grid.fastest_nodes, (nodes, 0, np.zeros((1, 2)))),
-        (reach.find_extents, (table, layout.first, 1, np.zeros((0, 6)))),
+        (output.world_positions, (table, nothing, nothing, layout.coordinates, 1.0, np.zeros((0, 3), np.float32))),
+        (output.show_particles, (table, np.zeros(0, np.int32), nowhere, *shown)),
+        (output.totals, (table, pieces, layout.first, 1, np.zeros((1, 5)))),
+    ]
+    passing = (*common, 0, 1, pieces, around, nodes, nodes, nowhere, False, 0.0, 0.0, 1.0, scratch, index, arenas)
+    for body in bodies:
+        calls.append((advance_particles, (body.constants, *passing, np.zeros((1, EXTREME_COUNT)))))
+        calls.append((advance_material, (body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), np.zeros(3))))
+    for function, arguments in calls + (_obstacle_calls(table, layout.first, around, nodes, dimension) if has_obstacles else []):
+        function(*arguments)
+    store.sort()
+
+
+def _obstacle_calls(
+    table: NDArray[Any], first: NDArray[np.int64], around: NDArray[np.int64], nodes: NDArray[Any], dimension: int
+) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    """The kernels that obstacles need, each with nothing to do."""
+    nothing, nowhere = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+    coordinates = np.zeros((0, 3), np.int64)
+    distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
+    rigid, numbers, frictions = np.zeros((0, 9)), np.zeros(0, np.int64), np.zeros(0)
+    pairs, holds_inside = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_)
+    distances = np.zeros((0, blocks.ARENA, blocks.ARENA, blocks.ARENA), np.float32)
+    feet, deep = surface.room_for_feet(0, 0, 0, nodes.dtype), surface.Deep(nothing, nothing, nothing)
+    colours, flat = np.zeros(3, np.int64), nodes.reshape(-1)
+    places = np.zeros(distance.shape, np.uint8)
+    return [
+        (reach.find_extents, (table, first, 1, np.zeros((0, 6)))),
         (reach.mark_reached, (np.zeros((0, 6)), around, nothing)),
-        (
-            surface.find_surface,
-            (nothing, nothing, pairs, around, nothing, distance, np.zeros(distance.shape, np.uint8), holds_inside),
-        ),
+        (surface.find_surface, (nothing, nothing, pairs, around, nothing, distance, places, holds_inside)),
         (surface.order_nodes, (nothing, nothing, nothing, 0, 1, nothing, nothing)),
         (surface.place_feet, (nothing, nothing, nothing, pairs, around, coordinates, distance, normal, rigid, 1.0, feet)),
         (contact.meet_matter, (flat, deep, feet, colours, nothing, coordinates, normal, numbers, frictions, rigid, 1.0, 0.0)),
         (contact.collide_feet, (flat, feet, colours, numbers, frictions)),
         (contact.fill_nodes, (flat, nothing, 0.0)),
-        (collision.count_pairs, (around, is_inside, holds_inside, nothing)),
-        (
-            collision.find_pairs,
-            (nothing, nothing, around, holds_inside, pairs, distance, 1.0, nothing, distances, is_inside),
-        ),
+        (collision.count_pairs, (around, nowhere, holds_inside, nothing)),
+        (collision.find_pairs, (nothing, nothing, around, holds_inside, pairs, distance, 1.0, nothing, distances, nowhere)),
         (
             collision.collide_particles,
             (
-                table, layout.first, 1, nothing, is_inside, nothing, nothing, distances, coordinates, around, pairs, distance, normal,
+                table, first, 1, nothing, nowhere, nothing, nothing, distances, coordinates, around, pairs, distance, normal,
                 rigid, 0.0, 1.0, np.zeros(0), np.zeros(0),
             ),
         ),
-        (output.world_positions, (table, nothing, nothing, coordinates, 1.0, np.zeros((0, 3), np.float32))),
-        (output.show_particles, (table, np.zeros(0, np.int32), nowhere, *shown)),
-        (output.totals, (table, pieces, layout.first, 1, np.zeros((1, 5)))),
     ]  # fmt: skip
-    passing = (*common, 0, 1, pieces, around, nodes, nodes, nowhere, False, 0.0, 0.0, 1.0, scratch, index, arenas, extremes)
-    for body in bodies:
-        calls.append((advance_particles, (body.constants, *passing)))
-        calls.append((advance_material, (body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), np.zeros(3))))
-    for function, arguments in calls:
-        function(*arguments)
-    store.sort()

@@ -11,14 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from .bodies import Body
 from .kernels.blocks import BLOCK
 from .kernels.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, STATE_SIZE, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .kernels.scheme import scheme_of
 from .laws import FluidLaw
 from .laws.law import PrincipalLaw, TensorLaw
 from .simulation import Simulation
 
 Floats = NDArray[np.float64]
-
-# D / h^2, the second moment of the weights (Jiang et al. 2015)
-SECOND_MOMENT = {"quadratic": 1.0 / 4.0, "cubic": 1.0 / 3.0}
 
 
 def positions(simulation: Simulation) -> Floats:
@@ -139,9 +137,10 @@ def _energy_density(body: Body, deformation: Floats, stretches: Floats, state: F
 
 
 def _second_moment(simulation: Simulation) -> float:
-    """D [m^2], the second moment of the weights."""
+    """D [m^2], the second moment of the weights (Jiang et al. 2015)."""
     solver = simulation.scene.solver
-    return SECOND_MOMENT[solver.kernel] * solver.grid_spacing**2
+    scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
+    return solver.grid_spacing**2 / scheme.inverse_inertia
 
 
 def _slots(simulation: Simulation) -> NDArray[np.int64]:

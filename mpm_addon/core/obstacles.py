@@ -172,9 +172,9 @@ class ObstacleGroup:
         pairs = int(self._pair_first[-1])
         self._owners = np.empty(pairs, np.int64)
         self._arenas = np.empty((pairs, *self._arenas.shape[1:]), np.float32)
-        self._pushed, self._room = np.zeros((2, len(self._near)))
-        self._free_until = np.full(len(self._near), -np.inf)
-        self._is_near = np.empty(len(self._near), np.bool_)
+        self._pushed, self._room = np.zeros(len(self._near)), np.zeros(pairs)
+        self._free_until = np.full(pairs, -np.inf)
+        self._is_near = np.empty(pairs, np.bool_)
         find_pairs(
             self._near, self._pair_first, neighbours, holds_inside, self._row_of_block, self._field.distance, self._spacing,
             self._owners, self._arenas, self._is_near,
@@ -205,7 +205,7 @@ class ObstacleGroup:
         """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""
         # beyond this a particle may come to lie beside its block's arena, which then does not tell what is near
         self._is_due = self._is_near & (self._free_until < drift) if drift <= ARENA_MARGIN else np.ones_like(self._is_near)
-        return self._near[self._is_due]
+        return self._near[np.logical_or.reduceat(self._is_due, self._pair_first[:-1])] if len(self._near) else self._near
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
         """Push out the particles of the due blocks that came in during a step.

@@ -94,7 +94,7 @@ class Simulation:
         self._stepper.obstacles = obstacles_of(scene, filling)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._report("compiling", 0.0, 0.0)
-        compile_kernels(self.bodies, self._stepper.scheme, self.store)
+        compile_kernels(self.bodies, self._stepper.scheme, self.store, has_obstacles=bool(self._stepper.obstacles))
         self._is_resumed = snapshot is not None
         if snapshot is not None:
             self._load(snapshot)

@@ -128,16 +128,15 @@ def find_pairs(near, pair_first, neighbours, holds_inside, row_of_block, distanc
         near: (k,) particle blocks; pair_first: (k + 1,) first pair of each.
         neighbours: (blocks, 27 or 9); holds_inside, row_of_block: (obstacles, node blocks); distance: (rows, block nodes).
         owners: (pairs,) result: the obstacles; arenas: (pairs, ...) results, see `fill_arena`.
-        is_near: (k,) result: whether an obstacle may push particles of the block.
+        is_near: (pairs,) result: whether the obstacle may push particles of the block.
     """
     for index in prange(near.size):
         around = neighbours[near[index]]
         pair = pair_first[index]
-        is_near[index] = False
         for owner in range(holds_inside.shape[0]):
             if has_inside(around, holds_inside[owner]):
                 owners[pair] = owner
-                is_near[index] |= fill_arena(around, row_of_block[owner], distance, spacing, arenas[pair])
+                is_near[pair] = fill_arena(around, row_of_block[owner], distance, spacing, arenas[pair])
                 pair += 1
 
 
@@ -158,11 +157,13 @@ def interpolated_in_arena(x, y, z, ix, iy, iz, arena):
 @kernel
 def depth_in_arena(x, y, z, arena):
     """The distance [cells] at a particle as far as a block's arena tells, or minus infinity beside it."""
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
-    height = arena.shape[1]
-    if min(cx, cz) < -1 or max(cx, cz) >= ARENA - 2 or (height > 1 and (cy < -1 or cy >= ARENA - 2)):
+    is_plane = arena.shape[1] == 1
+    # counted from the arena's first node
+    x, y, z = x + 1.0, 0.0 if is_plane else y + 1.0, z + 1.0
+    last = ARENA - 1.0
+    if not (0.0 <= x < last and 0.0 <= y < last and 0.0 <= z < last):
         return -math.inf
-    return interpolated_in_arena(x + 1.0, y + 1.0, z + 1.0, int(cx) + 1, int(cy) + 1 if height > 1 else 0, int(cz) + 1, arena)
+    return interpolated_in_arena(x, y, z, int(x), int(y), int(z), arena)
 
 
 @kernel
@@ -204,21 +205,21 @@ def collide_particles(
     Args:
         particles: (rows, slots); positions are changed.
         near, pair_first, owners, arenas: see `find_pairs`.
-        is_due: (k,) which of the near blocks to look at.
+        is_due: (pairs,) which of them to look at.
         blocks: (blocks, 3) coordinates of the particle blocks.
         neighbours: (blocks, 27 or 9) node blocks around each.
         row_of_block, distance, normal: obstacles near the nodes, see `surface`.
         rigid: (obstacles, 9) velocity of each origin [m/s], angular velocity [rad/s], origin [m].
         pushed: (k,) result: the farthest that a particle was pushed, by all obstacles one after another [cells].
-        room: (k,) result where due: how much a particle's distance has to fall before it could be pushed, at least [cells].
+        room: (pairs,) result where due: how much a particle's distance has to fall before it could be pushed, at least [cells].
     """
     for index in prange(near.size):
         pushed[index] = 0.0
-        if not is_due[index]:
-            continue
-        block, least = near[index], math.inf
+        block = near[index]
         for pair in range(pair_first[index], pair_first[index + 1]):
-            owner, farthest = owners[pair], 0.0
+            if not is_due[pair]:
+                continue
+            owner, farthest, least = owners[pair], 0.0, math.inf
             for slot in range(first[block * body_count], first[(block + 1) * body_count]):
                 # the arena's distance is rounded
                 left = SINK - 1e-4 + depth_in_arena(
@@ -231,4 +232,4 @@ def collide_particles(
                     ))  # fmt: skip
                 least = min(least, left)
             pushed[index] += farthest
-        room[index] = least
+            room[pair] = least
