@@ -82,7 +82,7 @@ def roofline(results: Results) -> Figure | None:
         each.xaxis.set_major_formatter("{x:g}")
         each.yaxis.set_major_formatter("{x:g}")
         each.yaxis.set_minor_formatter("")
-        each.set_ylim(bottom=5.0)
+        each.set_ylim(5.0, 1.5e-9 * max(max(roof["flops_per_second"].values()) for roof in roofs))
         each.set_title(f"threads: {roof['threads']}", fontsize=9.5, loc="left")
         each.set_xlabel("operations a byte")
     axes[0][0].set_ylabel("GFlop/s")

@@ -42,9 +42,9 @@ pressure in every step, which is another model with another sort of step.
 
 ROOFLINE_TEXT = """\
 Bandwidth is a triad a = b + s c over arrays of {megabytes:.0f} MB each, at 12 bytes an element; the peak is {chains} independent chains of
-float32 multiply-adds in vectors of 8 numbers, as the solver's, and of 16. The operations of a particle-step are counted in the kernels'
-arithmetic; the bytes are the least that a step can move, with all of it done in one pass over the particles. Rates are those of the
-block of {particles:,} particles.
+float32 multiply-adds in vectors of 8 numbers and of 16; the solver takes the widest that the processor has. The operations of a
+particle-step are counted in the kernels' arithmetic; the bytes are the least that a step can move, with all of it done in one pass over
+the particles. Rates are those of the block of {particles:,} particles.
 """
 
 SCENES_TEXT = """\
