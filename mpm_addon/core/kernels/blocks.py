@@ -39,6 +39,15 @@ KEY_OFFSET = 1 << (KEY_BITS - 1)
 
 
 @kernel
+def spread(index, count):
+    """The piece of work, of a power of two, that comes at an index: far from the one before, and each of them once.
+
+    Threads get pieces that follow one another; where those are neighbours in space, one thread may get a material alone.
+    """
+    return index * 39 % count
+
+
+@kernel
 def hashed(key):
     """A number whose low bits depend on all bits of a key: multiplied alone, the low bits would know nothing of x."""
     product = key * np.int64(-7046029254386353131)

@@ -13,7 +13,7 @@ from numba import prange, types
 from numba.extending import overload
 
 from .arithmetic import constant, generic, select
-from .blocks import NODE, PLANE, ROW
+from .blocks import NODE, PLANE, ROW, spread
 from .compilation import kernel
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
@@ -265,7 +265,8 @@ def particles_to_grid(scheme, particles, first, body_count, pieces, is_waiting, 
         scratch: (pieces, SCRATCH_SIZE); index: (pieces, LANE_COUNT) int32.
         arenas: (blocks, 4 * arena nodes) result [kg m/s, kg].
     """
-    for piece in prange(pieces.size - 1):
+    for index_of_piece in prange(pieces.size - 1):
+        piece = spread(index_of_piece, pieces.size - 1)
         for block in range(pieces[piece], pieces[piece + 1]):
             if not is_waiting[block]:
                 continue

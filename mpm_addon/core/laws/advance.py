@@ -6,6 +6,7 @@ from numba import prange
 from numba.extending import overload
 
 from ..kernels.arithmetic import absolute, constant, maximum, sqrt
+from ..kernels.blocks import spread
 from ..kernels.gather import flip_velocity, gather_arena, gather_slots
 from ..kernels.linalg import squared_norm
 from ..kernels.rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
@@ -128,7 +129,8 @@ def advance_particles(
     step = dt / spacing
     dimension = dimension_of(scheme)
     per_volume = 1.0 / spacing**dimension
-    for piece in prange(pieces.size - 1):
+    for index_of_piece in prange(pieces.size - 1):
+        piece = spread(index_of_piece, pieces.size - 1)
         table = scratch[piece]
         numbers = index[piece]
         fastest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
