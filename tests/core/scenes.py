@@ -1,5 +1,9 @@
 """Small scenes for the tests of the solver."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,3 +59,27 @@ def four_materials(frames: int = 6, **solver: Any) -> Scene:
 
 def total_momentum(frame: Any) -> np.ndarray:
     return np.array(frame.statistics.momentum)
+
+
+DIGEST = """
+import hashlib
+from mpm_addon.core import simulate
+digest = hashlib.sha256()
+for scene in scenes:
+    for frame in simulate(scene):
+        for name in frame.attributes:
+            digest.update(frame.attribute(name).tobytes())
+print(digest.hexdigest())
+"""
+
+
+def digests_by_threads(made: str) -> set[str]:
+    """The digests of all frames on 1, 2 and 4 threads, each in a process of its own; `made` is source that makes `scenes`."""
+    root = Path(__file__).parents[2]
+    found = set()
+    for threads in ("1", "2", "4"):
+        environment = {**os.environ, "NUMBA_NUM_THREADS": threads, "PYTHONPATH": str(root)}
+        command = [sys.executable, "-c", f"{made}\n{DIGEST}"]
+        result = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
+        found.add(result.stdout.strip())
+    return found

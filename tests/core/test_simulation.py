@@ -1,10 +1,6 @@
 """The solver as a whole: conservation, closed forms, boundaries, determinism, recovery."""
 
-import os
-import subprocess
-import sys
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +13,7 @@ from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.kernels.rows import DEFORMATION
 from mpm_addon.core.simulation import Progress, Simulation
 from mpm_addon.core.stepper import Stepper
-from tests.core.scenes import LATTICE, box, four_materials, material, scene
+from tests.core.scenes import LATTICE, box, digests_by_threads, four_materials, material, scene
 
 GRAVITY = 9.81
 
@@ -249,26 +245,9 @@ def test_a_snapshot_continues_with_the_same_bytes() -> None:
             assert same_bytes(frame, frames[frame.number])
 
 
-THREADED = """
-import hashlib
-from mpm_addon.core import simulate
-from tests.core.scenes import four_materials
-digest = hashlib.sha256()
-for frame in simulate(four_materials()):
-    for name in frame.attributes:
-        digest.update(frame.attribute(name).tobytes())
-print(digest.hexdigest())
-"""
-
-
 def test_any_number_of_threads_gives_the_same_bytes() -> None:
-    root = Path(__file__).parents[2]
-    digests = set()
-    for threads in ("1", "2", "4"):
-        environment = {**os.environ, "NUMBA_NUM_THREADS": threads, "PYTHONPATH": str(root)}
-        result = subprocess.run([sys.executable, "-c", THREADED], cwd=root, env=environment, capture_output=True, text=True, check=True)
-        digests.add(result.stdout.strip())
-    assert len(digests) == 1
+    made = "from tests.core.scenes import four_materials\nscenes = [four_materials()]"
+    assert len(digests_by_threads(made)) == 1
 
 
 def spoil(simulation: Simulation) -> None:
