@@ -3,7 +3,7 @@
 Scalars are computed without fastmath; lanes carry flags of their own (see `vector`).
 
 Numba keys a kernel's cached code on the kernel's own file, so that a law edited in another file would come back stale. The
-cache folder is therefore named by a hash of all sources of the core.
+cache folder is therefore named by a hash of all sources in the packages that hold kernels; the core's own modules hold none.
 """
 
 import hashlib
@@ -22,11 +22,14 @@ from numba.extending import register_jitable
 from . import arithmetic, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
 
 
+PACKAGES_WITH_KERNELS = ("geometry", "kernels", "laws")
+
+
 def source_hash() -> str:
-    """A hash of the core's sources, of the compiler's versions and of the width of the lanes."""
+    """A hash of the sources of all kernels, of the compiler's versions and of the width of the lanes."""
     core = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {vector.LANE_COUNT}".encode())
-    for source in sorted(core.rglob("*.py")):
+    for source in sorted(source for package in PACKAGES_WITH_KERNELS for source in (core / package).rglob("*.py")):
         digest.update(source.relative_to(core).as_posix().encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
