@@ -21,7 +21,6 @@ from numba.extending import register_jitable
 
 from . import arithmetic, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
 
-
 PACKAGES_WITH_KERNELS = ("geometry", "kernels", "laws")
 
 
