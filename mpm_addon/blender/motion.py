@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.description import Motion
+from ..core.animation import Motion
 from ..core.errors import SceneError
 from .blender_types import BlenderObject, Context
 from .meshes import Floats, matrix_array

@@ -7,14 +7,17 @@ these; the solver trusts them.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, check_motion_turn
 from .errors import SceneError
+from .force import Force
 from .laws.law import Law
-from .parameters import parameter, suggestion, validate
+from .painting import Painting
+from .parameters import parameter, parameters_of, suggestion, validate
 
 SURFACES = ("slip", "sticky", "separate")
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
@@ -86,10 +89,15 @@ class Solver:
     time_step: float | None = parameter(None, unit="s", above=0.0, example=1e-4, help="Fixed step; automatic where it is not given")
     precision: str = parameter("float32", choices=("float32", "float64"), help="Numbers that the solver computes with")
     seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Seed of every random choice")
-    gravity: tuple[float, float, float] = parameter((0.0, 0.0, -9.81), unit="m/s^2", help="Acceleration of gravity")
+    max_speed: float | None = parameter(
+        None, unit="m/s", above=0.0, example=10.0, is_animatable=True, help="No matter moves faster than this"
+    )
+    gravity: tuple[float, float, float] = parameter((0.0, 0.0, -9.81), unit="m/s^2", is_animatable=True, help="Acceleration of gravity")
+    animation: Animation | None = None
 
     def __post_init__(self) -> None:
         validate(self, "solver")
+        check_animation(self.animation, animatable_parameters(Solver), "solver")
 
 
 @dataclass(frozen=True)
@@ -138,33 +146,14 @@ class Material:
 
     name: str
     law: Law
+    animation: Animation | None = None
 
     def __post_init__(self) -> None:
-        self.law.check(f'Material "{self.name}"')
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """Where a collider is: world from local, at given frames.
-
-    Attributes:
-        frames: frame numbers (k,), ascending; they may be fractions.
-        matrices: world from local (k, 4, 4) for a rigid collider, or None.
-        vertices: world positions (k, n, 3) of a deforming mesh's vertices, or None.
-    """
-
-    frames: Floats
-    matrices: Floats | None = None
-    vertices: Floats | None = None
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the arrays are equal by value."""
-        if not isinstance(other, Motion):
-            return NotImplemented
-        pairs = ((self.frames, other.frames), (self.matrices, other.matrices), (self.vertices, other.vertices))
-        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)  # type: ignore[arg-type]
-
-    __hash__ = None  # type: ignore[assignment]
+        subject = f'Material "{self.name}"'
+        self.law.check(subject)
+        # the mass of a particle is given when it is emitted
+        numbers = {each.name: each for each in parameters_of(type(self.law)) if each.kind == "number" and each.name != "density"}
+        check_animation(self.animation, numbers, subject)
 
 
 @dataclass(frozen=True)
@@ -178,9 +167,26 @@ class Emitter:
     frame_start: int | None = parameter(None, example=1, help="First frame of emission; the scene's first where it is not given")
     frame_end: int | None = parameter(None, example=48, help="Last frame of emission; the scene's last where it is not given")
     interval: int = parameter(10, unit="frames", minimum=1, help="Frames between two emissions in mode repeat")
-    velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Velocity at the start")
+    enabled: bool = parameter(True, is_animatable=True, help="Whether it emits")
+    source: str = parameter("volume", choices=("volume", "surface"), help="Emit in the inside, or in a layer at the surface")
+    flow_rate: float | None = parameter(
+        None,
+        unit="m^3/s",
+        minimum=0.0,
+        maximum=1e9,
+        example=0.01,
+        is_animatable=True,
+        help="Volume that mode inflow lets in at most; as much as finds room where it is not given",
+    )
+    velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", is_animatable=True, help="Velocity at the start")
+    normal_velocity: float = parameter(
+        0.0, unit="m/s", minimum=-1e6, maximum=1e6, is_animatable=True, help="Velocity along the outward normals of the shape"
+    )
+    inherit_velocity: float = parameter(
+        1.0, minimum=-10.0, maximum=10.0, is_animatable=True, help="Share of the object's own velocity that its particles get"
+    )
     angular_velocity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 0.0), unit="degrees/s", help="Rotation about the shape's centre at the start"
+        (0.0, 0.0, 0.0), unit="degrees/s", is_animatable=True, help="Rotation about the shape's centre at the start"
     )
     velocity_spread: float = parameter(
         0.0, unit="m/s", minimum=0.0, maximum=1e6, help="Random part of the start velocity: standard deviation along each axis"
@@ -197,16 +203,33 @@ class Emitter:
     mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's density")
     stiffness_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's stiffness")
     color: tuple[float, float, float, float] = parameter((1.0, 1.0, 1.0, 1.0), minimum=0.0, maximum=1.0, help="Colour for display")
+    goal: float = parameter(
+        0.0, minimum=0.0, maximum=1.0, is_animatable=True, help="How far particles are held to the moving shape: 1 holds, 0 leaves free"
+    )
+    goal_frequency: float = parameter(
+        10.0, unit="1/s", above=0.0, maximum=1e4, is_animatable=True, help="Frequency of the spring that pulls particles to the shape"
+    )
+    goal_damping: float = parameter(1.0, minimum=0.0, maximum=10.0, is_animatable=True, help="Damping ratio of that spring; 1 is critical")
+    motion: Motion | None = None
+    animation: Animation | None = None
+    painting: Painting | None = None
 
     def __post_init__(self) -> None:
         subject = f'Emitter "{self.name}"'
         validate(self, subject)
+        check_motion_scale(self.motion, subject)
+        check_animation(self.animation, animatable_parameters(Emitter), subject)
         if self.particles_per_cell is not None and self.particle_count is not None:
             raise SceneError(f"{subject}: particles_per_cell and particle_count are both given; give one of them.")
         if not self.shape.can_emit:
             raise SceneError(f"{subject}: a {self.shape.kind} has no inside to fill; use a closed shape.")
         self.shape.check(subject)
-        self.shape.check_inside(subject)
+        if self.source == "volume":
+            self.shape.check_inside(subject)
+        elif self.shape.kind == "points":
+            raise SceneError(f'{subject}: points have no surface; use source "volume".')
+        if self.painting is not None:
+            self.painting.check(*_point_counts(self.shape, subject), subject)
         if self.mode == "inflow" and self.shape.kind == "points":
             raise SceneError(f'{subject}: points cannot flow in, they have no inside; use mode "once" or "repeat".')
 
@@ -218,25 +241,48 @@ class Collider:
     name: str
     shape: Shape
     surface: str = parameter("separate", choices=SURFACES, help="sticky holds matter, slip lets it slide, separate lets it leave too")
-    friction: float = parameter(0.0, minimum=0.0, maximum=100.0, help="Coulomb friction coefficient")
+    friction: float = parameter(0.0, minimum=0.0, maximum=100.0, is_animatable=True, help="Coulomb friction coefficient")
+    enabled: bool = parameter(True, is_animatable=True, help="Whether it is there")
+    dynamic: bool = parameter(False, help="Whether matter, gravity and other colliders move it")
+    density: float = parameter(
+        500.0, unit="kg/m^3", above=0.0, maximum=1e6, help="Mass over volume of a dynamic collider, where mass is not given"
+    )
+    mass: float | None = parameter(None, unit="kg", above=0.0, maximum=1e12, example=1.0, help="Mass of a dynamic collider")
+    velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Velocity of a dynamic collider at the start")
+    angular_velocity: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 0.0), unit="degrees/s", help="Rotation of a dynamic collider about its centre of mass at the start"
+    )
     motion: Motion | None = None
+    animation: Animation | None = None
 
     def __post_init__(self) -> None:
         subject = f'Collider "{self.name}"'
         validate(self, subject)
-        if self.motion is not None and self.motion.matrices is not None:
-            _check_scale(self.motion.frames, self.motion.matrices, subject)
+        check_motion_scale(self.motion, subject)
+        check_animation(self.animation, animatable_parameters(Collider), subject)
         if not self.shape.can_collide:
             raise SceneError(f"{subject}: a {self.shape.kind} has no surface; use another shape.")
         self.shape.check(subject)
 
 
 @dataclass(frozen=True)
-class Force:
-    """A force field; read and kept, its parameters by name."""
+class Outflow:
+    """A shape in which matter vanishes."""
 
-    kind: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    name: str
+    shape: Shape
+    enabled: bool = parameter(True, is_animatable=True, help="Whether matter vanishes in it")
+    motion: Motion | None = None
+    animation: Animation | None = None
+
+    def __post_init__(self) -> None:
+        subject = f'Outflow "{self.name}"'
+        validate(self, subject)
+        if not self.shape.can_collide:
+            raise SceneError(f"{subject}: a {self.shape.kind} has no inside; use another shape.")
+        self.shape.check(subject)
+        check_motion_scale(self.motion, subject)
+        check_animation(self.animation, animatable_parameters(Outflow), subject)
 
 
 @dataclass(frozen=True)
@@ -251,6 +297,7 @@ class Scene:
     domain: Domain = field(default_factory=Domain)
     colliders: tuple[Collider, ...] = ()
     forces: tuple[Force, ...] = ()
+    outflows: tuple[Outflow, ...] = ()
 
     def __post_init__(self) -> None:
         for emitter in self.emitters:
@@ -264,9 +311,10 @@ class Scene:
             _check_emission_frames(emitter, self.time)
             if emitter.mode == "inflow":
                 _check_flow(emitter, self.solver.dimension)
-        for collider in self.colliders:
-            if self.solver.dimension == 2 and collider.motion is not None and collider.motion.matrices is not None:
-                _check_turn(collider.motion.frames, collider.motion.matrices, f'Collider "{collider.name}"')
+        if self.solver.dimension == 2:
+            for noun, group in (("Emitter", self.emitters), ("Collider", self.colliders), ("Outflow", self.outflows)):
+                for each in group:
+                    check_motion_turn(each.motion, f'{noun} "{each.name}"')
 
     def _check_size(self, emitter: Emitter) -> None:
         """Check that an emitter is at least one cell thick. Raises SceneError."""
@@ -280,6 +328,14 @@ class Scene:
                 f'Emitter "{emitter.name}": grid_spacing {self.solver.grid_spacing:g} m is larger than the object '
                 f"({size:g} m); use at most {size / 4:.3g} m."
             )
+
+
+def _point_counts(shape: Shape, subject: str) -> tuple[int, int]:
+    """The vertices and triangles, or the points, that values can be painted on."""
+    vertices = getattr(shape, "vertices", getattr(shape, "position", None))
+    if vertices is None:
+        raise SceneError(f"{subject}: a {shape.kind} has no vertices to paint on; use a mesh or points.")
+    return len(vertices), len(getattr(shape, "triangles", ()))
 
 
 def _check_emission_frames(emitter: Emitter, time: Time) -> None:
@@ -311,28 +367,3 @@ def _check_flow(emitter: Emitter, dimension: int) -> None:
         shown = ", ".join(f"{part:g}" for part in emitter.angular_velocity)
         remedy = "0" if dimension == 2 else "an axis along the velocity, or 0"
         raise SceneError(f"{subject}: angular_velocity ({shown}) degrees/s turns across the flow; with mode inflow use {remedy}.")
-
-
-def _check_scale(frames: Floats, matrices: Floats, subject: str) -> None:
-    """Refuse poses that stretch a shape: a signed distance survives a uniform, constant scale alone."""
-    scales = np.linalg.norm(np.asarray(matrices, np.float64)[:, :3, :3], axis=1)
-    wanted = scales[0].mean()
-    wrong = np.flatnonzero((np.abs(scales - wanted) > 1e-3 * wanted).any(axis=1))
-    if len(wrong):
-        shown = ", ".join(f"{scale:g}" for scale in scales[wrong[0]])
-        raise SceneError(
-            f"{subject}: motion at frame {frames[wrong[0]]:g} scales the shape by ({shown}); "
-            f"use one scale along all axes and at all frames ({wanted:g}), and put the rest into the shape."
-        )
-
-
-def _check_turn(frames: Floats, matrices: Floats, subject: str) -> None:
-    """Refuse poses of two dimensions that turn a shape's own x-z plane, in which it is cut, out of the world's."""
-    axes = np.asarray(matrices, np.float64)[:, :3, :3]
-    out = np.abs(np.stack([axes[:, 1, 0], axes[:, 1, 2], axes[:, 0, 1], axes[:, 2, 1]])).max(axis=0)
-    wrong = np.flatnonzero(out > 1e-5 * np.abs(axes).max(axis=(1, 2)))
-    if len(wrong):
-        raise SceneError(
-            f"{subject}: motion at frame {frames[wrong[0]]:g} turns the shape out of the x-z plane; in 2D let it turn about y alone, "
-            "and put any other rotation into the shape."
-        )

@@ -32,6 +32,7 @@ class Parameter:
         size: the number of components of a vector.
         optional: whether None is allowed.
         example: a typical value, shown first in the interface where there is no default.
+        is_animatable: whether an animation may change it.
         help: one sentence for tooltips and documentation.
     """
 
@@ -47,6 +48,7 @@ class Parameter:
     size: int = 0
     optional: bool = False
     example: Any = None
+    is_animatable: bool = False
     help: str = ""
 
     @property

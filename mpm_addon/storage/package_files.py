@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.description import Motion, Shape
+from ..core.animation import Animation, Motion
+from ..core.description import Shape
 from ..core.errors import SceneError
 from ..core.geometry.shapes import SHAPES
+from ..core.painting import Painting
 from .arrays import ArrayFileError, Arrays, read_arrays
 from .meshes import read_mesh
 from .toml_tables import Table, check_keys, declared_values, look_up, parameter_names, table_of
@@ -60,6 +62,14 @@ class PackageReader:
         """The motion in the .npz file `name`. Raises SceneError where it is missing, damaged or not a motion."""
         return self._read(read_motion, self.path(name, subject), subject)
 
+    def animation(self, name: Any, subject: str) -> Animation:
+        """The animation in the .npz file `name`. Raises SceneError where it is missing, damaged or not an animation."""
+        return self._read(read_animation, self.path(name, subject), subject)
+
+    def painting(self, name: Any, subject: str) -> Painting:
+        """The painted attributes in the .npz file `name`. Raises SceneError where it is missing or damaged."""
+        return self._read(read_painting, self.path(name, subject), subject)
+
     def path(self, name: Any, subject: str) -> Path:
         """The file that a relative path names.
 
@@ -106,6 +116,14 @@ class PackageWriter:
         given = {name: np.asarray(array) for name, array in arrays.items() if array is not None}
         return self._store(f"{owner}_motion", given)
 
+    def animation(self, animation: Animation, owner: str) -> str:
+        """The file name of an animation."""
+        return self._store(f"{owner}_animation", {"frame": animation.frames, **animation.values})
+
+    def painting(self, painting: Painting, owner: str) -> str:
+        """The file name of painted attributes."""
+        return self._store(f"{owner}_painting", dict(painting.values))
+
 
 def read_mesh_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a mesh file. Raises ArrayFileError."""
@@ -128,9 +146,7 @@ def read_point_arrays(path: Path) -> dict[str, NDArray[Any] | None]:
 def read_motion(path: Path) -> Motion:
     """The motion in a file: frame (k,), and matrix (k, 4, 4) or vertices (k, n, 3). Raises ArrayFileError."""
     arrays = _known_arrays(path, {"frame": True, "matrix": False, "vertices": False})
-    frames = _floats(arrays, "frame", (-1,))
-    if not len(frames) or np.any(np.diff(frames) <= 0):
-        raise ArrayFileError("has frames that do not ascend; give each frame once, in order")
+    frames = _frames(arrays)
     if ("matrix" in arrays) == ("vertices" in arrays):
         raise ArrayFileError('needs either "matrix" (k, 4, 4) or "vertices" (k, n, 3); give one of them')
     if "vertices" in arrays:
@@ -141,10 +157,40 @@ def read_motion(path: Path) -> Motion:
     return Motion(frames, matrices=matrices)
 
 
-def _known_arrays(path: Path, known: dict[str, bool]) -> dict[str, NDArray[Any]]:
+def read_animation(path: Path) -> Animation:
+    """The animation in a file: frame (k,), and under the name of each parameter (k,) or (k, components). Raises ArrayFileError."""
+    arrays = _arrays_of_numbers(path)
+    if "frame" not in arrays or len(arrays) < 2:
+        raise ArrayFileError('needs "frame" (k,) and the values of at least one parameter, under its name')
+    frames = _frames(arrays)
+    values = {}
+    for name, array in arrays.items():
+        if name != "frame":
+            values[name] = _floats(arrays, name, (len(frames), -1) if array.ndim == 2 else (len(frames),))
+    return Animation(frames, values)
+
+
+def read_painting(path: Path) -> Painting:
+    """The painted attributes in a file, an array each under its name; see `Painting`. Raises ArrayFileError."""
+    arrays = _arrays_of_numbers(path)
+    return Painting({name: _floats(arrays, name, (-1,) * array.ndim) for name, array in arrays.items()})
+
+
+def _frames(arrays: Table) -> NDArray[np.float64]:
+    frames = _floats(arrays, "frame", (-1,))
+    if not len(frames) or np.any(np.diff(frames) <= 0):
+        raise ArrayFileError("has frames that do not ascend; give each frame once, in order")
+    return frames
+
+
+def _arrays_of_numbers(path: Path) -> Arrays:
     if path.suffix.lower() != ".npz":
         raise ArrayFileError("is no .npz file; write the arrays with numpy.savez")
-    arrays = read_arrays(path)
+    return read_arrays(path)
+
+
+def _known_arrays(path: Path, known: dict[str, bool]) -> dict[str, NDArray[Any]]:
+    arrays = _arrays_of_numbers(path)
     for name in arrays:
         if name not in known:
             raise ArrayFileError(f'has an unknown array "{name}"; known are {", ".join(known)}')

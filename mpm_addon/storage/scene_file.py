@@ -4,8 +4,9 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Force, Material, Scene, Side, Solver, Time
+from ..core.description import SIDES, Collider, Domain, Emitter, Material, Outflow, Scene, Side, Solver, Time
 from ..core.errors import MpmError, SceneError
+from ..core.force import FORCE_KINDS, Force
 from ..core.laws import LAWS
 from ..core.parameters import suggestion
 from .package_files import PackageReader
@@ -15,10 +16,8 @@ from .variants import entry_name, variants_of, with_changes
 
 SCENE_SCHEMA = 1
 SCENE_FILE = "scene.toml"
-FORCE_KINDS = ("point", "wind", "vortex", "turbulence", "drag")
-FORCE_KEYS = ("kind", "name", "strength", "radius", "falloff", "center", "direction", "motion")
 _WORDS = ("description", "source")
-_SECTIONS = ("schema", "name", *_WORDS, "time", "solver", "domain", "materials", "emitters", "colliders", "forces", "variants")
+_SECTIONS = ("schema", "name", *_WORDS, "time", "solver", "domain", "materials", "emitters", "colliders", "forces", "outflows", "variants")
 
 
 def scene_path(path: str | Path) -> Path:
@@ -97,12 +96,13 @@ def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Sce
     return Scene(
         name=_name(table, file.resolve().parent.name if file.name == SCENE_FILE else file.stem, subject),
         time=_read_time(table.get("time", {})),
-        solver=_read_solver(table.get("solver")),
+        solver=_read_solver(table.get("solver"), reader),
         domain=_read_domain(table.get("domain", {})),
-        materials=_read_materials(table.get("materials")),
+        materials=_read_materials(table.get("materials"), reader),
         emitters=tuple(_read_emitter(*entry, reader) for entry in _entries(table, "emitters", "Emitter")),
         colliders=tuple(_read_collider(*entry, reader) for entry in _entries(table, "colliders", "Collider")),
         forces=tuple(_read_force(*entry, reader) for entry in _entries(table, "forces", "Force")),
+        outflows=tuple(_read_outflow(*entry, reader) for entry in _entries(table, "outflows", "Outflow")),
     )
 
 
@@ -125,17 +125,17 @@ def _read_time(table: Any) -> Time:
     return Time(**declared_values(Time, table, "time"))
 
 
-def _read_solver(table: Any) -> Solver:
+def _read_solver(table: Any, reader: PackageReader) -> Solver:
     if table is None:
         raise SceneError("solver: the section is missing; give [solver] with grid_spacing, in metres.")
-    check_keys(table, parameter_names(Solver), "solver")
+    check_keys(table, (*parameter_names(Solver), "animation"), "solver")
     step = table.get("time_step")
     if step == "auto":
         table = {key: value for key, value in table.items() if key != "time_step"}
     elif isinstance(step, str):
         hint = suggestion(step, ["auto"])
         raise SceneError(f'solver: time_step "{step}" is not allowed{hint}; use "auto" or seconds.')
-    return Solver(**declared_values(Solver, table, "solver"))
+    return Solver(**declared_values(Solver, table, "solver"), **_changes(table, "solver", reader))
 
 
 def _read_domain(table: Any) -> Domain:
@@ -160,13 +160,19 @@ def _read_domain(table: Any) -> Domain:
     return Domain(**values, sides=sides)
 
 
-def _read_materials(table: Any) -> dict[str, Material]:
+def _changes(table: Table, subject: str, reader: PackageReader) -> dict[str, Any]:
+    """What a table says about change over time: `motion` and `animation`, where they are given."""
+    read = {"motion": reader.motion, "animation": reader.animation}
+    return {key: read[key](table[key], subject) for key in read if key in table}
+
+
+def _read_materials(table: Any, reader: PackageReader) -> dict[str, Material]:
     if not isinstance(table, dict) or not table:
         raise SceneError('materials: none is given; add a section such as [materials.water] with law = "water".')
-    return {name: _read_material(name, entry) for name, entry in table.items()}
+    return {name: _read_material(name, entry, reader) for name, entry in table.items()}
 
 
-def _read_material(name: str, table: Any) -> Material:
+def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
     subject = f'Material "{name}"'
     if not isinstance(table, dict):
         raise SceneError(f'{subject}: {table!r} is not a table; use [materials.{name}] with law = "...".')
@@ -174,9 +180,10 @@ def _read_material(name: str, table: Any) -> Material:
         raise SceneError(f"{subject}: give one of law ({', '.join(LAWS)}) and preset.")
     preset = load_material_preset(_preset_name(table["preset"], subject)) if "preset" in table else None
     law = type(preset) if preset is not None else look_up(table["law"], LAWS, "law", subject)
-    check_keys(table, ("law", "preset", *parameter_names(law)), subject)
+    check_keys(table, ("law", "preset", *parameter_names(law), "animation"), subject)
     values = declared_values(law, table, subject)
-    return Material(name, dataclasses.replace(preset, **values) if preset is not None else law(**values))
+    full = dataclasses.replace(preset, **values) if preset is not None else law(**values)
+    return Material(name, full, **_changes(table, subject, reader))
 
 
 def _preset_name(name: Any, subject: str) -> str:
@@ -198,27 +205,30 @@ def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any]
 
 
 def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Emitter:
-    check_keys(table, ("name", "material", "shape", *parameter_names(Emitter)), subject)
+    check_keys(table, ("name", "material", "shape", *parameter_names(Emitter), "motion", "animation", "painting"), subject)
     material = table.get("material")
     if not isinstance(material, str):
         raise SceneError(f"{subject}: material {material!r} is not allowed; give the name of a material.")
-    values = declared_values(Emitter, table, subject)
+    values = {**declared_values(Emitter, table, subject), **_changes(table, subject, reader)}
+    if "painting" in table:
+        values["painting"] = reader.painting(table["painting"], subject)
     return Emitter(name=name, material=material, shape=reader.shape(table.get("shape"), subject), **values)
 
 
 def _read_collider(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Collider:
-    check_keys(table, ("name", "shape", "motion", *parameter_names(Collider)), subject)
-    values = declared_values(Collider, table, subject)
-    shape = reader.shape(table.get("shape"), subject)
-    motion = reader.motion(table["motion"], subject) if "motion" in table else None
-    return Collider(name=name, shape=shape, motion=motion, **values)
+    check_keys(table, ("name", "shape", *parameter_names(Collider), "motion", "animation"), subject)
+    values = {**declared_values(Collider, table, subject), **_changes(table, subject, reader)}
+    return Collider(name=name, shape=reader.shape(table.get("shape"), subject), **values)
+
+
+def _read_outflow(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Outflow:
+    check_keys(table, ("name", "shape", *parameter_names(Outflow), "motion", "animation"), subject)
+    values = {**declared_values(Outflow, table, subject), **_changes(table, subject, reader)}
+    return Outflow(name=name, shape=reader.shape(table.get("shape"), subject), **values)
 
 
 def _read_force(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Force:
-    """A force field: its kind and keys are checked here, its values where forces are computed."""
-    check_keys(table, FORCE_KEYS, subject)
-    look_up(table.get("kind"), dict.fromkeys(FORCE_KINDS), "force kind", subject)
-    values: dict[str, Any] = {key: value for key, value in table.items() if key != "kind"}
-    if "motion" in values:
-        values["motion"] = reader.motion(values["motion"], subject)
-    return Force(table["kind"], {**values, "name": name})
+    check_keys(table, ("name", *parameter_names(Force), "motion", "animation"), subject)
+    if "kind" not in table:
+        raise SceneError(f"{subject}: kind is missing; use one of {', '.join(FORCE_KINDS)}.")
+    return Force(name=name, **declared_values(Force, table, subject), **_changes(table, subject, reader))

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ..core.description import Collider, Domain, Emitter, Force, Motion, Scene
+from ..core.description import Collider, Domain, Emitter, Material, Outflow, Scene, Solver
 from ..core.errors import SceneError
+from ..core.force import Force
 from .arrays import Arrays, digest, write_arrays
 from .atomic import write_atomically
 from .installation import require
@@ -61,12 +62,13 @@ def scene_table(scene: Scene, writer: PackageWriter) -> dict[str, Any]:
         "schema": SCENE_SCHEMA,
         "name": scene.name,
         "time": table_of(scene.time),
-        "solver": {**table_of(scene.solver), "time_step": scene.solver.time_step or "auto"},
+        "solver": _solver_table(scene.solver, writer),
         "domain": _domain_table(scene.domain),
-        "materials": {name: {"law": material.law.name, **table_of(material.law)} for name, material in scene.materials.items()},
+        "materials": {name: _material_table(material, writer) for name, material in scene.materials.items()},
         "emitters": [_emitter_table(emitter, writer) for emitter in scene.emitters],
-        "colliders": [_collider_table(collider, writer) for collider in scene.colliders],
-        "forces": [_force_table(force, writer) for force in scene.forces],
+        "colliders": [_obstacle_table(collider, writer) for collider in scene.colliders],
+        "forces": [_common(force, writer) for force in scene.forces],
+        "outflows": [_obstacle_table(outflow, writer) for outflow in scene.outflows],
     }
     return {key: value for key, value in table.items() if value != []}
 
@@ -78,23 +80,32 @@ def _domain_table(domain: Domain) -> dict[str, Any]:
 
 
 def _emitter_table(emitter: Emitter, writer: PackageWriter) -> dict[str, Any]:
-    return {
-        "name": emitter.name,
-        "material": emitter.material,
-        **table_of(emitter),
-        "shape": writer.shape(emitter.shape, emitter.name),
-    }
+    table = {"material": emitter.material, "shape": writer.shape(emitter.shape, emitter.name), **_common(emitter, writer)}
+    return table if emitter.painting is None else {**table, "painting": writer.painting(emitter.painting, emitter.name)}
 
 
-def _collider_table(collider: Collider, writer: PackageWriter) -> dict[str, Any]:
-    table = {"name": collider.name, **table_of(collider), "shape": writer.shape(collider.shape, collider.name)}
-    return table if collider.motion is None else {**table, "motion": writer.motion(collider.motion, collider.name)}
+def _obstacle_table(obstacle: Collider | Outflow, writer: PackageWriter) -> dict[str, Any]:
+    return {"shape": writer.shape(obstacle.shape, obstacle.name), **_common(obstacle, writer)}
 
 
-def _force_table(force: Force, writer: PackageWriter) -> dict[str, Any]:
-    name = str(force.parameters.get("name", force.kind))
-    values = {key: writer.motion(value, name) if isinstance(value, Motion) else value for key, value in force.parameters.items()}
-    return {"kind": force.kind, **values}
+def _common(thing: Emitter | Collider | Outflow | Force, writer: PackageWriter) -> dict[str, Any]:
+    """Name, parameters and change over time."""
+    table = {"name": thing.name, **table_of(thing)}
+    if thing.motion is not None:
+        table["motion"] = writer.motion(thing.motion, thing.name)
+    if thing.animation is not None:
+        table["animation"] = writer.animation(thing.animation, thing.name)
+    return table
+
+
+def _material_table(material: Material, writer: PackageWriter) -> dict[str, Any]:
+    table = {"law": material.law.name, **table_of(material.law)}
+    return table if material.animation is None else {**table, "animation": writer.animation(material.animation, material.name)}
+
+
+def _solver_table(solver: Solver, writer: PackageWriter) -> dict[str, Any]:
+    table = {**table_of(solver), "time_step": solver.time_step or "auto"}
+    return table if solver.animation is None else {**table, "animation": writer.animation(solver.animation, "solver")}
 
 
 def _slug(text: str) -> str:

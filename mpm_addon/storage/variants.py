@@ -8,10 +8,16 @@ from ..core.parameters import suggestion
 from .toml_tables import Table, check_keys
 
 # Lists whose entries a variant finds by their names, and what a person calls an entry.
-_LISTS = {"emitters": "Emitter", "colliders": "Collider", "forces": "Force"}
+_LISTS = {"emitters": "Emitter", "colliders": "Collider", "forces": "Force", "outflows": "Outflow"}
 
 # Keys of which one makes a new entry whole.
-_WHOLE = {"materials": ("law", "preset"), "emitters": ("shape",), "colliders": ("shape",), "forces": ("kind",)}
+_WHOLE = {
+    "materials": ("law", "preset"),
+    "emitters": ("shape",),
+    "colliders": ("shape",),
+    "forces": ("kind",),
+    "outflows": ("shape",),
+}
 
 _KEYS = ("description", "leave_out", "time", "solver", "domain", *_WHOLE)
 
@@ -41,8 +47,8 @@ def variants_of(table: Table, subject: str) -> dict[str, Table]:
 def with_changes(table: Table, changes: Table, variant: str) -> dict[str, Any]:
     """A scene file's tables with the changes of a variant in them.
 
-    Tables are merged key by key; one that gives `kind`, `law` or `preset` replaces the scene's. Emitters, colliders and forces are
-    found by their names. A name that the scene lacks is a new entry, at the end; `leave_out` names those that are not there.
+    Tables are merged key by key; one that gives `kind`, `law` or `preset` replaces the scene's. Emitters, colliders, forces and
+    outflows are found by their names. A name that the scene lacks is a new entry, at the end; `leave_out` names those that are not there.
 
     Args:
         table: the scene file, already known to be right without its variants.
@@ -103,7 +109,9 @@ def _merged(known: Table, changes: Table) -> dict[str, Any]:
 
 def _check_left_out(names: Any, known: list[str], subject: str) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise SceneError(f"{subject}: leave_out {names!r} is not allowed; give a list of names of emitters, colliders and forces.")
+        raise SceneError(
+            f"{subject}: leave_out {names!r} is not allowed; give a list of names of emitters, colliders, forces and outflows."
+        )
     for name in names:
         if name not in known:
             raise SceneError(f'{subject}: leave_out "{name}" is unknown{suggestion(name, known)}; use names of {", ".join(known)}.')

@@ -90,7 +90,7 @@ def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
 
 def test_forces_that_are_not_computed_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "scene.toml").write_text(SCENE + '[[forces]]\nkind = "wind"\nstrength = 1.0\n')
-    assert "wind" in complaint("bake", tmp_path, "--cache", tmp_path / "cache")
+    assert "force_1" in complaint("bake", tmp_path, "--cache", tmp_path / "cache")
 
 
 def test_with_json_the_error_is_an_event_too(tmp_path: Path) -> None:

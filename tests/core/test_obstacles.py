@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import obstacles, simulate
-from mpm_addon.core.description import Collider, Domain, Emitter, Motion, Scene, Side
+from mpm_addon.core.animation import Motion
+from mpm_addon.core.description import Collider, Domain, Emitter, Scene, Side
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.simulation import Simulation
 from mpm_addon.core.stepper import Stepper

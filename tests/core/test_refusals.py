@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import evaluate_law, simulate
-from mpm_addon.core.description import Collider, Domain, Emitter, Motion, Side
+from mpm_addon.core.animation import Motion
+from mpm_addon.core.description import Collider, Domain, Emitter, Side
 from mpm_addon.core.errors import MpmError, SceneError
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.sphere import Sphere

@@ -183,7 +183,7 @@ def test_open_sides_delete_and_count() -> None:
 
 
 def test_a_moving_collider_pushes_matter_ahead() -> None:
-    from mpm_addon.core.description import Motion
+    from mpm_addon.core.animation import Motion
 
     frames = np.array([1.0, 13.0])
     matrices = np.stack([np.eye(4), np.eye(4)])

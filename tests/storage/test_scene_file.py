@@ -105,7 +105,7 @@ def test_every_word_of_the_contract_arrives(folder: Path) -> None:
     (floor,) = scene.colliders
     assert (floor.surface, floor.friction, floor.shape) == ("slip", 0.2, Plane(point=(0, 0, 0), normal=(0, 0, 1)))
     assert scene.forces[0].kind == "wind"
-    assert scene.forces[0].parameters["strength"] == 3.0
+    assert (scene.forces[0].strength, scene.forces[0].direction) == (3.0, (1.0, 0.0, 0.0))
 
 
 def test_the_file_and_its_folder_are_the_same_scene(folder: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_motion_comes_from_its_file(folder: Path) -> None:
         ('surface = "slip"', 'surface = "slipp"', 'surface "slipp" is not allowed (did you mean "slip"?)'),
         ("sides.z_max", "sides.z_mx", 'domain.sides: unknown key "z_mx" (did you mean "z_max"?)'),
         ('surface = "open"', 'surfce = "open"', 'domain.sides.z_max: unknown key "surfce" (did you mean "surface"?)'),
-        ('kind = "wind"', 'kind = "wnd"', 'force kind "wnd" is unknown (did you mean "wind"?)'),
+        ('kind = "wind"', 'kind = "wnd"', 'kind "wnd" is not allowed (did you mean "wind"?)'),
         ('"auto"', '"auot"', 'solver: time_step "auot" is not allowed (did you mean "auto"?)'),
         ('kind = "box"\nmin', 'kind = "unbounded"\nmin', 'domain: min is for a box; add kind = "box" or remove min.'),
         ("schema = 1", "schema = 2", "schema 2 is not known to this version; use 1."),

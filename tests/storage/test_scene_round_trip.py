@@ -9,22 +9,24 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mpm_addon.core.animation import Animation, Motion
 from mpm_addon.core.description import (
     SIDES,
     Collider,
     Domain,
     Emitter,
-    Force,
     Material,
-    Motion,
+    Outflow,
     Scene,
     Side,
     Solver,
     Time,
 )  # fmt: skip
 from mpm_addon.core.errors import SceneError
+from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.shapes import SHAPES, Box, Mesh, Plane, Points, Sphere
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.painting import Painting
 from mpm_addon.core.parameters import Parameter, parameters_of
 from mpm_addon.storage import read_scene, scene_hash, write_scene
 
@@ -52,6 +54,8 @@ def values(declared: Parameter) -> st.SearchStrategy[Any]:
     """Values that a declared parameter allows."""
     if declared.choices:
         strategy: st.SearchStrategy[Any] = st.sampled_from(declared.choices)
+    elif declared.kind == "flag":
+        strategy = st.booleans()
     elif declared.kind == "integer":
         strategy = st.integers(int(declared.minimum or 1), int(min(declared.maximum or 1000, 1000)))
     elif declared.kind == "vector":
@@ -110,15 +114,47 @@ domains = st.one_of(
         sides=st.dictionaries(st.sampled_from(SIDES), instances(Side)),
     ),
 )
+rigid_motions = motions.filter(lambda motion: motion is None or motion.matrices is not None)
+
+
+def animations(**values: Any) -> st.SearchStrategy[Any]:
+    """None, or values of some parameters at two frames."""
+    arrays = {name: np.asarray(value, np.float64) for name, value in values.items()}
+    return st.sampled_from([None, Animation(np.array([1.0, 4.5]), arrays)])
+
+
 forces = st.builds(
-    Force,
-    kind=st.sampled_from(["point", "wind"]),
-    parameters=st.fixed_dictionaries({"name": names, "strength": st.floats(-5, 5), "center": st.just([0.0, 1.0, 2.0])}),
+    lambda name, motion, animation, other: dataclasses.replace(other, name=name, motion=motion, animation=animation),
+    names,
+    rigid_motions,
+    animations(strength=[1.0, -2.0], enabled=[0.0, 1.0]),
+    instances(Force, name="x"),
 )
+outflows = st.builds(
+    Outflow,
+    name=names,
+    shape=st.just(Sphere(radius=0.5)),
+    enabled=st.booleans(),
+    motion=rigid_motions,
+    animation=animations(enabled=[1.0, 0.0]),
+)
+paintings = st.sampled_from(
+    [
+        None,
+        Painting({"stiffness": np.array([1.0, 2.0, 3.0, 4.0]), "UVMap": np.linspace(0.0, 1.0, 24).reshape(4, 3, 2)}),
+        Painting({"temperature": np.arange(8.0).reshape(4, 2)}),
+    ]
+)
+
+
+def _painted(shape: Any, painting: Painting | None) -> Painting | None:
+    return painting if shape.kind == "mesh" else None
 
 
 def _flowing(emitter: Emitter, shape: Any) -> dict[str, Any]:
     """What an emitter needs so that it can be an inflow: an inside, a velocity and no turn across it."""
+    if shape.kind == "points" and emitter.source == "surface":
+        return {"mode": "once", "source": "volume"}
     if emitter.mode != "inflow":
         return {}
     return {"mode": "once"} if shape.kind == "points" else {"velocity": (1.5, 0.0, -0.5), "angular_velocity": (0.0, 0.0, 0.0)}
@@ -131,8 +167,11 @@ def scenes(draw: st.DrawFn) -> Scene:
     # an emitter must emit within the scene's frames
     frames = st.lists(st.integers(time.frame_start, time.frame_end), min_size=2, max_size=2).map(sorted)
     emitters = st.builds(
-        lambda name, material, shape, frames, other: dataclasses.replace(
+        lambda name, material, shape, frames, other, motion, animation, painting: dataclasses.replace(
             other,
+            motion=motion,
+            animation=animation,
+            painting=_painted(shape, painting),
             name=name,
             material=material,
             shape=shape,
@@ -145,6 +184,9 @@ def scenes(draw: st.DrawFn) -> Scene:
         emitter_shapes,
         frames,
         instances(Emitter, name="x", material="x", shape=Sphere(radius=1.0)),
+        motions,
+        animations(velocity=[[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]], enabled=[1.0, 0.0]),
+        paintings,
     )
     colliders = st.builds(
         lambda name, shape, motion, other: dataclasses.replace(other, name=name, shape=shape, motion=motion),
@@ -156,12 +198,17 @@ def scenes(draw: st.DrawFn) -> Scene:
     return Scene(
         name=draw(names),
         time=time,
-        solver=dataclasses.replace(draw(instances(Solver)), grid_spacing=draw(st.floats(0.01, 1.0))),
+        solver=dataclasses.replace(
+            draw(instances(Solver)),
+            grid_spacing=draw(st.floats(0.01, 1.0)),
+            animation=draw(animations(gravity=[[0.0, 0.0, -9.81], [0.0, 0.0, 0.0]])),
+        ),
         domain=draw(domains),
         materials={name: Material(name, law) for name, law in materials.items()},
         emitters=tuple(draw(st.lists(emitters, max_size=3))),
         colliders=tuple(draw(st.lists(colliders, max_size=3))),
         forces=tuple(draw(st.lists(forces, max_size=2))),
+        outflows=tuple(draw(st.lists(outflows, max_size=2))),
     )
 
 

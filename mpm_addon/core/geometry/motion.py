@@ -7,7 +7,7 @@ constant rate (the geodesic of SO(3)). Before the first and after the last frame
 
 import numpy as np
 
-from ..description import Motion
+from ..animation import Motion
 from .rotation import Floats, rotation_matrix, rotation_vector
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from mpm_addon.core.description import Motion
+from mpm_addon.core.animation import Motion
 from mpm_addon.core.geometry.motion import pose_at, velocity_at
 from mpm_addon.core.geometry.rotation import euler_matrix, rotation_matrix, rotation_vector
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
-from mpm_addon.core.description import Motion
+from mpm_addon.core.animation import Motion
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.distance import distance_query
 from mpm_addon.core.geometry.motion import pose_at
