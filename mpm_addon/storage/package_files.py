@@ -189,7 +189,7 @@ def _arrays_of_numbers(path: Path) -> Arrays:
     return read_arrays(path)
 
 
-def _known_arrays(path: Path, known: dict[str, bool]) -> dict[str, NDArray[Any]]:
+def _known_arrays(path: Path, known: dict[str, bool]) -> Arrays:
     arrays = _arrays_of_numbers(path)
     for name in arrays:
         if name not in known:
