@@ -7,6 +7,8 @@ from ..kernels.compilation import kernel
 from .mesh_tree import STACK_SIZE
 
 QUERIES_PER_TASK = 256
+# squared lengths [m^2] below this are those of edges without length
+TINY = 1e-300
 
 
 @kernel(parallel=True)
@@ -17,6 +19,20 @@ def distances(tree, points, distance):
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]
             distance[query] = np.sqrt(nearest(tree, x, y, z, 0, stack, stack_distance)[0])
+
+
+@kernel(parallel=True)
+def find_closest(tree, points, triangles, weights):
+    """Write the nearest triangle of each point (n, 3) into triangles (n,), and where on it that is into weights (n, 3)."""
+    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+        stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+        found = 0
+        for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
+            x, y, z = points[query]
+            found = nearest(tree, x, y, z, found, stack, stack_distance)[1]
+            s, t = nearest_on_triangle(tree.triangles[found], x, y, z)
+            triangles[query] = tree.numbers[found]
+            weights[query, 0], weights[query, 1], weights[query, 2] = max(1.0 - s - t, 0.0), s, t
 
 
 @kernel
@@ -69,35 +85,39 @@ def _squared_distance_to_box(box, x, y, z):
 
 @kernel
 def _squared_distance(triangle, x, y, z):
-    """The squared distance to a triangle, by the region that the point projects to (Ericson 2005, section 5.1.5)."""
+    s, t = nearest_on_triangle(triangle, x, y, z)
+    dx = x - triangle[0] - s * triangle[3] - t * triangle[6]
+    dy = y - triangle[1] - s * triangle[4] - t * triangle[7]
+    dz = z - triangle[2] - s * triangle[5] - t * triangle[8]
+    return dx * dx + dy * dy + dz * dz
+
+
+@kernel
+def nearest_on_triangle(triangle, x, y, z):
+    """The nearest point of a triangle as (s, t), the first corner + s u + t v (Ericson 2005, section 5.1.5)."""
     px, py, pz = x - triangle[0], y - triangle[1], z - triangle[2]
     ux, uy, uz = triangle[3], triangle[4], triangle[5]
     vx, vy, vz = triangle[6], triangle[7], triangle[8]
     uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
     up, vp = ux * px + uy * py + uz * pz, vx * px + vy * py + vz * pz
-    # The nearest point is the first corner + s u + t v.
     determinant = uu * vv - uv * uv
     s, t = vv * up - uv * vp, uu * vp - uv * up
-    if s >= 0.0 and t >= 0.0 and s + t <= determinant:
-        s /= determinant
-        t /= determinant
-    else:
-        s, t = _nearest_on_edges(uu, uv, vv, up, vp)
-    dx, dy, dz = px - s * ux - t * vx, py - s * uy - t * vy, pz - s * uz - t * vz
-    return dx * dx + dy * dy + dz * dz
+    if s >= 0.0 and t >= 0.0 and s + t <= determinant and determinant > 0.0:
+        return s / determinant, t / determinant
+    return _nearest_on_edges(uu, uv, vv, up, vp)
 
 
 @kernel
 def _nearest_on_edges(uu, uv, vv, up, vp):
     """The coordinates (s, t) of the nearest point on a triangle's three edges."""
-    s = min(max(up / uu, 0.0), 1.0)
+    s = min(max(up / max(uu, TINY), 0.0), 1.0)
     best_s, best_t, best = s, 0.0, s * (s * uu - 2.0 * up)
-    t = min(max(vp / vv, 0.0), 1.0)
+    t = min(max(vp / max(vv, TINY), 0.0), 1.0)
     value = t * (t * vv - 2.0 * vp)
     if value < best:
         best_s, best_t, best = 0.0, t, value
     # On the edge from u to v: s = 1 - t.
-    t = min(max((uu - uv + vp - up) / (uu - 2.0 * uv + vv), 0.0), 1.0)
+    t = min(max((uu - uv + vp - up) / max(uu - 2.0 * uv + vv, TINY), 0.0), 1.0)
     s = 1.0 - t
     value = s * (s * uu - 2.0 * up) + t * (t * vv - 2.0 * vp) + 2.0 * s * t * uv
     if value < best:

@@ -22,6 +22,7 @@ class MeshTree(NamedTuple):
 
     Attributes:
         triangles: first corner and the two edges that start there [m], shape (m, 9), in the order of the leaves.
+        numbers: which of the given triangles each of them is, shape (m,).
         leaf_starts: first triangle of each leaf, and the triangle count at the end, shape ((k + 1) / 2 + 1,).
         boxes: lowest and highest corner of each node [m], shape (k, 6).
         moments: per node, shape (k, 13): centre of area (3), squared radius about it, area vector N (3), and the
@@ -29,6 +30,7 @@ class MeshTree(NamedTuple):
     """
 
     triangles: Floats
+    numbers: NDArray[np.int64]
     leaf_starts: NDArray[np.int64]
     boxes: Floats
     moments: Floats
@@ -37,8 +39,9 @@ class MeshTree(NamedTuple):
 def build_tree(corners: Floats) -> MeshTree:
     """A tree over triangles given by their corners [m], shape (m, 3, 3). Those without area are left out."""
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    corners = corners[areas > 1e-14 * float(np.ptp(corners.reshape(-1, 3), axis=0).max()) ** 2]
-    corners = np.ascontiguousarray(corners[np.argsort(morton_codes(corners.mean(axis=1)), kind="stable")])
+    numbers = np.flatnonzero(areas > 1e-14 * float(np.ptp(corners.reshape(-1, 3), axis=0).max()) ** 2)
+    numbers = numbers[np.argsort(morton_codes(corners[numbers].mean(axis=1)), kind="stable")]
+    corners = np.ascontiguousarray(corners[numbers])
     leaf_count = 1
     while leaf_count * TRIANGLES_PER_LEAF < len(corners):
         leaf_count *= 2
@@ -50,7 +53,7 @@ def build_tree(corners: Floats) -> MeshTree:
     _fill_inner_nodes(boxes, moments, area)
     _fill_radii(boxes, moments)
     triangles = np.concatenate([corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=1)
-    return MeshTree(triangles, leaf_starts, boxes, moments)
+    return MeshTree(triangles, numbers, leaf_starts, boxes, moments)
 
 
 def morton_codes(points: Floats) -> NDArray[np.uint64]:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import mesh_topology
-from .mesh_distance import distances
+from .mesh_distance import distances, find_closest
 from .mesh_topology import Floats, Integers
 from .mesh_tree import build_tree
 from .shapes.mesh import Mesh
@@ -29,6 +29,13 @@ class Surface:
         result = np.empty(len(local))
         distances(self.tree, local, result)
         return result
+
+    def closest(self, points: ArrayLike) -> tuple[Integers, Floats]:
+        """The nearest triangle of points (n, 3), shape (n,), and the weights of its corners there, shape (n, 3)."""
+        local = self._local(points)
+        triangles, weights = np.empty(len(local), np.int64), np.empty((len(local), 3))
+        find_closest(self.tree, local, triangles, weights)
+        return triangles, weights
 
     def winding_number(self, points: ArrayLike, *, far: float = FAR_FOR_NUMBERS) -> Floats:
         """The generalised winding number at points (n, 3), shape (n,)."""
@@ -64,6 +71,22 @@ def signed_distance(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike
         SceneError: the mesh has no faces, no area, an index out of range, or coordinates that are not finite.
     """
     return _checked_mesh(vertices, triangles).signed_distance(np.asarray(points, dtype=np.float64))
+
+
+def closest_points(mesh: Mesh, points: ArrayLike) -> tuple[Integers, Floats]:
+    """The nearest point of a mesh's own surface to each point, exact: on holes there is none.
+
+    Args:
+        mesh: any mesh that `Mesh.check` lets pass.
+        points: [m], shape (n, 3).
+
+    Returns:
+        triangles: row of `mesh.triangles` that holds the nearest point, shape (n,); of several one of them.
+            Triangles without area hold none.
+        barycentric: weights of its three corners there, at least 0 and 1 in sum, shape (n, 3). A value on the corners is at the
+            nearest point `(barycentric * values[mesh.triangles[triangles]]).sum(axis=1)`.
+    """
+    return mesh.surface.closest(points)
 
 
 def winding_number(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike) -> Floats:
