@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build lint bench docs sheet validate lock clean
+.PHONY: help setup demo gallery test build lint bench docs sheet validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ setup: ## make .venv ready: Python, locked packages, system libraries
 
 demo: build ## bake and render the demonstration scenes
 	@$(PYTHON) demo/run.py
+
+gallery: build ## bake and render every feature scene; GALLERY="drum fountain" for these alone
+	@$(PYTHON) demo/gallery.py $(GALLERY)
 
 test: setup ## run every test
 	@$(PYTHON) tools/run_tests.py

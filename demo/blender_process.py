@@ -30,8 +30,8 @@ class IsolatedBlender:
             if (site_packages / name).exists():
                 (self._packages / name).symlink_to(site_packages / name)
 
-    def run(self, script: str, *arguments: str, limit_seconds: float, on_poll: Callable[[], None] | None = None) -> None:
-        """Run a script of the demo and wait for its end. Its output goes to a file beside the user folder.
+    def run(self, script: str, *arguments: str, limit_seconds: float, on_poll: Callable[[], None] | None = None) -> str:
+        """Run a script of the demo and wait for its end. Its output goes to a file beside the user folder, and is returned.
 
         Args:
             script: file name in the demo's folder.
@@ -54,9 +54,10 @@ class IsolatedBlender:
             finally:
                 process.kill()
                 process.wait()
+        words = log.read_text(encoding="utf-8", errors="replace")
         if process.returncode != 0:
-            words = log.read_text(encoding="utf-8", errors="replace")
             raise DemoError(f"{script} ended with status {process.returncode}:\n{words[-3000:]}")
+        return words
 
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}

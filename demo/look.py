@@ -62,6 +62,11 @@ def paint() -> None:
         surface = _surface(bpy.data.materials[f"MPM {name}"])
         surface.inputs["Roughness"].default_value = roughness
         surface.inputs["Coat Weight"].default_value = coat
+    swell_particles()
+
+
+def swell_particles() -> None:
+    """Let the spheres of the particles overlap."""
     nodes = extension.module("blender.nodes")
     for item in particle_objects():
         nodes.set_input(item.modifiers[nodes.MODIFIER_NAME], nodes.RADIUS_SCALE, RADIUS_SCALE)

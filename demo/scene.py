@@ -47,7 +47,7 @@ def build() -> None:
 def add_colliders() -> None:
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, -0.05), scale=(3.2, 2.8, 0.1))
     _collider("Table", friction=0.6)
-    _add_turned("Bowl", [*BOWL_INSIDE, *BOWL_RIM, *BOWL_OUTSIDE], location=BOWL)
+    add_turned("Bowl", [*BOWL_INSIDE, *BOWL_RIM, *BOWL_OUTSIDE], location=BOWL)
     _collider("Bowl", friction=0.0)
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.3, 0.46, 0.17), rotation=(0.0, 0.55, 0.0), scale=(0.42, 0.72, 0.06))
     _bevel(0.012)
@@ -55,7 +55,7 @@ def add_colliders() -> None:
 
 
 def add_emitters() -> None:
-    _add_turned("Water", [*WATER_IN_BOWL, (0.0, WATER_IN_BOWL[-1][1])], location=BOWL)
+    add_turned("Water", [*WATER_IN_BOWL, (0.0, WATER_IN_BOWL[-1][1])], location=BOWL)
     _water("Water")
     _add_stream()
     _water("Stream")
@@ -144,7 +144,7 @@ def _bevel(width: float) -> None:
     bpy.ops.object.shade_smooth()
 
 
-def _add_turned(name: str, outline: list[tuple[float, float]], *, location: tuple[float, float, float]) -> None:
+def add_turned(name: str, outline: list[tuple[float, float]], *, location: tuple[float, float, float]) -> Any:
     """Add what an outline of (radius, height) makes when it is spun around the z axis."""
     mesh: Any = bmesh.new()
     vertices = [mesh.verts.new((radius, 0.0, height)) for radius, height in outline]
@@ -161,3 +161,4 @@ def _add_turned(name: str, outline: list[tuple[float, float]], *, location: tupl
     item.location = location
     context.collection.objects.link(item)
     context.view_layer.objects.active = item
+    return item

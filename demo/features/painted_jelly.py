@@ -1,0 +1,25 @@
+"""A vertex group makes one end of a beam a hundred times stiffer than the other; a colour attribute shows it."""
+
+import stage
+
+VIEW = stage.View(camera=(0.0, -2.0, 0.8), target=(0.0, 0.0, 0.3), stills=(1, 12, 24, 48))
+
+
+def build() -> None:
+    stage.new_file(frame_end=48, grid_spacing=0.02)
+    stage.table()
+    stage.collider(stage.cylinder("Bar", 0.06, 0.8, (0.0, 0.0, 0.28), rotation=(1.5708, 0.0, 0.0)), friction=0.8)
+    beam = stage.box("Beam", (0.9, 0.3, 0.14), (0.0, 0.0, 0.42))
+    stage.emitter(beam, "jelly")
+    cut = beam.modifiers.new("Cut", "SUBSURF")
+    cut.subdivision_type, cut.levels, cut.render_levels = "SIMPLE", 4, 4
+    stiff = beam.vertex_groups.new(name="Stiffness")
+    color = beam.data.attributes.new("color", "FLOAT_COLOR", "POINT")
+    for vertex in beam.data.vertices:
+        is_soft = vertex.co.x < 0.0
+        # a vertex group holds 0 to 1: the jelly's own stiffness is that of the stiff end
+        stiff.add([vertex.index], 0.01 if is_soft else 1.0, "REPLACE")
+        color.data[vertex.index].color = (0.9, 0.35, 0.05, 1.0) if is_soft else (0.1, 0.15, 0.5, 1.0)
+    beam.mpm.emitter.stiffness_attribute = "Stiffness"
+    beam.mpm.emitter.carried_attributes = "color"
+    stage.custom(beam, "damped_elastic", density=1050.0, young_modulus=1e6, poisson_ratio=0.4)
