@@ -13,13 +13,14 @@ def build() -> None:
     stage.emitter(beam, "jelly")
     cut = beam.modifiers.new("Cut", "SUBSURF")
     cut.subdivision_type, cut.levels, cut.render_levels = "SIMPLE", 4, 4
+    soft_end = [vertex.index for vertex in beam.data.vertices if vertex.co.x < 0.0]
     stiff = beam.vertex_groups.new(name="Stiffness")
+    # a vertex group holds 0 to 1: the jelly's own stiffness is that of the stiff end
+    stiff.add([vertex.index for vertex in beam.data.vertices], 1.0, "REPLACE")
+    stiff.add(soft_end, 0.01, "REPLACE")
     color = beam.data.attributes.new("color", "FLOAT_COLOR", "POINT")
-    for vertex in beam.data.vertices:
-        is_soft = vertex.co.x < 0.0
-        # a vertex group holds 0 to 1: the jelly's own stiffness is that of the stiff end
-        stiff.add([vertex.index], 0.01 if is_soft else 1.0, "REPLACE")
-        color.data[vertex.index].color = (0.9, 0.35, 0.05, 1.0) if is_soft else (0.1, 0.15, 0.5, 1.0)
+    for number, value in enumerate(color.data):
+        value.color = (0.9, 0.35, 0.05, 1.0) if number in soft_end else (0.1, 0.15, 0.5, 1.0)
     beam.mpm.emitter.stiffness_attribute = "Stiffness"
     beam.mpm.emitter.carried_attributes = "color"
     stage.custom(beam, "damped_elastic", density=1050.0, young_modulus=1e6, poisson_ratio=0.4)
