@@ -1,7 +1,8 @@
 """The simulation: a scene advanced frame by frame, in steps as long as its state allows.
 
 The particles are sorted anew before one of them can leave its block by more than a cell; every frame, and every state between
-two frames that the scene asks for, begins freshly sorted, so that a simulation continued from a snapshot gives the same bytes as one that was never interrupted.
+two frames that the scene asks for, begins freshly sorted, so that a simulation continued from a snapshot gives the same bytes
+as one that was never interrupted.
 """
 
 import time

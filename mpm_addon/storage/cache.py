@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import CacheError
+from ..core.description import Time
+from ..core.errors import CacheError, SceneError
 from ..core.particles import Frame, Moment
 from .arrays import ArrayFileError, is_whole
 from .frame_file import read_frame
@@ -37,6 +38,15 @@ class Cache:
     def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
         self.folder = folder
         self.manifest = manifest
+
+    @property
+    def time(self) -> Time:
+        """The frames and seconds of the scene that was baked. Raises CacheError where the manifest is damaged."""
+        keys = ("fps", "frame_start", "frame_end", "time_scale", "subframes")
+        try:
+            return Time(**{key: self.manifest[key] for key in keys if key in self.manifest})
+        except SceneError as error:
+            raise CacheError(f"{self.folder / MANIFEST}: is damaged ({error}); bake again with --restart.") from error
 
     @property
     def frames(self) -> list[int]:
