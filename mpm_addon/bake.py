@@ -20,6 +20,7 @@ from .core.estimate import Estimate, estimate
 from .core.particles import Frame, Moment
 from .core.support import refuse_unsupported
 from .storage.cache_writer import CacheWriter
+from .storage.disk import free_space
 from .storage.scene_file import read_scene
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ class _Job:
         self._next_look = self._next_event = self._next_status = 0.0
         self._is_stopped = False
         self._last: Event = {}
+        self._warnings: list[Event] = []
 
     def run(self, cost: Estimate) -> None:
         """Simulate until no wanted frame is missing. Raises MpmError."""
@@ -164,9 +166,18 @@ class _Job:
         )
         self.write_status("running")
         if self._missing:
+            self._warn(cost)
             self._simulate(checkpoint)
         self.write_status("done")
         self._emit({"event": "done", "frames": self._total, "seconds": time.perf_counter() - started})
+
+    def _warn(self, cost: Estimate) -> None:
+        """Tell what is worth a second look."""
+        from .core.preflight import warnings_of
+
+        self._warnings = [vars(warning) for warning in warnings_of(self._scene, cost, disk_free=free_space(self._writer.cache.folder))]
+        for warning in self._warnings:
+            self._emit({"event": "warning", **warning})
 
     def _simulate(self, checkpoint: Any) -> None:
         from .core.simulation import Simulation
@@ -261,6 +272,7 @@ class _Job:
                 **self._last,
                 "done": self._done,
                 "total": self._total,
+                "warnings": self._warnings,
             }
         )
 

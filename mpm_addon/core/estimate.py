@@ -87,9 +87,9 @@ def estimate(scene: Scene) -> Estimate:
         need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are available"
         _refuse(scene, loads[heaviest], loads[heaviest].blocks * emissions[heaviest], need, memory, available)
     frames = scene.time.frames
-    at_frames = sum(_emissions(load, scene, frame) * load.particles for load in loads for frame in scene.time.frames)
-    # every frame but the first has as many states before it
-    in_all = at_frames + scene.time.subframes * (at_frames - sum(_emissions(load, scene, frames[0]) * load.particles for load in loads))
+    at_frames = particles_at_frames(scene)
+    # every frame but the first has the states before it
+    in_all = sum(at_frames) + scene.time.subframes * sum(at_frames[1:])
     return Estimate(
         particles=math.ceil(particles),
         cells=math.ceil(cells),
@@ -100,6 +100,12 @@ def estimate(scene: Scene) -> Estimate:
         disk_bytes=math.ceil(in_all * FRAME_BYTES_PER_PARTICLE + particles * CHECKPOINT_BYTES[scene.solver.precision]),
         substeps=math.ceil((len(frames) - 1) * scene.time.frame_seconds / _time_step(scene)),
     )
+
+
+def particles_at_frames(scene: Scene) -> list[float]:
+    """About how many particles there are at every frame of a scene."""
+    loads = [_load_of(emitter, scene) for emitter in scene.emitters]
+    return [sum(_emissions(load, scene, frame) * load.particles for load in loads) for frame in scene.time.frames]
 
 
 @dataclass(frozen=True)
