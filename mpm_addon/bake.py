@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from .core.description import Scene
 from .core.errors import Cancelled, MpmError, SceneError
 from .core.estimate import Estimate, estimate
-from .core.particles import Frame
+from .core.particles import Frame, Moment
 from .core.support import refuse_unsupported
 from .storage.cache_writer import CacheWriter
+from .storage.disk import free_space
 from .storage.scene_file import read_scene
 
 if TYPE_CHECKING:
@@ -106,6 +107,19 @@ def wanted_frames(scene: Scene, frames: tuple[int, int] | None) -> range:
     return range(first, last + 1)
 
 
+def wanted_moments(frames: range, subframes: int) -> list[Moment]:
+    """The frames and the states between them that belong to a cache of these frames, ascending."""
+    between = [(part, subframes + 1) for part in range(1, subframes + 1)]
+    return [
+        moment for number in frames for moment in (Moment(number), *(Moment(number, *parts) for parts in between if number < frames[-1]))
+    ]
+
+
+def _frame_after(moment: Moment) -> int:
+    """The frame that is complete with a moment."""
+    return moment.number if moment.is_frame else moment.number + 1
+
+
 def _end(job: "_Job | None", outcome: str, message: str, emit: OnEvent) -> None:
     if job is not None:
         job.write_status(outcome, message)
@@ -119,21 +133,24 @@ class _Job:
         self._scene = scene
         self._writer = writer
         self._emit = emit
-        present = set() if writer.is_replacing else set(writer.cache.whole_frames())
-        self._missing = [number for number in wanted if number not in present]
+        present = set() if writer.is_replacing else set(writer.cache.whole_moments())
+        self._missing = [moment for moment in wanted_moments(wanted, scene.time.subframes) if moment not in present]
         self._total = len(wanted)
-        self._done = len(wanted) - len(self._missing)
+        # the states before a frame are part of it: it is done when they are all there
+        self._unfinished = {_frame_after(moment) for moment in self._missing}
+        self._done = len(wanted) - len(self._unfinished)
         self._pace = _Pace()
         self._stage = ""
         self._next_look = self._next_event = self._next_status = 0.0
         self._is_stopped = False
         self._last: Event = {}
+        self._warnings: list[Event] = []
 
     def run(self, cost: Estimate) -> None:
         """Simulate until no wanted frame is missing. Raises MpmError."""
         started = time.perf_counter()
         checkpoint = self._writer.read_checkpoint() if self._missing and not self._writer.is_replacing else None
-        if checkpoint is not None and checkpoint[0] >= self._missing[0]:
+        if checkpoint is not None and checkpoint[0] >= self._missing[0].frame:
             checkpoint = None
         self._emit(
             {
@@ -149,9 +166,18 @@ class _Job:
         )
         self.write_status("running")
         if self._missing:
+            self._warn(cost)
             self._simulate(checkpoint)
         self.write_status("done")
         self._emit({"event": "done", "frames": self._total, "seconds": time.perf_counter() - started})
+
+    def _warn(self, cost: Estimate) -> None:
+        """Tell what is worth a second look."""
+        from .core.preflight import warnings_of
+
+        self._warnings = [vars(warning) for warning in warnings_of(self._scene, cost, disk_free=free_space(self._writer.cache.folder))]
+        for warning in self._warnings:
+            self._emit({"event": "warning", **warning})
 
     def _simulate(self, checkpoint: Any) -> None:
         from .core.simulation import Simulation
@@ -163,15 +189,18 @@ class _Job:
             if self._writer.is_replacing:
                 self._writer.begin(self._scene)
                 self.write_status("running")
-            if frame.number in missing:
+            if frame.moment in missing:
                 self._writer.write_frame(frame)
+            if not frame.moment.is_frame:
+                continue
+            if frame.moment in missing:
                 self._writer.note(frame, time.perf_counter() - started)
-                self._done += 1
+            self._done += frame.number in self._unfinished
             if self._writer.is_newer(frame.number):
                 self._writer.write_checkpoint(frame.number, simulation.snapshot())
             self._pace.frame_done(frame)
             self._tell(frame, time.perf_counter() - started)
-            if frame.number >= last:
+            if frame.number >= last.frame:
                 return
             self._stop_if_asked()
             started = time.perf_counter()
@@ -243,12 +272,13 @@ class _Job:
                 **self._last,
                 "done": self._done,
                 "total": self._total,
+                "warnings": self._warnings,
             }
         )
 
     def _remaining(self, number: int) -> int:
         """Frames that are still to be simulated after frame `number`."""
-        return max(0, self._missing[-1] - number)
+        return max(0, _frame_after(self._missing[-1]) - number)
 
     def _stop_if_asked(self) -> None:
         now = time.monotonic()

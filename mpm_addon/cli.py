@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .core.description import Scene
 from .core.errors import Cancelled, MpmError, SceneError
 from .core.estimate import available_memory, estimate
 from .storage.cache import MANIFEST, Cache, open_cache
+from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, export_frames
 from .storage.installation import presets_folder, version
 from .storage.scene_file import read_scene, read_scene_words, scene_path
@@ -70,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="describe a cache, or what a scene will cost", allow_abbrev=False)
     info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")
     info.add_argument("--variant", metavar="NAME", help="a variant of the scene")
+    info.add_argument("--probe", action="store_true", help="of a scene: measure some steps and tell how long a bake takes")
+    info.add_argument("--cache", metavar="DIR", type=Path, default=Path(), help="of a scene: where its cache would be (default: here)")
+    info.add_argument("--threads", metavar="N", type=_thread_count, help="threads of the probe (default: all cores)")
     info.add_argument("--json", action="store_true", help="print JSON")
     info.set_defaults(run=_info)
 
@@ -150,6 +155,9 @@ class _EventPrinter:
         there = f"{event['done']} of {event['total']} frames there"
         return f"{event['scene']}: about {event['particles']} particles, {there}{begun}"
 
+    def _warning(self, event: dict[str, Any]) -> str:
+        return f"warning: {event['subject']}: {event['message']}"
+
     def _compiling(self, event: dict[str, Any]) -> str:
         return "compiling kernels (once for each version)"
 
@@ -185,11 +193,15 @@ def _info(options: argparse.Namespace) -> None:
     is_cache = (options.path / MANIFEST).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
     if is_cache and options.variant is not None:
         raise SceneError(f"{options.path}: is a cache, of one variant already; leave --variant out.")
-    description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options.path, options.variant)
+    if is_cache and options.probe:
+        raise SceneError(f"{options.path}: is a cache, baked already; leave --probe out.")
+    description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
     if options.json:
         _print_json(description)
-    else:
+    elif is_cache:
         _print_table(description)
+    else:
+        _print_scene(description)
 
 
 def _describe_cache(cache: Cache) -> dict[str, Any]:
@@ -197,13 +209,21 @@ def _describe_cache(cache: Cache) -> dict[str, Any]:
     return {"cache": str(cache.folder), **cache.manifest, "bytes": cache.size(), "frames": frames}
 
 
-def _describe_scene(path: Path, variant: str | None) -> dict[str, Any]:
-    scene = read_scene(path, variant)
+def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
+    scene = read_scene(options.path, options.variant)
     cost = estimate(scene)
+    prepare_numba(options.threads)
+    from .core.preflight import sizes_of, warnings_of
+
+    measured = _measured(scene) if options.probe else {}
+    disk_free = free_space(options.cache)
+    warnings = warnings_of(scene, cost, disk_free=disk_free, expected_seconds=measured.get("expected_seconds"))
     return {
         "scene": scene.name,
-        "variants": list(read_scene_words(path).variants),
+        "variants": list(read_scene_words(options.path).variants),
         "fps": scene.time.fps,
+        "time_scale": scene.time.time_scale,
+        "subframes": scene.time.subframes,
         "frame_start": scene.time.frame_start,
         "frame_end": scene.time.frame_end,
         "dimension": scene.solver.dimension,
@@ -212,7 +232,34 @@ def _describe_scene(path: Path, variant: str | None) -> dict[str, Any]:
         "emitters": [emitter.name for emitter in scene.emitters],
         "colliders": [collider.name for collider in scene.colliders],
         **vars(cost),
+        "disk_free_bytes": disk_free,
+        "sizes": sizes_of(scene),
+        "probe": measured or None,
+        "warnings": [vars(warning) for warning in warnings],
     }
+
+
+def _measured(scene: Scene) -> dict[str, Any]:
+    """What a probe of the scene tells. Raises SceneError where it cannot be computed."""
+    from .core.probe import probe
+
+    return vars(probe(scene))
+
+
+def _print_scene(description: dict[str, Any]) -> None:
+    """The numbers of a scene, its sizes in words, and its warnings, one a line."""
+    from .core.preflight import size_text
+
+    structured = ("sizes", "probe", "warnings")
+    _print_table({key: value for key, value in description.items() if key not in structured})
+    for name, size in description["sizes"].items():
+        print(size_text(name, size))
+    if description["probe"] is not None:
+        measured = description["probe"]
+        steps = f"{measured['expected_substeps']} steps of {measured['time_step']:.3g} s"
+        print(f"measured: a bake takes about {_duration(measured['expected_seconds'])}, {steps}, without compiling and writing")
+    for warning in description["warnings"]:
+        print(f"warning: {warning['subject']}: {warning['message']}")
 
 
 def _print_table(description: dict[str, Any]) -> None:

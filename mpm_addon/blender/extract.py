@@ -20,7 +20,7 @@ from .blender_types import BlenderObject, BlenderScene, Context
 from .colors import material_color
 from .meshes import evaluated_triangles, matrix_array, transformed, world_bounds
 from .motion import may_move, metric, rigid_motion, sampled_poses
-from .playback import suspended
+from .playback import frame_rate, suspended
 from .properties import decimal, values_of
 
 
@@ -81,8 +81,13 @@ def scale_length(scene: BlenderScene) -> float:
 def scene_time(scene: BlenderScene) -> Time:
     """The frames that are simulated. Raises SceneError where the last is before the first."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
-    fps = scene.render.fps / decimal(scene.render.fps_base)
-    return Time(fps=fps, frame_start=frames.frame_start, frame_end=frames.frame_end)
+    return Time(
+        fps=frame_rate(scene),
+        frame_start=frames.frame_start,
+        frame_end=frames.frame_end,
+        time_scale=decimal(scene.mpm.time_scale),
+        subframes=scene.mpm.subframes,
+    )
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
     settings = scene.mpm
     frames = settings if settings.use_frame_range else scene
     state: dict[str, Any] = {
-        "frames": (frames.frame_start, scene.render.fps, scene.render.fps_base),
+        "frames": (frames.frame_start, scene.render.fps, scene.render.fps_base, settings.time_scale, settings.subframes),
         "units": scene.unit_settings.scale_length,
         "gravity": (settings.solver.use_scene_gravity, scene.use_gravity, tuple(scene.gravity)),
         "solver": values_of(settings.solver, Solver),

@@ -80,6 +80,32 @@ class MPM_PT_object(_PhysicsPanel, bpy.types.Panel):
             layout.label(text=playback.status(item), icon="INFO")
 
 
+class MPM_PT_retime(_PhysicsPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_retime"
+    bl_label = "Retime"
+    bl_parent_id = "MPM_PT_object"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and bool(context.object.mpm.cache)
+
+    def draw_header(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.prop(context.object.mpm, "use_retime", text="")
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        settings = context.object.mpm
+        layout.active = settings.use_retime
+        layout.row().prop(settings, "retime_mode", expand=True)
+        if settings.retime_mode == "frame":
+            layout.use_property_decorate = True
+            layout.prop(settings, "playback_frame")
+            return
+        layout.prop(settings, "playback_speed")
+        layout.prop(settings, "playback_offset")
+
+
 class _ObjectPanel(_PhysicsPanel):
     """A sub-panel of the objects of one type."""
 
@@ -226,6 +252,9 @@ class MPM_PT_frames(_ScenePanel, bpy.types.Panel):
         owner = settings if settings.use_frame_range else context.scene
         column.prop(owner, "frame_start", text="Start")
         column.prop(owner, "frame_end", text="End")
+        column = layout.column(align=True)
+        column.prop(settings, "time_scale")
+        column.prop(settings, "subframes")
 
 
 class MPM_PT_solver(_ScenePanel, bpy.types.Panel):
@@ -272,6 +301,7 @@ class MPM_PT_domain(_ScenePanel, bpy.types.Panel):
 
 CLASSES = (
     MPM_PT_object,
+    MPM_PT_retime,
     MPM_PT_material,
     MPM_PT_emission,
     MPM_PT_collision,

@@ -1,6 +1,7 @@
 """Shows the frames of a cache as points: one vertex-only mesh, filled at every frame change. Reads cache files alone.
 
-A frame that is missing shows nothing and a status text. Handlers raise nothing and use no operators.
+Between frames, as motion blur and retiming ask for, particles are interpolated. A frame that is missing shows nothing and a
+status text. Handlers raise nothing and use no operators.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 from ..core.errors import MpmError
 from ..core.particles import ATTRIBUTES
 from ..storage import open_cache
-from . import paths
+from ..storage.retiming import MomentReader, nearest_frame
+from . import paths, retime
 from .blender_types import BlenderMesh, BlenderObject, BlenderScene
+from .properties import decimal
 
 OBJECT_NAME = "MPM Particles"
 
@@ -35,6 +38,10 @@ _WITH_LENGTH = {"m", "m/s"}
 
 _status: dict[str, str] = {}
 _suspensions: list[None] = []
+_readers: dict[str, MomentReader] = {}
+# While a frame is rendered: object -> the cached frame that is its picture's; it has its particles at all moments of the shutter.
+_shutter: dict[str, float] = {}
+_rendering: list[None] = []
 
 
 def status(item: BlenderObject) -> str:
@@ -45,6 +52,13 @@ def status(item: BlenderObject) -> str:
 def reset() -> None:
     """Forget everything about the file that was open."""
     _status.clear()
+    _readers.clear()
+    _end_shutter()
+
+
+def frame_rate(scene: BlenderScene) -> float:
+    """The scene's frames per second."""
+    return scene.render.fps / decimal(scene.render.fps_base)
 
 
 @contextmanager
@@ -81,25 +95,47 @@ def result_object(scene: BlenderScene, cache: str) -> BlenderObject:
     return item
 
 
-def show(scene: BlenderScene) -> None:
-    """Give every object of the scene that shows a cache the particles of the current frame."""
+def show(scene: BlenderScene, depsgraph: Any = None) -> None:
+    """Give every object of the scene that shows a cache the particles of the current moment.
+
+    Args:
+        depsgraph: where animated settings are read; in a render the scene itself has those of another frame.
+    """
     for item in result_objects(scene):
         if isinstance(item.data, bpy.types.Mesh):
-            _status[item.name_full] = _show(item, item.data, scene)
+            settings = item.mpm if depsgraph is None else item.evaluated_get(depsgraph).mpm
+            _status[item.name_full] = _show(item, settings, item.data, scene)
 
 
-def _show(item: BlenderObject, mesh: BlenderMesh, scene: BlenderScene) -> str:
-    number = scene.frame_current
+def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderScene) -> str:
     try:
-        cache = open_cache(paths.absolute(item.mpm.cache))
-        if cache.frame_path(number).is_file():
-            fill(mesh, cache.frame(number).arrays, scene.unit_settings.scale_length)
-            return ""
+        reader = _reader(item)
+        time = reader.cache.time
+        # not frame_current_final: a bake asks for poses at the frames of the scene too, whatever these are mapped to
+        shown = retime.position(item, settings, scene.frame_current + scene.frame_subframe, time.frame_start)
+        if _rendering:
+            _shutter.setdefault(item.name_full, shown.frame)
+        like = _shutter.get(item.name_full, shown.frame)
+        arrays = reader.arrays(shown.frame, like=nearest_frame(like))
+        # metres per second of simulated time -> per second of the scene, which renderers count in
+        factor = time.time_scale * frame_rate(scene) / time.fps * shown.rate
+        if factor != 1.0:
+            arrays = {**arrays, "velocity": arrays["velocity"] * np.float32(factor)}
+        fill(mesh, arrays, scene.unit_settings.scale_length)
     except (MpmError, OSError) as error:
         clear(mesh)
         return str(error)
-    clear(mesh)
-    return f"Frame {number} is not baked"
+    return ""
+
+
+def _reader(item: BlenderObject) -> MomentReader:
+    """What reads the object's cache. Raises CacheError where there is none."""
+    cache = open_cache(paths.absolute(item.mpm.cache))
+    reader = _readers.setdefault(item.name_full, MomentReader(cache))
+    if reader.cache.folder != cache.folder:
+        reader = _readers[item.name_full] = MomentReader(cache)
+    reader.cache = cache
+    return reader
 
 
 def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: float) -> None:
@@ -144,9 +180,22 @@ def _attribute(mesh: BlenderMesh, name: str, kind: str) -> Any:
 
 
 @persistent
-def _on_frame_change(scene: BlenderScene, _depsgraph: Any = None) -> None:
+def _on_frame_change(scene: BlenderScene, depsgraph: Any = None) -> None:
     if not _suspensions:
-        show(scene)
+        show(scene, depsgraph)
+
+
+@persistent
+def _begin_shutter(_scene: Any = None, _unused: Any = None) -> None:
+    """A frame is about to be rendered: the moment that is shown next is the frame itself."""
+    _shutter.clear()
+    _rendering[:] = [None]
+
+
+@persistent
+def _end_shutter(_scene: Any = None, _unused: Any = None) -> None:
+    _shutter.clear()
+    _rendering.clear()
 
 
 @persistent
@@ -156,12 +205,26 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
         show(scene)
 
 
+def _on_retime(scene: BlenderScene) -> None:
+    if scene is not None and not _suspensions:
+        show(scene)
+
+
+def _handlers() -> list[tuple[list[Any], Any]]:
+    """The lists of Blender and what is in each of them."""
+    lists = bpy.app.handlers
+    shutter = [(lists.render_pre, _begin_shutter), (lists.render_post, _end_shutter), (lists.render_cancel, _end_shutter)]
+    return [(lists.frame_change_post, _on_frame_change), (lists.load_post, _on_load), *shutter]
+
+
 def register() -> None:
-    bpy.app.handlers.frame_change_post.append(_on_frame_change)
-    bpy.app.handlers.load_post.append(_on_load)
+    for functions, handler in _handlers():
+        functions.append(handler)
+    retime.listeners.append(_on_retime)
 
 
 def unregister() -> None:
-    bpy.app.handlers.load_post.remove(_on_load)
-    bpy.app.handlers.frame_change_post.remove(_on_frame_change)
+    retime.listeners.remove(_on_retime)
+    for functions, handler in reversed(_handlers()):
+        functions.remove(handler)
     reset()

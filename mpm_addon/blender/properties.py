@@ -22,10 +22,11 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
+from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver, Time
 from ..core.laws import LAWS
 from ..core.parameters import Parameter, parameters_of
 from ..storage.presets import material_preset, material_preset_names
+from .retime import PROPERTIES as RETIMING
 
 DEFAULT_CACHE = "//cache_mpm"
 DEFAULT_MATERIAL = "water"  # the preset, and the law
@@ -303,6 +304,7 @@ OBJECT_GROUP = property_group(
             name="Emitter", description="The one emitter that the shown cache was baked from; all where it is empty"
         ),
         "fingerprint": StringProperty(name="Fingerprint", description="The settings that the shown cache was baked with"),
+        **RETIMING,
     },
     description="What an object is to the simulation.",
 )
@@ -315,6 +317,7 @@ SCENE_GROUP = property_group(
         "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake other frames than the scene's frame range"),
         "frame_start": IntProperty(name="Start", description="First frame, the initial state", default=1),
         "frame_end": IntProperty(name="End", description="Last frame", default=48),
+        **{name: made for name, made in annotations_of(Time).items() if name in ("time_scale", "subframes")},
         "cache": StringProperty(
             name="Cache",
             description="Folder for the baked frames; // is the folder of the .blend file",

@@ -59,11 +59,15 @@ class Shape(ABC):
 
 @dataclass(frozen=True)
 class Time:
-    """The frames of a scene. Frame n is the state at (n - frame_start) / fps seconds."""
+    """The frames of a scene. Frame n is the state at (n - frame_start) * frame_seconds."""
 
     fps: float = parameter(24.0, unit="1/s", above=0.0, maximum=100000.0, help="Frames per second")
     frame_start: int = parameter(1, help="First frame, the initial state")
     frame_end: int = parameter(48, help="Last frame")
+    time_scale: float = parameter(
+        1.0, above=0.0, maximum=1000.0, help="Simulated time that passes in a second of the animation; below 1 is slow motion"
+    )
+    subframes: int = parameter(0, minimum=0, maximum=99, help="States that are kept between two frames")
 
     def __post_init__(self) -> None:
         validate(self, "time")
@@ -73,6 +77,15 @@ class Time:
     @property
     def frames(self) -> range:
         return range(self.frame_start, self.frame_end + 1)
+
+    @property
+    def frame_seconds(self) -> float:
+        """The simulated time from one frame to the next [s]."""
+        return self.time_scale / self.fps
+
+    def seconds_at(self, frame: float) -> float:
+        """The simulated time [s] of a (fractional) frame."""
+        return (frame - self.frame_start) * self.time_scale / self.fps
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def _moments_of(emitter: Emitter, scene: Scene, frame: int) -> tuple[float, ...]
 
 def _moment_count(emitter: Emitter, scene: Scene) -> int:
     """The moments of an inflow in each frame."""
-    advance = float(np.linalg.norm(_in_plane(emitter.velocity, scene))) / scene.time.fps
+    advance = float(np.linalg.norm(_in_plane(emitter.velocity, scene))) * scene.time.frame_seconds
     return max(1, math.ceil(advance / (LARGEST_GAP * scene.solver.grid_spacing) - 1e-9))
 
 
@@ -143,7 +143,7 @@ def _flow_in(scene: Scene, index: int, frame: int, fraction: float) -> tuple[Flo
     moment = (frame - start) * count + round(fraction * count)
     if moment == 0:
         return stream.filling, np.full(len(stream.filling), _solid(scene, emitter).volume() / len(stream.filling))
-    advance = float(np.linalg.norm(_in_plane(emitter.velocity, scene))) / (scene.time.fps * count)
+    advance = float(np.linalg.norm(_in_plane(emitter.velocity, scene))) * scene.time.frame_seconds / count
     position = stream.entering((moment - 1) * advance, moment * advance)
     return position, np.full(len(position), stream.particle_volume)
 

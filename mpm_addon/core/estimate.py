@@ -86,18 +86,26 @@ def estimate(scene: Scene) -> Estimate:
         heaviest = max(range(len(loads)), key=lambda number: emissions[number] * loads[number].particles)
         need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are available"
         _refuse(scene, loads[heaviest], loads[heaviest].blocks * emissions[heaviest], need, memory, available)
-    frames = len(scene.time.frames)
-    at_frames = sum(_emissions(load, scene, frame) * load.particles for load in loads for frame in scene.time.frames)
+    frames = scene.time.frames
+    at_frames = particles_at_frames(scene)
+    # every frame but the first has the states before it
+    in_all = sum(at_frames) + scene.time.subframes * sum(at_frames[1:])
     return Estimate(
         particles=math.ceil(particles),
         cells=math.ceil(cells),
-        frame_count=frames,
+        frame_count=len(frames),
         memory_bytes=math.ceil(memory),
         memory_available_bytes=available,
         frame_bytes=math.ceil(particles * FRAME_BYTES_PER_PARTICLE),
-        disk_bytes=math.ceil(at_frames * FRAME_BYTES_PER_PARTICLE + particles * CHECKPOINT_BYTES[scene.solver.precision]),
-        substeps=math.ceil((frames - 1) / scene.time.fps / _time_step(scene)),
+        disk_bytes=math.ceil(in_all * FRAME_BYTES_PER_PARTICLE + particles * CHECKPOINT_BYTES[scene.solver.precision]),
+        substeps=math.ceil((len(frames) - 1) * scene.time.frame_seconds / _time_step(scene)),
     )
+
+
+def particles_at_frames(scene: Scene) -> list[float]:
+    """About how many particles there are at every frame of a scene."""
+    loads = [_load_of(emitter, scene) for emitter in scene.emitters]
+    return [sum(_emissions(load, scene, frame) * load.particles for load in loads) for frame in scene.time.frames]
 
 
 @dataclass(frozen=True)
@@ -185,7 +193,7 @@ def _emissions(load: _Load, scene: Scene, until: int) -> float:
         return 0.0
     if emitter.mode == "repeat":
         return float((end - start) // emitter.interval - (first - 1 - start) // emitter.interval)
-    return 1.0 + load.turnover * (end - first) / scene.time.fps
+    return 1.0 + load.turnover * (end - first) * scene.time.frame_seconds
 
 
 def _time_step(scene: Scene) -> float:
@@ -197,7 +205,7 @@ def _time_step(scene: Scene) -> float:
         law = scene.materials[emitter.material].law
         stiffness = _wave_modulus(law) * emitter.stiffness_scale / emitter.mass_scale
         speed = max(speed, math.sqrt(stiffness / law.density) + math.hypot(*emitter.velocity) + 3.0 * emitter.velocity_spread)
-    frame = 1.0 / scene.time.fps
+    frame = scene.time.frame_seconds
     return min(frame, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else frame
 
 

@@ -13,7 +13,7 @@ from .emission import Batch
 from .kernels.output import show_particles, totals, world_positions
 from .kernels.rows import STATE, STATE_SIZE, VELOCITY, VOLUME
 from .particle_store import ParticleStore
-from .particles import ATTRIBUTES, Frame, FrameStatistics
+from .particles import ATTRIBUTES, Frame, FrameStatistics, Moment
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Provenance:
 
 
 def make_frame(
-    number: int,
+    moment: Moment,
     scene: Scene,
     bodies: list[Body],
     store: ParticleStore,
@@ -65,8 +65,8 @@ def make_frame(
     substeps: int,
     step_seconds: float,
 ) -> Frame:
-    """The frame that the present state shows; see `particles.ATTRIBUTES`."""
-    time = (number - scene.time.frame_start) / scene.time.fps
+    """The frame that the present state shows at a moment; see `particles.ATTRIBUTES`."""
+    time = scene.time.seconds_at(moment.frame)
     slots = _slots_by_id(store, len(provenance))
     ids = store.ids[slots]
     layout = store.layout
@@ -103,7 +103,7 @@ def make_frame(
         particles=len(slots), deleted=deleted, substeps=substeps, kinetic_energy=energy,
         momentum=(momentum[0], momentum[1], momentum[2]), mass=mass, step_seconds=step_seconds,
     )  # fmt: skip
-    return Frame(number, time, shown_arrays, statistics)
+    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts)
 
 
 def _slots_by_id(store: ParticleStore, id_count: int) -> NDArray[np.int64]:

@@ -72,7 +72,7 @@ class Obstacle:
         self.rigid = np.zeros(9)
         self._spacing = scene.solver.grid_spacing
         self._motion = collider.motion
-        self._fps = scene.time.fps
+        self._frame_rate = 1.0 / scene.time.frame_seconds
         self._is_plane = scene.solver.dimension == 2
         shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
         self._corners = _CORNERS[scene.solver.dimension]
@@ -83,7 +83,7 @@ class Obstacle:
     def move_to(self, frame: float) -> None:
         """Take the pose and velocity of a moment, in frames."""
         if self._motion is not None:
-            self._matrix, linear, angular = velocity_at(self._motion, frame, self._fps)
+            self._matrix, linear, angular = velocity_at(self._motion, frame, self._frame_rate)
             self.rigid = np.concatenate([linear, angular, self._matrix[:3, 3]])
             if self._is_plane:
                 self.rigid[[1, 3, 5]] = 0.0

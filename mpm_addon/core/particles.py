@@ -32,6 +32,34 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 }
 
 
+class Moment(NamedTuple):
+    """A moment of which the particles are kept: a frame, or one of the states between two frames.
+
+    Attributes:
+        number: the frame, or the one before.
+        part, parts: the state lies `part / parts` of a frame after it; 0 and 1 for the frame itself.
+    """
+
+    number: int
+    part: int = 0
+    parts: int = 1
+
+    @property
+    def share(self) -> float:
+        """How much of the time to the next frame has passed, in [0, 1)."""
+        return self.part / self.parts
+
+    @property
+    def frame(self) -> float:
+        """The fractional frame."""
+        return self.number + self.share
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether this is a frame itself."""
+        return self.part == 0
+
+
 @dataclass(frozen=True)
 class FrameStatistics:
     """Numbers about one frame, kept in the cache.
@@ -39,7 +67,7 @@ class FrameStatistics:
     Attributes:
         particles: particles present.
         deleted: particles that left through open sides since the start.
-        substeps: steps since the previous frame.
+        substeps: steps since the frame before.
         kinetic_energy: [J]; in 2D per metre of depth, like mass and momentum.
         momentum: [kg m/s], 3 components.
         mass: [kg].
@@ -57,19 +85,27 @@ class FrameStatistics:
 
 @dataclass(frozen=True)
 class Frame:
-    """The particles at one frame.
+    """The particles at one moment: at a frame, or between two.
 
     Attributes:
-        number: the frame's number.
+        number: the frame's number; between two frames, that of the first.
         time: seconds since frame_start.
         arrays: attribute name -> array (n,) or (n, components); see `ATTRIBUTES`.
         statistics: what `info` prints of the frame.
+        part, parts: how far the moment lies behind the frame; see `Moment`.
     """
 
     number: int
     time: float
     arrays: Mapping[str, NDArray[Any]]
     statistics: FrameStatistics
+    part: int = 0
+    parts: int = 1
+
+    @property
+    def moment(self) -> Moment:
+        """The moment that this is."""
+        return Moment(self.number, self.part, self.parts)
 
     @property
     def position(self) -> NDArray[np.float32]:

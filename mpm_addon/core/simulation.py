@@ -1,7 +1,8 @@
 """The simulation: a scene advanced frame by frame, in steps as long as its state allows.
 
-The particles are sorted anew before one of them can leave its block by more than a cell; every frame begins freshly
-sorted, so that a simulation continued from a snapshot gives the same bytes as one that was never interrupted.
+The particles are sorted anew before one of them can leave its block by more than a cell; every frame, and every state between
+two frames that the scene asks for, begins freshly sorted, so that a simulation continued from a snapshot gives the same bytes
+as one that was never interrupted.
 """
 
 import time
@@ -18,7 +19,7 @@ from .estimate import estimate
 from .framing import Provenance, make_frame
 from .obstacles import obstacles_of, open_limits, refuse_outside
 from .particle_store import NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
-from .particles import Frame
+from .particles import Frame, Moment
 from .stepper import Stepper
 from .support import refuse_unsupported
 from .time_step import Speeds, StepControl
@@ -31,7 +32,7 @@ class Progress(NamedTuple):
         stage: "preparing", "compiling" or "simulating".
         frame: the frame that is being computed.
         fraction: how much of it is done, 0 to 1.
-        substeps: steps since the previous frame.
+        substeps: steps since the frame before.
         particles: particles present.
         time_step: the last step [s].
     """
@@ -50,6 +51,8 @@ Report = Callable[[Progress], None]
 def simulate(scene: Scene) -> Iterator[Frame]:
     """Simulate a scene, frame by frame, from its first frame (the initial state) to its last.
 
+    A scene with `subframes` gives as many more states between two frames; `Frame.moment` says which.
+
     Raises:
         SceneError: where the scene asks for something that cannot be computed.
         UnstableError: where smaller steps do not keep the state finite.
@@ -62,7 +65,7 @@ class Simulation:
 
     Args:
         scene: what to simulate.
-        snapshot: what `snapshot` returned after a frame, to continue from there.
+        snapshot: what `snapshot` returned after a frame or a state between two, to continue from there.
         report: called before compiling and after every step; may raise `Cancelled` to stop.
 
     Attributes:
@@ -84,7 +87,8 @@ class Simulation:
         self.provenance = Provenance.empty()
         self.control = StepControl(scene, self.bodies)
         self._report_to = report
-        self._frame = scene.time.frame_start
+        self._moment = Moment(scene.time.frame_start)
+        self._coming = scene.time.frame_start
         self._deleted = 0
         self._substeps = 0
         self._step_seconds = 0.0
@@ -103,22 +107,25 @@ class Simulation:
         """The frames, from the first one, or from the one after the snapshot's."""
         if not self._is_resumed:
             yield self._arrive()
-        while self._frame < self.scene.time.frame_end:
+        while self._moment.number < self.scene.time.frame_end:
             self._advance()
             yield self._arrive()
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The exact state at the last frame, as arrays that a `Simulation` continues from."""
+        """The exact state at the last frame or state between two, as arrays that a `Simulation` continues from."""
         return {
             **self.store.snapshot(),
             **self.provenance.arrays(),
-            "frame": np.array(self._frame),
+            "moment": np.array(self._moment),
+            "substeps": np.array(self._substeps),
             "deleted": np.array(self._deleted),
             "speeds": np.array(self.control.speeds),
         }
 
     def _load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        self._frame = int(snapshot["frame"])
+        self._moment = Moment(*(int(part) for part in snapshot["moment"]))
+        self._coming = self._moment.number
+        self._substeps = int(snapshot["substeps"])
         self._deleted = int(snapshot["deleted"])
         self.control.speeds = Speeds(*(float(speed) for speed in snapshot["speeds"]))
         self.provenance = Provenance.from_arrays(snapshot)
@@ -126,14 +133,14 @@ class Simulation:
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:
         if self._report_to is not None:
-            self._report_to(Progress(stage, self._frame, fraction, self._substeps, self.store.particle_count, dt))
+            self._report_to(Progress(stage, self._coming, fraction, self._substeps, self.store.particle_count, dt))
 
     def _arrive(self) -> Frame:
-        """Emit what is due at this frame, sort, and show the particles."""
+        """Emit what is due at this moment, sort, and show the particles."""
         self._stepper.start_clock()
-        self._sort(self._emitted(self._frame, 0.0))
+        self._sort(self._emitted(self._moment.number, self._moment.share))
         frame = make_frame(
-            self._frame, self.scene, self.bodies, self.store, self.provenance,
+            self._moment, self.scene, self.bodies, self.store, self.provenance,
             deleted=self._deleted, substeps=self._substeps, step_seconds=self._step_seconds,
         )  # fmt: skip
         self._stepper.spent("output")
@@ -154,7 +161,7 @@ class Simulation:
             spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), body=number, subject=subject,
             row_count=self.store.row_count,
         )  # fmt: skip
-        self.provenance = self.provenance.extended(batch, (moment - self.scene.time.frame_start) / self.scene.time.fps)
+        self.provenance = self.provenance.extended(batch, self.scene.time.seconds_at(moment))
         wave_speed, gradient = self.bodies[number].prepare(particles.table)
         if wave_speed > self.control.speeds.wave:
             self.control.stiffest = self.bodies[number].name
@@ -169,22 +176,26 @@ class Simulation:
         self._stepper.spent("sort")
 
     def _advance(self) -> None:
-        """Advance to the next frame, and let in on the way what is emitted between the two."""
-        start, frame_time = self._frame, 1.0 / self.scene.time.fps
-        self._frame = start + 1
-        self._substeps, self._step_seconds = 0, 0.0
+        """Advance to the next frame or state between two, and let in on the way what is emitted before it."""
+        start, parts, frame_time = self._moment.number, self.scene.time.subframes + 1, self.scene.time.frame_seconds
+        self._coming = start + 1
+        if self._moment.is_frame:
+            self._substeps, self._step_seconds = 0, 0.0
+        # a state is a beginning like a frame, so that a simulation continued from it gives the same bytes
         self.control.begin_frame()
-        done = 0.0
+        end = (self._moment.part + 1) / parts
+        done = self._moment.share * frame_time
         for moment in emission.moments(self.scene, start):
-            if moment > 0.0:
+            if self._moment.share < moment < end:
                 self._advance_to(start, done, moment * frame_time)
                 done = moment * frame_time
                 self._sort(self._emitted(start, moment))
-        self._advance_to(start, done, frame_time)
+        self._advance_to(start, done, end * frame_time)
+        self._moment = Moment(start + 1) if end == 1.0 else Moment(start, self._moment.part + 1, parts)
 
     def _advance_to(self, start: int, done: float, end: float) -> None:
         """Advance from `done` to `end` [s after frame `start`], freshly sorted, in equal steps as far as the state allows."""
-        stepper, frame_time = self._stepper, 1.0 / self.scene.time.fps
+        stepper, frame_time = self._stepper, self.scene.time.frame_seconds
         sorted_at, sorted_speeds = done, self.control.speeds
         while done < end:
             began = time.perf_counter()
@@ -205,7 +216,7 @@ class Simulation:
                 self.control.speeds = stepper.speeds
                 self.control.stiffest = stepper.stiffest
             else:
-                self.control.fail(unstable, self._frame, dt)
+                self.control.fail(unstable, self._coming, dt)
                 self.store.restore()
                 stepper.begin()
                 done, self.control.speeds = sorted_at, sorted_speeds

@@ -42,7 +42,7 @@ class StepControl:
         self.stiffest = ""
 
     def begin_frame(self) -> None:
-        """Forget earlier tries."""
+        """Forget earlier tries: they count from one frame, or state between two, to the next."""
         self._halvings = 0
         self._longest = math.inf
 

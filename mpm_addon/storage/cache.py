@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import CacheError
-from ..core.particles import Frame
+from ..core.description import Time
+from ..core.errors import CacheError, SceneError
+from ..core.particles import Frame, Moment
 from .arrays import ArrayFileError, is_whole
 from .frame_file import read_frame
 
@@ -16,12 +17,13 @@ CACHE_KIND = "mpm_addon cache"
 MANIFEST = "cache.json"
 FRAMES = "frames"
 JOURNAL = "journal.jsonl"
-_FRAME_NAME = re.compile(r"frame_(-?\d{6,})\.npz")
+_FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?\.npz")
 
 
-def frame_name(number: int) -> str:
-    """The file name of a frame: frame_000012.npz."""
-    return f"frame_{number:06d}.npz"
+def frame_name(moment: Moment) -> str:
+    """The file name of a frame: frame_000012.npz; of the first of three states after it: frame_000012_1of4.npz."""
+    between = "" if moment.is_frame else f"_{moment.part}of{moment.parts}"
+    return f"frame_{moment.number:06d}{between}.npz"
 
 
 class Cache:
@@ -29,7 +31,7 @@ class Cache:
 
     Attributes:
         folder: where it is.
-        manifest: what cache.json says: scene_name, scene_hash, fps, frame_start, frame_end, grid_spacing, dimension,
+        manifest: what cache.json says: scene_name, scene_hash, fps, time_scale, subframes, frame_start, frame_end, grid_spacing, dimension,
             materials, emitters, attributes and versions; see docs/formats.md.
     """
 
@@ -38,15 +40,30 @@ class Cache:
         self.manifest = manifest
 
     @property
+    def time(self) -> Time:
+        """The frames and seconds of the scene that was baked. Raises CacheError where the manifest is damaged."""
+        keys = ("fps", "frame_start", "frame_end", "time_scale", "subframes")
+        try:
+            return Time(**{key: self.manifest[key] for key in keys if key in self.manifest})
+        except SceneError as error:
+            raise CacheError(f"{self.folder / MANIFEST}: is damaged ({error}); bake again with --restart.") from error
+
+    @property
     def frames(self) -> list[int]:
         """The numbers of the frames that are there now, ascending."""
+        return [moment.number for moment in self.moments if moment.is_frame]
+
+    @property
+    def moments(self) -> list[Moment]:
+        """The frames and the states between them that are there now, ascending."""
         try:
             names = [path.name for path in (self.folder / FRAMES).iterdir()]
         except FileNotFoundError:
             return []
         except OSError as error:
             raise _unreadable(self.folder / FRAMES, error) from error
-        return sorted(int(match[1]) for match in map(_FRAME_NAME.fullmatch, names) if match)
+        found = (Moment(int(match[1]), int(match[2] or 0), int(match[3] or 1)) for match in map(_FRAME_NAME.fullmatch, names) if match)
+        return sorted((moment for moment in found if 0 < moment.part < moment.parts or moment == Moment(moment.number)), key=_frame_of)
 
     def frame(self, number: int) -> Frame:
         """One frame.
@@ -54,26 +71,34 @@ class Cache:
         Raises:
             CacheError: it was not baked, or its file is damaged.
         """
-        path = self.frame_path(number)
+        return self.state(Moment(number))
+
+    def state(self, moment: Moment) -> Frame:
+        """The particles at one of the `moments`. Raises CacheError as `frame`."""
+        path = self.state_path(moment)
         try:
             frame = read_frame(path)
         except FileNotFoundError:
-            raise CacheError(f"{self.folder}: frame {number} was not baked; {self._extent()}.") from None
+            raise CacheError(f"{self.folder}: frame {moment.frame:g} was not baked; {self._extent()}.") from None
         except ArrayFileError as error:
             raise CacheError(f"{path}: {error}; delete this file and bake again to fill the gap.") from error
         except OSError as error:
             raise _unreadable(path, error) from error
-        if frame.number != number:
-            raise CacheError(f"{path}: holds frame {frame.number}, not {number}; give it back its own name.")
+        if frame.moment != moment:
+            raise CacheError(f"{path}: holds frame {frame.moment.frame:g}, not {moment.frame:g}; give it back its own name.")
         return frame
 
     def frame_path(self, number: int) -> Path:
         """Where a frame is, or would be."""
-        return self.folder / FRAMES / frame_name(number)
+        return self.state_path(Moment(number))
 
-    def whole_frames(self) -> list[int]:
-        """The frames whose files are complete, found by a look at each file's end."""
-        return [number for number in self.frames if is_whole(self.frame_path(number))]
+    def state_path(self, moment: Moment) -> Path:
+        """Where a frame, or a state between two, is or would be."""
+        return self.folder / FRAMES / frame_name(moment)
+
+    def whole_moments(self) -> list[Moment]:
+        """The moments whose files are complete, found by a look at each file's end."""
+        return [moment for moment in self.moments if is_whole(self.state_path(moment))]
 
     def journal(self) -> dict[int, dict[str, Any]]:
         """Notes of the bake: frame -> {"seconds", "step_seconds"}; a line cut short by a crash is left out."""
@@ -103,12 +128,16 @@ class Cache:
             }
 
     def size(self) -> int:
-        """The bytes of all frame files."""
-        return sum(self.frame_path(number).stat().st_size for number in self.frames)
+        """The bytes of all frame files, those between two frames with them."""
+        return sum(self.state_path(moment).stat().st_size for moment in self.moments)
 
     def _extent(self) -> str:
         frames = self.frames
         return f"frames {frames[0]} to {frames[-1]} are there" if frames else "no frame is there yet"
+
+
+def _frame_of(moment: Moment) -> float:
+    return moment.frame
 
 
 def _unreadable(path: Path, error: OSError) -> CacheError:

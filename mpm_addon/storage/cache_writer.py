@@ -74,14 +74,14 @@ class CacheWriter:
             for place in (self._folder, self._folder / FRAMES, self._folder / SCENE):
                 _remove_temporaries(place)
             (self._folder / CANCEL).unlink(missing_ok=True)
-        self.is_replacing = restart and bool(self.cache.frames)
+        self.is_replacing = restart and bool(self.cache.moments)
         if not self.is_replacing:
             self.begin(scene)
 
     def begin(self, scene: Scene) -> None:
         """Remove what is replaced and note what is baked. Raises CacheError."""
         with _writing(self._folder):
-            if self.is_replacing or not self.cache.frames:
+            if self.is_replacing or not self.cache.moments:
                 remove_frames(self._folder)
             self.is_replacing = False
             write_scene(scene, self._folder / SCENE)
@@ -91,9 +91,9 @@ class CacheWriter:
             self._mend_journal()
 
     def write_frame(self, frame: Frame) -> None:
-        """Keep a frame. Raises CacheError."""
+        """Keep a frame or a state between two. Raises CacheError."""
         with _writing(self._folder):
-            write_frame(self._folder / FRAMES / frame_name(frame.number), frame)
+            write_frame(self._folder / FRAMES / frame_name(frame.moment), frame)
 
     def note(self, frame: Frame, seconds: float) -> None:
         """Note in the journal how long a frame took. Raises CacheError."""
@@ -148,7 +148,7 @@ class CacheWriter:
                 raise CacheError(f'{self._folder}: holds "{foreign[0]}" but no {MANIFEST}: it is no cache; give another folder.')
             return
         manifest = read_manifest(self._folder, must_be_whole=not restart)
-        if restart or not self.cache.frames:
+        if restart or not self.cache.moments:
             return
         remedy = "use --restart to replace them, or give another cache folder."
         if manifest.get("scene_hash") != self._hash:
@@ -174,8 +174,8 @@ def remove_frames(folder: Path) -> None:
     The manifest goes last, so that a removal which is interrupted can be repeated.
     """
     cache = Cache(folder, {})
-    for number in cache.frames:
-        cache.frame_path(number).unlink()
+    for moment in cache.moments:
+        cache.state_path(moment).unlink()
     for name in (CHECKPOINT, JOURNAL, STATUS, MANIFEST):
         (folder / name).unlink(missing_ok=True)
 
@@ -188,6 +188,8 @@ def manifest_of(scene: Scene) -> dict[str, Any]:
         "scene_name": scene.name,
         "scene_hash": scene_hash(scene),
         "fps": scene.time.fps,
+        "time_scale": scene.time.time_scale,
+        "subframes": scene.time.subframes,
         "frame_start": scene.time.frame_start,
         "frame_end": scene.time.frame_end,
         "dimension": scene.solver.dimension,

@@ -23,6 +23,7 @@ def write_frame(path: Path, frame: Frame) -> None:
     header = {
         "schema": FRAME_SCHEMA,
         "number": frame.number,
+        **({} if frame.moment.is_frame else {"part": frame.part, "parts": frame.parts}),
         "time": frame.time,
         "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in frame.arrays.items()},
         "statistics": {
@@ -60,7 +61,8 @@ def read_frame(path: Path, *, step_seconds: float = 0.0) -> Frame:
         # the header's order, which is the solver's
         ordered = {name: arrays[name] for name in header["arrays"]}
         numbers = FrameStatistics(**statistics, step_seconds=step_seconds)
-        return Frame(int(header["number"]), float(header["time"]), ordered, numbers)
+        part, parts = int(header.get("part", 0)), int(header.get("parts", 1))
+        return Frame(int(header["number"]), float(header["time"]), ordered, numbers, part, parts)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ArrayFileError(f"has a header that is not a frame's ({error})") from error
 

@@ -169,6 +169,32 @@ def test_info_of_a_scene_is_the_estimate(scene: Path, whole: Path) -> None:
     assert {"memory_bytes", "memory_available_bytes", "disk_bytes", "substeps", "cells"} <= set(described)
 
 
+def test_info_of_a_scene_warns_and_measures(scene: Path, tmp_path: Path) -> None:
+    described = json.loads(run("info", scene, "--json").stdout)
+    assert (described["warnings"], described["probe"]) == ([], None)
+    assert described["disk_free_bytes"] > described["disk_bytes"]
+    assert described["sizes"] == {"pool": pytest.approx([0.4, 0.4, 0.2]), "heap": pytest.approx([0.3, 0.3, 0.3])}
+    text = (scene / "scene.toml").read_text()
+    (tmp_path / "thin").mkdir()
+    (tmp_path / "thin" / "scene.toml").write_text(text.replace("grid_spacing = 0.05", "grid_spacing = 0.2"))
+    done = run("info", tmp_path / "thin", "--json", "--probe", "--cache", tmp_path / "not" / "there")
+    assert (done.returncode, done.stderr) == (0, "")
+    described = json.loads(done.stdout)
+    assert [warning["topic"] for warning in described["warnings"]] == ["thin_emitter"] * len(described["emitters"])
+    assert set(described["warnings"][0]) == {"topic", "subject", "message"}
+    assert described["probe"]["expected_substeps"] > 0 and described["probe"]["expected_seconds"] > 0.0
+    told = run("info", tmp_path / "thin", "--probe").stdout
+    assert "\nwarning: Emitter " in told and "\nmeasured: a bake takes about 0:0" in told
+    assert "pool is 40 x 40 x 20 cm\n" in told
+    refused = run("info", tmp_path / "none", "--probe")
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1
+
+
+def test_a_cache_is_not_probed(whole: Path) -> None:
+    done = run("info", whole, "--probe")
+    assert done.returncode == 1 and "is a cache, baked already; leave --probe out" in done.stderr
+
+
 def test_the_words_for_people_have_the_same_numbers(whole: Path, scene: Path) -> None:
     particles = str(len(open_cache(whole).frame(1).id))
     assert f"particles {particles}" in run("info", whole).stdout

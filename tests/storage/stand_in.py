@@ -17,7 +17,7 @@ import numpy as np
 from mpm_addon.bake import bake
 from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, UnstableError
-from mpm_addon.core.particles import ATTRIBUTES, Frame, FrameStatistics
+from mpm_addon.core.particles import ATTRIBUTES, Frame, FrameStatistics, Moment
 
 PARTICLES = 200
 MODULE = "mpm_addon.core.simulation"
@@ -27,6 +27,7 @@ schema = 1
 name = "small"
 [time]
 frame_end = {frame_end}
+subframes = {subframes}
 [solver]
 grid_spacing = 0.05
 seed = {seed}
@@ -62,10 +63,12 @@ class Simulation:
         if snapshot is None:
             random = np.random.default_rng(scene.solver.seed)
             self._number = scene.time.frame_start - 1
+            self._part = 0
             self._position = random.random((PARTICLES, 3))
             self._velocity = random.standard_normal((PARTICLES, 3))
         else:
             self._number = int(snapshot["number"])
+            self._part = 0
             self._position = snapshot["position"].copy()
             self._velocity = snapshot["velocity"].copy()
 
@@ -75,13 +78,17 @@ class Simulation:
         while self._number < self._scene.time.frame_end:
             number = self._number + 1
             substeps = self.substeps if number > self._scene.time.frame_start else 0
+            parts = self._scene.time.subframes + 1
             for step in range(substeps):
+                if (step * parts) % substeps == 0 and step:
+                    self._part = step * parts // substeps
+                    yield self._frame(step)
                 self._report(Progress("simulating", number, step / substeps, step, PARTICLES, 0.01))
                 time.sleep(self.pause)
-                self._position += self._velocity * (1.0 / self._scene.time.fps / substeps)
+                self._position += self._velocity * (self._scene.time.frame_seconds / substeps)
             if number == self.fails_at:
                 raise UnstableError(f'Material "jelly": not a finite number at frame {number}; use a smaller cfl.')
-            self._number = number
+            self._number, self._part = number, 0
             yield self._frame(substeps)
 
     def snapshot(self) -> dict[str, Any]:
@@ -98,8 +105,8 @@ class Simulation:
         momentum = tuple(float(part) for part in self._velocity.sum(axis=0))
         energy = float(0.5 * (self._velocity**2).sum())
         statistics = FrameStatistics(PARTICLES, 0, substeps, energy, momentum, float(PARTICLES), time.perf_counter())
-        seconds = (self._number - self._scene.time.frame_start) / self._scene.time.fps
-        return Frame(self._number, seconds, arrays, statistics)
+        moment = Moment(self._number, self._part, self._scene.time.subframes + 1 if self._part else 1)
+        return Frame(self._number, self._scene.time.seconds_at(moment.frame), arrays, statistics, moment.part, moment.parts)
 
 
 def module(simulation: type[Simulation] = Simulation) -> types.ModuleType:
@@ -109,9 +116,9 @@ def module(simulation: type[Simulation] = Simulation) -> types.ModuleType:
     return stand_in
 
 
-def write_small_scene(folder: Path, *, frame_end: int = 6, seed: int = 0) -> Path:
+def write_small_scene(folder: Path, *, frame_end: int = 6, seed: int = 0, subframes: int = 0) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "scene.toml").write_text(SCENE.format(frame_end=frame_end, seed=seed))
+    (folder / "scene.toml").write_text(SCENE.format(frame_end=frame_end, seed=seed, subframes=subframes))
     return folder
 
 

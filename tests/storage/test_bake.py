@@ -363,3 +363,18 @@ def test_killed_at_any_moment_it_resumes_to_the_same_bytes(scene: Path, tmp_path
     assert frame_bytes(cache) == whole
     assert not list(cache.rglob("*.partial"))
     assert list(open_cache(cache).journal()) == [1, 2, 3, 4, 5, 6]
+
+
+def test_warnings_are_told_before_the_first_frame_and_kept_in_the_status(scene: Path, tmp_path: Path) -> None:
+    assert "warning" not in [event["event"] for event in bake_here(scene, tmp_path / "fine")]
+    text = (scene / "scene.toml").read_text()
+    (scene / "scene.toml").write_text(text.replace("radius = 0.2", "radius = 0.04"))
+    events = bake_here(scene, tmp_path / "cache")
+    assert [event["event"] for event in events[:3]] == ["start", "warning", "preparing"]
+    warning = events[1]
+    assert (warning["topic"], warning["subject"]) == ("thin_emitter", 'Emitter "ball"')
+    assert "0.08 m thin, 1.6 cells" in warning["message"]
+    status = json.loads((tmp_path / "cache" / "status.json").read_text())
+    assert status["warnings"] == [{key: value for key, value in warning.items() if key != "event"}]
+    # what is there already is not looked at again
+    assert [event["event"] for event in bake_here(scene, tmp_path / "cache")] == ["start", "done"]

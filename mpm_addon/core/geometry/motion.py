@@ -18,13 +18,13 @@ def pose_at(motion: Motion, frame: float) -> Floats:
     return matrices[first].copy() if first == second else _between(matrices[first], matrices[second], share)
 
 
-def velocity_at(motion: Motion, frame: float, fps: float) -> tuple[Floats, Floats, Floats]:
+def velocity_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats, Floats, Floats]:
     """The pose of a `Motion` at a (fractional) frame, and how it moves from there on.
 
     Args:
         motion: a `Motion` with `frames` (k,) and `matrices` (k, 4, 4).
         frame: frame number; at a given frame the velocity is that of the interval which begins there.
-        fps: frames per second [1/s].
+        frame_rate: frames in a second of simulated time [1/s].
 
     Returns:
         world from local (4, 4), velocity of the local origin [m/s] (3,), angular velocity in world axes [rad/s] (3,).
@@ -35,7 +35,7 @@ def velocity_at(motion: Motion, frame: float, fps: float) -> tuple[Floats, Float
     start, end = matrices[first], matrices[second]
     if first == second:
         return start.copy(), np.zeros(3), np.zeros(3)
-    rate = fps / float(motion.frames[second] - motion.frames[first])
+    rate = frame_rate / float(motion.frames[second] - motion.frames[first])
     turn = rotation_vector(_rotation_and_scale(end)[0] @ _rotation_and_scale(start)[0].T)
     return _between(start, end, share), (end[:3, 3] - start[:3, 3]) * rate, turn * rate
 

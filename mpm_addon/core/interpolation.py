@@ -1,0 +1,116 @@
+"""Particles between two moments that are known: positions by cubic Hermite splines, the rest linear or nearest. Plain numpy.
+
+Which particles are shown is chosen apart from the moments between which they move: a picture with motion blur needs the same
+ones at all of its moments, whatever comes or goes meanwhile.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .particles import Frame
+
+Arrays = Mapping[str, NDArray[Any]]
+Places = NDArray[np.int64]
+
+
+def between(first: Frame, second: Frame, time: float, *, like: Frame | None = None) -> dict[str, NDArray[Any]]:
+    """The particles at a time, from two moments around it.
+
+    A position is on the cubic Hermite spline through both positions and velocities, exact for motions of third order in time,
+    and the velocity is the spline's. A rotation goes the shorter way between both quaternions (normalised linear interpolation),
+    whole numbers are those of the nearer moment, everything else is linear. At a moment itself its values are returned.
+
+    A particle that is missing at one of the moments moves on from the other with its velocity; one that is missing at both,
+    from `like`.
+
+    Args:
+        first, second: the moments, `first` the earlier; the same one twice where there is only one.
+        time: [s], as in `Frame.time`.
+        like: the moment whose particles are wanted; the nearer of the two where it is not given.
+
+    Returns:
+        attribute name -> array, for the particles of `like`, in order of id.
+    """
+    seconds = second.time - first.time
+    share = (time - first.time) / seconds if seconds > 0.0 else 0.0
+    nearer, farther = (first, second) if share <= 0.5 else (second, first)
+    wanted = like or nearer
+    if seconds > 0.0 and np.array_equal(wanted.id, first.id) and np.array_equal(wanted.id, second.id):
+        return _blended(first.arrays, second.arrays, share, seconds)
+    places = {source.moment: _places(wanted.id, source.id) for source in (first, second)}
+    at_first, at_second = places[first.moment], places[second.moment]
+    result = {name: np.empty_like(values) for name, values in wanted.arrays.items()}
+    both = (at_first >= 0) & (at_second >= 0) if seconds > 0.0 else np.zeros(len(wanted.id), np.bool_)
+    pair = _taken(first.arrays, at_first[both]), _taken(second.arrays, at_second[both])
+    _put(result, both, _blended(*pair, share, seconds))
+    left = ~both
+    for source, there in ((nearer, places[nearer.moment]), (farther, places[farther.moment])):
+        here = left & (there >= 0)
+        _put(result, here, _drifted(_taken(source.arrays, there[here]), time - source.time))
+        left &= ~here
+    _put(result, left, _drifted(_taken(wanted.arrays, np.flatnonzero(left)), time - wanted.time))
+    return result
+
+
+def _places(wanted: NDArray[np.int32], known: NDArray[np.int32]) -> Places:
+    """Where the wanted ids are among the known ones, -1 where they are not; both ascend."""
+    places = np.searchsorted(known, wanted)
+    places[places == len(known)] = 0
+    return np.where(known[places] == wanted, places, -1) if len(known) else np.full(len(wanted), -1, np.int64)
+
+
+def _taken(arrays: Arrays, places: Places) -> dict[str, NDArray[Any]]:
+    return {name: values[places] for name, values in arrays.items()}
+
+
+def _put(result: dict[str, NDArray[Any]], rows: NDArray[np.bool_], arrays: Arrays) -> None:
+    for name, values in arrays.items():
+        result[name][rows] = values
+
+
+def _drifted(arrays: Arrays, seconds: float) -> dict[str, NDArray[Any]]:
+    """Copies of the arrays after a time [s], before it where negative, in which every particle keeps its velocity."""
+    result = {name: np.array(values) for name, values in arrays.items()}
+    result["position"] += float(seconds) * result["velocity"]
+    result["age"] = np.maximum(result["age"] + np.float32(seconds), np.float32(0.0))
+    return result
+
+
+def _blended(first: Arrays, second: Arrays, share: float, seconds: float) -> dict[str, NDArray[Any]]:
+    """The same particles `share` of the way between two moments that are `seconds` [s] apart."""
+    if share in (0.0, 1.0):
+        return dict(second if share else first)
+    result = {}
+    for name, start in first.items():
+        end = second[name]
+        if start.dtype.kind == "f":
+            result[name] = start + (end - start) * float(share)
+        else:
+            result[name] = start if share <= 0.5 else end
+    result["position"], result["velocity"] = _hermite(first, second, float(share), float(seconds))
+    result["rotation"] = _turned(first["rotation"], second["rotation"], float(share))
+    return result
+
+
+def _hermite(first: Arrays, second: Arrays, s: float, seconds: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Position [m] and velocity [m/s] on the cubic Hermite spline; s in (0, 1).
+
+    x(s) = x0 + s^2 (3 - 2 s) (x1 - x0) + s (1 - s)^2 T v0 - s^2 (1 - s) T v1, and its derivative by the time s T.
+    """
+    move = second["position"] - first["position"]
+    start, end = first["velocity"], second["velocity"]
+    position = move * (s * s * (3.0 - 2.0 * s)) + start * (seconds * s * (1.0 - s) ** 2) - end * (seconds * s * s * (1.0 - s))
+    velocity = move * (6.0 * s * (1.0 - s) / seconds) + start * ((1.0 - s) * (1.0 - 3.0 * s)) - end * (s * (2.0 - 3.0 * s))
+    return first["position"] + position, velocity
+
+
+def _turned(first: NDArray[Any], second: NDArray[Any], share: float) -> NDArray[Any]:
+    """Unit quaternions (n, 4) between two; q and -q are the same rotation."""
+    sign = np.where(np.einsum("ij,ij->i", first, second) < 0.0, -1.0, 1.0).astype(first.dtype)
+    mixed = first * (1.0 - share) + second * (sign[:, None] * share)
+    length = np.sqrt(np.einsum("ij,ij->i", mixed, mixed))
+    # a half turn has no shorter way; its middle is kept from being none
+    return np.where(length[:, None] > 1e-6, mixed / np.maximum(length, 1e-6)[:, None], first)

@@ -1,0 +1,288 @@
+"""What is worth a second look before a bake: thin shapes, things outside the domain or inside each other, memory, disk, hours.
+
+Warnings change nothing and refuse nothing. A mesh is asked for distances, which loads numba; other shapes are not.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .description import SIDES, Collider, Emitter, Scene, Shape
+from .estimate import Estimate
+from .geometry.mesh_topology import corners
+from .geometry.motion import pose_at
+from .geometry.outline import Outline
+from .geometry.rotation import Floats
+from .geometry.section import section_of
+from .geometry.shapes import Mesh, Points
+
+# Thinner than this, matter has no inside to deform, and a collider no inside to push from [cells].
+THINNEST = 2.0
+# Of the volume of an emitter, inside a collider.
+LARGEST_OVERLAP = 0.01
+# Of what is available.
+LARGEST_SHARE_OF_MEMORY = 0.8
+LARGEST_SHARE_OF_DISK = 0.9
+LONGEST_HOURS = 6.0
+
+# Openings above this share of a collider's own surface are meant to be open; see `geometry.distance`.
+_LARGEST_CAPPED_OPENING = 0.1
+_DEPTHS = 8
+_SURFACE_POINTS = 2000
+_INSIDE_POINTS = 20_000
+_POSES = 50
+
+
+@dataclass(frozen=True)
+class SceneWarning:
+    """Something to look at before a bake.
+
+    Attributes:
+        topic: one word for programs: "thin_emitter", "thin_collider", "outside_domain", "overlap", "memory", "disk", "duration".
+        subject: what it is about: 'Emitter "Cube"'.
+        message: the value, the limit and the remedy, one sentence without the subject.
+    """
+
+    topic: str
+    subject: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.message}"
+
+
+def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, expected_seconds: float | None = None) -> list[SceneWarning]:
+    """Everything in a scene that is worth a second look.
+
+    Args:
+        scene: the scene.
+        cost: its estimate.
+        disk_free: what is free where the cache will be [bytes]; not looked at where it is not given.
+        expected_seconds: how long the bake will take [s], where that was measured.
+
+    Raises:
+        SceneError: a shape that a bake would refuse too.
+    """
+    found = [*_thin_shapes(scene), *_outside(scene), *_overlaps(scene)]
+    subject = f'Scene "{scene.name}"'
+    if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
+        found.append(
+            SceneWarning(
+                "memory", subject, f"it needs about {_gigabytes(cost.memory_bytes)} of memory and "
+                f"{_gigabytes(cost.memory_available_bytes)} are available; close other programs or use a larger grid_spacing.",
+            )
+        )  # fmt: skip
+    if disk_free is not None and cost.disk_bytes > LARGEST_SHARE_OF_DISK * disk_free:
+        found.append(
+            SceneWarning(
+                "disk", subject, f"its cache needs about {_gigabytes(cost.disk_bytes)} and {_gigabytes(disk_free)} are free; "
+                "make room, give another cache folder, or use fewer frames or particles.",
+            )
+        )  # fmt: skip
+    if expected_seconds is not None and expected_seconds > 3600.0 * LONGEST_HOURS:
+        found.append(
+            SceneWarning(
+                "duration", subject, f"it takes about {expected_seconds / 3600.0:.0f} hours, more than {LONGEST_HOURS:.0f}; "
+                "use a larger grid_spacing, softer materials, or fewer frames.",
+            )
+        )  # fmt: skip
+    return found
+
+
+def sizes_of(scene: Scene) -> dict[str, tuple[float, float, float]]:
+    """The extents [m] along x, y and z of every emitter and collider that has an end: name -> size."""
+    sizes = {}
+    for item in (*scene.emitters, *scene.colliders):
+        low, high = _bounds(item, scene.time.frame_start)
+        if np.isfinite(high - low).all():
+            x, y, z = (float(extent) for extent in high - low)
+            sizes[item.name] = x, y, z
+    return sizes
+
+
+def size_text(name: str, size: tuple[float, ...]) -> str:
+    """A size for people: "Suzanne is 2.7 x 1.9 x 1.6 m"."""
+    largest = max(size)
+    unit, factor = ("m", 1.0) if largest >= 1.0 else ("cm", 100.0) if largest >= 0.01 else ("mm", 1000.0)
+    return f"{name} is {' x '.join(_two_digits(factor * extent) for extent in size)} {unit}"
+
+
+def _two_digits(value: float) -> str:
+    return f"{float(f'{value:.2g}'):g}"
+
+
+def _gigabytes(count: float) -> str:
+    return f"{count / 1e9:.3g} GB"
+
+
+def _subject(item: Emitter | Collider) -> str:
+    return f'{type(item).__name__} "{item.name}"'
+
+
+def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
+    spacing = scene.solver.grid_spacing
+    limit = THINNEST * spacing
+    for item in (*scene.emitters, *scene.colliders):
+        subject = _subject(item)
+        shape = item.shape if scene.solver.dimension == 3 else section_of(item.shape, subject)
+        if isinstance(shape, Points) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
+            continue
+        thickness = _thickness(shape, limit)
+        if thickness >= 0.99 * limit:
+            continue
+        is_emitter = isinstance(item, Emitter)
+        words = f"it is {thickness:.2g} m thin, {thickness / spacing:.2g} cells of {spacing:g} m"
+        added = 0.0 if is_emitter else _thickening(shape, spacing)
+        if added > 0.0:
+            words += f", and matter meets it as if it were {added:.2g} m thicker"
+        remedy = f"use at least {THINNEST:g} cells: a grid_spacing of at most {thickness / THINNEST:.2g} m, or make it thicker."
+        yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, f"{words}; {remedy}")
+
+
+def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
+    """Whether an inside counts; an open mesh as a collider blocks as a sheet."""
+    return isinstance(item, Emitter) or not isinstance(shape, Mesh | Outline) or shape.opening() <= _LARGEST_CAPPED_OPENING
+
+
+def _thickening(shape: Shape, spacing: float) -> float:
+    """How much thicker a collider's closed mesh is met than it is [m]; see `geometry.distance`."""
+    if isinstance(shape, Mesh):
+        return max(0.0, spacing - 2.0 * shape.volume() / shape.area())
+    return max(0.0, spacing - 2.0 * shape.volume() / shape.length()) if isinstance(shape, Outline) else 0.0
+
+
+def _thickness(shape: Shape, limit: float) -> float:
+    """The diameter [m] of the largest ball inside a shape, in eighths of `limit` where it is a mesh, and at most `limit`."""
+    if not isinstance(shape, Mesh | Outline):
+        low, high = shape.bounds()
+        if not np.isfinite(high - low).all():
+            return limit
+        return min(limit, -2.0 * float(shape.signed_distance(0.5 * (low + high)[None])[0]))
+    points, inward = _surface_points(shape)
+    for part in range(_DEPTHS, 0, -1):
+        depth = 0.5 * limit * part / _DEPTHS
+        # a ball touches the surface where its middle, straight inside, is as far from any other part of it
+        if (shape.signed_distance(points + depth * inward) <= -0.98 * depth).any():
+            return limit * part / _DEPTHS
+    return 0.5 * limit / _DEPTHS
+
+
+def _surface_points(shape: Mesh | Outline) -> tuple[Floats, Floats]:
+    """Points on a surface, evenly by area, and the directions into it; shape (n, 3) each."""
+    random = np.random.default_rng(0)
+    if isinstance(shape, Outline):
+        starts, ends = shape.segments[:, :2], shape.segments[:, 2:]
+        lengths = np.linalg.norm(ends - starts, axis=1)
+        chosen = random.choice(len(starts), _SURFACE_POINTS, p=lengths / lengths.sum())
+        flat = starts[chosen] + random.random((_SURFACE_POINTS, 1)) * (ends - starts)[chosen]
+        points, inward = np.zeros((_SURFACE_POINTS, 3)), np.zeros((_SURFACE_POINTS, 3))
+        points[:, [0, 2]] = flat
+        # the inside is to the left
+        inward[:, [0, 2]] = ((ends - starts) @ [[0.0, 1.0], [-1.0, 0.0]] / lengths[:, None])[chosen]
+        return points, inward
+    closed = shape.closed
+    a, b, c = np.moveaxis(corners(closed.vertices, closed.triangles), 1, 0)
+    normals = np.cross(b - a, c - a)
+    areas = np.linalg.norm(normals, axis=1)
+    chosen = random.choice(len(areas), _SURFACE_POINTS, p=areas / areas.sum())
+    first, second = random.random((2, _SURFACE_POINTS, 1))
+    first, second = np.where(first + second > 1.0, 1.0 - first, first), np.where(first + second > 1.0, 1.0 - second, second)
+    points = closed.vertices[closed.triangles[chosen, 0]] + first * (b - a)[chosen] + second * (c - a)[chosen]
+    return points, -normals[chosen] / areas[chosen, None]
+
+
+def _outside(scene: Scene) -> Iterator[SceneWarning]:
+    domain = scene.domain.corners
+    if domain is None:
+        return
+    axes = [axis for axis in range(3) if scene.solver.dimension == 3 or axis != 1]
+    for emitter in scene.emitters:
+        bounds = _bounds(emitter, _first_frame(emitter, scene))
+        for axis in axes:
+            for is_high in (0, 1):
+                side = SIDES[2 * axis + is_high]
+                beyond = float((bounds[is_high, axis] - domain[is_high][axis]) * (1.0 if is_high else -1.0))
+                is_open = scene.domain.sides[side].surface == "open"
+                if beyond > (0.0 if is_open else 0.5 * scene.solver.grid_spacing):
+                    effect = "what is emitted there vanishes at once" if is_open else "a bake refuses it"
+                    yield SceneWarning(
+                        "outside_domain", _subject(emitter), f"it reaches {beyond:.3g} m beyond the domain's side {side} at "
+                        f"{domain[is_high][axis]:g} m: {effect}; move it inside or make the domain larger.",
+                    )  # fmt: skip
+    for collider in scene.colliders:
+        frames = scene.time.frames if collider.motion is not None else scene.time.frames[:1]
+        bounds = np.array([_bounds(collider, frame) for frame in frames[:: -(-len(frames) // _POSES)]])
+        low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+        if any(low[axis] > domain[1][axis] or high[axis] < domain[0][axis] for axis in axes):
+            yield SceneWarning(
+                "outside_domain", _subject(collider), "it is outside the domain at all frames and meets nothing; "
+                "move it inside, make the domain larger, or leave it out.",
+            )  # fmt: skip
+
+
+def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
+    for emitter in scene.emitters:
+        frame = _first_frame(emitter, scene)
+        points: Floats | None = None
+        for collider in scene.colliders:
+            low, high = _bounds(emitter, frame)
+            other_low, other_high = _bounds(collider, frame)
+            if (low >= other_high).any() or (high <= other_low).any() or not _has_inside(collider, collider.shape):
+                continue
+            points = _inside_points(emitter, frame, scene.solver.dimension) if points is None else points
+            share = float((_distance(collider, frame, points) < 0.0).mean()) if len(points) else 0.0
+            if share > LARGEST_OVERLAP:
+                yield SceneWarning(
+                    "overlap", _subject(emitter), f"{share:.0%} of its volume lies inside collider \"{collider.name}\" at frame {frame}, "
+                    f"and at most {LARGEST_OVERLAP:.0%} goes unnoticed: matter is thrown out of it; move them apart.",
+                )  # fmt: skip
+
+
+def _first_frame(emitter: Emitter, scene: Scene) -> int:
+    return max(scene.time.frame_start, scene.time.frame_start if emitter.frame_start is None else emitter.frame_start)
+
+
+def _inside_points(emitter: Emitter, frame: int, dimension: int) -> Floats:
+    """Points in the world, evenly in an emitter, shape (n, 3)."""
+    if isinstance(emitter.shape, Points):
+        step = -(-len(emitter.shape.position) // _INSIDE_POINTS)
+        return _in_world(emitter, frame, np.asarray(emitter.shape.position, np.float64)[::step])
+    low, high = _bounds(emitter, frame)
+    points = low + np.random.default_rng(0).random((_INSIDE_POINTS, 3)) * (high - low)
+    points[:, 1] *= dimension - 2
+    return points[_distance(emitter, frame, points) < 0.0]
+
+
+def _pose(item: Emitter | Collider, frame: int) -> Floats | None:
+    return None if item.motion is None or item.motion.matrices is None else pose_at(item.motion, frame)
+
+
+def _shape(item: Emitter | Collider, frame: int) -> Shape:
+    """The shape as it is at a frame, before its pose."""
+    if item.motion is None or item.motion.vertices is None or not isinstance(item.shape, Mesh):
+        return item.shape
+    nearest = int(np.argmin(np.abs(np.asarray(item.motion.frames) - frame)))
+    return Mesh(item.motion.vertices[nearest], item.shape.triangles, item.shape.source)
+
+
+def _in_world(item: Emitter | Collider, frame: int, points: Floats) -> Floats:
+    pose = _pose(item, frame)
+    return points if pose is None else points @ pose[:3, :3].T + pose[:3, 3]
+
+
+def _bounds(item: Emitter | Collider, frame: int) -> Floats:
+    """The box around a shape in the world at a frame [m], shape (2, 3)."""
+    low, high = _shape(item, frame).bounds()
+    if _pose(item, frame) is None or not np.isfinite(high - low).all():
+        return np.array([low, high])
+    corner_points = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    placed = _in_world(item, frame, corner_points)
+    return np.array([placed.min(axis=0), placed.max(axis=0)])
+
+
+def _distance(item: Emitter | Collider, frame: int, points: Floats) -> Floats:
+    """The signed distance of points in the world, up to the scale of the pose, shape (n,)."""
+    pose = _pose(item, frame)
+    local = points if pose is None else (points - pose[:3, 3]) @ np.linalg.inv(pose[:3, :3]).T
+    return _shape(item, frame).signed_distance(np.ascontiguousarray(local))

@@ -1,0 +1,72 @@
+"""The particles of a cache at any fractional frame: read where a moment was baked, interpolated between two that were."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import CacheError
+from ..core.interpolation import between
+from ..core.particles import Frame, Moment
+from .cache import Cache
+
+# Fractional frames nearer than this are the same moment.
+SAME = 1e-6
+
+
+def nearest_frame(frame: float) -> int:
+    """The frame whose particles a fractional frame shows; halfway between two it is the first. Raises CacheError for none."""
+    if not np.isfinite(frame):
+        raise CacheError(f"Frame {frame} is not baked")
+    return int(np.ceil(frame - 0.5 - SAME))
+
+
+class MomentReader:
+    """Reads the particles of one cache at fractional frames.
+
+    Motion blur asks for many moments between the same two frames, so what the last answer was made of is kept.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self.cache = cache
+        self._kept: dict[tuple[Any, ...], Frame] = {}
+
+    def arrays(self, frame: float, *, like: int | None = None) -> Mapping[str, NDArray[Any]]:
+        """The attributes at a fractional frame, SI units.
+
+        Args:
+            frame: the fractional frame.
+            like: the frame whose particles are wanted; the nearest one where it is not given.
+
+        Raises:
+            CacheError: that frame was not baked, or a file is damaged.
+        """
+        wanted = nearest_frame(frame) if like is None else like
+        if not self.cache.frame_path(wanted).is_file():
+            raise CacheError(f"Frame {wanted} is not baked")
+        if abs(frame - wanted) < SAME:
+            self._kept.clear()
+            return self.cache.frame(wanted).arrays
+        first, second = self._around(frame, wanted)
+        self._kept = {self._key(moment): self._frame(moment) for moment in {Moment(wanted), first, second}}
+        shown, start, end = (self._frame(moment) for moment in (Moment(wanted), first, second))
+        return between(start, end, self.cache.time.seconds_at(frame), like=shown)
+
+    def _around(self, frame: float, wanted: int) -> tuple[Moment, Moment]:
+        """The baked moments next to a fractional frame, before and after; one of them twice where the other is missing."""
+        number = int(np.floor(frame + SAME))
+        parts = self.cache.time.subframes + 1
+        candidates = [Moment(number), *(Moment(number, part, parts) for part in range(1, parts)), Moment(number + 1)]
+        there = [moment for moment in candidates if self.cache.state_path(moment).is_file()] or [Moment(wanted)]
+        before = [moment for moment in there if moment.frame <= frame + SAME]
+        after = [moment for moment in there if moment.frame > frame + SAME]
+        return (before or after[:1])[-1], (after or before[-1:])[0]
+
+    def _frame(self, moment: Moment) -> Frame:
+        return self._kept.get(self._key(moment)) or self.cache.state(moment)
+
+    def _key(self, moment: Moment) -> tuple[Any, ...]:
+        """The moment and the file that it was read from: one that is baked anew is read anew."""
+        status = self.cache.state_path(moment).stat()
+        return moment, status.st_mtime_ns, status.st_size

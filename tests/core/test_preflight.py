@@ -1,0 +1,177 @@
+"""Warnings before a bake: each with a scene that deserves it, and one beside it that does not."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.core.description import Collider, Domain, Emitter, Motion, Scene, Side
+from mpm_addon.core.estimate import estimate
+from mpm_addon.core.geometry.shapes import SHAPES, Mesh, Points
+from mpm_addon.core.preflight import size_text, sizes_of, warnings_of
+from tests.core.scenes import LATTICE, box, material, scene
+
+H = 0.05
+WATER = (material("water"),)
+SIDE = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+QUADS = np.array([(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+TRIANGLES = np.concatenate([QUADS[:, [0, 1, 2]], QUADS[:, [0, 2, 3]]])
+
+
+def block(size: Any, center: Any = (0.0, 0.0, 0.0), *, flip: bool = False) -> Mesh:
+    """A box as a mesh."""
+    return Mesh(SIDE * size + center, TRIANGLES[:, ::-1] if flip else TRIANGLES)
+
+
+def cup(wall: float) -> Mesh:
+    """A box with a box-shaped hollow inside: a closed mesh whose walls are `wall` thick."""
+    inner = SIDE * (1.0 - 2.0 * wall)
+    return Mesh(np.concatenate([SIDE, inner]), np.concatenate([TRIANGLES, TRIANGLES[:, ::-1] + 8]))
+
+
+def sheet(height: float = 0.0) -> Mesh:
+    return Mesh(np.array([[-1, -1, height], [1, -1, height], [1, 1, height], [-1, 1, height]]), np.array([[0, 1, 2], [0, 2, 3]]))
+
+
+def emitter(shape: Any, **settings: Any) -> Emitter:
+    return Emitter("drop", shape, "water", **{**LATTICE, **settings})
+
+
+def found(*emitters: Emitter, colliders: tuple[Collider, ...] = (), domain: Domain | None = None, **solver: Any) -> list[Any]:
+    described = scene(*emitters, materials=WATER, colliders=colliders, domain=domain, **solver)
+    return warnings_of(described, estimate(described))
+
+
+def topics(*emitters: Emitter, **rest: Any) -> list[tuple[str, str]]:
+    return [(warning.topic, warning.subject) for warning in found(*emitters, **rest)]
+
+
+FINE = emitter(box((0.0, 0.0, 2.0), 0.4))
+
+
+@pytest.mark.parametrize("dimension", [3, 2])
+@pytest.mark.parametrize("thin", [0.06, 0.09])
+def test_a_thin_emitter_is_named_with_its_cells(thin: float, dimension: int) -> None:
+    for shape in (box((0, 0, 0), (0.4, 0.4, thin)), block((0.4, 0.4, thin)), block((0.4, 0.4, thin), flip=True)):
+        (warning,) = found(emitter(shape), dimension=dimension)
+        assert (warning.topic, warning.subject) == ("thin_emitter", 'Emitter "drop"')
+        value = float(warning.message.split(" m thin, ")[0].split()[-1])
+        assert value == pytest.approx(thin, abs=0.013)
+        assert f"{value / H:.2g} cells of 0.05 m; use at least 2 cells" in warning.message
+
+
+@pytest.mark.parametrize("dimension", [3, 2])
+@pytest.mark.parametrize(
+    "shape",
+    [box((0, 0, 0), 0.1), block(0.1), block((0.5, 0.3, 0.101)), SHAPES["sphere"](radius=0.05), cup(0.12),
+     SHAPES["cylinder"](radius=0.06, height=0.3), SHAPES["box"](center=(0, 0, 0), size=(0.2, 0.2, 0.1), rotation=(30.0, 20.0, 10.0))],
+)  # fmt: skip
+def test_what_is_two_cells_thick_is_not(shape: Any, dimension: int) -> None:
+    assert topics(emitter(shape), dimension=dimension) == []
+
+
+def test_a_large_object_with_thin_walls_is_thin() -> None:
+    """The largest ball inside counts: neither the box around a cup nor its volume over its area alone tells."""
+    assert topics(emitter(cup(0.06))) == [("thin_emitter", 'Emitter "drop"')]
+
+
+def test_points_and_layers_have_no_thickness() -> None:
+    assert topics(emitter(Points(np.array([[0.0, 0.0, 0.0], [0.01, 0.0, 0.0]])))) == []
+    assert topics(emitter(block((0.4, 0.4, 0.06)), source="surface")) == []
+
+
+def test_a_thin_collider_says_how_much_thicker_it_is_met() -> None:
+    (warning,) = found(FINE, colliders=(Collider("wall", block((1.0, 1.0, 0.02))),))
+    assert (warning.topic, warning.subject) == ("thin_collider", 'Collider "wall"')
+    # 2 volume / area of a plate of 1 x 1 x 0.02 is 0.0192, and the grid spacing 0.05
+    assert "as if it were 0.031 m thicker" in warning.message
+    (warning,) = found(FINE, colliders=(Collider("wall", box((0, 0, 0), (1.0, 1.0, 0.07))),))
+    assert "thicker; " not in warning.message and "0.07 m thin" in warning.message
+
+
+@pytest.mark.parametrize("shape", [SHAPES["plane"](), sheet(), block((1.0, 1.0, 0.2)), SHAPES["sphere"](radius=0.2)])
+def test_floors_sheets_and_solid_colliders_are_not_thin(shape: Any) -> None:
+    assert topics(FINE, colliders=(Collider("floor", shape),)) == []
+
+
+def domain(**sides: str) -> Domain:
+    return Domain(kind="box", min=(-1, -1, 0), max=(1, 1, 3), sides={name: Side(surface=surface) for name, surface in sides.items()})
+
+
+def test_an_emitter_beyond_a_side_is_named_with_the_side() -> None:
+    out = emitter(box((0.9, 0.0, 1.0), 0.4))
+    (warning,) = found(out, domain=domain(x_max="open"))
+    assert (warning.topic, warning.subject) == ("outside_domain", 'Emitter "drop"')
+    assert "reaches 0.1 m beyond the domain's side x_max at 1 m: what is emitted there vanishes" in warning.message
+    (warning,) = found(out, domain=domain())
+    assert "a bake refuses it" in warning.message
+    assert topics(emitter(box((0.8, 0.0, 1.0), 0.4)), domain=domain(x_max="open")) == []
+
+
+def test_y_does_not_count_in_the_plane() -> None:
+    far = emitter(box((0.0, 7.0, 1.0), 0.4))
+    assert topics(far, domain=domain(y_max="open")) == [("outside_domain", 'Emitter "drop"')]
+    assert topics(far, domain=domain(y_max="open"), dimension=2) == []
+
+
+def moved(*places: tuple[float, float, float]) -> Motion:
+    matrices = np.tile(np.eye(4), (len(places), 1, 1))
+    matrices[:, :3, 3] = places
+    return Motion(np.linspace(1.0, 4.0, len(places)), matrices=matrices)
+
+
+def test_a_collider_that_is_never_inside_is_named() -> None:
+    wall = block(0.4)
+    for motion, expected in (
+        (None, 0),
+        (moved((5.0, 0.0, 0.0), (6.0, 0.0, 0.0)), 1),
+        (moved((5.0, 0.0, 0.0), (0.0, 0.0, 0.5)), 0),
+    ):
+        warnings = topics(FINE, colliders=(Collider("wall", wall, motion=motion),), domain=domain())
+        assert warnings == [("outside_domain", 'Collider "wall"')] * expected
+
+
+@pytest.mark.parametrize("solid", [block(1.0), box((0, 0, 0), 1.0), block(1.0, flip=True)])
+@pytest.mark.parametrize("source", [block(0.4, (0.6, 0.0, 0.0)), box((0.6, 0.0, 0.0), 0.4)])
+def test_an_overlap_is_the_share_of_the_emitters_volume(solid: Any, source: Any) -> None:
+    """A cube of 0.4 m at 0.6 m reaches 0.1 m into one that ends at 0.5 m: a quarter."""
+    (warning,) = found(emitter(source), colliders=(Collider("wall", solid),))
+    assert (warning.topic, warning.subject) == ("overlap", 'Emitter "drop"')
+    assert int(warning.message.split("%")[0]) == pytest.approx(25, abs=1)
+    assert 'inside collider "wall" at frame 1' in warning.message
+    assert topics(emitter(source), colliders=(Collider("wall", solid, motion=moved((-0.101, 0, 0), (-0.101, 0, 0))),)) == []
+
+
+def test_an_overlap_is_looked_for_where_things_are_when_it_emits() -> None:
+    late = emitter(box((2.0, 0.0, 0.0), 0.4), frame_start=4)
+    assert topics(late, colliders=(Collider("wall", block(1.0), motion=moved((0, 0, 0), (2.0, 0, 0))),)) == [("overlap", 'Emitter "drop"')]
+    assert topics(late, colliders=(Collider("wall", block(1.0), motion=moved((2.0, 0, 0), (0, 0, 0))),)) == []
+
+
+def test_resting_on_a_floor_is_no_overlap() -> None:
+    standing = emitter(box((0.0, 0.0, 0.2), 0.4))
+    for floor in (SHAPES["plane"](), sheet(), block((2.0, 2.0, 0.2), (0.0, 0.0, -0.1))):
+        assert topics(standing, colliders=(Collider("floor", floor),)) == []
+
+
+def test_memory_disk_and_hours_are_measured_against_what_there_is() -> None:
+    described = scene(FINE, materials=WATER)
+    cost = dataclasses.replace(estimate(described), memory_bytes=9 * 10**9, memory_available_bytes=10**10, disk_bytes=5 * 10**9)
+    named = lambda **rest: [(each.topic, each.subject) for each in warnings_of(described, cost, **rest)]  # noqa: E731
+    assert named() == [("memory", 'Scene "test"')]
+    assert named(disk_free=5 * 10**9)[1:] == [("disk", 'Scene "test"')]
+    assert named(disk_free=6 * 10**9)[1:] == []
+    assert named(expected_seconds=7 * 3600.0)[1:] == [("duration", 'Scene "test"')]
+    assert named(expected_seconds=5 * 3600.0)[1:] == []
+    assert "9 GB of memory and 10 GB are available" in str(warnings_of(described, cost)[0])
+
+
+def test_sizes_in_words() -> None:
+    described: Scene = scene(
+        emitter(block((2.7, 1.9, 1.6))), materials=WATER, colliders=(Collider("floor", SHAPES["plane"]()), Collider("wall", block(1.0)))
+    )
+    assert sizes_of(described) == {"drop": pytest.approx((2.7, 1.9, 1.6)), "wall": pytest.approx((1.0, 1.0, 1.0))}
+    assert size_text("Suzanne", (2.7, 1.9, 1.6)) == "Suzanne is 2.7 x 1.9 x 1.6 m"
+    assert size_text("Bead", (0.021, 0.02, 0.005)) == "Bead is 2.1 x 2 x 0.5 cm"
+    assert size_text("Ground", (120.0, 80.0, 1.0)) == "Ground is 120 x 80 x 1 m"
