@@ -20,8 +20,17 @@ def corners(vertices: Floats, triangles: Integers) -> Floats:
 
 def center(vertices: Floats, triangles: Integers) -> Floats:
     """The middle of the bounding box of what the triangles use, shape (3,)."""
-    used = vertices[triangles.ravel()]
-    return (used.min(axis=0) + used.max(axis=0)) / 2
+    low, high = bounds(vertices, triangles)
+    return (low + high) / 2
+
+
+def bounds(vertices: Floats, triangles: Integers) -> Floats:
+    """The bounding box of what the triangles use, shape (2, 3)."""
+    is_used = np.zeros(len(vertices), np.bool_)
+    is_used[triangles.ravel()] = True
+    used = vertices if is_used.all() else vertices[is_used]
+    # numpy is slow along the long axis
+    return np.array([[column.min(), column.max()] for column in used.T]).T
 
 
 def area(vertices: Floats, triangles: Integers) -> float:

@@ -39,7 +39,8 @@ class MeshTree(NamedTuple):
 def build_tree(corners: Floats) -> MeshTree:
     """A tree over triangles given by their corners [m], shape (m, 3, 3). Those without area are left out."""
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    numbers = np.flatnonzero(areas > 1e-14 * float(np.ptp(corners.reshape(-1, 3), axis=0).max()) ** 2)
+    size = max(float(np.ptp(corners[:, :, axis])) for axis in range(3))
+    numbers = np.flatnonzero(areas > 1e-14 * size**2)
     numbers = numbers[np.argsort(morton_codes(corners[numbers].mean(axis=1)), kind="stable")]
     corners = np.ascontiguousarray(corners[numbers])
     leaf_count = 1

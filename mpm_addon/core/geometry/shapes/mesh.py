@@ -84,8 +84,7 @@ class Mesh(ArrayEquality, Shape):
             )
 
     def bounds(self) -> Floats:
-        used = self.vertices[np.unique(self.triangles)]
-        return np.array([used.min(axis=0), used.max(axis=0)])
+        return mesh_topology.bounds(self.vertices, self.triangles)
 
     def area(self) -> float:
         """The area of all triangles [m^2]."""
