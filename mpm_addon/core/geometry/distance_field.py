@@ -17,8 +17,8 @@ from .lattice import DIAGONAL, lattice_scratch, measure_lattice, sign_lattice
 from .mesh_distance import nearest
 from .mesh_topology import Floats
 from .mesh_tree import STACK_SIZE, MeshTree
+from .thickness import CELLS
 
-CELLS = 8
 SAMPLES = CELLS + 1
 BLOCK_RADIUS = 0.5 * CELLS * DIAGONAL
 GROUP = 4
@@ -102,7 +102,7 @@ def _measure_centers(tree, origin, block, exact, centers):
 @kernel
 def _sign_centers(tree, origin, block, centers):
     half = 0.5 * block
-    sign_lattice(tree, origin[0] + half, origin[1] + half, origin[2] + half, block, 0.0, np.empty(STACK_SIZE, np.int64), centers)
+    sign_lattice(tree, origin[0] + half, origin[1] + half, origin[2] + half, block, 0.0, 0, np.empty(STACK_SIZE, np.int64), centers)
 
 
 @kernel(parallel=True)
@@ -115,7 +115,7 @@ def _fill_blocks(tree, active, origin, spacing, exact, is_solid, known, samples)
             x, y, z = origin + active[block] * (CELLS * spacing)
             guess = measure_lattice(tree, x, y, z, spacing, CUBE, exact, guess, scratch, distance, triangle)
             if is_solid:
-                sign_lattice(tree, x, y, z, spacing, known[block], scratch[0], distance)
+                sign_lattice(tree, x, y, z, spacing, known[block], SAMPLES**3 // 2, scratch[0], distance)
             samples[block] = distance
 
 

@@ -225,21 +225,21 @@ def _search_each(tree, x, y, z, guess, scratch, distance, triangle):
 
 
 @kernel
-def sign_lattice(tree, x0, y0, z0, spacing, known, stack, distance):
+def sign_lattice(tree, x0, y0, z0, spacing, known, at, stack, distance):
     """Make the distances of a lattice's points inside a closed mesh negative.
 
     Two points whose distances sum to more than the way between them have no surface between them, so a closed mesh winds
     around both alike. The winding number is asked once for each set of points that are connected so.
 
     Args:
-        known: the sign of the middle point, where it is known; otherwise 0.
+        known: the sign of the point with the number `at`, z fastest; 0 where none is known.
         distance: (nx, ny, nz) unsigned [m]; changed. The rest see `measure_lattice`.
     """
     nx, ny, nz = distance.shape
     is_known = np.zeros(distance.shape, np.bool_)
     queue = np.empty((distance.size, 3), np.int64)
     if known != 0.0:
-        _spread_sign(nx // 2, ny // 2, nz // 2, known, spacing, is_known, distance, queue)
+        _spread_sign(at // (ny * nz), at // nz % ny, at % nz, known, spacing, is_known, distance, queue)
     for point in range(distance.size):
         i, j, k = point // (ny * nz), point // nz % ny, point % nz
         if is_known[i, j, k]:

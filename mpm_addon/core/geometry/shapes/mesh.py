@@ -1,5 +1,6 @@
 """A triangle mesh."""
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -104,6 +105,18 @@ class Mesh(ArrayEquality, Shape):
         """This mesh with every hole capped and, if it was inverted, flipped; itself where there is nothing to do."""
         vertices, triangles = mesh_topology.closed_mesh(self.vertices, self.triangles)
         return self if triangles is self.triangles else Mesh(vertices, triangles, self.source)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The same for meshes of the same vertices and triangles."""
+        found = hashlib.blake2b(self.vertices, digest_size=16)
+        found.update(self.triangles)
+        return found.digest()
+
+    @cached_property
+    def prepared(self) -> dict[float, Any]:
+        """The sampled distances of this mesh by grid spacing [m], kept by whoever sampled them."""
+        return {}
 
     @cached_property
     def surface(self) -> Any:
