@@ -235,7 +235,7 @@ def sign_lattice(tree, x0, y0, z0, spacing, known, at, stack, distance):
         known: the sign of the point with the number `at`, z fastest; 0 where none is known.
         distance: (nx, ny, nz) unsigned [m]; changed. The rest see `measure_lattice`.
     """
-    nx, ny, nz = distance.shape
+    _, ny, nz = distance.shape
     is_known = np.zeros(distance.shape, np.bool_)
     queue = np.empty((distance.size, 3), np.int64)
     if known != 0.0:

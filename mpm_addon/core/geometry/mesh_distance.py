@@ -76,6 +76,23 @@ def nearest(tree, x, y, z, guess, stack, stack_distance):
 
 
 @kernel
+def may_reach(tree, x, y, z, reach, stack):
+    """Whether a triangle may be nearer to (x, y, z) than `reach` [m]: false only where none is."""
+    top = 1
+    stack[0] = 0
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if squared_distance_to_box(tree.boxes[node], x, y, z) > reach * reach:
+            continue
+        if node >= len(tree.leaf_starts) - 2:
+            return True
+        stack[top], stack[top + 1] = 2 * node + 1, 2 * node + 2
+        top += 2
+    return False
+
+
+@kernel
 def squared_distance_to_box(box, x, y, z):
     dx = max(box[0] - x, x - box[3], 0.0)
     dy = max(box[1] - y, y - box[4], 0.0)
