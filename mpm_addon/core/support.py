@@ -10,9 +10,6 @@ def refuse_unsupported(scene: Scene) -> None:
     Raises:
         SceneError: naming what is asked for and what can be used.
     """
-    for collider in scene.colliders:
-        if collider.motion is not None and collider.motion.matrices is None:
-            raise SceneError(f'Collider "{collider.name}": motion by vertices is not computed yet; give motion by matrix.')
     for force in scene.forces:
         raise SceneError(f'Force "{force.kind}": forces are not computed yet; remove it.')
     if not scene.emitters:

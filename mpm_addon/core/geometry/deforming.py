@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..kernels.compilation import kernel
 from . import mesh_topology
 from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice, sign_lattice
-from .mesh_distance import may_reach, nearest, nearest_on_triangle
+from .mesh_distance import find_closest, may_reach, nearest, nearest_on_triangle
 from .mesh_topology import Floats, Integers
 from .mesh_tree import STACK_SIZE, build_tree, refit
 from .shapes import Mesh
@@ -72,6 +72,7 @@ class DeformingMesh:
         self.velocities = np.ascontiguousarray(self.closing.extended(np.asarray(velocities, np.float64)))
         low, high = (np.array([pick(column) for column in places.T]) for pick in (np.min, np.max))
         self.center = 0.5 * (low + high)
+        self._places = places
         refit(self._tree, places - self.center, self._corners)
 
     def bounds(self) -> Floats:
@@ -92,6 +93,16 @@ class DeformingMesh:
         result = np.empty(len(local)), np.empty((len(local), 3)), np.empty((len(local), 3))
         _query_points(self._tree, self._corners, self.velocities, local, self.is_solid, self.offset, *result)
         return result
+
+    def surface_at(self, points: Floats) -> tuple[Floats, Floats]:
+        """The velocity [m/s] and the unit normal of the triangle that is nearest to points (n, 3), shapes (n, 3)."""
+        found, weights = np.empty(len(points), np.int64), np.empty((len(points), 3))
+        find_closest(self._tree, np.ascontiguousarray(points - self.center), found, weights)
+        corners = self._triangles[found]
+        a, b, c = np.moveaxis(self._places[corners], 1, 0)
+        normal = np.cross(b - a, c - a)
+        normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+        return np.einsum("nk,nkd->nd", weights, self.velocities[corners]), normal
 
     def at_lattices(self, first: Floats, size: int, spacing: float, reach: float) -> tuple[Floats, Floats, Floats]:
         """The same at the points of cubic lattices.

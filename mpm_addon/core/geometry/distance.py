@@ -1,8 +1,8 @@
 """How far points are from a collider, and which way is out: asked in bulk at every step.
 
-A shape with a closed form is asked directly. A mesh is sampled once into a sparse field (see `distance_field`), which is
-kept as long as the mesh, with samples at half the grid spacing, whose interpolation is right to a tenth of a cell near the surface (at sharp edges
-between grid nodes: a fifth).
+A shape with a closed form is asked directly. A mesh is sampled once into a sparse field (see `distance_field`), which is kept as
+long as the mesh, with samples at half the grid spacing, whose interpolation is right to a tenth of a cell near the surface (at
+sharp edges between grid nodes: a fifth).
 
 What a collider mesh blocks:
     - A closed mesh, or one whose holes are less than a tenth of its surface: its inside. Holes are capped.

@@ -23,7 +23,7 @@ def points_around(low, high, count=5_000, margin=0.3):
 def bent(vertices):
     """A smooth deformation that keeps no length: bent upward, sheared, and narrower above."""
     x, y, z = vertices.T
-    return np.column_stack([x * (1.2 - 0.3 * z), y + 0.2 * z, z + 0.3 * x**2]) + [3.0, -2.0, 1.0]
+    return np.column_stack([x * (1.2 - 0.3 * z), y + 0.2 * z, z + 0.3 * x**2]) + np.array([3.0, -2.0, 1.0])
 
 
 @pytest.mark.parametrize("name", ["torus", "cube"])
@@ -49,7 +49,7 @@ def test_lattices_answer_as_points_do(torus):
     query.move_to(vertices, np.cross([1.0, 2.0, 3.0], vertices))
     low, high = query.bounds()
     # in the order of the solver's blocks, z fastest: neighbours pass their signs on
-    blocks = np.stack(np.meshgrid(*(np.arange(a, b, 4) for a, b in zip(low // H - 6, high // H + 6)), indexing="ij"), axis=-1)
+    blocks = np.stack(np.meshgrid(*(np.arange(a, b, 4) for a, b in zip(low // H - 6, high // H + 6, strict=True)), indexing="ij"), axis=-1)
     first = blocks.reshape(-1, 3) * H
     distance, normal, velocity = query.at_lattices(first, 4, H, 1.5 * H)
     steps = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), axis=-1).reshape(-1, 3) * H
@@ -67,7 +67,7 @@ def test_lattices_answer_as_points_do(torus):
 
 def test_surface_moves_as_its_corners_do(cube):
     query = deforming(cube)
-    velocities = cube.vertices * [1.0, 2.0, 3.0] + [0.0, 0.0, 5.0]
+    velocities = cube.vertices * [1.0, 2.0, 3.0] + np.array([0.0, 0.0, 5.0])
     query.move_to(cube.vertices, velocities)
     points = np.array([[0.2, 0.1, 0.7], [0.1, 0.45, 0.2], [0.9, 0.8, 0.7]])
     _, normal, velocity = query(points)
@@ -113,7 +113,7 @@ def test_caps_follow_their_rims():
     triangles = np.asarray(model.faces)[~(model.faces == top).any(axis=1)]
     query = DeformingMesh(np.asarray(model.vertices)[None], triangles, H)
     assert query.is_solid
-    vertices = np.asarray(model.vertices) * [1.0, 1.0, 1.5] + [5.0, 0.0, 0.0]
+    vertices = np.asarray(model.vertices) * [1.0, 1.0, 1.5] + np.array([5.0, 0.0, 0.0])
     query.move_to(vertices, np.tile([0.0, 0.0, 2.0], (len(vertices), 1)))
     distance, normal, velocity = query(np.array([[5.0, 0.0, 1.4], [5.0, 0.0, 1.6], [0.0, 0.0, 0.0]]))
     assert distance[:2] == pytest.approx([-0.1, 0.1], abs=1e-12) and distance[2] > 4.0
@@ -126,7 +126,7 @@ def test_sheet_and_thin_plate_are_as_thick_as_a_cell(sheet, cube):
     query = deforming(sheet)
     assert not query.is_solid and query.offset == 0.5 * H
     query.move_to(waves, np.zeros_like(waves))
-    above = Mesh(waves, sheet.triangles).vertices[:50] + [0.0, 0.0, 0.01]
+    above = Mesh(waves, sheet.triangles).vertices[:50] + np.array([0.0, 0.0, 0.01])
     assert (query(above)[0] < 0.0).all() and (query(above - [0.0, 0.0, 0.02])[0] < 0.0).all()
     plate = cube.vertices * [2.0, 2.0, 0.5 * H]
     # thick at first, thin later: it is thickened for the thinnest pose
