@@ -150,9 +150,7 @@ def block_rates(results: Results, threads: int) -> tuple[int, dict[str, float]]:
     """The size of the largest block, and the rates on it by law."""
     groups = [(group, said) for group, said in summaries(results, "block") if group["threads"] == threads]
     largest = max((group["particles"] for group, _ in groups), default=0)
-    return largest, {
-        group["label"]: said.rates[group["label"]].median for group, said in groups if group["particles"] == largest
-    }
+    return largest, {group["label"]: said.rates[group["label"]].median for group, said in groups if group["particles"] == largest}
 
 
 def roofline_section(results: Results) -> str:

@@ -72,7 +72,6 @@ def summary(rounds: Rounds, threads: int) -> Summary:
         rates={name: spread([rate(each) for each in mine]) for name, mine in chosen.items()},
         busy={name: spread([busy(each) for each in mine]) for name, mine in chosen.items()},
         ratios={
-            name: spread([rate(ours) / rate(theirs) for ours, theirs in zip(chosen[first], chosen[name], strict=True)])
-            for name in others
+            name: spread([rate(ours) / rate(theirs) for ours, theirs in zip(chosen[first], chosen[name], strict=True)]) for name in others
         },
     )

@@ -56,7 +56,7 @@ def box(name: str, size: Vector3, at: Vector3, *, rotation: Vector3 = (0.0, 0.0,
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=at, rotation=rotation)
     item = _named(name)
     for vertex in item.data.vertices:
-        vertex.co = Vector(part * extent for part, extent in zip(vertex.co, size, strict=True))
+        vertex.co = [part * extent for part, extent in zip(vertex.co, size, strict=True)]
     if bevel > 0.0:
         modifier = item.modifiers.new("Bevel", "BEVEL")
         modifier.width, modifier.segments = bevel, 3
@@ -167,9 +167,10 @@ def light(view: View) -> None:
     middle = Vector(view.target)
     _lamp("Key", middle + reach * Vector((-0.8, -0.4, 0.8)), middle, watts=25.0 * reach**2, size=0.4 * reach)
     _lamp("Rim", middle + reach * Vector((0.7, 0.7, 0.7)), middle, watts=9.0 * reach**2, size=0.4 * reach)
-    scene.world = bpy.data.worlds.new("World")
-    scene.world.use_nodes = True
-    background = next(node for node in scene.world.node_tree.nodes if node.type == "BACKGROUND")
+    world: Any = bpy.data.worlds.new("World")
+    world.use_nodes = True
+    scene.world = world
+    background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")
     background.inputs["Color"].default_value = (0.55, 0.62, 0.72, 1.0)
     background.inputs["Strength"].default_value = 0.35
 

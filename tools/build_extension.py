@@ -42,9 +42,7 @@ def main() -> int:
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="one platform (default: this one)")
     chosen.add_argument("--all-platforms", action="store_true", help="build one zip for every platform: a release")
-    parser.add_argument(
-        "--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314"
-    )
+    parser.add_argument("--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314")
     arguments = parser.parse_args()
     platforms = list(WHEEL_PLATFORMS) if arguments.all_platforms else [arguments.platform or this_platform()]
     python_tags = list(dict.fromkeys([*PYTHON_TAGS, *arguments.python_tag]))
@@ -156,9 +154,7 @@ def stage(platforms: list[str], wheels: list[Path]) -> None:
     for wheel in wheels:
         shutil.copy2(wheel, STAGE / "wheels")
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
-    (STAGE / "blender_manifest.toml").write_text(
-        staged_manifest(manifest, platforms, [wheel.name for wheel in wheels]), encoding="utf-8"
-    )
+    (STAGE / "blender_manifest.toml").write_text(staged_manifest(manifest, platforms, [wheel.name for wheel in wheels]), encoding="utf-8")
 
 
 def staged_manifest(manifest: str, platforms: list[str], wheel_names: list[str]) -> str:

@@ -1,9 +1,9 @@
 """Runs the tests, each group in a process of its own, and says at the end how each group went.
 
-    plain    without Blender: core, storage, verification, command line
-    fake     the Blender layer on the strict fake
-    bpy      the Blender layer on the real bpy
-    install  the extension's zip, built and installed in an isolated Blender
+plain    without Blender: core, storage, verification, command line
+fake     the Blender layer on the strict fake
+bpy      the Blender layer on the real bpy
+install  the extension's zip, built and installed in an isolated Blender
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ class Group:
 def groups() -> dict[str, Group]:
     """Returns every group; what is in tests/ and needs no Blender is found, not listed."""
     plain = sorted(
-        folder.name
-        for folder in (ROOT / "tests").iterdir()
-        if folder.name not in BLENDER_FOLDERS and any(folder.glob("**/test_*.py"))
+        folder.name for folder in (ROOT / "tests").iterdir() if folder.name not in BLENDER_FOLDERS and any(folder.glob("**/test_*.py"))
     )
     return {
         "plain": Group(tuple(plain)),
@@ -70,9 +68,7 @@ def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tup
     folders = [f"tests/{folder}" for folder in group.folders if (ROOT / "tests" / folder).is_dir()]
     print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)
     command = [str(environment.interpreter), "-m", "pytest", *folders, *for_pytest]
-    process = subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, **group.variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **group.variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
     alarm = threading.Timer(LIMIT_SECONDS, process.kill)
     alarm.start()

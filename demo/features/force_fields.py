@@ -24,6 +24,6 @@ def build() -> None:
     turbulence.field.strength, turbulence.field.size = 3.0, 0.3
 
 
-def _field(kind: str, at: stage.Vector3) -> Any:
+def _field(kind: Any, at: stage.Vector3) -> Any:
     bpy.ops.object.effector_add(type=kind, location=at)
     return bpy.context.object

@@ -36,6 +36,6 @@ def _pegs() -> None:
         empty: Any = bpy.data.objects.new(f"Post {number}", None)
         empty.instance_type, empty.instance_collection = "COLLECTION", collection
         empty.location = (x, 0.0, 0.0)
-        bpy.context.scene.collection.objects.link(empty)
+        stage.context.scene.collection.objects.link(empty)
         empty.mpm.type = "collider"
         empty.mpm.collider.friction = 0.4

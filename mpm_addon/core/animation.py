@@ -20,7 +20,7 @@ class Motion:
     Attributes:
         frames: frame numbers (k,), ascending; they may be fractions.
         matrices: world from local (k, 4, 4) for a rigid thing, or None.
-        vertices: world positions (k, n, 3) of a deforming mesh's vertices, or None.
+        vertices: world positions (k, n, 3) of a deforming mesh's vertices, or None; the mesh gives the triangles alone.
     """
 
     frames: Floats
@@ -135,6 +135,30 @@ def check_motion_scale(motion: Motion | None, subject: str) -> None:
         raise SceneError(
             f"{subject}: motion at frame {motion.frames[wrong[0]]:g} scales the shape by ({shown}); "
             f"use one scale along all axes and at all frames ({wanted:g}), and put the rest into the shape."
+        )
+
+
+def check_motion_vertices(motion: Motion | None, shape: Any, subject: str) -> None:
+    """Refuse vertices in motion that are not those of the shape, or nowhere."""
+    if motion is None or motion.vertices is None:
+        return
+    frames, vertices = motion.frames, motion.vertices
+    if shape.kind != "mesh":
+        raise SceneError(f"{subject}: a {shape.kind} has no vertices to move; give motion by matrix, or a mesh.")
+    count = len(shape.vertices)
+    if vertices.ndim != 3 or vertices.shape[::2] != (len(frames), 3):
+        raise SceneError(f"{subject}: motion has vertices of shape {vertices.shape} for {len(frames)} frames; use (frames, vertices, 3).")
+    if vertices.shape[1] != count:
+        raise SceneError(
+            f"{subject}: motion at frame {frames[0]:g} has {vertices.shape[1]} vertices and the mesh has {count}; "
+            "use a mesh whose vertices stay the same at all frames."
+        )
+    wrong = np.flatnonzero(~np.isfinite(vertices).all(axis=(1, 2)))
+    if len(wrong):
+        vertex = int(np.argmax(~np.isfinite(vertices[wrong[0]]).all(axis=1)))
+        raise SceneError(
+            f"{subject}: motion at frame {frames[wrong[0]]:g} has vertex {vertex} at {vertices[wrong[0], vertex]}; "
+            "move it to finite coordinates."
         )
 
 

@@ -125,8 +125,8 @@ def _obstacle_calls(
         (reach.mark_reached, (np.zeros((0, 6)), around, nothing)),
         (surface.find_surface, (nothing, nothing, pairs, around, nothing, distance, places, holds_inside)),
         (surface.order_nodes, (nothing, nothing, nothing, 0, 1, nothing, nothing)),
-        (surface.place_feet, (nothing, nothing, nothing, pairs, around, coordinates, distance, normal, rigid, 1.0, feet)),
-        (contact.meet_matter, (flat, deep, feet, colours, nothing, coordinates, normal, numbers, frictions, rigid, 1.0, 0.0)),
+        (surface.place_feet, (nothing, nothing, nothing, pairs, around, coordinates, distance, normal, normal, rigid, 1.0, feet)),
+        (contact.meet_matter, (flat, deep, feet, colours, nothing, coordinates, normal, normal, numbers, frictions, rigid, 1.0, 0.0)),
         (contact.collide_feet, (flat, feet, colours, numbers, frictions)),
         (contact.fill_nodes, (flat, nothing, 0.0)),
         (collision.count_pairs, (around, nowhere, holds_inside, nothing)),
@@ -134,7 +134,7 @@ def _obstacle_calls(
         (
             collision.collide_particles,
             (
-                table, first, 1, nothing, nowhere, nothing, nothing, distances, coordinates, around, pairs, distance, normal,
+                table, first, 1, nothing, nowhere, nothing, nothing, distances, coordinates, around, pairs, distance, normal, normal,
                 rigid, 0.0, 1.0, np.zeros(0), np.zeros(0),
             ),
         ),

@@ -12,7 +12,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, check_motion_turn
+from .animation import (
+    Animation,
+    Motion,
+    animatable_parameters,
+    check_animation,
+    check_motion_scale,
+    check_motion_turn,
+    check_motion_vertices,
+)
 from .errors import SceneError
 from .force import Force
 from .laws.law import Law
@@ -237,6 +245,7 @@ class Emitter:
         if not self.shape.can_emit:
             raise SceneError(f"{subject}: a {self.shape.kind} has no inside to fill; use a closed shape.")
         self.shape.check(subject)
+        check_motion_vertices(self.motion, self.shape, subject)
         if self.source == "volume":
             self.shape.check_inside(subject)
         elif self.shape.kind == "points":
@@ -276,6 +285,7 @@ class Collider:
         if not self.shape.can_collide:
             raise SceneError(f"{subject}: a {self.shape.kind} has no surface; use another shape.")
         self.shape.check(subject)
+        check_motion_vertices(self.motion, self.shape, subject)
 
 
 @dataclass(frozen=True)
@@ -295,6 +305,7 @@ class Outflow:
             raise SceneError(f"{subject}: a {self.shape.kind} has no inside; use another shape.")
         self.shape.check(subject)
         check_motion_scale(self.motion, subject)
+        check_motion_vertices(self.motion, self.shape, subject)
         check_animation(self.animation, animatable_parameters(Outflow), subject)
 
 

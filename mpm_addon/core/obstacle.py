@@ -1,4 +1,4 @@
-"""One collider or wall: its pose and velocity, and its signed distance at the nodes of the blocks near it."""
+"""One rigid collider or wall: its pose and velocity, and its signed distance at the nodes of the blocks near it."""
 
 import math
 from typing import NamedTuple
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 SURFACE_NUMBERS = {"sticky": STICKY, "slip": SLIP, "separate": SEPARATE}
 _NODES = np.arange(BLOCK)
 # the nodes of a block, by dimension; in the plane they lie at its top, y = 0
-_CORNERS = {
+CORNERS = {
     2: np.stack(np.meshgrid(_NODES, [BLOCK], _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
     3: np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
 }
@@ -33,26 +33,31 @@ class Field(NamedTuple):
     Attributes:
         owners: (rows,) number of the obstacle; keys: (rows,) of the block.
         distance: (rows, block nodes) [m], positive outside; normal: (rows, block nodes, 3) unit vectors, outward.
+        velocity: (rows, block nodes, 3) of deforming obstacles at their nearest point [m/s]; (0, block nodes, 3) for rigid ones.
     """
 
     owners: Ints
     keys: Ints
     distance: Floats
     normal: Floats
+    velocity: Floats
+
+    def rows(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> "Field":
+        """Some of the rows."""
+        velocity = self.velocity[chosen] if len(self.velocity) else self.velocity
+        return Field(self.owners[chosen], self.keys[chosen], self.distance[chosen], self.normal[chosen], velocity)
 
 
 def joined_fields(fields: list[Field]) -> Field:
     """Several fields as one; a pair of an obstacle and a block may be in one of them only."""
-    owners, keys, distance, normal = (np.concatenate(parts) for parts in zip(*fields, strict=True))
-    order = np.lexsort((keys, owners))
-    if np.array_equal(order, np.arange(len(order))):
-        return Field(owners, keys, distance, normal)
-    return Field(owners[order], keys[order], distance[order], normal[order])
+    joined = Field._make(np.concatenate(parts) for parts in zip(*fields, strict=True))
+    order = np.lexsort((joined.keys, joined.owners))
+    return joined if np.array_equal(order, np.arange(len(order))) else joined.rows(order)
 
 
 def empty_field(dimension: int) -> Field:
     nothing, count = np.zeros(0, np.int64), BLOCK**dimension
-    return Field(nothing, nothing, np.zeros((0, count)), np.zeros((0, count, 3)))
+    return Field(nothing, nothing, np.zeros((0, count)), np.zeros((0, count, 3)), np.zeros((0, count, 3)))
 
 
 class Obstacle:
@@ -63,6 +68,8 @@ class Obstacle:
         rigid: (9,) velocity of its origin [m/s], angular velocity [rad/s], origin [m].
         is_moving: whether it ever moves.
     """
+
+    is_deforming = False
 
     def __init__(self, collider: Collider, scene: Scene) -> None:
         self.name = collider.name
@@ -75,7 +82,7 @@ class Obstacle:
         self._frame_rate = 1.0 / scene.time.frame_seconds
         self._is_plane = scene.solver.dimension == 2
         shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
-        self._corners = _CORNERS[scene.solver.dimension]
+        self._corners = CORNERS[scene.solver.dimension]
         self._query = distance_query(shape, self._spacing)
         self._radius = float(np.linalg.norm(np.abs(shape.bounds()).max(axis=0)[[0, 2] if self._is_plane else [0, 1, 2]]))
         self._matrix = np.eye(4)
@@ -109,7 +116,7 @@ class Obstacle:
         is_near = distance.min(axis=1, initial=np.inf) < 0.99 * self._spacing
         if not is_near.all():
             near, distance, normal = near[is_near], distance[is_near], normal[is_near]
-        return Field(np.full(len(near), number), keys[near], distance, normal)
+        return Field(np.full(len(near), number), keys[near], distance, normal, np.zeros((0, *normal.shape[1:])))
 
     def _distance(self, points: Floats) -> tuple[Floats, Floats]:
         if not self.is_moving:

@@ -5,10 +5,12 @@ calls.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .deforming_obstacle import DeformingObstacle
 from .description import SIDES, Collider, Domain, Scene
 from .errors import SceneError
 from .geometry.shapes.plane import Plane
@@ -27,7 +29,7 @@ PARALLEL_FEET = 8000
 
 
 class ObstacleGroup:
-    """Obstacles that are all fixed, or all moving.
+    """Obstacles that are all fixed, all rigid and moving, or all deforming.
 
     Args:
         filling: the mass of a node's cell full of the densest fluid [kg], 0 without fluids. Fluids meet an obstacle as if it were
@@ -38,7 +40,7 @@ class ObstacleGroup:
         is_moving: whether the obstacles move.
     """
 
-    def __init__(self, obstacles: list[Obstacle], scene: Scene, filling: float) -> None:
+    def __init__(self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, filling: float) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
         self._spacing = scene.solver.grid_spacing
@@ -115,7 +117,7 @@ class ObstacleGroup:
         is_new = places_of(keys, self._seen) < 0
         if is_new.any():
             is_kept = places_of(self._field.keys, keys) >= 0
-            kept = self._field._make(part[is_kept] for part in self._field)
+            kept = self._field.rows(is_kept)
             added = [obstacle.measure(n, keys[is_new], coordinates[is_new]) for n, obstacle in enumerate(self.obstacles)]
             self._field = joined_fields([kept, *added])
             self._seen = keys
@@ -136,7 +138,7 @@ class ObstacleGroup:
         self._feet.first[: runs + 1] = first
         place_feet(
             order, field.owners, self._blocks, self._row_of_block, layout.node_neighbours, coordinates, field.distance, field.normal,
-            self._rigid, self._spacing, self._feet,
+            field.velocity, self._rigid, self._spacing, self._feet,
         )  # fmt: skip
         if self._filling > 0.0:
             self._inside = np.concatenate([self._feet.nodes[: len(order)], self._deep.nodes])
@@ -186,7 +188,7 @@ class ObstacleGroup:
         if self._foot_count + len(self._deep.nodes):
             self._found = meet_matter(
                 store.nodes.reshape(-1), self._deep, self._feet, self._colours, self._blocks, store.layout.node_coordinates,
-                self._field.normal, self._surfaces, self._frictions, self._rigid, self._spacing, self._filling,
+                self._field.normal, self._field.velocity, self._surfaces, self._frictions, self._rigid, self._spacing, self._filling,
             )  # fmt: skip
         else:
             self._found = False
@@ -221,8 +223,8 @@ class ObstacleGroup:
         layout = store.layout
         collide_particles(
             store.table, layout.first, store.body_count, self._near, self._is_due, self._pair_first, self._owners, self._arenas,
-            layout.coordinates, layout.neighbours, self._row_of_block, self._field.distance, self._field.normal, self._rigid,
-            dt, self._spacing, self._pushed, self._room,
+            layout.coordinates, layout.neighbours, self._row_of_block, self._field.distance, self._field.normal,
+            self._field.velocity, self._rigid, dt, self._spacing, self._pushed, self._room,
         )  # fmt: skip
         # a drift is along each axis, and the distance changes by no more than a cell for a cell along any of them
         self._free_until[self._is_due] = drift + self._room[self._is_due] / self._dimension
@@ -230,11 +232,17 @@ class ObstacleGroup:
 
 
 def obstacles_of(scene: Scene, filling: float) -> list[ObstacleGroup]:
-    """The scene's colliders and the closed sides of its domain: the fixed ones, and the moving ones."""
+    """The scene's colliders and the closed sides of its domain: the fixed ones, the rigid ones that move, and the deforming ones."""
     colliders = (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)
-    obstacles = [Obstacle(collider, scene) for collider in colliders]
-    groups = ([each for each in obstacles if each.is_moving == is_moving] for is_moving in (False, True))
+    obstacles = [_obstacle(collider, scene) for collider in colliders]
+    kinds = ((False, False), (True, False), (True, True))
+    groups = ([each for each in obstacles if (each.is_moving, each.is_deforming) == kind] for kind in kinds)
     return [ObstacleGroup(group, scene, filling) for group in groups if group]
+
+
+def _obstacle(collider: Collider, scene: Scene) -> Obstacle | DeformingObstacle:
+    deforms = collider.motion is not None and collider.motion.vertices is not None
+    return DeformingObstacle(collider, scene) if deforms else Obstacle(collider, scene)
 
 
 def _walls(domain: Domain, dimension: int) -> list[Collider]:

@@ -11,8 +11,6 @@ def refuse_unsupported(scene: Scene) -> None:
         SceneError: naming what is asked for and what can be used.
     """
     for collider in scene.colliders:
-        if collider.motion is not None and collider.motion.matrices is None:
-            raise SceneError(f'Collider "{collider.name}": motion by vertices is not computed yet; give motion by matrix.')
         if collider.dynamic:
             raise SceneError(f'Collider "{collider.name}": dynamic is not computed yet; leave it out.')
         if collider.animation is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,9 +39,7 @@ pytestmark = pytest.mark.blender
 def stage(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The module that feature scenes are built from."""
     monkeypatch.syspath_prepend(str(DEMO))
-    import stage
-
-    yield stage
+    yield importlib.import_module("stage")
     for name in ("stage", "scene", *(name for name in sys.modules if name.split(".")[0] == "features")):
         sys.modules.pop(name, None)
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.description import Collider, Domain, Emitter, Motion, Scene, Side
+from mpm_addon.core.animation import Motion
+from mpm_addon.core.description import Collider, Domain, Emitter, Scene, Side
 from mpm_addon.core.estimate import estimate
 from mpm_addon.core.geometry.shapes import SHAPES, Mesh, Points
 from mpm_addon.core.preflight import size_text, sizes_of, warnings_of

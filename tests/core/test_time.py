@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.description import Collider, Emitter, Motion, Scene, Time
+from mpm_addon.core.animation import Motion
+from mpm_addon.core.description import Collider, Emitter, Scene, Time
 from mpm_addon.core.emission import emit, moments
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.estimate import estimate

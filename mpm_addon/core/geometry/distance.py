@@ -1,8 +1,8 @@
 """How far points are from a collider, and which way is out: asked in bulk at every step.
 
-A shape with a closed form is asked directly. A mesh is sampled once into a sparse field (see `distance_field`) with
-samples at half the grid spacing, whose interpolation is right to a tenth of a cell near the surface (at sharp edges
-between grid nodes: a fifth).
+A shape with a closed form is asked directly. A mesh is sampled once into a sparse field (see `distance_field`), which is kept as
+long as the mesh, with samples at half the grid spacing, whose interpolation is right to a tenth of a cell near the surface (at
+sharp edges between grid nodes: a fifth).
 
 What a collider mesh blocks:
     - A closed mesh, or one whose holes are less than a tenth of its surface: its inside. Holes are capped.
@@ -18,21 +18,18 @@ the place of areas.
 """
 
 from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ..description import Shape
-from .distance_field import CELLS, build_field, query_field
+from .distance_field import build_field, query_field
 from .mesh_topology import Floats
 from .outline import Outline
 from .shapes import ClosedForm, Mesh
+from .thickness import SAMPLES_PER_CELL, is_solid, sample_spacing, thickening
 
 DistanceQuery = Callable[[Floats], tuple[Floats, Floats]]
-
-# Openings above this share of a mesh's own surface are meant to be open.
-LARGEST_CAPPED_OPENING = 0.1
-SAMPLES_PER_CELL = 2
-LARGEST_SAMPLE_COUNT = 2**25
 
 
 def distance_query(shape: Shape, spacing: float) -> DistanceQuery:
@@ -48,20 +45,18 @@ def distance_query(shape: Shape, spacing: float) -> DistanceQuery:
         away it is a bound with the right sign.
     """
     if isinstance(shape, Mesh):
-        return MeshDistance(shape, spacing)
+        return _mesh_distance(shape, spacing)
     if isinstance(shape, Outline):
-        return _outline_distance(shape, spacing)
+        return outline_distance(shape, spacing)
     if isinstance(shape, ClosedForm):
         return shape.distance_and_normal
     raise TypeError(f"no distance for a shape of kind {shape.kind!r}")
 
 
-def _outline_distance(outline: Outline, spacing: float) -> DistanceQuery:
+def outline_distance(outline: Outline, spacing: float) -> DistanceQuery:
     """The exact distance from an outline, moved outward where it is thinner than the grid spacing [m]."""
-    is_solid = outline.opening() <= LARGEST_CAPPED_OPENING
-    thickness = 2.0 * outline.volume() / outline.length() if is_solid else 0.0
-    offset = max(0.0, 0.5 * (spacing - thickness))
-    ask = outline.distance_and_normal if is_solid else outline.distance_from_sheet
+    offset = 0.5 * thickening(outline, spacing)
+    ask = outline.distance_and_normal if is_solid(outline) else outline.distance_from_sheet
 
     def distance_to(points: Floats) -> tuple[Floats, Floats]:
         distance, normal = ask(points)
@@ -80,11 +75,10 @@ class MeshDistance:
     """
 
     def __init__(self, mesh: Mesh, spacing: float) -> None:
-        self.is_solid = mesh.opening() <= LARGEST_CAPPED_OPENING
+        self.is_solid = is_solid(mesh)
         solid = mesh.closed if self.is_solid else mesh
-        thickness = 2.0 * mesh.volume() / mesh.area() if self.is_solid else 0.0
-        step = max(spacing / SAMPLES_PER_CELL, _finest_spacing(mesh))
-        self.offset = max(0.0, 0.5 * (SAMPLES_PER_CELL * step - thickness))
+        step = sample_spacing(mesh, spacing)
+        self.offset = 0.5 * thickening(mesh, spacing)
         reach = self.offset + SAMPLES_PER_CELL * step
         self.field = build_field(solid.surface.tree, solid.surface.center, step, reach, is_solid=self.is_solid)
 
@@ -95,9 +89,15 @@ class MeshDistance:
         return distance, normal
 
 
-def _finest_spacing(mesh: Mesh) -> float:
-    """The sample spacing [m] below which a field of this mesh would not fit in memory."""
-    # A surface of area A touches about 2.5 A / edge^2 blocks, each of edge^3 / spacing^3 samples.
-    by_area = 2.5 * CELLS * mesh.area() / LARGEST_SAMPLE_COUNT
-    by_volume = float(np.prod(np.ptp(mesh.bounds(), axis=0))) / (LARGEST_SAMPLE_COUNT * CELLS**3)
-    return max(by_area**0.5, by_volume ** (1.0 / 3.0))
+# what is sampled, as long as a mesh that it was sampled for exists
+_sampled: WeakValueDictionary[tuple[bytes, float], MeshDistance] = WeakValueDictionary()
+
+
+def _mesh_distance(mesh: Mesh, spacing: float) -> MeshDistance:
+    """The sampled distance of a mesh: the same one for equal meshes, and as long as they exist."""
+    key = (mesh.digest, spacing)
+    found = _sampled.get(key)
+    if found is None:
+        found = _sampled[key] = MeshDistance(mesh, spacing)
+    mesh.prepared[spacing] = found
+    return found

@@ -13,16 +13,18 @@ from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.compilation import kernel
+from .lattice import DIAGONAL, lattice_scratch, measure_lattice, sign_lattice
 from .mesh_distance import nearest
 from .mesh_topology import Floats
 from .mesh_tree import STACK_SIZE, MeshTree
-from .winding import FAR_FOR_SIGNS, winding_at
+from .thickness import CELLS
 
-CELLS = 8
 SAMPLES = CELLS + 1
-DIAGONAL = 3**0.5
 BLOCK_RADIUS = 0.5 * CELLS * DIAGONAL
 GROUP = 4
+# samples along the edge of the cubes that are measured at once
+CUBE = 3
+BLOCKS_PER_TASK = 8
 QUERIES_PER_TASK = 1024
 
 
@@ -62,124 +64,59 @@ def build_field(tree: MeshTree, center: Floats, spacing: float, reach: float, *,
     low = np.floor((tree.boxes[0, :3] + center - exact) / spacing) - CELLS
     groups = np.ceil((tree.boxes[0, 3:] + center + exact - low * spacing) / (block * GROUP)).astype(np.int64)
     origin = low * spacing
-    centers = np.empty(tuple(groups * GROUP), dtype=np.float32)
-    _measure_centers(tree, origin - center, block, exact, is_solid, centers)
+    centers = np.empty(tuple(groups * GROUP))
+    _measure_centers(tree, origin - center, block, exact, centers)
+    if is_solid:
+        _sign_centers(tree, origin - center, block, centers)
     active = np.argwhere(np.abs(centers) <= BLOCK_RADIUS * spacing + exact)
     rows = np.full(centers.shape, -1, dtype=np.int32)
     rows[tuple(active.T)] = np.arange(len(active))
     samples = np.empty((len(active), SAMPLES, SAMPLES, SAMPLES), dtype=np.float32)
-    _fill_blocks(tree, active, origin - center, spacing, exact, is_solid, samples)
-    return DistanceField(origin, spacing, exact, rows, centers, samples)
+    known = np.sign(centers[tuple(active.T)]) if is_solid else np.zeros(len(active))
+    _fill_blocks(tree, active, origin - center, spacing, exact, is_solid, known, samples)
+    return DistanceField(origin, spacing, exact, rows, centers.astype(np.float32), samples)
 
 
 @kernel(parallel=True)
-def _measure_centers(tree, origin, block, exact, is_solid, centers):
-    """The signed distance at the centres of all blocks; far groups of blocks get a bound from the group's centre."""
+def _measure_centers(tree, origin, block, exact, centers):
+    """The distance at the centres of all blocks; in far groups of blocks a bound from the group's centre."""
     nx, ny, nz = centers.shape[0] // GROUP, centers.shape[1] // GROUP, centers.shape[2] // GROUP
     group_reach = 0.5 * GROUP * block * DIAGONAL + exact
     for group in prange(nx * ny * nz):
         stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
-        first = np.array([group // (ny * nz), group // nz % ny, group % nz]) * GROUP
-        middle = origin + (first + 0.5 * GROUP) * block
-        distance, guess = _signed_at(tree, middle[0], middle[1], middle[2], 0, is_solid, stack, stack_distance)
-        for i in range(GROUP):
-            for j in range(GROUP):
-                for k in range(GROUP):
-                    offset = (np.array([i, j, k]) + (0.5 - 0.5 * GROUP)) * block
-                    x, y, z = middle + offset
-                    away = np.sqrt(np.sum(offset * offset))
-                    if abs(distance) > group_reach:
-                        value = np.copysign(abs(distance) - away, distance)
-                    else:
-                        value, guess = _signed_at(tree, x, y, z, guess, is_solid, stack, stack_distance)
-                    centers[first[0] + i, first[1] + j, first[2] + k] = value
+        i, j, k = group // (ny * nz) * GROUP, group // nz % ny * GROUP, group % nz * GROUP
+        x, y, z = origin[0] + (i + 0.5 * GROUP) * block, origin[1] + (j + 0.5 * GROUP) * block, origin[2] + (k + 0.5 * GROUP) * block
+        squared, guess = nearest(tree, x, y, z, 0, stack, stack_distance)
+        middle = np.sqrt(squared)
+        for part in range(GROUP**3):
+            di, dj, dk = part // GROUP**2, part // GROUP % GROUP, part % GROUP
+            dx, dy, dz = (di + 0.5 - 0.5 * GROUP) * block, (dj + 0.5 - 0.5 * GROUP) * block, (dk + 0.5 - 0.5 * GROUP) * block
+            if middle > group_reach:
+                value = middle - np.sqrt(dx * dx + dy * dy + dz * dz)
+            else:
+                squared, guess = nearest(tree, x + dx, y + dy, z + dz, guess, stack, stack_distance)
+                value = np.sqrt(squared)
+            centers[i + di, j + dj, k + dk] = value
 
 
 @kernel
-def _signed_at(tree, x, y, z, guess, is_solid, stack, stack_distance):
-    squared, triangle = nearest(tree, x, y, z, guess, stack, stack_distance)
-    distance = np.sqrt(squared)
-    if is_solid and winding_at(tree, x, y, z, FAR_FOR_SIGNS, stack) >= 0.5:
-        distance = -distance
-    return distance, triangle
+def _sign_centers(tree, origin, block, centers):
+    half = 0.5 * block
+    sign_lattice(tree, origin[0] + half, origin[1] + half, origin[2] + half, block, 0.0, 0, np.empty(STACK_SIZE, np.int64), centers)
 
 
 @kernel(parallel=True)
-def _fill_blocks(tree, active, origin, spacing, exact, is_solid, samples):
-    for block in prange(len(active)):
-        stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
-        corner = origin + active[block] * (CELLS * spacing)
-        distance = np.empty((SAMPLES, SAMPLES, SAMPLES))
-        _measure_block(tree, corner, spacing, exact, stack, stack_distance, distance)
-        if is_solid:
-            _sign_block(tree, corner, spacing, stack, distance)
-        samples[block] = distance
-
-
-@kernel
-def _measure_block(tree, corner, spacing, exact, stack, stack_distance, distance):
-    """Unsigned distances of a block's samples, exact up to `exact`, beyond it a lower bound above `exact`.
-
-    The samples are taken in cubes of 3^3: where a cube's middle is far, its other samples need no search.
-    """
-    guess = 0
-    for cube in range(27):
-        i, j, k = cube // 9 * 3 + 1, cube // 3 % 3 * 3 + 1, cube % 3 * 3 + 1
-        x, y, z = corner[0] + i * spacing, corner[1] + j * spacing, corner[2] + k * spacing
-        squared, guess = nearest(tree, x, y, z, guess, stack, stack_distance)
-        middle = np.sqrt(squared)
-        near = guess
-        for part in range(27):
-            di, dj, dk = part // 9 - 1, part // 3 % 3 - 1, part % 3 - 1
-            if middle > exact + DIAGONAL * spacing:
-                value = middle - spacing * np.sqrt(float(di * di + dj * dj + dk * dk))
-            else:
-                squared, near = nearest(tree, x + di * spacing, y + dj * spacing, z + dk * spacing, near, stack, stack_distance)
-                value = np.sqrt(squared)
-            distance[i + di, j + dj, k + dk] = value
-
-
-@kernel
-def _sign_block(tree, corner, spacing, stack, distance):
-    """Make the distances of samples inside the mesh negative.
-
-    Two samples whose distances sum to more than the way between them have no surface between them, so a closed mesh
-    winds around both alike. The winding number is asked once for each set of samples that are connected so.
-    """
-    is_known = np.zeros((SAMPLES, SAMPLES, SAMPLES), np.bool_)
-    queue = np.empty((SAMPLES**3, 3), np.int64)
-    for sample in range(SAMPLES**3):
-        i, j, k = sample // SAMPLES**2, sample // SAMPLES % SAMPLES, sample % SAMPLES
-        if is_known[i, j, k]:
-            continue
-        x, y, z = corner[0] + i * spacing, corner[1] + j * spacing, corner[2] + k * spacing
-        sign = -1.0 if winding_at(tree, x, y, z, FAR_FOR_SIGNS, stack) >= 0.5 else 1.0
-        queue[0] = i, j, k
-        is_known[i, j, k] = True
-        distance[i, j, k] *= sign
-        length = 1
-        while length > 0:
-            length -= 1
-            i, j, k = queue[length]
-            length = _spread_sign(i, j, k, sign, spacing, is_known, distance, queue, length)
-
-
-@kernel
-def _spread_sign(i, j, k, sign, spacing, is_known, distance, queue, length):
-    """Give the sign of sample (i, j, k) to those of its 26 neighbours that no surface parts from it."""
-    here = abs(distance[i, j, k])
-    for a in range(max(i - 1, 0), min(i + 2, SAMPLES)):
-        for b in range(max(j - 1, 0), min(j + 2, SAMPLES)):
-            for c in range(max(k - 1, 0), min(k + 2, SAMPLES)):
-                if is_known[a, b, c]:
-                    continue
-                way = spacing * np.sqrt(float((a - i) ** 2 + (b - j) ** 2 + (c - k) ** 2))
-                if here + distance[a, b, c] > way * (1.0 + 1e-9):
-                    is_known[a, b, c] = True
-                    distance[a, b, c] *= sign
-                    queue[length] = a, b, c
-                    length += 1
-    return length
+def _fill_blocks(tree, active, origin, spacing, exact, is_solid, known, samples):
+    for task in prange((len(active) + BLOCKS_PER_TASK - 1) // BLOCKS_PER_TASK):
+        scratch = lattice_scratch()
+        distance, triangle = np.empty((SAMPLES, SAMPLES, SAMPLES)), np.empty((SAMPLES, SAMPLES, SAMPLES), np.int64)
+        guess = 0
+        for block in range(task * BLOCKS_PER_TASK, min((task + 1) * BLOCKS_PER_TASK, len(active))):
+            x, y, z = origin + active[block] * (CELLS * spacing)
+            guess = measure_lattice(tree, x, y, z, spacing, CUBE, exact, guess, scratch, distance, triangle)
+            if is_solid:
+                sign_lattice(tree, x, y, z, spacing, known[block], SAMPLES**3 // 2, scratch[0], distance)
+            samples[block] = distance
 
 
 @kernel(parallel=True)

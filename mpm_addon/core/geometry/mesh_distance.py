@@ -42,7 +42,7 @@ def nearest(tree, x, y, z, guess, stack, stack_distance):
     `guess` is a triangle that may be near: the nearer, the faster. `stack` and `stack_distance` are scratch arrays of
     `STACK_SIZE`.
     """
-    best = _squared_distance(tree.triangles[guess], x, y, z)
+    best = squared_distance_to_triangle(tree.triangles[guess], x, y, z)
     best_triangle = guess
     first_leaf = len(tree.leaf_starts) - 2
     top = 0
@@ -50,13 +50,13 @@ def nearest(tree, x, y, z, guess, stack, stack_distance):
     while True:
         if node >= first_leaf:
             for triangle in range(tree.leaf_starts[node - first_leaf], tree.leaf_starts[node - first_leaf + 1]):
-                squared = _squared_distance(tree.triangles[triangle], x, y, z)
+                squared = squared_distance_to_triangle(tree.triangles[triangle], x, y, z)
                 if squared < best:
                     best, best_triangle = squared, triangle
         else:
             near, far = 2 * node + 1, 2 * node + 2
-            near_distance = _squared_distance_to_box(tree.boxes[near], x, y, z)
-            far_distance = _squared_distance_to_box(tree.boxes[far], x, y, z)
+            near_distance = squared_distance_to_box(tree.boxes[near], x, y, z)
+            far_distance = squared_distance_to_box(tree.boxes[far], x, y, z)
             if far_distance < near_distance:
                 near, far = far, near
                 near_distance, far_distance = far_distance, near_distance
@@ -76,7 +76,24 @@ def nearest(tree, x, y, z, guess, stack, stack_distance):
 
 
 @kernel
-def _squared_distance_to_box(box, x, y, z):
+def may_reach(tree, x, y, z, reach, stack):
+    """Whether a triangle may be nearer to (x, y, z) than `reach` [m]: false only where none is."""
+    top = 1
+    stack[0] = 0
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if squared_distance_to_box(tree.boxes[node], x, y, z) > reach * reach:
+            continue
+        if node >= len(tree.leaf_starts) - 2:
+            return True
+        stack[top], stack[top + 1] = 2 * node + 1, 2 * node + 2
+        top += 2
+    return False
+
+
+@kernel
+def squared_distance_to_box(box, x, y, z):
     dx = max(box[0] - x, x - box[3], 0.0)
     dy = max(box[1] - y, y - box[4], 0.0)
     dz = max(box[2] - z, z - box[5], 0.0)
@@ -84,7 +101,7 @@ def _squared_distance_to_box(box, x, y, z):
 
 
 @kernel
-def _squared_distance(triangle, x, y, z):
+def squared_distance_to_triangle(triangle, x, y, z):
     s, t = nearest_on_triangle(triangle, x, y, z)
     dx = x - triangle[0] - s * triangle[3] - t * triangle[6]
     dy = y - triangle[1] - s * triangle[4] - t * triangle[7]

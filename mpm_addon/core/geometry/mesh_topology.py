@@ -6,6 +6,8 @@ rim over the rim's edges: that cancels the boundary whatever the rim looks like.
 stick out or divide the inside, and turns single flipped faces round (a cone over twice their edges).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,8 +22,17 @@ def corners(vertices: Floats, triangles: Integers) -> Floats:
 
 def center(vertices: Floats, triangles: Integers) -> Floats:
     """The middle of the bounding box of what the triangles use, shape (3,)."""
-    used = vertices[triangles.ravel()]
-    return (used.min(axis=0) + used.max(axis=0)) / 2
+    low, high = bounds(vertices, triangles)
+    return (low + high) / 2
+
+
+def bounds(vertices: Floats, triangles: Integers) -> Floats:
+    """The bounding box of what the triangles use, shape (2, 3)."""
+    is_used = np.zeros(len(vertices), np.bool_)
+    is_used[triangles.ravel()] = True
+    used = vertices if is_used.all() else vertices[is_used]
+    # numpy is slow along the long axis
+    return np.array([[column.min(), column.max()] for column in used.T]).T
 
 
 def area(vertices: Floats, triangles: Integers) -> float:
@@ -38,6 +49,51 @@ def volume(vertices: Floats, triangles: Integers) -> float:
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
 
 
+class Closing(NamedTuple):
+    """What closes a mesh whose triangles stay, wherever its vertices go: each cap's apex is the mean of its rim's edges.
+
+    Attributes:
+        triangles: the mesh's own and then those of the caps, shape (m + c, 3); the apexes come after the mesh's vertices.
+        starts, ends: vertices of the rims' edges, shape (e,).
+        apexes: the cap of each edge, shape (e,).
+        shares: one over the number of ends that each cap's apex is the mean of, shape (k,).
+    """
+
+    triangles: Integers
+    starts: Integers
+    ends: Integers
+    apexes: Integers
+    shares: Floats
+
+    def extended(self, values: Floats) -> Floats:
+        """Values of the vertices (n, 3), such as places or velocities, and those of the apexes after them: (n + k, 3)."""
+        if len(self.shares) == 0:
+            return values
+        sums = np.zeros((len(self.shares), 3))
+        np.add.at(sums, self.apexes, values[self.starts] + values[self.ends])
+        return np.concatenate([values, sums * self.shares[:, None]])
+
+
+def closing(vertices: Floats, triangles: Integers) -> Closing:
+    """What closes a mesh: a cone over every hole's rim. The triangles are the same object where it is closed.
+
+    Vertices at the same place count as one, so that a mesh with split edges has no holes.
+    """
+    nothing = np.zeros(0, np.int64)
+    is_closed = Closing(triangles, nothing, nothing, nothing, np.zeros(0))
+    if _is_balanced(triangles, len(vertices)):
+        return is_closed
+    welded = _first_at_same_place(vertices)[triangles]
+    if _is_balanced(welded, len(vertices)):
+        return is_closed
+    starts, ends, counts = _rim(welded, len(vertices))
+    rims, apexes = np.unique(_components(starts, ends, len(vertices)), return_inverse=True)
+    apexes = apexes.ravel()
+    caps = np.column_stack([ends, starts, len(vertices) + apexes])
+    shares = 0.5 / np.bincount(apexes, minlength=len(rims))
+    return Closing(np.concatenate([triangles, np.repeat(caps, counts, axis=0)]), starts, ends, apexes, shares)
+
+
 def closed_mesh(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
     """The mesh with its holes capped and facing outward; the same objects where nothing had to change."""
     vertices, capped_triangles = capped(vertices, triangles)
@@ -47,22 +103,9 @@ def closed_mesh(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers
 
 
 def capped(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
-    """The mesh with every hole capped by a cone; the caps follow the mesh's own triangles.
-
-    Vertices at the same place count as one, so that a mesh with split edges has no holes.
-    """
-    if _is_balanced(triangles, len(vertices)):
-        return vertices, triangles
-    welded = _first_at_same_place(vertices)[triangles]
-    if _is_balanced(welded, len(vertices)):
-        return vertices, triangles
-    starts, ends, counts = _rim(welded, len(vertices))
-    rims, rim_of_edge = np.unique(_components(starts, ends, len(vertices)), return_inverse=True)
-    apexes = np.zeros((len(rims), 3))
-    np.add.at(apexes, rim_of_edge, vertices[starts] + vertices[ends])
-    apexes /= 2.0 * np.bincount(rim_of_edge)[:, None]
-    caps = np.column_stack([ends, starts, len(vertices) + rim_of_edge])
-    return np.concatenate([vertices, apexes]), np.concatenate([triangles, np.repeat(caps, counts, axis=0)])
+    """The mesh with every hole capped by a cone; the caps follow the mesh's own triangles."""
+    cover = closing(vertices, triangles)
+    return cover.extended(vertices), cover.triangles
 
 
 def _directed_edges(triangles: Integers) -> tuple[Integers, Integers]:

@@ -1,19 +1,22 @@
 """A tree over the triangles of a mesh: bounding boxes for the nearest point, moments for the winding number.
 
 The tree is complete and implicit: node k has the children 2k + 1 and 2k + 2, and each leaf holds an equal run of the
-triangles in Morton order. Building is sorting and one pass upward, so that a mesh that deforms can afford it.
+triangles in Morton order. Building is sorting and one pass upward; a mesh that deforms keeps its order and takes the pass alone.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.compilation import kernel
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 TRIANGLES_PER_LEAF = 4
+MOMENTS, AREA = 14, 13
 STACK_SIZE = 64
 
 
@@ -25,8 +28,8 @@ class MeshTree(NamedTuple):
         numbers: which of the given triangles each of them is, shape (m,).
         leaf_starts: first triangle of each leaf, and the triangle count at the end, shape ((k + 1) / 2 + 1,).
         boxes: lowest and highest corner of each node [m], shape (k, 6).
-        moments: per node, shape (k, 13): centre of area (3), squared radius about it, area vector N (3), and the
-            symmetric first moment of the area vectors about the centre (xx, yy, zz, xy, xz, yz).
+        moments: per node, shape (k, 14): centre of area (3), squared radius about it, area vector N (3), the symmetric
+            first moment of the area vectors about the centre (xx, yy, zz, xy, xz, yz), and the area.
     """
 
     triangles: Floats
@@ -36,24 +39,36 @@ class MeshTree(NamedTuple):
     moments: Floats
 
 
-def build_tree(corners: Floats) -> MeshTree:
-    """A tree over triangles given by their corners [m], shape (m, 3, 3). Those without area are left out."""
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    numbers = np.flatnonzero(areas > 1e-14 * float(np.ptp(corners.reshape(-1, 3), axis=0).max()) ** 2)
+def build_tree(vertices: Floats, triangles: Integers, *, keeps_all: bool = False) -> MeshTree:
+    """A tree over triangles.
+
+    Args:
+        vertices: [m], shape (n, 3).
+        triangles: vertex indices, shape (m, 3).
+        keeps_all: whether triangles without area are kept, since they may yet get one; otherwise they are left out.
+    """
+    corners = vertices[triangles]
+    numbers = np.arange(len(triangles))
+    if not keeps_all:
+        areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+        size = max(float(np.ptp(corners[:, :, axis])) for axis in range(3))
+        numbers = np.flatnonzero(areas > 1e-14 * size**2)
     numbers = numbers[np.argsort(morton_codes(corners[numbers].mean(axis=1)), kind="stable")]
-    corners = np.ascontiguousarray(corners[numbers])
     leaf_count = 1
-    while leaf_count * TRIANGLES_PER_LEAF < len(corners):
+    while leaf_count * TRIANGLES_PER_LEAF < len(numbers):
         leaf_count *= 2
-    leaf_starts = np.arange(leaf_count + 1) * len(corners) // leaf_count
-    boxes = np.empty((2 * leaf_count - 1, 6))
-    moments = np.zeros((2 * leaf_count - 1, 13))
-    area = np.zeros(2 * leaf_count - 1)
-    _fill_leaves(corners, leaf_starts, boxes, moments, area)
-    _fill_inner_nodes(boxes, moments, area)
-    _fill_radii(boxes, moments)
-    triangles = np.concatenate([corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=1)
-    return MeshTree(triangles, numbers, leaf_starts, boxes, moments)
+    leaf_starts = np.arange(leaf_count + 1) * len(numbers) // leaf_count
+    nodes = 2 * leaf_count - 1
+    tree = MeshTree(np.empty((len(numbers), 9)), numbers, leaf_starts, np.empty((nodes, 6)), np.empty((nodes, MOMENTS)))
+    refit(tree, vertices, np.ascontiguousarray(triangles[numbers]))
+    return tree
+
+
+def refit(tree: MeshTree, vertices: Floats, corner_vertices: Integers) -> None:
+    """Fit a tree to new places of its vertices (n, 3) [m]; the vertices of its triangles (m, 3) come in the tree's order."""
+    _fill_leaves(vertices, corner_vertices, tree.triangles, tree.leaf_starts, tree.boxes, tree.moments)
+    _fill_inner_nodes(tree.boxes, tree.moments)
+    _fill_radii(tree.boxes, tree.moments)
 
 
 def morton_codes(points: Floats) -> NDArray[np.uint64]:
@@ -72,49 +87,58 @@ def morton_codes(points: Floats) -> NDArray[np.uint64]:
     return cells[:, 0] | (cells[:, 1] << np.uint64(1)) | (cells[:, 2] << np.uint64(2))
 
 
-@kernel
-def _fill_leaves(corners, leaf_starts, boxes, moments, areas):
-    first = len(leaf_starts) - 2
-    for leaf in range(len(leaf_starts) - 1):
-        box, moment = boxes[first + leaf], moments[first + leaf]
-        box[:3] = np.inf
-        box[3:] = -np.inf
-        for triangle in range(leaf_starts[leaf], leaf_starts[leaf + 1]):
-            a, b, c = corners[triangle]
-            for axis in range(3):
-                box[axis] = min(box[axis], a[axis], b[axis], c[axis])
-                box[3 + axis] = max(box[3 + axis], a[axis], b[axis], c[axis])
-            nx, ny, nz = _area_vector(a, b, c)
-            area = np.sqrt(nx * nx + ny * ny + nz * nz)
-            areas[first + leaf] += area
-            for axis in range(3):
-                moment[axis] += area * (a[axis] + b[axis] + c[axis]) / 3.0
-        moment[:3] /= areas[first + leaf]
-        for triangle in range(leaf_starts[leaf], leaf_starts[leaf + 1]):
-            a, b, c = corners[triangle]
-            nx, ny, nz = _area_vector(a, b, c)
-            x = (a[0] + b[0] + c[0]) / 3.0 - moment[0]
-            y = (a[1] + b[1] + c[1]) / 3.0 - moment[1]
-            z = (a[2] + b[2] + c[2]) / 3.0 - moment[2]
-            _add_moment(moment, nx, ny, nz, x, y, z)
+@kernel(parallel=True)
+def _fill_leaves(vertices, corner_vertices, triangles, leaf_starts, boxes, moments):
+    for leaf in prange(len(leaf_starts) - 1):
+        node = len(leaf_starts) - 2 + leaf
+        _fill_leaf(vertices, corner_vertices, triangles, leaf_starts[leaf], leaf_starts[leaf + 1], boxes[node], moments[node])
 
 
 @kernel
-def _fill_inner_nodes(boxes, moments, areas):
+def _fill_leaf(vertices, corner_vertices, triangles, first, end, box, moment):
+    box[:3] = np.inf
+    box[3:] = -np.inf
+    moment[:] = 0.0
+    for triangle in range(first, end):
+        a, b, c = corner_vertices[triangle]
+        for axis in range(3):
+            x, y, z = vertices[a, axis], vertices[b, axis], vertices[c, axis]
+            triangles[triangle, axis] = x
+            triangles[triangle, 3 + axis] = y - x
+            triangles[triangle, 6 + axis] = z - x
+            box[axis] = min(box[axis], x, y, z)
+            box[3 + axis] = max(box[3 + axis], x, y, z)
+        nx, ny, nz = _area_vector(triangles[triangle])
+        area = np.sqrt(nx * nx + ny * ny + nz * nz)
+        moment[AREA] += area
+        for axis in range(3):
+            moment[axis] += area * _middle(triangles[triangle], axis)
+    for axis in range(3):
+        moment[axis] = moment[axis] / moment[AREA] if moment[AREA] > 0.0 else 0.5 * (box[axis] + box[3 + axis])
+    for triangle in range(first, end):
+        row = triangles[triangle]
+        nx, ny, nz = _area_vector(row)
+        x, y, z = _middle(row, 0) - moment[0], _middle(row, 1) - moment[1], _middle(row, 2) - moment[2]
+        _add_moment(moment, nx, ny, nz, x, y, z)
+
+
+@kernel
+def _fill_inner_nodes(boxes, moments):
     for node in range(len(boxes) // 2 - 1, -1, -1):
         left, right = 2 * node + 1, 2 * node + 2
-        areas[node] = areas[left] + areas[right]
         moment = moments[node]
+        moment[:] = 0.0
+        moment[AREA] = moments[left, AREA] + moments[right, AREA]
         for axis in range(3):
             boxes[node, axis] = min(boxes[left, axis], boxes[right, axis])
             boxes[node, 3 + axis] = max(boxes[left, 3 + axis], boxes[right, 3 + axis])
-            total = areas[left] * moments[left, axis] + areas[right] * moments[right, axis]
-            moment[axis] = total / areas[node]
+            total = moments[left, AREA] * moments[left, axis] + moments[right, AREA] * moments[right, axis]
+            moment[axis] = total / moment[AREA] if moment[AREA] > 0.0 else 0.5 * (boxes[node, axis] + boxes[node, 3 + axis])
         for child in (left, right):
             part = moments[child]
             x, y, z = part[0] - moment[0], part[1] - moment[1], part[2] - moment[2]
             _add_moment(moment, part[4], part[5], part[6], x, y, z)
-            for entry in range(7, 13):
+            for entry in range(7, AREA):
                 moment[entry] += part[entry]
 
 
@@ -127,11 +151,15 @@ def _fill_radii(boxes, moments):
 
 
 @kernel
-def _area_vector(a, b, c):
+def _area_vector(triangle):
     """Half the cross product of two edges: the triangle's normal times its area."""
-    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
-    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    ux, uy, uz, vx, vy, vz = triangle[3], triangle[4], triangle[5], triangle[6], triangle[7], triangle[8]
     return 0.5 * (uy * vz - uz * vy), 0.5 * (uz * vx - ux * vz), 0.5 * (ux * vy - uy * vx)
+
+
+@kernel
+def _middle(triangle, axis):
+    return triangle[axis] + (triangle[3 + axis] + triangle[6 + axis]) / 3.0
 
 
 @kernel

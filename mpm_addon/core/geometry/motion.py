@@ -1,8 +1,9 @@
-"""Where a rigid collider is and how it moves, between the frames that the scene gives. Plain numpy.
+"""Where a collider is and how it moves, between the frames that the scene gives. Plain numpy.
 
 A pose matrix is split into translation, rotation and scale (M = R S, S symmetric; S is negative where M mirrors).
 Between two frames the translation and the scale change linearly and the rotation turns about a fixed axis at a
-constant rate (the geodesic of SO(3)). Before the first and after the last frame the pose is held.
+constant rate (the geodesic of SO(3)). The vertices of a deforming mesh go straight, at a constant velocity, from frame to frame.
+Before the first and after the last frame the pose is held.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from .rotation import Floats, rotation_matrix, rotation_vector
 
 def pose_at(motion: Motion, frame: float) -> Floats:
     """The pose of a `Motion` at a (fractional) frame: world from local, shape (4, 4)."""
-    first, second, share = _interval(motion, frame)
+    first, second, share = interval(motion, frame)
     matrices = _matrices(motion)
     return matrices[first].copy() if first == second else _between(matrices[first], matrices[second], share)
 
@@ -30,7 +31,7 @@ def velocity_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats
         world from local (4, 4), velocity of the local origin [m/s] (3,), angular velocity in world axes [rad/s] (3,).
         A change of scale is in the pose but not in these velocities.
     """
-    first, second, share = _interval(motion, frame)
+    first, second, share = interval(motion, frame)
     matrices = _matrices(motion)
     start, end = matrices[first], matrices[second]
     if first == second:
@@ -40,13 +41,34 @@ def velocity_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats
     return _between(start, end, share), (end[:3, 3] - start[:3, 3]) * rate, turn * rate
 
 
+def vertices_at(motion: Motion, frame: float, fps: float) -> tuple[Floats, Floats]:
+    """Where the vertices of a deforming mesh are at a (fractional) frame, and how they move from there on.
+
+    Args:
+        motion: a `Motion` with `frames` (k,) and `vertices` (k, n, 3).
+        frame: frame number; at a given frame the velocity is that of the interval which begins there.
+        fps: frames per second [1/s].
+
+    Returns:
+        positions [m] (n, 3), velocities [m/s] (n, 3): what moves them to their places at the next given frame.
+    """
+    if motion.vertices is None:
+        raise ValueError("the motion is that of a rigid shape and has no vertices")
+    first, second, share = interval(motion, frame)
+    start, end = (np.asarray(motion.vertices[number], dtype=np.float64) for number in (first, second))
+    if first == second:
+        return start, np.zeros_like(start)
+    rate = fps / float(motion.frames[second] - motion.frames[first])
+    return (1.0 - share) * start + share * end, (end - start) * rate
+
+
 def _matrices(motion: Motion) -> Floats:
     if motion.matrices is None:
         raise ValueError("the motion is that of a deforming mesh and has no pose")
     return np.asarray(motion.matrices, dtype=np.float64)
 
 
-def _interval(motion: Motion, frame: float) -> tuple[int, int, float]:
+def interval(motion: Motion, frame: float) -> tuple[int, int, float]:
     """The indices of the frames around `frame` and how far it lies between them; twice the same where held."""
     frames = np.asarray(motion.frames, dtype=np.float64)
     first = int(np.searchsorted(frames, frame, side="right")) - 1

@@ -21,7 +21,7 @@ class Surface:
 
     def __init__(self, vertices: Floats, triangles: Integers) -> None:
         self.center = mesh_topology.center(vertices, triangles)
-        self.tree = build_tree(mesh_topology.corners(vertices, triangles))
+        self.tree = build_tree(vertices - self.center, triangles)
 
     def distance(self, points: ArrayLike) -> Floats:
         """The distance [m] of points (n, 3) from the nearest triangle, shape (n,)."""

@@ -8,6 +8,7 @@ from .blocks import ARENA, BLOCK
 from .compilation import kernel
 from .node_lookup import corner_place, neighbour_of_node
 from .rows import POSITION, VELOCITY
+from .surface import rigid_velocity
 
 # so far may a particle sink in, for the nodes inside to carry it; farther it is pushed back [cells]
 SINK = 0.25
@@ -41,19 +42,27 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
 
 
 @kernel
-def interpolated_normal(x, y, z, neighbours, row_of_block, normal):
-    """The unit normal at a point, interpolated like the distance; zero where it is not defined."""
+def interpolated_vector(x, y, z, neighbours, row_of_block, values):
+    """Vectors at the nodes of blocks that are near, interpolated like the distance; also the weight of those nodes."""
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
-    nx, ny, nz = 0.0, 0.0, 0.0
+    u, v, w, total = 0.0, 0.0, 0.0, 0.0
     for corner in range(8):
         ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
         row = row_of_block[neighbour_of_node(ix, iy, iz, neighbours)]
         if row >= 0:
             place = corner_place(ix, iy, iz, neighbours)
             share = (1.0 - abs(x - ix)) * (1.0 - abs(y - iy)) * (1.0 - abs(z - iz))
-            nx += share * normal[row, place, 0]
-            ny += share * normal[row, place, 1]
-            nz += share * normal[row, place, 2]
+            u += share * values[row, place, 0]
+            v += share * values[row, place, 1]
+            w += share * values[row, place, 2]
+            total += share
+    return u, v, w, total
+
+
+@kernel
+def interpolated_normal(x, y, z, neighbours, row_of_block, normal):
+    """The unit normal at a point, interpolated like the distance; zero where it is not defined."""
+    nx, ny, nz, _ = interpolated_vector(x, y, z, neighbours, row_of_block, normal)
     length = math.sqrt(nx * nx + ny * ny + nz * nz)
     return (nx / length, ny / length, nz / length) if length > 0.0 else (0.0, 0.0, 0.0)
 
@@ -167,20 +176,19 @@ def depth_in_arena(x, y, z, arena):
 
 
 @kernel
-def push_particle(particles, slot, block, neighbours, row_of_block, distance, normal, rigid, dt, spacing):
+def push_particle(particles, slot, block, neighbours, row_of_block, distance, normal, velocity, rigid, dt, spacing):
     """Push a particle back to the depth `SINK` where it lies deeper; returns how far [cells]."""
     x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
     excess = interpolated_distance(x, y, z, neighbours, row_of_block, distance, spacing) / spacing + SINK
     if excess >= 0.0:
         return 0.0
-    # from the obstacle's origin to the particle
-    px = (BLOCK * block[0] + x) * spacing - rigid[6]
-    py = (BLOCK * block[1] + y) * spacing - rigid[7]
-    pz = (BLOCK * block[2] + z) * spacing - rigid[8]
+    if velocity.shape[0] > 0:
+        ou, ov, ow, total = interpolated_vector(x, y, z, neighbours, row_of_block, velocity)
+        ou, ov, ow = ou / total, ov / total, ow / total
+    else:
+        ou, ov, ow = rigid_velocity(block, x, y, z, rigid, spacing)
     step = dt / spacing
-    u = particles[VELOCITY, slot] - (rigid[0] + rigid[4] * pz - rigid[5] * py)
-    v = particles[VELOCITY + 1, slot] - (rigid[1] + rigid[5] * px - rigid[3] * pz)
-    w = particles[VELOCITY + 2, slot] - (rigid[2] + rigid[3] * py - rigid[4] * px)
+    u, v, w = particles[VELOCITY, slot] - ou, particles[VELOCITY + 1, slot] - ov, particles[VELOCITY + 2, slot] - ow
     before = interpolated_distance(x - step * u, y - step * v, z - step * w, neighbours, row_of_block, distance, spacing)
     if before < -INSIDE * spacing:
         return 0.0
@@ -194,7 +202,7 @@ def push_particle(particles, slot, block, neighbours, row_of_block, distance, no
 @kernel(parallel=True)
 def collide_particles(
     particles, first, body_count, near, is_due, pair_first, owners, arenas, blocks, neighbours, row_of_block, distance, normal,
-    rigid, dt, spacing, pushed, room,
+    velocity, rigid, dt, spacing, pushed, room,
 ):  # fmt: skip
     """Push particles that sank into obstacles during the step back to a depth of `SINK`.
 
@@ -208,7 +216,7 @@ def collide_particles(
         is_due: (pairs,) which of them to look at.
         blocks: (blocks, 3) coordinates of the particle blocks.
         neighbours: (blocks, 27 or 9) node blocks around each.
-        row_of_block, distance, normal: obstacles near the nodes, see `surface`.
+        row_of_block, distance, normal, velocity: obstacles near the nodes, see `surface`.
         rigid: (obstacles, 9) velocity of each origin [m/s], angular velocity [rad/s], origin [m].
         pushed: (k,) result: the farthest that a particle was pushed, by all obstacles one after another [cells].
         room: (pairs,) result where due: how much a particle's distance has to fall before it could be pushed, at least [cells].
@@ -228,7 +236,8 @@ def collide_particles(
                 if left < 0.0:
                     left = 0.0
                     farthest = max(farthest, push_particle(
-                        particles, slot, blocks[block], neighbours[block], row_of_block[owner], distance, normal, rigid[owner], dt, spacing
+                        particles, slot, blocks[block], neighbours[block], row_of_block[owner], distance, normal, velocity,
+                        rigid[owner], dt, spacing,
                     ))  # fmt: skip
                 least = min(least, left)
             pushed[index] += farthest

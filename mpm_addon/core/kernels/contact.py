@@ -16,7 +16,7 @@ from .blocks import NODE
 from .compilation import kernel
 from .feet import SEPARATE, SLIP, STICKY, collide_run, find_excess, meet_run, press_run, push_run, share_run
 from .node_lookup import node_of_place
-from .surface import obstacle_velocity
+from .surface import rigid_velocity
 
 
 @kernel
@@ -46,7 +46,7 @@ def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
 
 
 @kernel
-def collide_deep(nodes, deep, run, owner, blocks, node_blocks, normal, surface, friction, rigid, spacing, filled_mass, counted):
+def collide_deep(nodes, deep, run, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid, spacing, filled_mass, counted):
     """Apply an obstacle to the velocities of the deep nodes of a run; see `meet_matter`."""
     # through a wall of two or three cells a fluid would leave by the far side's nodes, which it may move away
     far_surface = SLIP if surface == SEPARATE and filled_mass > 0.0 else surface
@@ -58,15 +58,18 @@ def collide_deep(nodes, deep, run, owner, blocks, node_blocks, normal, surface, 
             continue
         counted[deep.rows[index]] = max(mass, filled_mass)
         row, place = deep.rows[index] // block_nodes, deep.rows[index] % block_nodes
-        ix, iy, iz = node_of_place(place, block_nodes)
-        ou, ov, ow = obstacle_velocity(blocks[row], ix, iy, iz, node_blocks, rigid[owner], spacing)
+        if velocity.shape[0] > 0:
+            ou, ov, ow = velocity[row, place]
+        else:
+            ix, iy, iz = node_of_place(place, block_nodes)
+            ou, ov, ow = rigid_velocity(node_blocks[blocks[row]], ix, iy, iz, rigid[owner], spacing)
         nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
         u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, far_surface, friction)
         nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
 
 
 @kernel(parallel=True)
-def meet_matter(nodes, deep, feet, colours, blocks, node_blocks, normal, surfaces, frictions, rigid, spacing, filled_mass):
+def meet_matter(nodes, deep, feet, colours, blocks, node_blocks, normal, velocity, surfaces, frictions, rigid, spacing, filled_mass):
     """Apply obstacles to the deep nodes, find the feet with matter, and press evenly at them.
 
     Args:
@@ -74,7 +77,7 @@ def meet_matter(nodes, deep, feet, colours, blocks, node_blocks, normal, surface
         deep: see `Deep`; feet: see `Feet`, changed.
         colours: (3,) the first slab of each of the two colours, and the number of slabs.
         blocks: (rows,) node block of each row; node_blocks: (node blocks, 3) block coordinates.
-        normal: (rows, block nodes, 3) unit, outward.
+        normal: (rows, block nodes, 3) unit, outward; velocity: see `surface.place_feet`.
         surfaces: (obstacles,) STICKY, SLIP or SEPARATE; frictions: (obstacles,) Coulomb coefficients.
         rigid: (obstacles, 9) velocity of each origin [m/s], angular velocity [rad/s], origin [m].
         filled_mass: the least mass with which a node inside counts [kg].
@@ -91,12 +94,38 @@ def meet_matter(nodes, deep, feet, colours, blocks, node_blocks, normal, surface
             for slab in prange(slabs):
                 run = slab * count + owner
                 collide_deep(
-                    nodes, deep, run, owner, blocks, node_blocks, normal, surface, friction, rigid, spacing, filled_mass, feet.counted
+                    nodes,
+                    deep,
+                    run,
+                    owner,
+                    blocks,
+                    node_blocks,
+                    normal,
+                    velocity,
+                    surface,
+                    friction,
+                    rigid,
+                    spacing,
+                    filled_mass,
+                    feet.counted,
                 )
                 meet_run(nodes, feet, run, filled_mass)
         else:
             collide_deep(
-                nodes, deep, owner, owner, blocks, node_blocks, normal, surface, friction, rigid, spacing, filled_mass, feet.counted
+                nodes,
+                deep,
+                owner,
+                owner,
+                blocks,
+                node_blocks,
+                normal,
+                velocity,
+                surface,
+                friction,
+                rigid,
+                spacing,
+                filled_mass,
+                feet.counted,
             )
             meet_run(nodes, feet, owner, filled_mass)
         found = 0

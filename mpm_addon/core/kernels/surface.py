@@ -169,11 +169,11 @@ def order_nodes(nodes, owners, slabs, obstacle_count, block_nodes, order, first)
 
 
 @kernel
-def obstacle_velocity(block, ix, iy, iz, node_blocks, rigid, spacing):
-    """The velocity [m/s] of an obstacle at a point counted in cells from a node block's origin."""
-    x = (BLOCK * node_blocks[block, 0] + ix) * spacing - rigid[6]
-    y = (BLOCK * node_blocks[block, 1] + iy) * spacing - rigid[7]
-    z = (BLOCK * node_blocks[block, 2] + iz) * spacing - rigid[8]
+def rigid_velocity(block, ix, iy, iz, rigid, spacing):
+    """The velocity [m/s] of a rigid obstacle at a point counted in cells from the origin of a block (3,)."""
+    x = (BLOCK * block[0] + ix) * spacing - rigid[6]
+    y = (BLOCK * block[1] + iy) * spacing - rigid[7]
+    z = (BLOCK * block[2] + iz) * spacing - rigid[8]
     return (
         rigid[0] + rigid[4] * z - rigid[5] * y,
         rigid[1] + rigid[5] * x - rigid[3] * z,
@@ -182,7 +182,7 @@ def obstacle_velocity(block, ix, iy, iz, node_blocks, rigid, spacing):
 
 
 @kernel
-def place_foot(foot, node, owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, rigid, spacing, feet):
+def place_foot(foot, node, owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet):
     """Find where the foot of a node in rows lies and which nodes lie around it; see `place_feet`."""
     block_nodes = distance.shape[1]
     row, place = node // block_nodes, node % block_nodes
@@ -192,7 +192,11 @@ def place_foot(foot, node, owners, blocks, row_of_block, neighbours, node_blocks
     depth = -distance[row, place] / spacing
     ix, iy, iz = node_of_place(place, block_nodes)
     x, y, z = ix + depth * nx, iy + depth * ny, iz + depth * nz
-    u, v, w = obstacle_velocity(number, x, y, z, node_blocks, rigid[owner], spacing)
+    if velocity.shape[0] > 0:
+        # a node's foot is the point that is nearest to it
+        u, v, w = velocity[row, place]
+    else:
+        u, v, w = rigid_velocity(node_blocks[number], x, y, z, rigid[owner], spacing)
     feet.normals[4 * foot], feet.normals[4 * foot + 1], feet.normals[4 * foot + 2] = nx, ny, nz
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
     feet.nodes[foot] = number * block_nodes + place
@@ -236,7 +240,7 @@ def place_foot(foot, node, owners, blocks, row_of_block, neighbours, node_blocks
 
 
 @kernel(parallel=True)
-def place_feet(order, owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, rigid, spacing, feet):
+def place_feet(order, owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet):
     """Find where the feet lie and which nodes lie around them.
 
     Args:
@@ -244,9 +248,12 @@ def place_feet(order, owners, blocks, row_of_block, neighbours, node_blocks, dis
         owners, blocks, row_of_block, neighbours, distance: see `find_surface`.
         node_blocks: (node blocks, 3) block coordinates.
         normal: (rows, block nodes, 3).
+        velocity: (rows, block nodes, 3) of deforming obstacles [m/s], without rows for rigid ones.
         rigid: (obstacles, 9) velocity of each origin [m/s], angular velocity [rad/s], origin [m].
         feet: see `Feet`; all that does not change in every step is a result.
     """
     # numba takes what a parallel loop itself writes to arrays in a tuple for dead
     for foot in prange(order.size):
-        place_foot(foot, order[foot], owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, rigid, spacing, feet)
+        place_foot(
+            foot, order[foot], owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet
+        )

@@ -105,8 +105,8 @@ def test_negative_and_uneven_scale_keeps_the_inside():
     positions = sample_shape(scaled, grid_spacing=0.1)
     assert len(positions) == pytest.approx(8000, rel=0.03)
     assert (positions[:, 0] < 0).all()
-    distance, normal = distance_query(scaled, 0.1)(np.array([[-1.0, 0.3, 0.5]]))
-    assert distance[0] == pytest.approx(-0.2, abs=0.01)
+    distance, normal = distance_query(scaled, 0.1)(np.array([[-1.0, 0.41, 0.5]]))
+    assert distance[0] == pytest.approx(-0.09, abs=0.01)
     assert normal[0] == pytest.approx([0, 1, 0], abs=1e-4)
 
 

@@ -23,7 +23,7 @@ def test_turned_box_far_from_the_origin_has_its_closed_form(cube, is_inverted):
 
 
 def test_torus_agrees_with_trimesh(torus):
-    model = trimesh.Trimesh(torus.vertices + [1.0, 2.0, 3.0], torus.triangles, process=False)
+    model = trimesh.Trimesh(torus.vertices + np.array([1.0, 2.0, 3.0]), torus.triangles, process=False)
     volume, center, inertia = mass_properties(model.vertices, model.faces)
     assert volume == pytest.approx(model.volume, rel=1e-12)
     assert center == pytest.approx(model.center_mass, abs=1e-12)

@@ -1,5 +1,6 @@
 """A triangle mesh."""
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -84,8 +85,7 @@ class Mesh(ArrayEquality, Shape):
             )
 
     def bounds(self) -> Floats:
-        used = self.vertices[np.unique(self.triangles)]
-        return np.array([used.min(axis=0), used.max(axis=0)])
+        return mesh_topology.bounds(self.vertices, self.triangles)
 
     def area(self) -> float:
         """The area of all triangles [m^2]."""
@@ -105,6 +105,18 @@ class Mesh(ArrayEquality, Shape):
         """This mesh with every hole capped and, if it was inverted, flipped; itself where there is nothing to do."""
         vertices, triangles = mesh_topology.closed_mesh(self.vertices, self.triangles)
         return self if triangles is self.triangles else Mesh(vertices, triangles, self.source)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The same for meshes of the same vertices and triangles."""
+        found = hashlib.blake2b(self.vertices.tobytes(), digest_size=16)
+        found.update(self.triangles.tobytes())
+        return found.digest()
+
+    @cached_property
+    def prepared(self) -> dict[float, Any]:
+        """The sampled distances of this mesh by grid spacing [m], kept by whoever sampled them."""
+        return {}
 
     @cached_property
     def surface(self) -> Any:

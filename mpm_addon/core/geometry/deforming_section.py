@@ -1,0 +1,67 @@
+"""What the plane y = 0 sees of a mesh whose vertices move: an outline that is cut anew in each pose, and how it moves."""
+
+import numpy as np
+
+from ..errors import SceneError
+from .deforming import DeformingMesh
+from .distance import outline_distance
+from .mesh_topology import Floats, Integers
+from .outline import Outline, cut_mesh
+from .thickness import thickening
+
+# where the surface lies flatter in the plane than this, its section moves faster than is followed: part of the normal in the plane
+LEAST_SLOPE = 0.1
+
+
+class DeformingSection:
+    """The section of a mesh in one of its poses; what it blocks follows the rules of `distance`, pose by pose.
+
+    Args: see `DeformingMesh`; subject: how messages name the owner.
+
+    Raises:
+        SceneError: the plane meets the mesh in no pose.
+    """
+
+    def __init__(self, poses: Floats, triangles: Integers, spacing: float, subject: str) -> None:
+        self._mesh = DeformingMesh(poses, triangles, spacing)
+        self._closed, self._own_count = self._mesh.closing.triangles, len(triangles)
+        self._spacing = spacing
+        reaches = np.array([[np.min(pose[:, 1]), np.max(pose[:, 1])] for pose in poses])
+        if (reaches[:, 0] > 0.0).all() or (reaches[:, 1] < 0.0).all():
+            low, high = reaches[:, 0].min(), reaches[:, 1].max()
+            raise SceneError(
+                f"{subject}: the mesh reaches from y = {low:g} m to {high:g} m at all frames; in 2D it is cut by the plane y = 0, "
+                "so move it there."
+            )
+        self.move_to(poses[0], np.zeros_like(poses[0]))
+
+    def move_to(self, vertices: Floats, velocities: Floats) -> None:
+        """Take a pose: vertices (n, 3) [m] and their velocities (n, 3) [m/s]."""
+        self._mesh.move_to(vertices, velocities)
+        segments, triangle = cut_mesh(self._mesh.closing.extended(vertices), self._closed)
+        cap_count = int(np.count_nonzero(triangle >= self._own_count))
+        outline = Outline(segments, cap_count, "the mesh") if len(segments) > cap_count else None
+        self._ask = outline_distance(outline, self._spacing) if outline is not None else None
+        self._offset = 0.5 * thickening(outline, self._spacing) if outline is not None else 0.0
+
+    def bounds(self) -> Floats:
+        """The box around the mesh [m], shape (2, 3)."""
+        return self._mesh.bounds()
+
+    def __call__(self, points: Floats) -> tuple[Floats, Floats, Floats]:
+        """The signed distance [m] in the plane, its unit gradient and the velocity of the section [m/s], as `DeformingMesh`.
+
+        The section's velocity is that of the mesh in the plane, and, along the normal, what the slope of the surface adds where the
+        mesh moves through the plane: v_y n_y / |(n_x, n_z)|. Where the plane misses the mesh, it is infinitely far.
+        """
+        if self._ask is None:
+            return np.full(len(points), np.inf), np.tile([0.0, 0.0, 1.0], (len(points), 1)), np.zeros((len(points), 3))
+        flat = points * [1.0, 0.0, 1.0]
+        distance, normal = self._ask(flat)
+        velocity, own_normal = self._mesh.surface_at(flat - (distance + self._offset)[:, None] * normal)
+        slope = np.linalg.norm(own_normal[:, [0, 2]], axis=1)
+        through = velocity[:, 1] * own_normal[:, 1] / np.maximum(slope, LEAST_SLOPE)
+        # the own normal points out of a solid, and to any side of a sheet
+        side = np.sign(np.einsum("nd,nd->n", own_normal[:, [0, 2]], normal[:, [0, 2]]))
+        velocity[:, 1] = 0.0
+        return distance, normal, velocity + (side * through)[:, None] * normal

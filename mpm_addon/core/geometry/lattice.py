@@ -1,0 +1,287 @@
+"""The distance from a mesh at the points of a small cubic lattice: exact near the surface, bounded elsewhere.
+
+A lattice is cut into cubes of a few points. The triangles that can be nearest to any point of a cube are found by one search and
+compared with all its points at once, eight to a vector; where there are too many of them, every point searches for itself.
+"""
+
+import math
+
+import numpy as np
+
+from ..kernels.arithmetic import clamp, constant, generic, select
+from ..kernels.compilation import kernel
+from ..kernels.vector import load, store
+from .mesh_distance import nearest, squared_distance_to_box, squared_distance_to_triangle
+from .mesh_tree import STACK_SIZE
+from .winding import FAR_FOR_SIGNS, winding_at
+
+DIAGONAL = 3**0.5
+# float64 numbers in a vector, and the points of a cube of 3^3, filled up to whole vectors
+LANES = 8
+ROOM = 32
+# with more triangles than these, searches by points are faster
+MOST_TRIANGLES = 512
+# a way is taken for this much longer than it is, against rounding
+SAFE = 1.0 + 1e-9
+# what is known of each triangle of a cube: corner, edges u and v, u.u, u.v, v.v, and inverses (see `_describe`)
+FACTS = 16
+
+
+@kernel
+def lattice_scratch():
+    """The arrays that `measure_lattice` works with: a stack, its distances, triangles, facts and points."""
+    return (
+        np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE), np.empty(MOST_TRIANGLES, np.int64), np.empty(MOST_TRIANGLES),
+        np.empty((MOST_TRIANGLES, FACTS)), np.empty(3 * ROOM), np.empty(2 * ROOM),
+    )  # fmt: skip
+
+
+@kernel
+def measure_lattice(tree, x0, y0, z0, spacing, edge, exact, guess, scratch, distance, triangle):
+    """The unsigned distances [m] of a lattice's points, exact up to `exact`, beyond it a lower bound that is no less.
+
+    Args:
+        tree: the triangles; x0, y0, z0: the first point, in the tree's coordinates [m].
+        spacing: between points [m]; edge: points along a cube's edge, 2 or 3.
+        guess: a triangle that may be near; scratch: from `lattice_scratch`.
+        distance: (n, n, n) result [m], with n a multiple of `edge`.
+        triangle: (n, n, n) result: the nearest triangle where the distance is exact.
+
+    Returns:
+        A triangle that may be near to whatever follows the lattice.
+    """
+    radius = 0.5 * (edge - 1) * DIAGONAL * spacing
+    points, cubes = scratch[5], distance.shape[0] // edge
+    _spread_points(edge, spacing, points)
+    for cube in range(cubes**3):
+        i, j, k = cube // (cubes * cubes) * edge, cube // cubes % cubes * edge, cube % cubes * edge
+        half = 0.5 * (edge - 1)
+        x, y, z = x0 + (i + half) * spacing, y0 + (j + half) * spacing, z0 + (k + half) * spacing
+        count, guess = _find_triangles(tree, x, y, z, radius, exact, guess, scratch)
+        part_distance = distance[i : i + edge, j : j + edge, k : k + edge]
+        part_triangle = triangle[i : i + edge, j : j + edge, k : k + edge]
+        if count < MOST_TRIANGLES:
+            _compare_all(tree, x, y, z, count, guess, exact + radius, scratch, part_distance, part_triangle)
+        else:
+            _search_each(tree, x, y, z, guess, scratch, part_distance, part_triangle)
+    return guess
+
+
+@kernel
+def _spread_points(edge, spacing, points):
+    """The points of a cube relative to its middle, x, y and z one after another; the last is repeated to fill the vectors."""
+    for place in range(ROOM):
+        point = min(place, edge**3 - 1)
+        points[place] = (point // (edge * edge) - 0.5 * (edge - 1)) * spacing
+        points[ROOM + place] = (point // edge % edge - 0.5 * (edge - 1)) * spacing
+        points[2 * ROOM + place] = (point % edge - 0.5 * (edge - 1)) * spacing
+
+
+@kernel
+def _find_triangles(tree, x, y, z, radius, exact, guess, scratch):
+    """The triangles that can be nearest to a point of a cube and nearer than `exact`; returns how many, and the nearest found.
+
+    With m the distance of the cube's middle, no such triangle is farther from it than m + 2 radius, nor than exact + radius.
+    """
+    stack, stack_distance, picked, away, _, _, _ = scratch
+    first_leaf = len(tree.leaf_starts) - 2
+    middle = math.sqrt(squared_distance_to_triangle(tree.triangles[guess], x, y, z))
+    reach = min(middle + 2.0 * radius, exact + radius)
+    count, top = 0, 1
+    stack[0], stack_distance[0] = 0, 0.0
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if stack_distance[top] > reach * reach:
+            continue
+        if node < first_leaf:
+            near, far_node = 2 * node + 1, 2 * node + 2
+            near_distance = squared_distance_to_box(tree.boxes[near], x, y, z)
+            far_distance = squared_distance_to_box(tree.boxes[far_node], x, y, z)
+            if far_distance < near_distance:
+                near, far_node = far_node, near
+                near_distance, far_distance = far_distance, near_distance
+            if far_distance <= reach * reach:
+                stack[top], stack_distance[top] = far_node, far_distance
+                top += 1
+            if near_distance <= reach * reach:
+                stack[top], stack_distance[top] = near, near_distance
+                top += 1
+            continue
+        for triangle in range(tree.leaf_starts[node - first_leaf], tree.leaf_starts[node - first_leaf + 1]):
+            far = math.sqrt(squared_distance_to_triangle(tree.triangles[triangle], x, y, z))
+            if far > reach:
+                continue
+            if far < middle:
+                middle, guess = far, triangle
+                reach = min(middle + 2.0 * radius, exact + radius)
+            picked[count], away[count] = triangle, far
+            count += 1
+            if count == MOST_TRIANGLES:
+                count = _keep_near(reach, count, picked, away)
+                if count > MOST_TRIANGLES // 2:
+                    return MOST_TRIANGLES, guess
+    return _keep_near(reach, count, picked, away), guess
+
+
+@kernel
+def _keep_near(reach, count, picked, away):
+    """Drop triangles that turned out too far; returns how many stay."""
+    kept = 0
+    for index in range(count):
+        if away[index] <= reach:
+            picked[kept], away[kept] = picked[index], away[index]
+            kept += 1
+    return kept
+
+
+@kernel
+def _describe(triangle, x, y, z, facts):
+    """What the comparison needs of a triangle, relative to (x, y, z); the inverse of a determinant 0 is not a number."""
+    facts[0], facts[1], facts[2] = triangle[0] - x, triangle[1] - y, triangle[2] - z
+    facts[3:9] = triangle[3:9]
+    ux, uy, uz, vx, vy, vz = facts[3], facts[4], facts[5], facts[6], facts[7], facts[8]
+    uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
+    facts[9], facts[10], facts[11] = uu, uv, vv
+    determinant, ww = uu * vv - uv * uv, uu - 2.0 * uv + vv
+    facts[12] = 1.0 / determinant if determinant > 0.0 else math.nan
+    facts[13] = 1.0 / uu if uu > 0.0 else 0.0
+    facts[14] = 1.0 / vv if vv > 0.0 else 0.0
+    facts[15] = 1.0 / ww if ww > 0.0 else 0.0
+
+
+@generic
+def squared_distances(facts, k, x, y, z):
+    """The squared distances of points from a triangle, for vectors; the same as `mesh_distance.nearest_on_triangle` without branches."""
+    px, py, pz = x - facts[k, 0], y - facts[k, 1], z - facts[k, 2]
+    up = px * facts[k, 3] + py * facts[k, 4] + pz * facts[k, 5]
+    vp = px * facts[k, 6] + py * facts[k, 7] + pz * facts[k, 8]
+    uu, uv, vv = facts[k, 9], facts[k, 10], facts[k, 11]
+    s = clamp(up * facts[k, 13], 0.0, 1.0)
+    t = constant(0.0, s)
+    value = s * (s * uu - 2.0 * up)
+    # on the edge v
+    other = clamp(vp * facts[k, 14], 0.0, 1.0)
+    other_value = other * (other * vv - 2.0 * vp)
+    is_less = other_value < value
+    s, t, value = select(is_less, constant(0.0, s), s), select(is_less, other, t), select(is_less, other_value, value)
+    # on the edge from u to v: s = 1 - t
+    other = clamp((vp - up + (uu - uv)) * facts[k, 15], 0.0, 1.0)
+    rest = 1.0 - other
+    other_value = rest * (rest * uu - 2.0 * up) + other * (other * vv - 2.0 * vp) + rest * other * (2.0 * uv)
+    is_less = other_value < value
+    s, t = select(is_less, rest, s), select(is_less, other, t)
+    inner_s, inner_t = (up * vv - vp * uv) * facts[k, 12], (vp * uu - up * uv) * facts[k, 12]
+    is_inner = (inner_s >= 0.0) & (inner_t >= 0.0) & (inner_s + inner_t <= 1.0)
+    s, t = select(is_inner, inner_s, s), select(is_inner, inner_t, t)
+    dx = px - s * facts[k, 3] - t * facts[k, 6]
+    dy = py - s * facts[k, 4] - t * facts[k, 7]
+    dz = pz - s * facts[k, 5] - t * facts[k, 8]
+    return dx * dx + dy * dy + dz * dz
+
+
+@generic
+def nearest_of_all(facts, count, points, place, found):
+    """Compare the points of one vector with all triangles; writes squared distances and numbers of the nearest into `found`."""
+    x, y, z = load(points, place, LANES), load(points, ROOM + place, LANES), load(points, 2 * ROOM + place, LANES)
+    best = squared_distances(facts, 0, x, y, z)
+    which = constant(0.0, best)
+    for k in range(1, count):
+        squared = squared_distances(facts, k, x, y, z)
+        is_less = squared < best
+        best = select(is_less, squared, best)
+        which = select(is_less, constant(1.0 * k, best), which)
+    store(found, place, best)
+    store(found, ROOM + place, which)
+
+
+@kernel
+def _compare_all(tree, x, y, z, count, guess, reach, scratch, distance, triangle):
+    """Distances of a cube's points around (x, y, z) from the triangles that were found, all of those within `reach` of it."""
+    _, _, picked, _, facts, points, found = scratch
+    edge = distance.shape[0]
+    for k in range(count):
+        _describe(tree.triangles[picked[k]], x, y, z, facts[k])
+    for place in range(0, edge**3 if count > 0 else 0, LANES):
+        nearest_of_all(facts, count, points, place, found)
+    for point in range(edge**3):
+        i, j, k = point // (edge * edge), point // edge % edge, point % edge
+        # a triangle that was left out may be no nearer than this
+        bound = reach - math.sqrt(points[point] ** 2 + points[ROOM + point] ** 2 + points[2 * ROOM + point] ** 2)
+        distance[i, j, k] = min(math.sqrt(found[point]), bound) if count > 0 else bound
+        triangle[i, j, k] = picked[int(found[ROOM + point])] if count > 0 else guess
+
+
+@kernel
+def _search_each(tree, x, y, z, guess, scratch, distance, triangle):
+    stack, stack_distance, _, _, _, points, _ = scratch
+    edge = distance.shape[0]
+    for point in range(edge**3):
+        px, py, pz = x + points[point], y + points[ROOM + point], z + points[2 * ROOM + point]
+        squared, guess = nearest(tree, px, py, pz, guess, stack, stack_distance)
+        i, j, k = point // (edge * edge), point // edge % edge, point % edge
+        distance[i, j, k] = math.sqrt(squared)
+        triangle[i, j, k] = guess
+
+
+@kernel
+def sign_lattice(tree, x0, y0, z0, spacing, known, at, stack, distance):
+    """Make the distances of a lattice's points inside a closed mesh negative.
+
+    Two points whose distances sum to more than the way between them have no surface between them, so a closed mesh winds
+    around both alike. The winding number is asked once for each set of points that are connected so.
+
+    Args:
+        known: the sign of the point with the number `at`, z fastest; 0 where none is known.
+        distance: (nx, ny, nz) unsigned [m]; changed. The rest see `measure_lattice`.
+    """
+    _, ny, nz = distance.shape
+    is_known = np.zeros(distance.shape, np.bool_)
+    queue = np.empty((distance.size, 3), np.int64)
+    if known != 0.0:
+        _spread_sign(at // (ny * nz), at // nz % ny, at % nz, known, spacing, is_known, distance, queue)
+    for point in range(distance.size):
+        i, j, k = point // (ny * nz), point // nz % ny, point % nz
+        if is_known[i, j, k]:
+            continue
+        sign = _sign_around(i, j, k, spacing, is_known, distance)
+        if sign == 0.0:
+            winding = winding_at(tree, x0 + i * spacing, y0 + j * spacing, z0 + k * spacing, FAR_FOR_SIGNS, stack)
+            sign = -1.0 if winding >= 0.5 else 1.0
+        _spread_sign(i, j, k, sign, spacing, is_known, distance, queue)
+
+
+@kernel
+def _sign_around(i, j, k, spacing, is_known, distance):
+    """The sign of one of the 26 points around (i, j, k) that no surface parts from it, or 0 where none is known."""
+    nx, ny, nz = distance.shape
+    for a in range(max(i - 1, 0), min(i + 2, nx)):
+        for b in range(max(j - 1, 0), min(j + 2, ny)):
+            for c in range(max(k - 1, 0), min(k + 2, nz)):
+                way = spacing * math.sqrt(float((a - i) ** 2 + (b - j) ** 2 + (c - k) ** 2))
+                if is_known[a, b, c] and distance[i, j, k] + abs(distance[a, b, c]) > way * SAFE:
+                    return math.copysign(1.0, distance[a, b, c])
+    return 0.0
+
+
+@kernel
+def _spread_sign(i, j, k, sign, spacing, is_known, distance, queue):
+    """Give a sign to the point (i, j, k) and to all that are connected with it by steps along the axes past no surface."""
+    nx, ny, nz = distance.shape
+    queue[0] = i, j, k
+    is_known[i, j, k] = True
+    distance[i, j, k] *= sign
+    length = 1
+    while length > 0:
+        length -= 1
+        i, j, k = queue[length]
+        rest = spacing * SAFE - abs(distance[i, j, k])
+        for step in range(6):
+            way = 1 - step % 2 * 2
+            a, b, c = i + way * (step < 2), j + way * (2 <= step < 4), k + way * (step >= 4)
+            if min(a, b, c) < 0 or a >= nx or b >= ny or c >= nz or is_known[a, b, c] or distance[a, b, c] <= rest:
+                continue
+            is_known[a, b, c] = True
+            distance[a, b, c] *= sign
+            queue[length] = a, b, c
+            length += 1
