@@ -6,14 +6,32 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..core.errors import Cancelled, MpmError
-from . import paths, removal, session
+from . import paths, preflight, removal, session
 from .blender_types import BlenderEvent, Context
 from .properties import PATH_OPTIONS
 
 _TIMER_SECONDS = 0.1
 
 
-class MPM_OT_bake(bpy.types.Operator):
+class _Following:
+    """An operator that follows a process from the interface, by a timer."""
+
+    _timer: Any = None
+
+    def _follow(self, context: Context) -> Any:
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_TIMER_SECONDS, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def _stop(self, context: Context) -> None:
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        _redraw(context)
+
+
+class MPM_OT_bake(_Following, bpy.types.Operator):
     """Simulate the scene into the cache folder, going on after the frames that are there"""
 
     bl_idname = "mpm.bake"
@@ -25,8 +43,6 @@ class MPM_OT_bake(bpy.types.Operator):
         name="Cache", description="Folder for the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
     )
     restart: BoolProperty(name="Restart", description="Replace the frames that are there", options={"SKIP_SAVE"})
-
-    _timer: Any = None
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -42,10 +58,7 @@ class MPM_OT_bake(bpy.types.Operator):
         outcome = _reported(self, lambda: session.start(context, **self._options()))
         if outcome == {"FINISHED"}:
             self._warn_of_temporary_folder(context)
-            manager = context.window_manager
-            self._timer = manager.event_timer_add(_TIMER_SECONDS, window=context.window)
-            manager.modal_handler_add(self)
-            return {"RUNNING_MODAL"}
+            return self._follow(context)
         return outcome
 
     def modal(self, context: Context, event: BlenderEvent) -> Any:
@@ -76,11 +89,69 @@ class MPM_OT_bake(bpy.types.Operator):
             folder = paths.cache_path(context.scene, object_name=self.object, cache=self.cache)
             self.report({"WARNING"}, f"The file is not saved: the frames go to {folder}; save it to keep them beside it.")
 
-    def _stop(self, context: Context) -> None:
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
+
+class MPM_OT_preflight(_Following, bpy.types.Operator):
+    """Tell what a bake will cost and what is worth a second look, without baking"""
+
+    bl_idname = "mpm.preflight"
+    bl_label = "Pre-flight"
+    bl_options = {"REGISTER"}
+
+    object: StringProperty(name="Object", description="Look at the bake of this emitter alone, with all colliders")
+    probe: BoolProperty(name="Probe", description="Simulate a few seconds to measure how long a bake takes", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None
+
+    def execute(self, context: Context) -> Any:
+        """Look and wait for the answer: what scripts and Blender in background mean."""
+        return _reported(self, lambda: self._tell(preflight.check(context, object_name=self.object, probe=self.probe)))
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """Start to look and follow it from the interface."""
+        outcome = _reported(self, lambda: preflight.start(context, object_name=self.object, probe=self.probe))
+        return self._follow(context) if outcome == {"FINISHED"} else outcome
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = preflight.current()
+        if running is None:
+            self._stop(context)
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        running.poll()
+        if not running.is_finished:
+            return {"PASS_THROUGH"}
+        self._stop(context)
+        preflight.end()
+        return _reported(self, lambda: self._tell(running.result()))
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        preflight.end()
+
+    def _tell(self, report: preflight.Report) -> None:
+        for warning in report["warnings"]:
+            self.report({"WARNING"}, f"{warning['subject']}: {warning['message']}")
+
+
+class MPM_OT_preflight_cancel(bpy.types.Operator):
+    """Stop the pre-flight that is running"""
+
+    bl_idname = "mpm.preflight_cancel"
+    bl_label = "Cancel"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("No pre-flight is running")
+        return preflight.current() is not None
+
+    def execute(self, context: Context) -> Any:
+        preflight.end()
         _redraw(context)
+        return {"FINISHED"}
 
 
 class MPM_OT_bake_cancel(bpy.types.Operator):
@@ -143,7 +214,7 @@ def _redraw(context: Context) -> None:
                 area.tag_redraw()
 
 
-CLASSES = (MPM_OT_bake, MPM_OT_bake_cancel, MPM_OT_bake_free)
+CLASSES = (MPM_OT_bake, MPM_OT_bake_cancel, MPM_OT_bake_free, MPM_OT_preflight, MPM_OT_preflight_cancel)
 
 
 def register() -> None:
@@ -153,5 +224,6 @@ def register() -> None:
 
 def unregister() -> None:
     session.end()
+    preflight.end()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

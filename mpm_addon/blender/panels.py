@@ -11,7 +11,7 @@ from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
 from ..core.errors import MpmError
 from ..core.laws import LAWS
 from ..core.parameters import parameters_of
-from . import paths, playback, session
+from . import paths, playback, preflight, session
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
 from .extract import scale_length, scene_gravity
 from .fingerprint import fingerprint
@@ -257,6 +257,37 @@ class MPM_PT_frames(_ScenePanel, bpy.types.Panel):
         column.prop(settings, "subframes")
 
 
+class MPM_PT_preflight(_ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_preflight"
+    bl_label = "Pre-flight"
+    bl_parent_id = "MPM_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        if preflight.current() is not None:
+            row = layout.row(align=True)
+            row.label(text="Checking", icon="TIME")
+            row.operator("mpm.preflight_cancel", text="", icon="CANCEL")
+            return
+        row = layout.row(align=True)
+        row.operator("mpm.preflight", text="Check", icon="CHECKMARK").probe = False
+        row.operator("mpm.preflight", text="Check and Measure", icon="TIME").probe = True
+        report, is_current = preflight.kept_report(context.scene)
+        if report is None:
+            return
+        if not is_current:
+            layout.label(text="The scene has changed since the last check", icon="INFO")
+            return
+        column = layout.column(align=True)
+        for line in preflight.lines_of(report):
+            column.label(text=line)
+        for warning in report["warnings"]:
+            column = layout.column(align=True)
+            for number, line in enumerate(preflight.warning_lines(warning)):
+                column.label(text=line, icon="BLANK1" if number else "ERROR")
+
+
 class MPM_PT_solver(_ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_solver"
     bl_label = "Solver"
@@ -308,6 +339,7 @@ CLASSES = (
     MPM_PT_bake,
     MPM_PT_objects,
     MPM_PT_frames,
+    MPM_PT_preflight,
     MPM_PT_solver,
     MPM_PT_domain,
 )

@@ -318,6 +318,7 @@ SCENE_GROUP = property_group(
         "frame_start": IntProperty(name="Start", description="First frame, the initial state", default=1),
         "frame_end": IntProperty(name="End", description="Last frame", default=48),
         **{name: made for name, made in annotations_of(Time).items() if name in ("time_scale", "subframes")},
+        "preflight": StringProperty(name="Pre-flight", description="The last answer of the pre-flight, as JSON", options={"HIDDEN"}),
         "cache": StringProperty(
             name="Cache",
             description="Folder for the baked frames; // is the folder of the .blend file",

@@ -5,7 +5,7 @@ from types import ModuleType
 import bpy
 from bpy.app.handlers import persistent
 
-from . import commands, operators, panels, playback, properties, session
+from . import commands, operators, panels, playback, preflight, properties, session
 
 _PARTS: tuple[ModuleType, ...] = (properties, operators, panels, playback, commands)
 
@@ -15,6 +15,7 @@ _registered: list[ModuleType] = []
 @persistent
 def _on_load_pre(_path: str = "", _unused: object = None) -> None:
     session.end()
+    preflight.end()
 
 
 def register() -> None:

@@ -49,11 +49,17 @@ def bake_command(scene: Path, cache: Path, *, restart: bool = False) -> list[str
     return [*command, "--restart"] if restart else command
 
 
+def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
+    """The command that tells what a scene package will cost in a cache folder, and with `probe` how long it takes."""
+    command = [python_executable(), "-u", "-m", PACKAGE.name, "info", str(scene), "--cache", str(cache), "--json"]
+    return [*command, "--probe"] if probe else command
+
+
 class Worker:
-    """One bake process.
+    """One process of the command line.
 
     Attributes:
-        cache: the folder that it writes to.
+        cache: the folder whose file `cancel` stops it.
     """
 
     def __init__(self, command: list[str], cache: Path) -> None:

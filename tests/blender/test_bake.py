@@ -252,7 +252,7 @@ class Modal:
         self.operator: Any = SimpleNamespace(
             object="", cache="", restart=False, _timer=None, report=lambda kind, text: self.reports.append((kind, text))
         )
-        for name in ("_options", "_stop", "_warn_of_temporary_folder"):
+        for name in ("_options", "_follow", "_stop", "_warn_of_temporary_folder"):
             setattr(self.operator, name, getattr(operators.MPM_OT_bake, name).__get__(self.operator))
 
     def _add(self, _seconds: float, window: Any) -> object:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.extract import extract_scene
-from mpm_addon.core.description import Scene
+from mpm_addon.blender.extract import extract_scene, scene_time
+from mpm_addon.blender.fingerprint import fingerprint
+from mpm_addon.core.description import Scene, Time
 from mpm_addon.core.errors import MpmError, SceneError
 from mpm_addon.storage import load_material_preset
 
@@ -256,11 +257,29 @@ def test_frames_fps_and_gravity_are_the_scenes(bpy: Any) -> None:
     found = extracted(bpy)
     assert found.time.fps == pytest.approx(30 / 1.001)
     assert (found.time.frame_start, found.time.frame_end) == (3, 9)
+    assert (found.time.time_scale, found.time.subframes) == (1.0, 0)
     assert found.solver.gravity == (0.0, 1.0, -5.0)
     scene.use_gravity = False
     assert extracted(bpy).solver.gravity == (0.0, 0.0, 0.0)
     scene.mpm.solver.use_scene_gravity = False
     assert extracted(bpy).solver.gravity == (0.0, 0.0, -9.81)
+
+
+def test_the_simulation_has_frames_and_a_time_scale_of_its_own(bpy: Any) -> None:
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 3, 9
+    scene.mpm.frame_start, scene.mpm.frame_end = 20, 30
+    scene.mpm.time_scale, scene.mpm.subframes = 0.3, 4
+    assert scene_time(scene) == Time(frame_start=3, frame_end=9, time_scale=0.3, subframes=4)
+    scene.mpm.use_frame_range = True
+    assert scene_time(scene) == Time(frame_start=20, frame_end=30, time_scale=0.3, subframes=4)
+    before = fingerprint(scene)
+    scene.mpm.frame_end = 40
+    assert fingerprint(scene) == before
+    for name, value in (("time_scale", 0.5), ("subframes", 2), ("frame_start", 21)):
+        setattr(scene.mpm, name, value)
+        assert fingerprint(scene) != before
+        before = fingerprint(scene)
 
 
 @blender

@@ -44,7 +44,7 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
     for item in (add_mesh(bpy, "Plain"), add_emitter(bpy, "Emitter"), add_collider(bpy, "Collider")):
         activate(bpy, item)
         shown[item.name] = {name for name, layout in draw_all(draw).items() if layout is not None}
-    scene_wide = {"MPM_PT_bake", "MPM_PT_objects", "MPM_PT_frames", "MPM_PT_solver", "MPM_PT_domain"}
+    scene_wide = {"MPM_PT_bake", "MPM_PT_objects", "MPM_PT_frames", "MPM_PT_preflight", "MPM_PT_solver", "MPM_PT_domain"}
     assert shown["Plain"] - scene_wide == {"MPM_PT_object"}
     assert shown["Emitter"] - scene_wide == {"MPM_PT_object", "MPM_PT_material", "MPM_PT_emission"}
     assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision"}
