@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from mpm_addon.bake import bake
@@ -216,10 +215,6 @@ def test_nothing_is_written_for_a_scene_that_is_wrong(tmp_path: Path) -> None:
 
 UNSUPPORTED = {
     "forces": ("[[emitters]]", '[[forces]]\nkind = "wind"\n[[emitters]]'),
-    "motion by vertices": (
-        "[[emitters]]",
-        '[[colliders]]\nname = "Cloth"\nmotion = "cloth.npz"\nshape = { kind = "mesh", file = "mesh.npz" }\n[[emitters]]',
-    ),
 }
 
 
@@ -227,10 +222,6 @@ UNSUPPORTED = {
 def test_what_is_not_computed_is_refused_before_anything_is_written_or_removed(
     scene: Path, tmp_path: Path, whole: dict[str, bytes], asked: str
 ) -> None:
-    vertices = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)
-    triangles = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-    np.savez(scene / "mesh.npz", vertices=vertices, triangles=triangles)
-    np.savez(scene / "cloth.npz", frame=np.array([1, 2]), vertices=np.array([vertices, vertices]))
     text = (scene / "scene.toml").read_text()
     (scene / "scene.toml").write_text(text.replace(*UNSUPPORTED[asked], 1))
     before = {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()}

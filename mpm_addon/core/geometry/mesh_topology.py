@@ -74,11 +74,35 @@ class Closing(NamedTuple):
         return np.concatenate([values, sums * self.shares[:, None]])
 
 
+def without_repeats(vertices: Floats, triangles: Integers) -> Integers:
+    """The triangles, those that another one repeats (the same places in the same turn) shrunk to one of their corners.
+
+    The same object where there are none; rows keep their places.
+    """
+    starts, ends = _directed_edges(triangles)
+    edges = np.sort(starts * len(vertices) + ends)
+    welded = triangles
+    if not (edges[1:] == edges[:-1]).any():
+        # without a vertex twice at a place, no two triangles can be at the same one
+        first = _first_at_same_place(vertices)
+        welded = first[triangles]
+        if np.array_equal(welded, triangles):
+            return triangles
+    turned = np.take_along_axis(welded, (welded.argmin(axis=1)[:, None] + np.arange(3)) % 3, axis=1)
+    order = np.lexsort(turned.T)
+    is_repeat = np.zeros(len(triangles), np.bool_)
+    is_repeat[order[1:]] = (turned[order[1:]] == turned[order[:-1]]).all(axis=1)
+    if not is_repeat.any():
+        return triangles
+    return np.where(is_repeat[:, None], triangles[:, :1], triangles)
+
+
 def closing(vertices: Floats, triangles: Integers) -> Closing:
     """What closes a mesh: a cone over every hole's rim. The triangles are the same object where it is closed.
 
     Vertices at the same place count as one, so that a mesh with split edges has no holes.
     """
+    triangles = without_repeats(vertices, triangles)
     nothing = np.zeros(0, np.int64)
     is_closed = Closing(triangles, nothing, nothing, nothing, np.zeros(0))
     if _is_balanced(triangles, len(vertices)):

@@ -9,6 +9,7 @@ import pytest
 from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry import sample_shape, signed_distance
+from mpm_addon.core.geometry.deforming import DeformingMesh
 from mpm_addon.core.geometry.distance import distance_query
 from mpm_addon.core.geometry.shapes import Mesh
 
@@ -123,6 +124,55 @@ def test_self_intersecting_parts_are_one_inside():
     double = Mesh(np.concatenate([VERTICES, VERTICES + 0.5]), np.concatenate([TRIANGLES, TRIANGLES + 8]))
     distance = signed_distance(double.vertices, double.triangles, [[0.75, 0.75, 0.75], [1.2, 0.2, 0.2], [1.2, 1.2, 1.2]])
     assert (distance < 0).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("repeated", [slice(None), slice(3, 5), slice(0, 1)])
+def test_faces_that_are_there_twice_count_once(repeated):
+    """A mesh joined with its own copy would have twice the volume, and its particles twice the mass."""
+    triangles = np.concatenate([TRIANGLES, np.roll(TRIANGLES[repeated], 1, axis=1)])
+    copied = np.concatenate([TRIANGLES, TRIANGLES[repeated] + 8])
+    for mesh in (Mesh(VERTICES, triangles), Mesh(np.concatenate([VERTICES, VERTICES]), copied)):
+        assert mesh.volume() == pytest.approx(1.0) and mesh.area() == pytest.approx(6.0) and mesh.opening() == 0.0
+        assert len(sample_shape(mesh, grid_spacing=0.1)) == pytest.approx(8000, rel=0.03)
+        distance, _ = distance_query(mesh, 0.1)(np.array([[0.5, 0.5, 0.45], [0.5, 0.5, 0.55], [0.5, 0.5, 1.05]]))
+        assert (distance < 0).tolist() == [True, True, False]
+
+
+def test_loose_parts_are_each_solid():
+    parts = Mesh(np.concatenate([VERTICES, VERTICES * 0.5 + 3.0]), np.concatenate([TRIANGLES, TRIANGLES + 8]))
+    assert parts.volume() == pytest.approx(1.125)
+    distance, _ = distance_query(parts, 0.1)(np.array([[0.5, 0.5, 0.95], [3.2, 3.2, 3.05], [2.0, 2.0, 2.0]]))
+    assert (distance < 0).tolist() == [True, True, False]
+
+
+def test_part_that_is_inside_out_within_another_is_a_cavity():
+    hollow = Mesh(np.concatenate([VERTICES, VERTICES * 0.5 + 0.25]), np.concatenate([TRIANGLES, TRIANGLES[:, ::-1] + 8]))
+    assert hollow.volume() == pytest.approx(0.875)
+    distance, _ = distance_query(hollow, 0.1)(np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.2], [0.5, 0.5, 0.3]]))
+    assert (distance < 0).tolist() == [False, True, False]
+
+
+def test_deforming_meshes_are_repaired_alike():
+    """What a collider that stands still blocks, one that deforms does too, whatever is wrong with its mesh."""
+    fin = (np.concatenate([VERTICES, [[2.0, 2.0, 2.0]]]), np.concatenate([TRIANGLES, [[6, 7, 8]]]))
+    bad = {
+        "inverted": (VERTICES, TRIANGLES[:, ::-1]),
+        "three faces on an edge": fin,
+        "overlapping": (np.concatenate([VERTICES, VERTICES + 0.5]), np.concatenate([TRIANGLES, TRIANGLES + 8])),
+        "loose parts": (np.concatenate([VERTICES, VERTICES * 0.5 + 3.0]), np.concatenate([TRIANGLES, TRIANGLES + 8])),
+        "repeated": (VERTICES, np.concatenate([TRIANGLES, TRIANGLES])),
+        "degenerate": (VERTICES, np.concatenate([TRIANGLES, [[0, 0, 1], [5, 5, 5]]])),
+        "one face flipped": (VERTICES, np.concatenate([TRIANGLES[:1, ::-1], TRIANGLES[1:]])),
+        "open": (VERTICES, TRIANGLES[:10]),
+    }
+    points = np.random.default_rng(8).uniform(-0.5, 1.7, (4000, 3))
+    for words, (vertices, triangles) in bad.items():
+        resting, deforming = distance_query(Mesh(vertices, triangles), 0.06), DeformingMesh(vertices[None], triangles, 0.06)
+        assert deforming.is_solid == resting.is_solid and deforming.offset == pytest.approx(resting.offset), words
+        exact = deforming(points)[0]
+        clear = np.abs(exact) > 0.02
+        assert np.array_equal(resting(points)[0][clear] < 0, exact[clear] < 0), words
+        assert np.abs(resting(points)[0] - exact)[np.abs(exact) < 0.05].mean() < 0.003, words
 
 
 def test_shapes_are_declared_without_loading_numba():

@@ -1,10 +1,14 @@
 """What a collider answers in bulk: a mesh's sampled field against its exact distance, and what thin things block."""
 
+import igl
 import numpy as np
 import pytest
+import trimesh
 
 from mpm_addon.core.geometry.distance import distance_query
+from mpm_addon.core.geometry.section import section_of
 from mpm_addon.core.geometry.shapes import Box, Mesh, Plane, Sphere
+from mpm_addon.core.geometry.thickness import thickening
 
 H = 0.06
 
@@ -37,6 +41,41 @@ def test_smooth_mesh_is_right_to_a_tenth_of_a_cell_near_its_surface(name, reques
     assert np.abs(np.linalg.norm(normal, axis=1) - 1).max() < 1e-12
     # Moving along the normal by the distance reaches the surface: the normal is the direction out.
     assert np.abs(mesh.signed_distance(points - distance[:, None] * normal)).max() < 0.1 * H
+
+
+@pytest.mark.parametrize("name", ["ball", "torus", "cube"])
+def test_field_agrees_with_libigl_and_with_trimesh_of_the_other_sign(name, request):
+    mesh = request.getfixturevalue(name)
+    query, points = distance_query(mesh, H), points_around(mesh, 4_000, 0.3)
+    theirs, *_ = igl.signed_distance(points, mesh.vertices, mesh.triangles)
+    near = np.abs(theirs) < H
+    assert 50 < near.sum() < len(points)
+    # at the edges of the cube between nodes: see the test of the box
+    assert np.abs(query(points)[0] - theirs)[near].max() < (0.2 if name == "cube" else 0.1) * H
+    clear = np.abs(theirs) > 0.1 * H
+    assert np.array_equal(query(points)[0][clear] < 0, theirs[clear] < 0)
+    few = points[clear][:200]
+    model = trimesh.Trimesh(mesh.vertices, mesh.triangles, process=False)
+    assert np.array_equal(query(few)[0] < 0, trimesh.proximity.signed_distance(model, few) > 0)
+
+
+def test_mesh_that_stays_the_same_is_sampled_once(torus):
+    twin = Mesh(torus.vertices.copy(), torus.triangles.copy())
+    first = distance_query(torus, H)
+    assert distance_query(torus, H) is first and distance_query(twin, H) is first
+    assert distance_query(torus, 0.5 * H) is not first
+    assert distance_query(Mesh(torus.vertices * 1.001, torus.triangles), H) is not first
+
+
+def test_thickening_is_told(cube, sheet, open_cube):
+    plate = Mesh(cube.vertices * [2, 2, 0.1 * H], cube.triangles)
+    # a plate of area A and thickness t with edges: 2 V / (2 A + 8 t), about t
+    assert thickening(plate, H) == pytest.approx(0.9 * H, rel=1e-2)
+    assert thickening(sheet, H) == H and thickening(open_cube, H) == H
+    assert thickening(cube, H) == 0.0 and thickening(Sphere(radius=1e-3), H) == 0.0
+    assert thickening(section_of(plate), H) == pytest.approx(0.9 * H, rel=1e-2)
+    for shape in (plate, sheet, cube):
+        assert 2.0 * distance_query(shape, H).offset == thickening(shape, H)
 
 
 def test_ball_has_the_normals_of_a_sphere(ball):

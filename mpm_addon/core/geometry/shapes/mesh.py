@@ -88,8 +88,8 @@ class Mesh(ArrayEquality, Shape):
         return mesh_topology.bounds(self.vertices, self.triangles)
 
     def area(self) -> float:
-        """The area of all triangles [m^2]."""
-        return mesh_topology.area(self.vertices, self.triangles)
+        """The area of all triangles [m^2]; one that repeats another counts once."""
+        return mesh_topology.area(self.closed.vertices, self.closed.triangles[: len(self.triangles)])
 
     def opening(self) -> float:
         """The area of the caps that close the mesh, as a share of its own area: 0 for a closed mesh."""
@@ -102,7 +102,10 @@ class Mesh(ArrayEquality, Shape):
 
     @cached_property
     def closed(self) -> "Mesh":
-        """This mesh with every hole capped and, if it was inverted, flipped; itself where there is nothing to do."""
+        """This mesh with every hole capped and, if it was inverted, flipped; itself where there is nothing to do.
+
+        Its first triangles are this mesh's own; those that repeat another one have lost their area.
+        """
         vertices, triangles = mesh_topology.closed_mesh(self.vertices, self.triangles)
         return self if triangles is self.triangles else Mesh(vertices, triangles, self.source)
 
