@@ -7,6 +7,7 @@ then exact for quadratic drag, so that no drag ever turns a velocity around.
 
 import math
 
+import numpy as np
 from numba import prange
 
 from .blocks import BLOCK, NODE
@@ -105,7 +106,7 @@ def effect(f, x, y, z, key, is_plane):
     share = share_at(f, px, py, pz, distance)
     if share <= 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0
-    random = f[NOISE] * noise_of(corner_hash(key, 0, 0, whole(f[SEED]))) if f[NOISE] > 0.0 else 0.0
+    random = f[NOISE] * noise_of(corner_hash(key, 0, 0, np.int64(f[SEED]))) if f[NOISE] > 0.0 else 0.0
     strength, kind = f[STRENGTH] + random, f[KIND]
     u, v, w, linear, quadratic = 0.0, 0.0, 0.0, f[FLOW] * share, 0.0
     if kind == WIND:
@@ -117,7 +118,7 @@ def effect(f, x, y, z, key, is_plane):
         u, v, w, drag = turning(f, px, py, pz, rx, ry, rz, strength * share)
         linear += drag
     elif kind == TURBULENCE:
-        u, v, w = turbulence(px, py, pz, f[EDDY], whole(f[SEED]), is_plane)
+        u, v, w = turbulence(px, py, pz, f[EDDY], np.int64(f[SEED]), is_plane)
         u, v, w = strength * share * u, strength * share * v, strength * share * w
     elif kind == HARMONIC:
         factor = -strength * share * ((distance - f[REST_LENGTH]) / distance if distance > 0.0 else 0.0)
@@ -127,11 +128,6 @@ def effect(f, x, y, z, key, is_plane):
         linear = max(0.0, f[LINEAR_DRAG] + random) * share
         quadratic = max(0.0, f[QUADRATIC_DRAG] + random) * share
     return u, v, w, linear, quadratic
-
-
-@kernel
-def whole(value):
-    return int(value)
 
 
 @kernel

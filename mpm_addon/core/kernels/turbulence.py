@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from .blocks import hashed
 from .compilation import kernel
 
 # from a cube's middle to the middles of its edges
@@ -21,16 +20,23 @@ GRADIENTS = np.array(
 )  # fmt: skip
 OCTAVES = 3
 # what gives a component's root mean square as Blender's turbulence of strength 1 has it, 0.1755, in space and in the plane
-SPACE_SCALE = 0.1483
-PLANE_SCALE = 0.2126
+SPACE_SCALE = 0.1537
+PLANE_SCALE = 0.2125
+
+
+@kernel
+def mixed(key):
+    """A number whose every bit depends on all bits of a key: multiplied and folded, twice (Steele, Lea and Flood 2014)."""
+    key = (key ^ (key >> np.int64(30))) * np.int64(-4658895280553007687)
+    key = (key ^ (key >> np.int64(27))) * np.int64(-7723592293110705685)
+    return key ^ (key >> np.int64(31))
 
 
 @kernel
 def corner_hash(x, y, z, seed):
-    """A number whose every bit depends on a lattice corner and a seed."""
-    key = hashed(np.int64(x) * np.int64(73856093) + np.int64(seed))
-    key = hashed(key ^ (np.int64(y) * np.int64(19349663)))
-    return hashed(key ^ (np.int64(z) * np.int64(83492791)))
+    """A number for a lattice corner and a seed."""
+    key = mixed(np.int64(x) + mixed(np.int64(seed) + np.int64(0x1F3D5B79)))
+    return mixed(np.int64(z) + mixed(np.int64(y) + key))
 
 
 @kernel
