@@ -84,9 +84,9 @@ class _Volume:
         is_plane = scene.solver.dimension == 2
         shape = section_of(outflow.shape, f'Outflow "{outflow.name}"') if is_plane else outflow.shape
         self._query = distance_query(shape, self._spacing)
-        self._bounds = np.asarray(shape.bounds())
+        self._bounds = np.array(shape.bounds())
         if is_plane:
-            self._bounds = np.array([[-np.inf] * 3, [np.inf] * 3]) * [0.0, 1.0, 0.0] + self._bounds * [1.0, 0.0, 1.0]
+            self._bounds[:, 1] = -np.inf, np.inf
 
     def is_enabled(self, frame: float) -> bool:
         return bool(value_at(self._outflow, "enabled", frame))

@@ -18,7 +18,8 @@ from .emission import Batch
 from .geometry.motion import pose_at
 from .geometry.shapes.mesh import Mesh
 from .geometry.surface import closest_points
-from .kernels.pinning import bind, find_targets, hold_particles, pull_particles
+from .kernels.blocks import ARENA, NODE
+from .kernels.pinning import bind, find_targets, hold_nodes, hold_particles, pull_particles, spread_held
 from .particle_store import ParticleStore
 
 Floats = NDArray[np.float64]
@@ -96,6 +97,8 @@ class Pins:
         self._coordinates = np.zeros((0, 3), np.int64)
         self._targets = self._next = self._ways = np.zeros((0, 3))
         self._reach = np.zeros(0)
+        self._first = self._place_of_block = self._near = np.zeros(0, np.int64)
+        self._arenas = np.zeros((0, NODE * ARENA**scene.solver.dimension))
 
     def compile(self, store: ParticleStore) -> None:
         """Compile, or load from disk, the kernels that will be called."""
@@ -110,6 +113,8 @@ class Pins:
                 store.table, flat, rows, *groups, self._frequencies, self._dampings, targets, targets, 1.0, 1.0, 1.0, is_plane,
                 targets, nothing.share,
             )  # fmt: skip
+            spread_held(store.table, flat, np.zeros(1, np.int64), *groups, 1.0, is_plane, is_plane, self._arenas)
+            hold_nodes(store.nodes, flat, store.layout.node_arenas, flat, self._arenas)
             hold_particles(store.table, flat, *groups, targets, targets, 1.0, is_plane, targets)
 
     def add(self, batch: Batch, first_id: int, frame: float) -> None:
@@ -157,7 +162,13 @@ class Pins:
         first = self._first_vertex[self._live.emitter][:, None]
         self._live = PinnedPlaces(**{**vars(self._live), "corners": np.where(is_bound, self._live.corners + first, -1)})
         block = (np.searchsorted(layout.first, self._slots, side="right") - 1) // store.body_count
-        self.blocks, self._coordinates = np.unique(block), layout.coordinates[block]
+        self._coordinates = layout.coordinates[block]
+        self.blocks, first = np.unique(block, return_index=True)
+        self._first = np.append(first, len(block))
+        self._place_of_block = np.full(len(layout.keys), -1)
+        self._place_of_block[self.blocks] = np.arange(len(self.blocks))
+        self._near = np.unique(layout.neighbours[self.blocks])
+        self._arenas = np.empty((len(self.blocks), self._arenas.shape[1]))
         count = len(self._slots)
         self._targets, self._next, self._ways = np.empty((3, count, 3))
         self._reach = np.zeros(count)
@@ -185,6 +196,15 @@ class Pins:
             solver.dimension == 2, self._ways, self._reach,
         )  # fmt: skip
         self.reach = float(self._reach.max())
+        spread_held(
+            store.table, self._slots, self._first, live.share, live.emitter, self._goals, solver.grid_spacing,
+            solver.kernel == "cubic", solver.dimension == 2, self._arenas,
+        )  # fmt: skip
+
+    def hold_nodes(self, store: ParticleStore) -> None:
+        """Let the nodes around held particles move as these do in the step."""
+        if len(self._slots):
+            hold_nodes(store.nodes, self._near, store.layout.node_arenas, self._place_of_block, self._arenas)
 
     def hold(self, store: ParticleStore, dt: float) -> None:
         """Put held particles where they should be after the step."""

@@ -130,6 +130,7 @@ class Stepper:
         self._move_grid(dt)
         self.spent("grid")
         self._meet_obstacles()
+        self.pins.hold_nodes(self._store)
         self._director.limit_nodes()
         fastest = self._fastest_node()
         self.spent("contact")

@@ -215,7 +215,6 @@ def test_nothing_is_written_for_a_scene_that_is_wrong(tmp_path: Path) -> None:
 
 
 UNSUPPORTED = {
-    "forces": ("[[emitters]]", '[[forces]]\nkind = "wind"\n[[emitters]]'),
     "motion by vertices": (
         "[[emitters]]",
         '[[colliders]]\nname = "Cloth"\nmotion = "cloth.npz"\nshape = { kind = "mesh", file = "mesh.npz" }\n[[emitters]]',

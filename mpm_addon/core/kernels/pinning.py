@@ -1,12 +1,17 @@
-"""Particles that are held to a place, or pulled there by a spring: where they should be, and what it does to them."""
+"""Particles that are held to a place, or pulled there by a spring: where they should be, and what it does to them.
+
+What holds a particle also holds the nodes: where half of a node's mass or more is held, it moves as the held particles do. With
+particles held alone, the nodes between them and free matter would give way in every step, and what hangs on them would creep off.
+"""
 
 import math
 
 from numba import prange
 
-from .blocks import BLOCK
+from .blocks import ARENA, BLOCK, NODE
 from .compilation import kernel
-from .rows import POSITION, VELOCITY
+from .node_lookup import node_of_place
+from .rows import MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
 
 
 @kernel
@@ -151,3 +156,97 @@ def hold_particles(table, slots, shares, groups, goals, targets, next_targets, d
                 table[POSITION + axis, slots[pin]] = places[pin, axis]
                 if not (axis == 1 and is_plane):
                     table[VELOCITY + axis, slots[pin]] = (next_targets[pin, axis] - targets[pin, axis]) / dt
+
+
+@kernel
+def spline(x, is_cubic):
+    """The first node that a particle at x [cells] touches along an axis, and its weights on that and the next three."""
+    if is_cubic:
+        first = math.floor(x) - 1
+        d = x - first - 1.0
+        e = 1.0 - d
+        return first, (e**3 / 6.0, 2.0 / 3.0 - d * d * (1.0 - 0.5 * d), 2.0 / 3.0 - e * e * (1.0 - 0.5 * e), d**3 / 6.0)
+    first = math.floor(x - 0.5)
+    d = x - first - 1.0
+    return first, (0.5 * (0.5 - d) ** 2, 0.75 - d * d, 0.5 * (0.5 + d) ** 2, 0.0)
+
+
+@kernel
+def spread_particle(table, slot, spacing, is_cubic, is_plane, arena):
+    """Add a particle's mass and momentum, with what its velocity gradient adds, to the nodes of its block's arena."""
+    x, y, z = table[POSITION, slot] * 1.0, table[POSITION + 1, slot] * 1.0, table[POSITION + 2, slot] * 1.0
+    (ix, along_x), (iy, along_y), (iz, along_z) = spline(x, is_cubic), spline(y, is_cubic), spline(z, is_cubic)
+    for i in range(4):
+        for j in range(1 if is_plane else 4):
+            for k in range(4):
+                share = table[MASS, slot] * along_x[i] * (1.0 if is_plane else along_y[j]) * along_z[k]
+                if share == 0.0:
+                    continue
+                dx, dy, dz = (ix + i - x) * spacing, 0.0 if is_plane else (iy + j - y) * spacing, (iz + k - z) * spacing
+                row = (ix + i + 1) * ARENA + iz + k + 1 if is_plane else ((ix + i + 1) * ARENA + iy + j + 1) * ARENA + iz + k + 1
+                for axis in range(3):
+                    c = VELOCITY_GRADIENT + 3 * axis
+                    affine = table[c, slot] * dx + table[c + 1, slot] * dy + table[c + 2, slot] * dz
+                    arena[NODE * row + axis] += share * (table[VELOCITY + axis, slot] + affine)
+                arena[NODE * row + 3] += share
+
+
+@kernel(parallel=True)
+def spread_held(table, slots, first, shares, groups, goals, spacing, is_cubic, is_plane, arenas):
+    """Scatter the held particles of each block.
+
+    Args:
+        table: (rows, slots); slots, shares, groups: (n,); goals: see `pull_particles`.
+        first: (blocks + 1,) the first pin of each block that has one.
+        arenas: (blocks, 4 * arena nodes) results: momentum [kg m/s] and mass [kg].
+    """
+    for block in prange(first.size - 1):
+        arenas[block][:] = 0.0
+        for pin in range(first[block], first[block + 1]):
+            if shares[pin] * goals[groups[pin]] >= 1.0:
+                spread_particle(table, slots[pin], spacing, is_cubic, is_plane, arenas[block])
+
+
+@kernel
+def hold_node(node, at, u, v, w, mass):
+    """Let a node go along with the held part of its mass, wholly where that is half of it or more."""
+    share = min(1.0, 2.0 * mass / node[at + 3])
+    node[at] += share * (u / mass - node[at])
+    node[at + 1] += share * (v / mass - node[at + 1])
+    node[at + 2] += share * (w / mass - node[at + 2])
+
+
+@kernel(parallel=True)
+def hold_nodes(nodes, near, node_arenas, place_of_block, arenas):
+    """Let nodes go along with held particles.
+
+    Args:
+        nodes: (node blocks, 4 * block nodes) velocities [m/s], changed, and masses [kg].
+        near: (m,) node blocks around blocks with pins; node_arenas: (node blocks, 27 or 9) particle blocks around each.
+        place_of_block: (blocks,) row of `arenas` of each particle block, -1 without pins.
+        arenas: see `spread_held`.
+    """
+    is_plane = node_arenas.shape[1] == 9
+    block_nodes = nodes.shape[1] // NODE
+    for index in prange(near.size):
+        node = nodes[near[index]]
+        for place in range(block_nodes):
+            if node[NODE * place + 3] == 0.0:
+                continue
+            ix, iy, iz = node_of_place(place, block_nodes)
+            u, v, w, mass = 0.0, 0.0, 0.0, 0.0
+            for around in range(node_arenas.shape[1]):
+                block = node_arenas[near[index], around]
+                row = place_of_block[block] if block >= 0 else -1
+                if row < 0:
+                    continue
+                # the node in the arena, which begins one node below its block
+                ax = ix + 1 - BLOCK * ((around // 3 if is_plane else around // 9) - 1)
+                ay = 0 if is_plane else iy + 1 - BLOCK * (around // 3 % 3 - 1)
+                az = iz + 1 - BLOCK * (around % 3 - 1)
+                if min(ax, ay, az) < 0 or max(ax, ay, az) >= ARENA:
+                    continue
+                at = NODE * (ax * ARENA + az if is_plane else (ax * ARENA + ay) * ARENA + az)
+                u, v, w, mass = u + arenas[row, at], v + arenas[row, at + 1], w + arenas[row, at + 2], mass + arenas[row, at + 3]
+            if mass > 0.0:
+                hold_node(node, NODE * place, u, v, w, mass)
