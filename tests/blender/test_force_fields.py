@@ -59,7 +59,7 @@ def blender_accelerations(bpy: Any, kind: str, places: np.ndarray, velocity: Any
 def our_accelerations(bpy: Any, places: np.ndarray, velocity: Any = (0.0, 0.0, 0.0), **values: Any) -> np.ndarray:
     normal = bpy.data.objects["Field"].matrix_world.to_3x3().col[2]
     force = Force("field", center=CENTER, direction=tuple(normal), **values)
-    block = Emitter("block", SHAPES["box"](), "jelly")
+    block = Emitter("block", SHAPES["box"](size=(1.0, 1.0, 1.0)), "jelly")
     fields = ForceFields(
         Scene("fields", Solver(grid_spacing=0.1), {"jelly": Material("jelly", LAWS["corotated"]())}, (block,), forces=(force,))
     )
@@ -140,7 +140,7 @@ def test_another_strength_would_be_seen(bpy: Any) -> None:
 def test_turbulence_has_the_strength_and_the_size_of_blenders(bpy: Any) -> None:
     """Another noise, so that statistics count: the root mean square, and how far it hangs together along an axis."""
     start = np.random.default_rng(2).uniform(-30.0, 30.0, (3000, 3))
-    places = np.concatenate([start, start + [0.3, 0.0, 0.0]])
+    places = np.concatenate([start, start + np.array([0.3, 0.0, 0.0])])
     expected = blender_accelerations(bpy, "TURBULENCE", places, strength=2.0, size=1.0)
     found = our_accelerations(bpy, places, kind="turbulence", strength=2.0, size=1.0)
     for part in (expected, found):

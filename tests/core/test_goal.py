@@ -37,11 +37,11 @@ def of(frame: Any, emitter: int) -> np.ndarray:
 @pytest.mark.parametrize("dimension", [3, 2])
 @pytest.mark.parametrize("gravity", [9.81, 3e3])
 def test_what_is_held_stays_where_it_came_in_at_any_acceleration(dimension: int, gravity: float) -> None:
-    still = jelly(held(box((0.0, 0.0, 0.0), 0.2)), gravity=(0.0, 0.0, -gravity), dimension=dimension, frames=4, time_step=2e-4)
+    still = jelly(held(box((0.0, 0.0, 0.0), 0.2)), gravity=(0.0, 0.0, -gravity), dimension=dimension, frames=4)
     first, *_, last = simulate(still)
     assert np.abs(last.position - first.position).max() < 1e-3 * SPACING
     assert np.abs(last.velocity).max() < 1e-5
-    free = jelly(held(box((0.0, 0.0, 0.0), 0.2), goal=0.0), gravity=(0.0, 0.0, -gravity), dimension=dimension, frames=4, time_step=2e-4)
+    free = jelly(held(box((0.0, 0.0, 0.0), 0.2), goal=0.0), gravity=(0.0, 0.0, -gravity), dimension=dimension, frames=4)
     assert np.abs([frame.position[:, 2].mean() for frame in simulate(free)][-1]) > 0.007 * gravity
 
 
@@ -109,14 +109,14 @@ def test_what_is_held_follows_a_motion_and_takes_along_what_hangs_on_it(dimensio
     motion = turning(dimension)
     top = held(box((0.0, 0.0, 0.1), 0.2), motion=motion)
     bar = Emitter("bar", box((0.0, 0.0, -0.1), 0.2), "corotated", **LATTICE)
-    frames = list(simulate(jelly(top, bar, frames=11, dimension=dimension)))
+    frames = list(simulate(jelly(top, bar, young_modulus=1e6, frames=11, dimension=dimension)))
     start = of(frames[0], 0)
     for frame in frames:
         pose = pose_at(motion, frame.number)
         assert np.abs(of(frame, 0) - (start @ pose[:3, :3].T + pose[:3, 3])).max() < 1e-3 * SPACING
     pose = pose_at(motion, 11.0)
     hung = of(frames[0], 1).mean(axis=0) @ pose[:3, :3].T + pose[:3, 3]
-    assert np.linalg.norm(of(frames[-1], 1).mean(axis=0) - hung) < 0.15
+    assert np.linalg.norm(of(frames[-1], 1).mean(axis=0) - hung) < 0.1
 
 
 def cloth_box() -> Mesh:
@@ -161,7 +161,7 @@ def test_a_held_mesh_is_where_its_vertices_are_between_two_frames() -> None:
 
 def test_a_goal_that_ends_lets_go() -> None:
     release = Animation(np.array([1.0, 3.0, 3.001]), {"goal": np.array([1.0, 1.0, 0.0])})
-    first, second, third, *_, last = simulate(jelly(held(box((0.0, 0.0, 0.0), 0.2), animation=release), frames=7))
+    first, _, third, *_, last = simulate(jelly(held(box((0.0, 0.0, 0.0), 0.2), animation=release), frames=7))
     assert np.abs(third.position - first.position).max() < 1e-3 * SPACING
     fallen = 0.5 * 9.81 * (4.0 / 24.0) ** 2
     assert first.position[:, 2].mean() - last.position[:, 2].mean() == pytest.approx(fallen, rel=0.03)
