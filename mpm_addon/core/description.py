@@ -6,7 +6,7 @@ these; the solver trusts them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -175,6 +175,16 @@ class Material:
         # the mass of a particle is given when it is emitted
         numbers = {each.name: each for each in parameters_of(type(self.law)) if each.kind == "number" and each.name != "density"}
         check_animation(self.animation, numbers, subject)
+        # values that are allowed one by one may contradict each other
+        for frame in () if self.animation is None else self.animation.frames:
+            law_at(self.law, self.animation, float(frame)).check(f"{subject}, frame {frame:g}")
+
+
+def law_at(law: Law, animation: Animation | None, frame: float) -> Law:
+    """A law with the values that its parameters have at a (fractional) frame."""
+    if animation is None:
+        return law
+    return replace(law, **{name: float(animation.at(name, frame)) for name in animation.values})
 
 
 @dataclass(frozen=True)
@@ -254,6 +264,11 @@ class Emitter:
             self.painting.check(*_point_counts(self.shape, subject), subject)
         if self.mode == "inflow" and self.shape.kind == "points":
             raise SceneError(f'{subject}: points cannot flow in, they have no inside; use mode "once" or "repeat".')
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether it ever holds its particles."""
+        return self.goal > 0.0 or (self.animation is not None and "goal" in self.animation.values)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from .description import Scene
 from .estimate import estimate
 from .framing import Provenance, make_frame
 from .obstacles import obstacles_of, open_limits, refuse_outside
+from .outflows import Outflows
 from .particle_store import NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
 from .particles import Frame, Moment
 from .stepper import Stepper
@@ -96,9 +97,11 @@ class Simulation:
         filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
         self._report("preparing", 0.0, 0.0)
         self._stepper.obstacles = obstacles_of(scene, filling)
+        self._outflows = Outflows(scene)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._report("compiling", 0.0, 0.0)
         compile_kernels(self.bodies, self._stepper.scheme, self.store, has_obstacles=bool(self._stepper.obstacles))
+        self._stepper.compile()
         self._is_resumed = snapshot is not None
         if snapshot is not None:
             self._load(snapshot)
@@ -116,6 +119,7 @@ class Simulation:
         return {
             **self.store.snapshot(),
             **self.provenance.arrays(),
+            **self._stepper.pins.snapshot(),
             "moment": np.array(self._moment),
             "substeps": np.array(self._substeps),
             "deleted": np.array(self._deleted),
@@ -129,6 +133,8 @@ class Simulation:
         self._deleted = int(snapshot["deleted"])
         self.control.speeds = Speeds(*(float(speed) for speed in snapshot["speeds"]))
         self.provenance = Provenance.from_arrays(snapshot)
+        self._stepper.pins.load(snapshot)
+        self._stepper.move_to(self._frame)
         self._sort(particles_of_snapshot(snapshot))
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:
@@ -148,6 +154,7 @@ class Simulation:
 
     def _emitted(self, frame: int, fraction: float) -> NewParticles | None:
         """The particles that come at a moment after a frame, where there are any."""
+        self._stepper.move_to(frame + fraction)
         new = [self._admit(batch, frame + fraction) for batch in emission.emit(self.scene, frame, fraction)]
         return joined(new) if new else None
 
@@ -161,6 +168,7 @@ class Simulation:
             spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), body=number, subject=subject,
             row_count=self.store.row_count,
         )  # fmt: skip
+        self._stepper.pins.add(batch, len(self.provenance), moment)
         self.provenance = self.provenance.extended(batch, self.scene.time.seconds_at(moment))
         wave_speed, gradient = self.bodies[number].prepare(particles.table)
         if wave_speed > self.control.speeds.wave:
@@ -171,7 +179,7 @@ class Simulation:
 
     def _sort(self, new: NewParticles | None = None) -> None:
         assert self._stepper.planned is None, "the table holds no velocities while a step is planned"
-        self._deleted += self.store.sort(new, self._limits)
+        self._deleted += self._outflows.sort(self.store, new, self._limits, self._stepper.moment)
         self._stepper.begin()
         self._stepper.spent("sort")
 
@@ -185,6 +193,7 @@ class Simulation:
         self.control.begin_frame()
         end = (self._moment.part + 1) / parts
         done = self._moment.share * frame_time
+        self._stepper.begin_frame(start + self._moment.share)
         for moment in emission.moments(self.scene, start):
             if self._moment.share < moment < end:
                 self._advance_to(start, done, moment * frame_time)
@@ -200,10 +209,12 @@ class Simulation:
         while done < end:
             began = time.perf_counter()
             stepper.start_clock()
+            moment = start + done / frame_time
+            self.control.drive = stepper.move_to(moment)
             if stepper.must_sort:
                 self._sort()
                 sorted_at, sorted_speeds = done, self.control.speeds
-            obstacle_speed = stepper.move_obstacles(start + done / frame_time)
+            obstacle_speed = stepper.move_obstacles(moment)
             stepper.spent("contact")
             dt = stepper.planned or self.control.step(end - done, obstacle_speed)
             after = end if dt >= end - done else done + dt
@@ -218,6 +229,7 @@ class Simulation:
             else:
                 self.control.fail(unstable, self._coming, dt)
                 self.store.restore()
+                stepper.move_to(start + sorted_at / frame_time)
                 stepper.begin()
                 done, self.control.speeds = sorted_at, sorted_speeds
             self._step_seconds += time.perf_counter() - began

@@ -13,14 +13,15 @@ import numpy as np
 
 from .bodies import Body
 from .description import Scene
-from .kernels.blocks import BLOCK
+from .directing import Director
 from .kernels.grid import fastest_nodes, update_grid
 from .kernels.scatter import particles_to_grid
 from .kernels.scheme import farthest_drift, scheme_of
 from .laws.advance import EXTREME_COUNT, advance_particles
 from .obstacles import ObstacleGroup
 from .particle_store import PIECE_COUNT, ParticleStore
-from .time_step import Speeds
+from .pinning import Pins
+from .time_step import Drive, Speeds
 
 LARGEST_GRADIENT_STEP = 0.9
 
@@ -31,6 +32,8 @@ class Stepper:
     Attributes:
         scheme: of the transfers.
         obstacles: colliders and walls, the fixed and the moving ones; set before the first step.
+        pins: particles that are held or pulled to their emitters.
+        moment: what the last `move_to` brought everything to, in frames.
         speeds: after the last step.
         stiffest: the material with the greatest wave speed.
         planned: the step [s] that the particles are scattered for already, or None.
@@ -40,8 +43,6 @@ class Stepper:
     def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
         solver = scene.solver
         self._spacing = solver.grid_spacing
-        gx, gy, gz = solver.gravity
-        self._gravity = np.tile([gx, gy if solver.dimension == 3 else 0.0, gz, 0.0], BLOCK).astype(store.dtype)
         self._bodies = bodies
         self._store = store
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
@@ -49,6 +50,9 @@ class Stepper:
         # a step is chosen before what happens in it is known; this far beyond what was wanted is no motion any more
         self._longest_way = max(1.0, 2.0 * solver.max_displacement)
         self.obstacles: list[ObstacleGroup] = []
+        self.pins = Pins(scene)
+        self._director = Director(scene, bodies, store)
+        self.moment = float(scene.time.frame_start)
         self.speeds = Speeds()
         self.stiffest = ""
         self.planned: float | None = None
@@ -59,6 +63,11 @@ class Stepper:
         self._is_near = self._is_waiting
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._node_extremes = np.zeros((PIECE_COUNT, 2))
+
+    def compile(self) -> None:
+        """Compile, or load from disk, the kernels of what directs matter and of what holds it."""
+        self._director.compile()
+        self.pins.compile(self._store)
 
     @property
     def must_sort(self) -> bool:
@@ -83,10 +92,23 @@ class Stepper:
         for obstacle in self.obstacles:
             if not obstacle.is_moving:
                 obstacle.meet(self._store)
+        self._director.survey()
+        self.pins.find(self._store, self.moment)
+
+    def begin_frame(self, frame: int) -> None:
+        """Make ready for the steps to the frame after this one."""
+        self._director.begin_frame(frame)
+
+    def move_to(self, frame: float) -> Drive:
+        """Bring what directs matter to a moment, in frames; returns what limits the steps from there on."""
+        self.moment = frame
+        self._director.move_to(frame)
+        self.pins.move_to(frame)
+        return self._director.drive(frame)
 
     def move_obstacles(self, frame: float) -> float:
-        """Bring moving obstacles to a moment, in frames; returns the greatest speed [m/s]."""
-        fastest = 0.0
+        """Bring moving obstacles to a moment, in frames; returns the greatest speed of these and of what carries particles [m/s]."""
+        fastest = self.pins.speed
         for obstacle in self.obstacles:
             if obstacle.is_moving:
                 obstacle.move_to(frame)
@@ -104,24 +126,30 @@ class Stepper:
         Returns:
             What became unstable, or None.
         """
+        self.pins.pull(self._store, dt)
         self._move_grid(dt)
         self.spent("grid")
         self._meet_obstacles()
+        self.pins.hold_nodes(self._store)
+        self._director.limit_nodes()
         fastest = self._fastest_node()
         self.spent("contact")
         if not math.isfinite(fastest):
             return self._culprit()
-        farthest = self._drift + dt * fastest / self._spacing
+        farthest = self._drift + max(dt * fastest / self._spacing, self.pins.reach)
         self._is_near[:] = False
+        self._is_near[self.pins.blocks] = True
         for obstacle in self.obstacles:
             self._is_near[obstacle.due_blocks(farthest)] = True
         self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
         unstable, drift = self._advance(dt)
         if unstable is not None:
             return unstable
-        self._drift += drift
+        self._drift += max(drift, self.pins.reach)
         # a particle may be pushed by several, one after another
         self._drift += sum(obstacle.push_particles(self._store, dt, self._drift) for obstacle in self.obstacles)
+        self.pins.hold(self._store, dt)
+        self._director.limit_particles()
         self._is_waiting[:] = True if self.planned is None else self._is_near
         self.spent("particles")
         return None
@@ -132,10 +160,11 @@ class Stepper:
         scattered = (self.scheme, store.table, layout.first, store.body_count, layout.pieces, self._is_waiting)
         if self.scheme.flip_ratio > 0.0:
             particles_to_grid(*scattered, 0.0, self._spacing, store.scratch, store.index, store.arenas)
-            update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0 * self._gravity)
+            update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0 * self._director.gravity)
         particles_to_grid(*scattered, dt, self._spacing, store.scratch, store.index, store.arenas)
         self.spent("particles")
-        update_grid(store.arenas, layout.node_arenas, store.nodes, dt * self._gravity)
+        update_grid(store.arenas, layout.node_arenas, store.nodes, dt * self._director.gravity)
+        self._director.push(dt)
 
     def _meet_obstacles(self) -> None:
         for obstacle in self.obstacles:

@@ -11,6 +11,8 @@ LARGEST_HALVINGS = 8
 MOST_STEPS = 1_000_000
 # F <- (I + dt C) F cannot invert while dt |C| < 1
 GRADIENT_STEP = 0.5
+# a spring is computed explicitly: stable while dt w < 2, and its period is right to a hundredth while dt w < 1/2
+SPRING_STEP = 0.5
 
 
 class Speeds(NamedTuple):
@@ -24,19 +26,34 @@ class Speeds(NamedTuple):
         return Speeds(max(self.wave, wave), max(self.particle, particle), max(self.gradient, gradient))
 
 
+class Drive(NamedTuple):
+    """What drives matter from outside.
+
+    Attributes:
+        acceleration: the greatest [m/s^2].
+        frequency: the greatest angular frequency of a spring that pulls at matter without being part of it [rad/s].
+        stiffening: the factor by which waves can become faster before the speeds are known again.
+    """
+
+    acceleration: float = 0.0
+    frequency: float = 0.0
+    stiffening: float = 1.0
+
+
 class StepControl:
     """Chooses the steps of a scene and bounds the tries after an instability.
 
     Attributes:
         speeds: of the present state; the solver sets them after every step.
+        drive: of the present moment; the solver sets it before every step.
         stiffest: the material with the greatest wave speed.
     """
 
     def __init__(self, scene: Scene, bodies: list[Body]) -> None:
         self.speeds = Speeds()
         self._solver = scene.solver
-        self._acceleration = math.sqrt(sum(component**2 for component in scene.solver.gravity))
-        self._viscous_limit = min((_viscous_limit(body, scene.solver) for body in bodies), default=math.inf)
+        self.drive = Drive()
+        self._bodies = bodies
         self._halvings = 0
         self._longest = math.inf
         self.stiffest = ""
@@ -50,20 +67,24 @@ class StepControl:
         """The longest stable step [s].
 
         c dt <= cfl h with c the wave speed and the fastest motion (Courant, Friedrichs and Lewy 1928); no particle crosses more
-        than `max_displacement` cells (Blazevic 2022); dt |C| < 1/2; dt <= h^2 rho / (2 d eta).
+        than `max_displacement` cells (Blazevic 2022); dt |C| < 1/2; dt <= h^2 rho / (2 d eta); dt w < 1/2 for a spring's frequency w.
         """
         h = self._solver.grid_spacing
         speed = max(self.speeds.particle, obstacle_speed)
-        limit = self._viscous_limit
-        if self.speeds.wave + speed > 0.0:
-            limit = min(limit, self._solver.cfl * h / (self.speeds.wave + speed))
+        # of the moment: a material's viscosity may change
+        limit = min((_viscous_limit(body, self._solver) for body in self._bodies), default=math.inf)
+        wave = self.speeds.wave * self.drive.stiffening
+        if wave + speed > 0.0:
+            limit = min(limit, self._solver.cfl * h / (wave + speed))
         farthest = self._solver.max_displacement * h
-        # dt v + dt^2 g <= farthest, for particles that gravity has yet to set in motion
-        reach = speed + math.sqrt(speed**2 + 4.0 * self._acceleration * farthest)
+        # dt v + dt^2 a <= farthest, for particles that gravity and forces have yet to set in motion
+        reach = speed + math.sqrt(speed**2 + 4.0 * self.drive.acceleration * farthest)
         if reach > 0.0:
             limit = min(limit, 2.0 * farthest / reach)
         if self.speeds.gradient > 0.0:
             limit = min(limit, GRADIENT_STEP / self.speeds.gradient)
+        if self.drive.frequency > 0.0:
+            limit = min(limit, SPRING_STEP / self.drive.frequency)
         return limit
 
     def step(self, remaining: float, obstacle_speed: float) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mpm_addon.core.description import Collider, Domain, Emitter, Material, Scene, Solver, Time
+from mpm_addon.core.description import Collider, Domain, Emitter, Material, Outflow, Scene, Solver, Time
+from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
 
@@ -28,6 +29,8 @@ def scene(
     materials: tuple[Material, ...],
     colliders: tuple[Collider, ...] = (),
     domain: Domain | None = None,
+    forces: tuple[Force, ...] = (),
+    outflows: tuple[Outflow, ...] = (),
     frames: int = 4,
     fps: float = 24.0,
     **solver: Any,
@@ -40,6 +43,8 @@ def scene(
         time=Time(fps=fps, frame_start=1, frame_end=frames),
         colliders=colliders,
         domain=domain or Domain(),
+        forces=forces,
+        outflows=outflows,
     )
 
 

@@ -151,6 +151,10 @@ def _painted(shape: Any, painting: Painting | None) -> Painting | None:
     return painting if shape.kind == "mesh" else None
 
 
+def _fitting(shape: Any, motion: Motion | None) -> Motion | None:
+    return motion if motion is None or motion.vertices is None or shape.kind == "mesh" else None
+
+
 def _flowing(emitter: Emitter, shape: Any) -> dict[str, Any]:
     """What an emitter needs so that it can be an inflow: an inside, a velocity and no turn across it."""
     if shape.kind == "points" and emitter.source == "surface":
@@ -169,7 +173,7 @@ def scenes(draw: st.DrawFn) -> Scene:
     emitters = st.builds(
         lambda name, material, shape, frames, other, motion, animation, painting: dataclasses.replace(
             other,
-            motion=motion,
+            motion=_fitting(shape, motion),
             animation=animation,
             painting=_painted(shape, painting),
             name=name,
@@ -189,7 +193,7 @@ def scenes(draw: st.DrawFn) -> Scene:
         paintings,
     )
     colliders = st.builds(
-        lambda name, shape, motion, other: dataclasses.replace(other, name=name, shape=shape, motion=motion),
+        lambda name, shape, motion, other: dataclasses.replace(other, name=name, shape=shape, motion=_fitting(shape, motion)),
         names,
         shapes.filter(lambda shape: shape.can_collide),
         motions,

@@ -1,0 +1,129 @@
+"""What directs matter from outside and changes over time: gravity, force fields, the limit of speed, the materials' parameters."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .animation import Animation, value_at
+from .bodies import Body
+from .description import Scene, law_at
+from .force_fields import ForceFields
+from .kernels.blocks import BLOCK
+from .kernels.forces import limit_nodes, limit_particles
+from .kernels.rows import VELOCITY
+from .particle_store import ParticleStore
+from .time_step import Drive
+
+
+class Director:
+    """What directs the particles of a store, at the moment that it was brought to.
+
+    Args:
+        bodies: of the scene; those whose material is animated are exchanged in this list, at every moment.
+
+    Attributes:
+        gravity: (4 * BLOCK,) [m/s^2], x, y, z and 0 for each node of a row.
+        forces: the force fields.
+    """
+
+    def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
+        self.forces = ForceFields(scene)
+        self.gravity = np.zeros(4 * BLOCK, store.dtype)
+        self._solver = scene.solver
+        self._bodies = bodies
+        self._store = store
+        self._is_flip = scene.solver.transfer == "flip"
+        animations = [material.animation for material in scene.materials.values()]
+        courses = ((number, body, animations[body.material_index]) for number, body in enumerate(bodies))
+        self._animated = {number: _Course(body, animation) for number, body, animation in courses if animation is not None}
+        self._max_speed: float | None = None
+        self._is_limited = value_at(self._solver, "max_speed", float(scene.time.frame_start)) is not None
+        self._stiffening = 1.0
+        self.move_to(float(scene.time.frame_start))
+
+    def compile(self) -> None:
+        """Compile, or load from disk, the kernels that will be called."""
+        self.forces.compile(self._store)
+        if self._is_limited:
+            limit_nodes(self._store.nodes, 0, 1.0)
+            limit_particles(self._store.table, VELOCITY, 0, 1.0)
+
+    def begin_frame(self, frame: int) -> None:
+        """Make ready for what begins with a frame: nothing here depends on how the frames before it were computed."""
+        for course in self._animated.values():
+            course.begin(frame)
+
+    def move_to(self, frame: float) -> None:
+        """Take the values of a moment, in frames."""
+        x, y, z = value_at(self._solver, "gravity", frame)
+        self.gravity[:] = np.tile([x, y if self._solver.dimension == 3 else 0.0, z, 0.0], BLOCK)
+        self._max_speed = value_at(self._solver, "max_speed", frame)
+        self._stiffening = 1.0
+        for number, course in self._animated.items():
+            self._stiffening = max(self._stiffening, course.stiffening(frame))
+            self._bodies[number] = course.body_at(frame)
+        self.forces.move_to(frame)
+
+    def survey(self) -> None:
+        """Look at the forces around the particles as they lie after a sort."""
+        self.forces.survey(self._store)
+
+    def drive(self, frame: float) -> Drive:
+        """What limits the steps until the frame after a moment."""
+        ahead = value_at(self._solver, "gravity", math.floor(frame) + 1.0)
+        gravity = max(math.hypot(*self.gravity[:3]), math.hypot(*ahead))
+        return Drive(gravity + self.forces.acceleration, self.forces.frequency, self._stiffening)
+
+    def push(self, dt: float) -> None:
+        """Let the force fields act on the nodes for a step [s]."""
+        self.forces.apply(self._store, dt)
+        for course in self._animated.values():
+            course.settle()
+
+    def limit_nodes(self) -> None:
+        """Keep the nodes, and so all motion, within the limit of speed."""
+        if self._max_speed is not None:
+            limit_nodes(self._store.nodes, len(self._store.layout.node_keys), self._max_speed)
+
+    def limit_particles(self) -> None:
+        """Keep the velocities that FLIP carries from step to step within the limit; others are means of the nodes'."""
+        if self._max_speed is not None and self._is_flip:
+            limit_particles(self._store.table, VELOCITY, self._store.layout.slot_count, self._max_speed)
+
+
+class _Course:
+    """A body whose material's parameters change."""
+
+    def __init__(self, body: Body, animation: Animation) -> None:
+        self._body = body
+        self._animation = animation
+        # the speed of a wave in undeformed matter when the speeds of the present state were taken, and now
+        self._speed = 0.0
+        self._speed_now = 0.0
+
+    def body_at(self, frame: float) -> Body:
+        law = law_at(self._body.law, self._animation, frame)
+        return replace(self._body, law=law, constants=law.constants(self._body.stiffness_scale, self._body.dimension))
+
+    def begin(self, frame: int) -> None:
+        # the last step before the frame was somewhere between it and the frame before
+        self._speed = min(self._wave_speed(frame - 1.0), self._wave_speed(frame))
+
+    def stiffening(self, frame: float) -> float:
+        """By how much a wave can become faster until the next frame."""
+        inside = (key for key in self._animation.frames if frame < key < math.floor(frame) + 1.0)
+        self._speed_now = self._wave_speed(frame)
+        ahead = max(self._speed_now, *(self._wave_speed(moment) for moment in (*inside, math.floor(frame) + 1.0)))
+        return ahead / self._speed if self._speed > 0.0 else 1.0
+
+    def settle(self) -> None:
+        """Note that a step was computed with the present values."""
+        self._speed = self._speed_now
+
+    def _wave_speed(self, frame: float) -> float:
+        law = law_at(self._body.law, self._animation, frame)
+        constants: Any = law.constants(self._body.stiffness_scale, self._body.dimension)
+        wave_speed_squared: Any = type(law).wave_speed_squared  # type: ignore[attr-defined]
+        return math.sqrt(float(wave_speed_squared(constants, 1.0, law.virgin_state)))
