@@ -22,10 +22,12 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
+from ..core.description import SIDES, Collider, Domain, Emitter, Outflow, Side, Solver
 from ..core.laws import LAWS
 from ..core.parameters import Parameter, parameters_of
 from ..storage.presets import material_preset, material_preset_names
+from .effectors import EFFECTOR_COLLECTION, WEIGHTS
+from .painted_control import PAINTED_CONTROL
 
 DEFAULT_CACHE = "//cache_mpm"
 DEFAULT_MATERIAL = "water"  # the preset, and the law
@@ -221,11 +223,16 @@ EMITTER_GROUP = property_group(
     {
         **annotations_of(Emitter, particles_per_cell={"optional": False}),
         "use_color": BoolProperty(name="Use Color", description="Give the particles a colour of their own; the material's otherwise"),
+        **PAINTED_CONTROL,
     },
     description="How an object becomes particles.",
 )
 
 COLLIDER_GROUP = property_group("MPM_PG_collider", annotations_of(Collider), description="How an object stops particles.")
+
+OUTFLOW_GROUP = property_group("MPM_PG_outflow", annotations_of(Outflow), description="How an object takes particles away.")
+
+FORCES_GROUP = property_group("MPM_PG_forces", WEIGHTS, description="How strongly force fields act.")
 
 SOLVER_GROUP = property_group(
     "MPM_PG_solver",
@@ -289,6 +296,7 @@ OBJECT_GROUP = property_group(
                     "none": ("None", "No part"),
                     "emitter": ("Emitter", "The inside becomes particles"),
                     "collider": ("Collider", "Particles cannot enter"),
+                    "outflow": ("Outflow", "Particles vanish inside"),
                 }
             ),
             default="none",
@@ -296,6 +304,7 @@ OBJECT_GROUP = property_group(
         "material": PointerProperty(type=MATERIAL_GROUP),
         "emitter": PointerProperty(type=EMITTER_GROUP),
         "collider": PointerProperty(type=COLLIDER_GROUP),
+        "outflow": PointerProperty(type=OUTFLOW_GROUP),
         "cache": StringProperty(
             name="Cache", description="Folder of the frames that this object shows", subtype="DIR_PATH", options=PATH_OPTIONS
         ),
@@ -312,6 +321,19 @@ SCENE_GROUP = property_group(
     {
         "solver": PointerProperty(type=SOLVER_GROUP),
         "domain": PointerProperty(type=DOMAIN_GROUP),
+        "forces": PointerProperty(type=FORCES_GROUP),
+        "effector_collection": EFFECTOR_COLLECTION,
+        "motion_samples": IntProperty(
+            name="Motion Samples",
+            description="How often in a frame moving objects are looked at; 2 or more where they turn fast",
+            default=1,
+            min=1,
+            max=64,
+            soft_max=8,
+        ),
+        "use_render_modifiers": BoolProperty(
+            name="Render Modifiers", description="Take meshes as renders see them: modifiers, subdivision levels and resolutions"
+        ),
         "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake other frames than the scene's frame range"),
         "frame_start": IntProperty(name="Start", description="First frame, the initial state", default=1),
         "frame_end": IntProperty(name="End", description="Last frame", default=48),
@@ -333,6 +355,8 @@ GROUPS: tuple[type, ...] = (
     MATERIAL_GROUP,
     EMITTER_GROUP,
     COLLIDER_GROUP,
+    OUTFLOW_GROUP,
+    FORCES_GROUP,
     SOLVER_GROUP,
     DOMAIN_GROUP,
     OBJECT_GROUP,

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.extract import extract_scene
-from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.motion import pose_at
 from mpm_addon.storage import read_scene, write_scene
 
@@ -76,14 +75,6 @@ def test_a_collider_with_keys_that_stands_still_has_no_motion(bpy: Any) -> None:
     collider = extract_scene(bpy.context).colliders[0]
     assert collider.motion is None
     assert np.round(collider.shape.bounds(), 5).tolist()[0] == [-0.5, -0.5, 1.5]
-
-
-def test_a_collider_that_changes_its_scale_is_refused(bpy: Any) -> None:
-    bpy.context.scene.frame_end = 3
-    add_emitter(bpy)
-    keyed(add_collider(bpy, "Balloon"), "scale", {1: (1.0, 1.0, 1.0), 3: (2.0, 2.0, 2.0)})
-    with pytest.raises(SceneError, match=r'^Collider "Balloon": its scale at frame 3 differs by 100\.0%'):
-        extract_scene(bpy.context)
 
 
 def test_the_package_of_an_extracted_scene_reads_back_equal(bpy: Any, tmp_path: Any) -> None:
