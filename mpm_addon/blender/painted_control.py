@@ -35,6 +35,7 @@ def _properties() -> dict[str, Any]:
             name=name.title(),
             description=f"{limits.help}: a vertex group or a named attribute; nothing where it is empty",
             search=_paintable,
+            options=set(),
         )
         properties[at_zero_name(name)] = FloatProperty(
             name="At Weight 0",
@@ -43,10 +44,12 @@ def _properties() -> dict[str, Any]:
             min=limits.minimum,
             max=1.0,
             precision=3,
+            options=set(),
         )
     properties["carried_attributes"] = StringProperty(
         name="Carry Along",
         description="Attributes, UV maps and colours that the particles keep, to be shown: their names with commas between",
+        options=set(),
     )
     return properties
 

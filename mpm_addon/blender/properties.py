@@ -24,6 +24,7 @@ from bpy.props import (
 
 from ..core.description import SIDES, Collider, Domain, Emitter, Outflow, Side, Solver
 from ..core.laws import LAWS
+from ..core.laws.law import Law
 from ..core.parameters import Parameter, parameters_of
 from ..storage.presets import material_preset, material_preset_names
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
@@ -34,6 +35,9 @@ DEFAULT_MATERIAL = "water"  # the preset, and the law
 
 # Blender 4.5 and later want to be told that a folder may begin with //.
 PATH_OPTIONS: set[Any] = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
+
+# What takes no keyframes. The numbers of enums are too large for F-curves.
+STILL: set[Any] = set()
 
 _parameters = functools.cache(parameters_of)
 
@@ -57,16 +61,20 @@ def enum_items(words: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str
 
 
 def property_of(declared: Parameter) -> Any:
-    """The Blender property of one declared parameter: default, limits, unit, tooltip.
+    """The Blender property of one declared parameter: default, limits, unit, tooltip, and whether it takes keyframes.
 
     An exclusive limit can be entered, and the core refuses it with its own message; sliders stay inside it.
     """
     default = first_value(declared)
     if declared.choices:
         items = enum_items({word: (title(word), "") for word in declared.choices})
-        return EnumProperty(name=title(declared.name), description=declared.help, items=items, default=default)
+        return EnumProperty(name=title(declared.name), description=declared.help, items=items, default=default, options=STILL)
     limits = declared.limits()
-    words: dict[str, Any] = {"name": title(declared.name), "description": f"{declared.help}. {limits[0].upper()}{limits[1:]}"}
+    words: dict[str, Any] = {
+        "name": title(declared.name),
+        "description": f"{declared.help}. {limits[0].upper()}{limits[1:]}",
+        "options": {"ANIMATABLE"} if declared.is_animatable else STILL,
+    }
     if declared.kind == "flag":
         return BoolProperty(**words, default=default)
     if declared.kind == "text":
@@ -129,7 +137,7 @@ def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
         declared = dataclasses.replace(declared, **changes.get(declared.name, {}))
         if declared.optional:
             annotations[f"use_{declared.name}"] = BoolProperty(
-                name=f"Use {title(declared.name)}", description=f"Give a value. {declared.help}"
+                name=f"Use {title(declared.name)}", description=f"Give a value. {declared.help}", options=STILL
             )
         annotations[declared.name] = property_of(declared)
     return annotations
@@ -177,9 +185,13 @@ def assign(group: Any, instance: Any) -> None:
             setattr(group, declared.name, value)
 
 
-LAW_GROUPS = {
-    name: property_group(f"MPM_PG_law_{name}", annotations_of(law), description=f"Parameters of {law.label}.") for name, law in LAWS.items()
-}
+def _law_group(name: str, law: type[Law]) -> type:
+    numbers = [declared.name for declared in parameters_of(law) if declared.kind == "number" and declared.name != "density"]
+    annotations = annotations_of(law, **{number: {"is_animatable": True} for number in numbers})
+    return property_group(f"MPM_PG_law_{name}", annotations, description=f"Parameters of {law.label}.")
+
+
+LAW_GROUPS = {name: _law_group(name, law) for name, law in LAWS.items()}
 
 SIDE_GROUP = property_group("MPM_PG_side", annotations_of(Side), description="One side of the domain's box.")
 
@@ -200,18 +212,21 @@ MATERIAL_GROUP = property_group(
                 }
             ),
             default="preset",
+            options=STILL,
         ),
         "preset": EnumProperty(
             name="Preset",
             description="Named material",
             items=enum_items({name: (preset.label, preset.description) for name, preset in _PRESETS.items()}),
             default=DEFAULT_MATERIAL,
+            options=STILL,
         ),
         "law": EnumProperty(
             name="Law",
             description="Constitutive law: how the matter answers to deformation",
             items=enum_items({name: (law.label, "") for name, law in LAWS.items()}),
             default=DEFAULT_MATERIAL,
+            options=STILL,
         ),
         **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
     },
@@ -251,6 +266,7 @@ SOLVER_GROUP = property_group(
                 }
             ),
             default="spacing",
+            options=STILL,
         ),
         "resolution": IntProperty(
             name="Resolution",
@@ -300,6 +316,7 @@ OBJECT_GROUP = property_group(
                 }
             ),
             default="none",
+            options=STILL,
         ),
         "material": PointerProperty(type=MATERIAL_GROUP),
         "emitter": PointerProperty(type=EMITTER_GROUP),
@@ -330,9 +347,12 @@ SCENE_GROUP = property_group(
             min=1,
             max=64,
             soft_max=8,
+            options=STILL,
         ),
         "use_render_modifiers": BoolProperty(
-            name="Render Modifiers", description="Take meshes as renders see them: modifiers, subdivision levels and resolutions"
+            name="Render Modifiers",
+            description="Take meshes as renders see them: modifiers, subdivision levels and resolutions",
+            options=STILL,
         ),
         "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake other frames than the scene's frame range"),
         "frame_start": IntProperty(name="Start", description="First frame, the initial state", default=1),
