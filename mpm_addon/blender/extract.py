@@ -5,7 +5,7 @@ Meshes are taken as Blender evaluates them at the first frame, and their motion 
 """
 
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from ..core.description import SIDES, Domain, Emitter, Scene, Side, Solver, Time
 from ..core.force import Force
 from .blender_types import BlenderObject, BlenderScene, Context
 from .bodies import colliders_of, emitters_of, outflows_of
+from .declarations import decimal, values_of
 from .forces import force_of
 from .meshes import Floats, world_bounds
 from .modifiers import render_modifiers
 from .motion import metric
 from .participants import Participants, metres, participants
 from .playback import suspended
-from .properties import decimal, values_of
 from .sampling import Track, animated, filled, hide_where_disabled, record
 
 
@@ -53,11 +53,10 @@ def extraction(context: Context, *, object_name: str = "") -> Generator[float, N
     scene = context.scene
     time, units = scene_time(scene), metres(scene)
     frames = sample_frames(time, scene.mpm.motion_samples)
-    with suspended(), frame_kept(scene, time.frame_start):
-        with render_modifiers(context.evaluated_depsgraph_get()) if scene.mpm.use_render_modifiers else nullcontext():
-            found = participants(context, object_name, units)
-            domain = _domain(context, units)
-            yield from record(context, found.tracks, frames)
+    with suspended(), frame_kept(scene, time.frame_start), _meshes_of(context):
+        found = participants(context, object_name, units)
+        domain = _domain(context, units)
+        yield from record(context, found.tracks, frames)
     return _described(scene, found, time, domain, frames, units)
 
 
@@ -87,6 +86,13 @@ def sample_frames(time: Time, samples: int) -> Floats:
     """Where moving things are looked at: `samples` times a frame, the last frame included, shape (k,)."""
     count = (time.frame_end - time.frame_start) * samples + 1
     return time.frame_start + np.arange(count, dtype=np.float64) / samples
+
+
+def _meshes_of(context: Context) -> AbstractContextManager[None]:
+    """Whether meshes are those of renders or of the viewport, as the scene says."""
+    if context.scene.mpm.use_render_modifiers:
+        return render_modifiers(context.evaluated_depsgraph_get())
+    return nullcontext()
 
 
 @contextmanager

@@ -16,11 +16,11 @@ from ..core.laws import LAWS
 from ..core.painting import ACTING
 from .actions import animated_paths
 from .blender_types import BlenderObject, BlenderScene
+from .declarations import values_of
 from .forces import field_objects, weights_of
 from .keyframes import has_baked_keys, start_matrix
 from .motion import may_move
 from .painted_control import at_zero_name, attribute_name
-from .properties import values_of
 
 
 def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:

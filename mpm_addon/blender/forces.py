@@ -11,9 +11,9 @@ from ..core.animation import Animation, Motion
 from ..core.errors import SceneError
 from ..core.force import Force
 from .blender_types import BlenderObject, BlenderScene
-from .meshes import Floats
+from .declarations import decimal
 from .effectors import FORCE_WEIGHTS
-from .properties import decimal
+from .meshes import Floats
 from .sampling import Values
 
 # Blender's word for a field -> ours; the weight of each has Blender's word in lower case.

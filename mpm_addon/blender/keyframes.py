@@ -141,6 +141,8 @@ def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], 
 
 
 def _without_delta(item: BlenderObject, rotation: Quaternion) -> Quaternion:
+    if item.rotation_mode == "AXIS_ANGLE":  # its delta is one that Blender shows nowhere
+        return rotation
     is_quaternion = item.rotation_mode == "QUATERNION"
     delta = item.delta_rotation_quaternion if is_quaternion else item.delta_rotation_euler.to_quaternion()
     return delta.inverted() @ rotation

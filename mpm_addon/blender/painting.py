@@ -9,9 +9,9 @@ from ..core.errors import SceneError
 from ..core.painting import ACTING, Painting
 from ..core.parameters import suggestion
 from .blender_types import BlenderMesh, BlenderObject
+from .declarations import decimal
 from .meshes import Floats, ReadPainting, Triangles
 from .painted_control import at_zero_name, attribute_name
-from .properties import decimal
 
 # Blender's attribute type -> the name of its values, how many components, and the dtype that Blender hands out.
 _TYPES: Mapping[str, tuple[str, int, type]] = {
@@ -88,15 +88,12 @@ class _Source:
             return at_zero + (1.0 - at_zero) * self._weights(self._item.vertex_groups[name].index)
         if attribute is None:
             known = paintable_names(self._item, self._mesh)
-            words = ", ".join(known) or "none"
-            raise SceneError(
-                f'{self._subject}: its attribute "{name}"{purpose} does not exist{suggestion(name, known)}; paint it, or use one of: {words}.'
-            )
+            hint = f"{suggestion(name, known)}; paint it, or use one of: {', '.join(known) or 'none'}"
+            raise SceneError(f'{self._subject}: its attribute "{name}"{purpose} does not exist{hint}.')
         if attribute.data_type not in _TYPES or attribute.domain not in ("POINT", "CORNER", "FACE"):
             kind = f"{attribute.data_type} on {attribute.domain}".lower().replace("_", " ")
-            raise SceneError(
-                f'{self._subject}: its attribute "{name}" is of the kind {kind}; use numbers, vectors or colours on points, corners or faces.'
-            )
+            remedy = "use numbers, vectors or colours on points, corners or faces"
+            raise SceneError(f'{self._subject}: its attribute "{name}" is of the kind {kind}; {remedy}.')
         field, components, dtype = _TYPES[attribute.data_type]
         flat = np.empty(len(attribute.data) * components, dtype)
         attribute.data.foreach_get(field, flat)

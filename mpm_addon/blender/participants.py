@@ -9,11 +9,11 @@ from ..core.laws import LAWS
 from ..core.parameters import suggestion
 from .actions import is_animated
 from .blender_types import BlenderObject, BlenderScene, Context
+from .declarations import decimal, values_of
 from .forces import field_objects, force_values, weights_of
 from .keyframes import has_baked_keys
 from .motion import may_deform, may_move
 from .painting import painting_reader
-from .properties import decimal, values_of
 from .sampling import Track, Values
 
 

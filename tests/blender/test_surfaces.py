@@ -124,7 +124,7 @@ def test_an_empty_with_a_collection_is_all_that_is_in_it(bpy: Any) -> None:
     found = collider(bpy)
     turn = np.array(empty.matrix_world, dtype=np.float64)
     corners = np.array(CORNERS)
-    expected = [corners + (1.0, 0.0, 0.0), corners * (-1.0, 1.0, 2.0) + (0.0, 3.0, 0.0)]
+    expected = [np.add(corners, (1.0, 0.0, 0.0)), np.add(corners * (-1.0, 1.0, 2.0), (0.0, 3.0, 0.0))]
     expected = np.concatenate(expected) @ turn[:3, :3].T + turn[:3, 3]
     assert in_order(found.shape.vertices) == pytest.approx(in_order(expected), abs=1e-4)
     # each part has its outside outside
@@ -199,7 +199,7 @@ def test_instances_of_geometry_nodes_count_without_being_realised(bpy: Any, keep
     if keeps_mesh:
         expected.append(np.array(CORNERS))
     found = collider(bpy).shape.vertices
-    assert in_order(found) == pytest.approx(in_order(np.concatenate(expected) + (0.0, 0.0, 3.0)), abs=1e-4)
+    assert in_order(found) == pytest.approx(in_order(np.add(np.concatenate(expected), (0.0, 0.0, 3.0))), abs=1e-4)
 
 
 @blender
