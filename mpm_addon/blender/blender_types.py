@@ -14,3 +14,4 @@ BlenderMaterial: TypeAlias = Any
 BlenderMesh: TypeAlias = Any
 Modifier: TypeAlias = Any
 NodeTree: TypeAlias = Any
+Depsgraph: TypeAlias = Any

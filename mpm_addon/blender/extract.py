@@ -1,81 +1,78 @@
 """From the open Blender file to a `Scene` that asks nothing of Blender any more. Main thread only.
 
 World space and SI: a Blender unit is `scale_length` metres, and so are the units in velocities and in gravity.
-Meshes are taken as they are at the first frame, with modifiers and parents.
+Meshes are taken as Blender evaluates them at the first frame, and their motion at every frame.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Material, Scene, Side, Solver, Time
-from ..core.errors import SceneError
-from ..core.geometry.shapes.mesh import Mesh
-from ..core.laws import LAWS
-from ..core.parameters import suggestion
-from ..storage import load_material_preset
+from ..core.description import SIDES, Domain, Emitter, Scene, Side, Solver, Time
+from ..core.force import Force
 from .blender_types import BlenderObject, BlenderScene, Context
-from .colors import material_color
-from .meshes import evaluated_triangles, matrix_array, transformed, world_bounds
-from .motion import may_move, metric, rigid_motion, sampled_poses
+from .bodies import colliders_of, emitters_of, outflows_of
+from .declarations import decimal, values_of
+from .forces import force_of
+from .meshes import Floats, world_bounds
+from .modifiers import render_modifiers
+from .motion import metric
+from .participants import Participants, metres, participants
 from .playback import frame_rate, suspended
-from .properties import decimal, values_of
-
-
-@dataclass(frozen=True)
-class _Surroundings:
-    """What every part of the extraction needs.
-
-    Attributes:
-        context: Blender's context.
-        time: the frames to simulate.
-        scale_length: metres in a Blender unit.
-    """
-
-    context: Context
-    time: Time
-    scale_length: float
-
-    @property
-    def scene(self) -> BlenderScene:
-        return self.context.scene
-
-    def evaluated(self, subject: BlenderObject) -> BlenderObject:
-        return subject.evaluated_get(self.context.evaluated_depsgraph_get())
+from .sampling import Track, animated, filled, hide_where_disabled, record
 
 
 def extract_scene(context: Context, *, object_name: str = "") -> Scene:
-    """The scene of `context` as the solver's description.
+    """The scene of `context` as the solver's description; see `extraction`."""
+    steps = extraction(context, object_name=object_name)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def extraction(context: Context, *, object_name: str = "") -> Generator[float, None, Scene]:
+    """Read the scene of `context`, a frame a step.
+
+    Whatever ends it, its `close` included, leaves the file as it was, at the frame where it was.
 
     Args:
-        object_name: the one emitter that takes part, with all colliders; every emitter where it is empty.
+        object_name: the one emitter that takes part, with all colliders, outflows and forces; every emitter where it is empty.
+
+    Yields:
+        how much is done, 0 to 1.
+
+    Returns:
+        The solver's description.
 
     Raises:
         SceneError: nothing to simulate, or a value or a mesh that cannot be used; the message names the object.
     """
-    around = _Surroundings(context, scene_time(context.scene), scale_length(context.scene))
-    with suspended(), frame_kept(context.scene, around.time.frame_start):
-        emitting = _emitting(context, object_name)
-        colliding = [item for item in context.scene.objects if item.mpm.type == "collider" and _takes_part(context, item)]
-        materials, emitters = _emitters(around, emitting)
-        domain = _domain(around)
-        colliders = _colliders(around, colliding)
+    scene = context.scene
+    time, units = scene_time(scene), metres(scene)
+    frames = sample_frames(time, scene.mpm.motion_samples)
+    with suspended(), frame_kept(scene, time.frame_start), _meshes_of(context):
+        found = participants(context, object_name, units)
+        domain = _domain(context, units)
+        yield from record(context, found.tracks, frames)
+    return _described(scene, found, time, domain, frames, units)
+
+
+def _described(scene: BlenderScene, found: Participants, time: Time, domain: Domain, frames: Floats, units: float) -> Scene:
+    materials, emitters = emitters_of(found.emitters, found.materials, frames, units)
     return Scene(
-        name=context.scene.name,
-        time=around.time,
-        solver=_solver(around, domain, emitters),
+        name=scene.name,
+        time=time,
+        solver=_solver(scene, found.solver, frames, domain, emitters),
         domain=domain,
         materials=materials,
         emitters=emitters,
-        colliders=colliders,
+        colliders=colliders_of(found.colliders, frames, units),
+        outflows=outflows_of(found.outflows, frames, units),
+        forces=tuple(force for name, track in found.forces if (force := _force(name, track, frames, units)) is not None),
     )
-
-
-def scale_length(scene: BlenderScene) -> float:
-    """Metres in a Blender unit."""
-    return decimal(scene.unit_settings.scale_length)
 
 
 def scene_time(scene: BlenderScene) -> Time:
@@ -90,6 +87,19 @@ def scene_time(scene: BlenderScene) -> Time:
     )
 
 
+def sample_frames(time: Time, samples: int) -> Floats:
+    """Where moving things are looked at: `samples` times a frame, the last frame included, shape (k,)."""
+    count = (time.frame_end - time.frame_start) * samples + 1
+    return time.frame_start + np.arange(count, dtype=np.float64) / samples
+
+
+def _meshes_of(context: Context) -> AbstractContextManager[None]:
+    """Whether meshes are those of renders or of the viewport, as the scene says."""
+    if context.scene.mpm.use_render_modifiers:
+        return render_modifiers(context.evaluated_depsgraph_get())
+    return nullcontext()
+
+
 @contextmanager
 def frame_kept(scene: BlenderScene, frame: int) -> Iterator[None]:
     """Evaluate the scene at `frame` inside the block and at the frame it was at afterwards."""
@@ -101,114 +111,35 @@ def frame_kept(scene: BlenderScene, frame: int) -> Iterator[None]:
         scene.frame_set(before, subframe=fraction)
 
 
-def _takes_part(context: Context, item: BlenderObject) -> bool:
-    """Whether Blender evaluates the object: not one that is disabled in viewports or in an excluded collection."""
-    return item.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated
+def _force(name: str, track: Track, frames: Floats, units: float) -> Force | None:
+    matrices = filled(track.matrices)
+    if matrices is None:
+        return None
+    hide_where_disabled(track)
+    times = frames[: len(matrices)]
+    values, animation = animated(track.values, times, track.subject)
+    return force_of(name, values, metric(matrices, units), times, animation)
 
 
-def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
-    scene = context.scene
-    marked = [item for item in scene.objects if item.mpm.type == "emitter"]
-    if object_name:
-        if object_name not in scene.objects:
-            near = suggestion(object_name, scene.objects.keys())
-            raise SceneError(f'Object "{object_name}" does not exist in scene "{scene.name}"{near}; check its name.')
-        marked = [item for item in marked if item.name == object_name]
-        if not marked:
-            raise SceneError(f'Object "{object_name}" is not an emitter; name an emitter, or make it one in the Physics tab.')
-    if not marked:
-        raise SceneError(f'Scene "{scene.name}" has no emitter; select an object and set its type to Emitter in the Physics tab.')
-    emitting = [item for item in marked if _takes_part(context, item)]
-    if not emitting:
-        raise SceneError(
-            f'Emitter "{marked[0].name}" is disabled in viewports or in an excluded collection, as is every emitter; enable one.'
-        )
-    return emitting
-
-
-def _emitters(around: _Surroundings, emitting: list[BlenderObject]) -> tuple[dict[str, Material], tuple[Emitter, ...]]:
-    materials: dict[str, Material] = {}
-    emitters = []
-    for item in emitting:
-        material, color = _material(item)
-        materials.setdefault(material.name, material)
-        values = values_of(item.mpm.emitter, Emitter, scale_length=around.scale_length)
-        if values["particle_count"] is not None:
-            values["particles_per_cell"] = None
-        if not item.mpm.emitter.use_color:
-            values["color"] = color
-        shape = _world_mesh(around, item, f'Emitter "{item.name}"')
-        emitters.append(Emitter(name=item.name, shape=shape, material=material.name, **values))
-    return materials, tuple(emitters)
-
-
-def _material(item: BlenderObject) -> tuple[Material, tuple[float, ...]]:
-    """An object's material, and the colour in which it is shown. A custom one is named as its object."""
-    settings = item.mpm.material
-    if settings.source == "preset":
-        if not settings.preset:
-            raise SceneError(f'Emitter "{item.name}": its material preset does not exist here; choose another preset.')
-        law = load_material_preset(settings.preset)
-        return Material(settings.preset, law), material_color(law.name, settings.preset)
-    if settings.law not in LAWS:
-        raise SceneError(f'Emitter "{item.name}": its law does not exist here; use one of: {", ".join(LAWS)}.')
-    owner = LAWS[settings.law]
-    law = owner(**values_of(getattr(settings, settings.law), owner))
-    return Material(f"{item.name} (custom)", law), material_color(law.name)
-
-
-def _world_mesh(around: _Surroundings, item: BlenderObject, subject: str) -> Mesh:
-    evaluated = around.evaluated(item)
-    vertices, triangles = evaluated_triangles(evaluated, subject)
-    vertices, triangles = transformed(vertices, triangles, matrix_array(evaluated.matrix_world))
-    return Mesh(vertices * around.scale_length, triangles)
-
-
-def _colliders(around: _Surroundings, colliding: list[BlenderObject]) -> tuple[Collider, ...]:
-    """The colliders; one that moves has its mesh about its origin, and its poses. Leaves the first frame."""
-    shapes = [_world_mesh(around, item, f'Collider "{item.name}"') for item in colliding]
-    poses = sampled_poses(around.context, [item for item in colliding if may_move(item)], around.time.frames)
-    colliders = []
-    for item, shape in zip(colliding, shapes, strict=True):
-        subject = f'Collider "{item.name}"'
-        shape.check(subject)
-        motion = None
-        if item.name in poses:
-            motion = rigid_motion(metric(poses[item.name], around.scale_length), around.time.frames, subject)
-        if motion is not None and motion.matrices is not None:
-            shape = Mesh(shape.vertices - motion.matrices[0, :3, 3], shape.triangles)
-        values = values_of(item.mpm.collider, Collider, scale_length=around.scale_length)
-        colliders.append(Collider(name=item.name, shape=shape, motion=motion, **values))
-    return tuple(colliders)
-
-
-def _domain(around: _Surroundings) -> Domain:
-    settings = around.scene.mpm.domain
-    values = values_of(settings, Domain, scale_length=around.scale_length)
+def _domain(context: Context, units: float) -> Domain:
+    settings = context.scene.mpm.domain
+    values = values_of(settings, Domain, scale_length=units)
     if settings.kind == "unbounded":
         return Domain(kind="unbounded")
     if settings.object is not None:
-        low, high = world_bounds(around.evaluated(settings.object)) * around.scale_length
+        evaluated: BlenderObject = settings.object.evaluated_get(context.evaluated_depsgraph_get())
+        low, high = world_bounds(evaluated) * units
         values["min"], values["max"] = tuple(low.tolist()), tuple(high.tolist())
     sides = {name: Side(**values_of(getattr(settings, name), Side)) for name in SIDES}
     return Domain(sides=sides, **values)
 
 
-def _solver(around: _Surroundings, domain: Domain, emitters: tuple[Emitter, ...]) -> Solver:
-    settings = around.scene.mpm.solver
-    values = values_of(settings, Solver, scale_length=around.scale_length)
-    if settings.use_scene_gravity:
-        values["gravity"] = scene_gravity(around.scene)
+def _solver(scene: BlenderScene, track: Track, frames: Floats, domain: Domain, emitters: tuple[Emitter, ...]) -> Solver:
+    values, animation = animated(track.values, frames, track.subject)
+    settings = scene.mpm.solver
     if settings.spacing == "resolution":
         values["grid_spacing"] = longest_side(domain, emitters) / settings.resolution
-    return Solver(**values)
-
-
-def scene_gravity(scene: BlenderScene) -> tuple[float, ...]:
-    """The scene's gravity [m/s^2]: the number that Blender's interface shows, which heeds the unit scale."""
-    if not scene.use_gravity:
-        return 0.0, 0.0, 0.0
-    return tuple(decimal(component) * scale_length(scene) for component in scene.gravity)
+    return Solver(animation=animation, **values)
 
 
 def longest_side(domain: Domain, emitters: tuple[Emitter, ...]) -> float:

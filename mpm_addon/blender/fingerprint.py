@@ -5,16 +5,22 @@ It sees settings, transforms and the sizes of meshes, not every vertex; the bake
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
+from ..core.description import SIDES, Collider, Domain, Emitter, Outflow, Side, Solver
 from ..core.laws import LAWS
+from ..core.painting import ACTING
+from .actions import animated_paths
 from .blender_types import BlenderObject, BlenderScene
+from .declarations import values_of
+from .forces import field_objects, weights_of
+from .keyframes import has_baked_keys, start_matrix
 from .motion import may_move
-from .properties import values_of
+from .painted_control import at_zero_name, attribute_name
 
 
 def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
@@ -28,8 +34,11 @@ def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
     state: dict[str, Any] = {
         "frames": (frames.frame_start, scene.render.fps, scene.render.fps_base, settings.time_scale, settings.subframes),
         "units": scene.unit_settings.scale_length,
-        "gravity": (settings.solver.use_scene_gravity, scene.use_gravity, tuple(scene.gravity)),
-        "solver": values_of(settings.solver, Solver),
+        "gravity": (settings.solver.use_scene_gravity, scene.use_gravity, _unless_keyed(scene, "gravity", lambda: tuple(scene.gravity))),
+        "solver": _unless_keyed(scene, "mpm.solver", lambda: values_of(settings.solver, Solver)),
+        "reading": (settings.motion_samples, settings.use_render_modifiers),
+        "weights": _unless_keyed(scene, "mpm.forces", lambda: weights_of(scene)),
+        "fields": [_field_state(item) for item in field_objects(scene)],
         "resolution": (settings.solver.spacing, settings.solver.resolution),
         "domain": values_of(settings.domain, Domain),
         "sides": [values_of(getattr(settings.domain, name), Side) for name in SIDES],
@@ -37,7 +46,7 @@ def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
         "objects": [
             _object_state(item)
             for item in scene.objects
-            if item.mpm.type == "collider" or (item.mpm.type == "emitter" and emitter_name in ("", item.name))
+            if item.mpm.type in ("collider", "outflow") or (item.mpm.type == "emitter" and emitter_name in ("", item.name))
         ],
     }
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
@@ -48,25 +57,44 @@ def _object_state(item: BlenderObject) -> dict[str, Any]:
     state = {
         "name": item.name,
         "type": settings.type,
-        "disabled": item.hide_viewport,
+        "disabled": _unless_keyed(item, "hide_viewport", lambda: item.hide_viewport),
         "place": _place(item),
-        "modifiers": [(modifier.name, modifier.type, modifier.show_viewport) for modifier in item.modifiers],
+        "modifiers": [(each.name, each.type, each.show_viewport, each.show_render) for each in item.modifiers],
     }
     if settings.type == "collider":
-        return {**state, "collider": values_of(settings.collider, Collider)}
+        return {**state, "collider": _unless_keyed(item, "mpm.collider", lambda: values_of(settings.collider, Collider))}
+    if settings.type == "outflow":
+        return {**state, "outflow": _unless_keyed(item, "mpm.outflow", lambda: values_of(settings.outflow, Outflow))}
     material = settings.material
-    state["emitter"] = values_of(settings.emitter, Emitter)
+    state["painted"] = [getattr(settings.emitter, read(name)) for name in ACTING for read in (attribute_name, at_zero_name)]
+    state["carried"] = settings.emitter.carried_attributes
+    state["emitter"] = _unless_keyed(item, "mpm.emitter", lambda: values_of(settings.emitter, Emitter))
     if material.source == "preset":
         return {**state, "preset": material.preset}
     law = LAWS.get(material.law)
-    return {**state, "law": material.law, "values": values_of(getattr(material, material.law), law) if law else None}
+    if law is None:
+        return {**state, "law": material.law}
+    values = _unless_keyed(item, "mpm.material", lambda: values_of(getattr(material, material.law), law))
+    return {**state, "law": material.law, "values": values}
+
+
+def _field_state(item: BlenderObject) -> dict[str, Any]:
+    """The numbers and words of a force field; where it is, unless it moves."""
+    values = {name: getattr(item.field, name) for name in item.field.bl_rna.properties.keys()}  # noqa: SIM118 - no dictionary
+    plain = {name: value for name, value in values.items() if isinstance(value, (bool, int, float, str))}
+    return {"place": _place(item), "disabled": item.hide_viewport, "field": _unless_keyed(item, "field", lambda: plain)}
+
+
+def _unless_keyed(block: Any, prefix: str, read: Callable[[], Any]) -> Any:
+    """Settings, unless something changes them over time: what they are would depend on the current frame."""
+    return "keyed" if any(path.startswith(prefix) for path in animated_paths(block)) else read()
 
 
 def _place(item: BlenderObject) -> dict[str, Any]:
     """Where an object is and how large; only how many vertices it has, where it moves or is deformed."""
     place: dict[str, Any] = {"name": item.name}
-    if not may_move(item):
-        place["matrix"] = [round(value, 6) for row in item.matrix_world for value in row]
+    if not may_move(item) or has_baked_keys(item):
+        place["matrix"] = [round(float(value), 6) for row in start_matrix(item) for value in row]
     if isinstance(item.data, bpy.types.Mesh):
         place["vertices"] = len(item.data.vertices)
         if not item.modifiers and item.data.shape_keys is None:

@@ -1,44 +1,105 @@
 """Triangles of evaluated Blender objects as arrays. Knows nothing of emitters and colliders."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import SceneError
-from .blender_types import BlenderMesh, BlenderObject
+from .blender_types import BlenderMesh, BlenderObject, Depsgraph
 
 Floats = NDArray[np.float64]
 Triangles = NDArray[np.int64]
+Counts = tuple[int, int, int]
+
+SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
+
+# Reads painted values while a mesh is there, from the object, its mesh, and the corners (m, 3) and faces (m,) of its triangles.
+ReadPainting = Callable[[BlenderObject, BlenderMesh, Triangles, Triangles], dict[str, Floats]]
 
 
-def evaluated_triangles(evaluated: BlenderObject, subject: str) -> tuple[Floats, Triangles]:
-    """The mesh of an evaluated object (modifiers applied) in its own space.
+@dataclass(frozen=True)
+class Piece:
+    """The evaluated mesh of one object.
 
-    Returns:
-        vertices [Blender units] (n, 3) and triangles (m, 3), counter-clockwise seen from outside.
+    Attributes:
+        vertices: in its own space [Blender units] (n, 3), float32 as Blender has them.
+        triangles: (m, 3), counter-clockwise seen from outside.
+        counts: how many vertices, faces and corners the mesh has.
+        painting: name -> values of each vertex (n, components), or of each corner of the triangles (m, 3, components).
+    """
+
+    vertices: NDArray[np.float32]
+    triangles: Triangles
+    counts: Counts
+    painting: dict[str, Floats] = field(default_factory=dict)
+
+
+@contextmanager
+def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
+    """The mesh of an evaluated object (modifiers applied), inside the block.
 
     Raises:
-        SceneError: the object is of a type that has no mesh.
+        SceneError: the object is of a type that has no mesh, or a metaball that another one's surface holds.
     """
     try:
         mesh = evaluated.to_mesh()
     except RuntimeError:
         kind = evaluated.type.replace("_", " ").lower()
-        raise SceneError(f"{subject}: a {kind} object has no mesh; use a mesh, a curve, a text or a metaball.") from None
+        raise SceneError(f"{subject}: a {kind} object has no mesh; use a mesh, a curve, a text, a metaball or a collection.") from None
     try:
-        return _arrays(mesh)
+        if evaluated.type == "META" and not len(mesh.vertices) and "." in evaluated.name:
+            family = evaluated.name.rpartition(".")[0]
+            raise SceneError(f'{subject}: its surface is that of the metaball family "{family}"; use the object "{family}".')
+        yield mesh
     finally:
         evaluated.to_mesh_clear()
 
 
-def _arrays(mesh: BlenderMesh) -> tuple[Floats, Triangles]:
-    vertices = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", vertices)
-    mesh.calc_loop_triangles()
-    triangles = np.empty(3 * len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("vertices", triangles)
-    return vertices.reshape(-1, 3).astype(np.float64), triangles.reshape(-1, 3).astype(np.int64)
+def read_piece(evaluated: BlenderObject, subject: str, *, read_painting: ReadPainting | None = None, has_triangles: bool = True) -> Piece:
+    """The mesh of an evaluated object in its own space. Raises SceneError as `mesh_of`.
+
+    Args:
+        has_triangles: False reads the vertices alone.
+    """
+    with mesh_of(evaluated, subject) as mesh:
+        counts = len(mesh.vertices), len(mesh.polygons), len(mesh.loops)
+        vertices = np.empty(3 * counts[0], np.float32)
+        mesh.vertices.foreach_get("co", vertices)
+        triangles, painting = np.empty((0, 3), np.int64), {}
+        if has_triangles:
+            mesh.calc_loop_triangles()
+            triangles = _indices(mesh.loop_triangles, "vertices", 3)
+            if read_painting is not None:
+                corners = _indices(mesh.loop_triangles, "loops", 3)
+                painting = read_painting(evaluated, mesh, corners, _indices(mesh.loop_triangles, "polygon_index", 1)[:, 0])
+        return Piece(vertices.reshape(-1, 3), triangles, counts, painting)
+
+
+def instances_of(depsgraph: Depsgraph, owners: dict[str, Any]) -> Iterator[tuple[str, BlenderObject, Floats]]:
+    """What objects instance: collections, children on vertices and faces, and instances of geometry nodes; no particle systems.
+
+    Args:
+        owners: objects by full name.
+
+    Yields:
+        the owner's full name, the evaluated instanced object (as long as the loop is there), world from instance (4, 4).
+    """
+    for instance in depsgraph.object_instances:
+        if not instance.is_instance or instance.particle_system is not None or instance.parent is None:
+            continue
+        owner = instance.parent.original.name_full
+        if owner in owners and instance.object.type in SURFACE_TYPES:
+            yield owner, instance.object, matrix_array(instance.matrix_world)
+
+
+def _indices(items: Any, name: str, width: int) -> Triangles:
+    indices = np.empty(width * len(items), np.int32)
+    items.foreach_get(name, indices)
+    return indices.reshape(-1, width).astype(np.int64)
 
 
 def matrix_array(matrix: Any) -> Floats:
@@ -46,14 +107,12 @@ def matrix_array(matrix: Any) -> Floats:
     return np.array(matrix, dtype=np.float64)
 
 
-def transformed(vertices: Floats, triangles: Triangles, matrix: Floats) -> tuple[Floats, Triangles]:
-    """The mesh moved by a 4x4 matrix; where it mirrors, the triangles are turned round to keep their outside."""
-    moved = vertices @ matrix[:3, :3].T + matrix[:3, 3]
-    return moved, triangles[:, ::-1] if np.linalg.det(matrix[:3, :3]) < 0.0 else triangles
+def moved(vertices: NDArray[Any], matrix: Floats) -> Floats:
+    """Vertices (n, 3) moved by a 4x4 matrix, in double precision."""
+    return vertices.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
 
 
 def world_bounds(evaluated: BlenderObject) -> Floats:
     """The axis-aligned bounding box [Blender units] of an evaluated object in world space, shape (2, 3)."""
-    corners = np.array([tuple(corner) for corner in evaluated.bound_box])
-    moved, _ = transformed(corners, np.empty((0, 3), np.int64), matrix_array(evaluated.matrix_world))
-    return np.array([moved.min(axis=0), moved.max(axis=0)])
+    corners = moved(np.array([tuple(corner) for corner in evaluated.bound_box]), matrix_array(evaluated.matrix_world))
+    return np.array([corners.min(axis=0), corners.max(axis=0)])

@@ -51,7 +51,7 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
     def execute(self, context: Context) -> Any:
         """Bake and wait for the end: what scripts and Blender in background mean."""
         self._warn_of_temporary_folder(context)
-        return _reported(self, lambda: session.bake(context, **self._options()))
+        return _reported(self, lambda: self._bake(context))
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Start the bake and follow it from the interface."""
@@ -66,20 +66,28 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
         if running is None:
             self._stop(context)
             return {"CANCELLED"}
-        if event.type != "TIMER":
+        if event.type == "ESC" and running.is_preparing:
+            running.cancel()
+        elif event.type != "TIMER":
             return {"PASS_THROUGH"}
-        if running.poll() or running.is_finished:
+        if running.poll() or running.is_finished or running.is_preparing:
             _redraw(context)
         if not running.is_finished:
             return {"PASS_THROUGH"}
         self._stop(context)
         session.end()
+        for note in running.notes:
+            self.report({"WARNING"}, note)
         return _reported(self, running.result)
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, for a new file or at its exit."""
         self._stop(context)
         session.end()
+
+    def _bake(self, context: Context) -> None:
+        for note in session.bake(context, **self._options()):
+            self.report({"WARNING"}, note)
 
     def _options(self) -> dict[str, Any]:
         return {"object_name": self.object, "cache": self.cache, "restart": self.restart}

@@ -13,8 +13,8 @@ from ..core.laws import LAWS
 from ..core.parameters import parameters_of
 from . import paths, playback, preflight, session
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
-from .extract import scale_length, scene_gravity
 from .fingerprint import fingerprint
+from .participants import metres, scene_gravity
 from .properties import PRESET_LABELS
 
 SOLID_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
@@ -306,9 +306,9 @@ class MPM_PT_solver(_ScenePanel, bpy.types.Panel):
         layout.prop(solver, "use_scene_gravity")
         if not solver.use_scene_gravity:
             layout.column().prop(solver, "gravity")
-        elif scale_length(scene) != 1.0:
+        elif metres(scene) != 1.0:
             strength = sum(component**2 for component in scene_gravity(scene)) ** 0.5
-            layout.label(text=f"Gravity is {strength:.3g} m/s²: the unit scale is {scale_length(scene):g}", icon="INFO")
+            layout.label(text=f"Gravity is {strength:.3g} m/s²: the unit scale is {metres(scene):g}", icon="INFO")
 
 
 class MPM_PT_domain(_ScenePanel, bpy.types.Panel):

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..core.errors import CacheError
 from ..storage import open_cache
 from ..storage.cache_writer import remove_frames
-from . import paths, playback
+from . import keyframes, paths, playback
 from .blender_types import BlenderScene
 
 # How `write_scene` names the arrays of a package.
@@ -15,7 +15,7 @@ _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
 
 
 def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None:
-    """Delete the frames of a cache and the scene package in it; the particles vanish.
+    """Delete the frames of a cache and the scene package in it; the particles and the keyframes of the bake vanish.
 
     Raises:
         CacheError: there is no cache in the folder, or a file cannot be deleted.
@@ -29,6 +29,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
             _remove_if_empty(place)
     except OSError as error:
         raise CacheError(f"{error.filename}: cannot be deleted ({error.strerror}); check its permissions.") from error
+    keyframes.remove_all_keys(scene, folder)
     playback.show(scene)
 
 

@@ -7,21 +7,23 @@ import importlib.util
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import bpy
 
 from ..core.description import Scene
 from ..core.errors import Cancelled, MpmError
-from ..storage import write_scene
-from . import nodes, paths, playback
+from ..storage import open_cache, write_scene
+from . import keyframes, nodes, paths, playback
 from .blender_types import Context
-from .extract import extract_scene
+from .extract import extraction
 from .fingerprint import fingerprint
 from .worker import Event, Worker, bake_command
 
 _POLL_SECONDS = 0.05
+# How long one poll reads the scene before the interface gets its turn.
+_SLICE_SECONDS = 0.05
 
 # At most one.
 _running: "list[BakeSession]" = []
@@ -30,32 +32,38 @@ _running: "list[BakeSession]" = []
 class BakeSession:
     """One bake, from the scene to the points in the viewport.
 
+    It begins with reading the scene, a few frames at each poll; then the worker bakes.
+
     Attributes:
         cache: the cache folder as Blender writes it.
         text: what the interface says of the bake.
         fraction: how much of it is done, 0 to 1.
+        notes: lines to report beside the outcome.
     """
 
     def __init__(self, context: Context, *, object_name: str = "", cache: str = "", restart: bool = False) -> None:
-        """Read the scene and start the worker. Raises MpmError."""
+        """Begin to read the scene. Raises MpmError."""
         require_numba()
         self.cache = paths.cache_path(context.scene, object_name=object_name, cache=cache)
         self.text = "Preparing"
         self.fraction = 0.0
+        self.notes: list[str] = []
         self._scene_name = context.scene.name
         self._object_name = object_name
+        self._restart = restart
         self._outcome: Event | None = None
+        self._looks: list[nodes.Look] = []
+        self._has_dynamic_colliders = False
         self._is_result_made = False
         self._is_finished = False
-        scene = extract_scene(context, object_name=object_name)
-        self._looks = looks_of(scene)
+        self._package: Path | None = None
+        self._worker: Worker | None = None
         self._fingerprint = fingerprint(context.scene, object_name)
-        self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
-        folder = paths.absolute(self.cache)
+        self._steps: Generator[float, None, Scene] | None = extraction(context, object_name=object_name)
         try:
-            self._worker = Worker(bake_command(write_scene(scene, self._package), folder, restart=restart), folder)
+            self._prepare()
         except MpmError:
-            self._remove_package()
+            self.close()
             raise
 
     @property
@@ -63,23 +71,66 @@ class BakeSession:
         """Whether the worker has ended and all that it said is dealt with."""
         return self._is_finished
 
+    @property
+    def is_preparing(self) -> bool:
+        """Whether the scene is still being read."""
+        return self._steps is not None
+
     def cancel(self) -> None:
-        """Ask the worker to stop. The frames that are there stay."""
-        if not self.is_finished:
+        """Ask the worker to stop, or stop reading the scene at once. The frames that are there stay."""
+        if self._worker is not None and not self.is_finished:
             self.text = "Cancelling"
             self._worker.cancel()
+        elif self.is_preparing:
+            self._end({"event": "cancelled", "message": "cancelled while the scene was read; no frame was baked."})
 
     def poll(self) -> list[Event]:
-        """Deal with what the worker said since the last call, and return it. Never waits."""
+        """Read on in the scene, or deal with what the worker said since the last call, and return it. Never waits."""
         if self.is_finished:
+            return []
+        if self._worker is None:
+            try:
+                self._prepare()
+            except MpmError as error:
+                self._end({"event": "error", "message": str(error)})
             return []
         status = self._worker.exit_status
         events = self._worker.events()
         for event in events:
             self._take(event)
         if status is not None:
-            self._finish(status, events)
+            self._finish(self._worker, status)
         return events
+
+    def _prepare(self) -> None:
+        """Read the scene for a moment; start the worker when it is read. Raises MpmError."""
+        if self._steps is None:
+            return
+        pause = time.monotonic() + _SLICE_SECONDS
+        try:
+            while True:
+                self.fraction = next(self._steps)
+                self.text = f"Preparing {100.0 * self.fraction:.0f} %"
+                if time.monotonic() > pause:
+                    return
+        except StopIteration as finished:
+            self._steps = None
+            self._start_worker(finished.value)
+        except ReferenceError as error:
+            raise MpmError("The scene was changed while it was read; bake again.") from error
+
+    def _start_worker(self, scene: Scene) -> None:
+        self.text, self.fraction = "Preparing", 0.0
+        self._looks = looks_of(scene)
+        self._has_dynamic_colliders = any(collider.dynamic for collider in scene.colliders)
+        self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
+        folder = paths.absolute(self.cache)
+        self._worker = Worker(bake_command(write_scene(scene, self._package), folder, restart=self._restart), folder)
+
+    def _end(self, outcome: Event) -> None:
+        self._outcome = outcome
+        self._is_finished = True
+        self.close()
 
     def result(self) -> None:
         """Raises Cancelled or MpmError with the worker's words where the bake did not come to its end."""
@@ -96,24 +147,27 @@ class BakeSession:
                 for event in self.poll():
                     if on_event is not None:
                         on_event(event)
-                time.sleep(_POLL_SECONDS)
+                if not self.is_preparing:
+                    time.sleep(_POLL_SECONDS)
         finally:
             self.close()
         self.result()
 
     def close(self) -> None:
-        """End the worker and remove what it needed."""
-        self._worker.close()
-        self._remove_package()
-
-    def _remove_package(self) -> None:
-        shutil.rmtree(self._package, ignore_errors=True)
+        """End the worker or the reading of the scene, and remove what the worker needed."""
+        if self._steps is not None:
+            self._steps.close()
+            self._steps = None
+        if self._worker is not None:
+            self._worker.close()
+        if self._package is not None:
+            shutil.rmtree(self._package, ignore_errors=True)
 
     def _take(self, event: Event) -> None:
         kind = event["event"]
         if kind in ("done", "cancelled", "error"):
             self._outcome = event
-        elif self._worker.is_cancelled:
+        elif self._worker is not None and self._worker.is_cancelled:
             return
         elif kind in ("progress", "frame"):
             self.fraction = (event["done"] + event.get("fraction", 0.0)) / max(1, event["total"])
@@ -123,19 +177,30 @@ class BakeSession:
         if kind == "frame":
             self._show(event["frame"])
 
-    def _finish(self, status: int, events: list[Event]) -> None:
+    def _finish(self, worker: Worker, status: int) -> None:
         """The worker is gone: find out how, and show what it left."""
-        if self._outcome is None:
-            if self._worker.is_cancelled:
-                self._outcome = {"event": "cancelled", "message": "cancelled before the bake began."}
-            else:
-                words = self._worker.complaint() or "it said nothing"
-                self._outcome = {"event": "error", "message": f"The bake ended with status {status}: {words}."}
-        self._is_finished = True
-        self.close()
-        if self._outcome["event"] == "done":
+        outcome = self._outcome
+        if outcome is None and worker.is_cancelled:
+            outcome = {"event": "cancelled", "message": "cancelled before the bake began."}
+        elif outcome is None:
+            words = worker.complaint() or "it said nothing"
+            outcome = {"event": "error", "message": f"The bake ended with status {status}: {words}."}
+        self._end(outcome)
+        if outcome["event"] == "done":
             self.fraction = 1.0
             self._show(None)
+        if self._has_dynamic_colliders and outcome["event"] in ("done", "cancelled"):
+            self._write_keys()
+
+    def _write_keys(self) -> None:
+        """Let the objects of dynamic colliders move as they did in the bake."""
+        scene = bpy.data.scenes.get(self._scene_name)
+        if scene is None:
+            return
+        try:
+            self.notes += keyframes.write_keys(scene, baked_poses(paths.absolute(self.cache)), self.cache)
+        except (MpmError, OSError) as error:
+            self.notes.append(f"The motion of dynamic colliders was not written: {error}")
 
     def _show(self, frame: int | None) -> None:
         """Make the particle object with the first frame, and refresh it where its frame came."""
@@ -160,6 +225,12 @@ def require_numba() -> None:
 def looks_of(scene: Scene) -> list[nodes.Look]:
     """How the particles of each emitter are shown."""
     return [nodes.Look(emitter.name, emitter.color) for emitter in scene.emitters]
+
+
+def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
+    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]."""
+    cache = open_cache(folder)
+    return {number: dict(getattr(cache.frame(number), "poses", {})) for number in cache.frames}
 
 
 def progress_text(fraction: float, event: Event) -> str:
@@ -206,7 +277,7 @@ def bake(
     cache: str = "",
     restart: bool = False,
     on_event: Callable[[Event], None] | None = None,
-) -> None:
+) -> list[str]:
     """Bake and wait for the end.
 
     Args:
@@ -214,6 +285,9 @@ def bake(
         cache: the cache folder, where it is not the scene's.
         restart: replace the frames that are there.
         on_event: called with every event of the worker.
+
+    Returns:
+        Lines to report beside the outcome.
 
     Raises:
         Cancelled: the bake was cancelled.
@@ -224,3 +298,4 @@ def bake(
         session.wait(on_event)
     finally:
         end()
+    return session.notes

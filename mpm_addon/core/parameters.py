@@ -69,7 +69,9 @@ class Parameter:
             )
             if limit is not None
         ]
-        noun = {"integer": "a whole number", "vector": f"{self.size} finite numbers"}.get(self.kind, "a finite number")
+        noun = {"integer": "a whole number", "vector": f"{self.size} finite numbers", "flag": "true or false"}.get(
+            self.kind, "a finite number"
+        )
         unit = f" {self.unit}" if self.unit else ""
         return " ".join([noun, " and ".join(bounds)]).rstrip() + unit
 

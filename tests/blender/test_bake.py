@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +15,7 @@ import pytest
 
 from mpm_addon.blender import commands, operators, paths, playback, session, worker
 from mpm_addon.blender.session import progress_text
+from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, MpmError
 
 from .scenes import add_emitter, description, error_of
@@ -43,11 +44,17 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             return [sys.executable, str(STAND_IN), str(cache), behaviour]
 
         monkeypatch.setattr(session, "bake_command", command)
-        monkeypatch.setattr(session, "extract_scene", lambda _context, object_name="": description(2))
+        monkeypatch.setattr(session, "extraction", read_at_once)
         return asked
 
     bpy.context.scene.mpm.cache = str(tmp_path / "cache")
     return behave
+
+
+def read_at_once(_context: Any, object_name: str = "") -> Generator[float, None, Scene]:
+    """A scene that is read at once."""
+    yield 1.0
+    return description(2)
 
 
 def until(condition: Callable[[], Any]) -> None:
@@ -200,7 +207,7 @@ def test_progress_is_one_line() -> None:
 
 def test_the_operator_does_what_the_function_does(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options))
+    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options) or [])
     assert bpy.ops.mpm.bake(object="Cube", cache="/somewhere", restart=True) == {"FINISHED"}
     assert bpy.ops.mpm.bake() == {"FINISHED"}
     assert calls == [
@@ -252,7 +259,7 @@ class Modal:
         self.operator: Any = SimpleNamespace(
             object="", cache="", restart=False, _timer=None, report=lambda kind, text: self.reports.append((kind, text))
         )
-        for name in ("_options", "_follow", "_stop", "_warn_of_temporary_folder"):
+        for name in ("_options", "_follow", "_stop", "_warn_of_temporary_folder", "_bake"):
             setattr(self.operator, name, getattr(operators.MPM_OT_bake, name).__get__(self.operator))
 
     def _add(self, _seconds: float, window: Any) -> object:
@@ -335,7 +342,7 @@ def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any)
 
 def test_the_command_does_what_the_operator_does(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options))
+    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options) or [])
     assert commands.run(["bake", "--object", "Cube", "--cache", "/somewhere"]) == 0
     calls[0].pop("on_event")
     assert calls == [{"object_name": "Cube", "cache": "/somewhere", "restart": False}]

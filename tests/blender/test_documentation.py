@@ -20,7 +20,7 @@ def test_the_script_of_the_page_runs(bpy: Any, monkeypatch: pytest.MonkeyPatch) 
     for name in ("Cube", "Suzanne", "Plane", "Box"):
         add_mesh(bpy, name)
     bakes: list[dict[str, Any]] = []
-    monkeypatch.setattr(session, "bake", lambda _context, **options: bakes.append(options))
+    monkeypatch.setattr(session, "bake", lambda _context, **options: bakes.append(options) or [])
     script = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     exec(compile(script, str(PAGE), "exec"), {})
     assert bakes == [{"object_name": "", "cache": "//cache_test", "restart": True}]

@@ -1,0 +1,40 @@
+"""What is animated, whatever the version of Blender: actions have layers and slots since 4.4, and nothing else since 5.0."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from .blender_types import BlenderObject
+
+
+def is_animated(block: Any) -> bool:
+    """Whether a data-block has an action, drivers or strips of its own."""
+    animation = None if block is None else block.animation_data
+    return animation is not None and bool(animation.action or animation.drivers or animation.nla_tracks)
+
+
+def animated_paths(block: Any) -> set[str]:
+    """The data paths that a data-block's F-curves and drivers change."""
+    animation = block.animation_data
+    if animation is None:
+        return set()
+    actions = [animation.action, *(strip.action for track in animation.nla_tracks for strip in track.strips)]
+    collections = [curves for action in actions if action is not None for curves in curve_collections(action)]
+    return {curve.data_path for curves in (*collections, animation.drivers) for curve in curves}
+
+
+def curve_collections(action: Any) -> Iterator[Any]:
+    """The collections of F-curves of an action."""
+    if not hasattr(action, "layers"):
+        yield action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            for bag in strip.channelbags:
+                yield bag.fcurves
+
+
+def new_curve(action: Any, item: BlenderObject, data_path: str, index: int) -> Any:
+    """A new F-curve of an action that is the object's."""
+    if hasattr(action, "fcurve_ensure_for_datablock"):
+        return action.fcurve_ensure_for_datablock(item, data_path, index=index)
+    return action.fcurves.new(data_path, index=index)

@@ -1,0 +1,105 @@
+"""From what was recorded of objects to the description's materials, emitters, colliders and outflows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.animation import Animation, Motion
+from ..core.description import Collider, Emitter, Material, Outflow
+from ..core.errors import SceneError
+from ..core.geometry.shapes.mesh import Mesh
+from ..core.laws import LAWS
+from ..storage import load_material_preset
+from .blender_types import BlenderObject
+from .colors import material_color
+from .keyframes import has_baked_keys
+from .meshes import Floats
+from .motion import placed
+from .painting import painting_of
+from .sampling import Track, Values, animated, filled, hide_where_disabled
+
+
+def emitters_of(
+    tracks: Sequence[tuple[str, Track]], materials: dict[str, Track], frames: Floats, scale_length: float
+) -> tuple[dict[str, Material], tuple[Emitter, ...]]:
+    """The emitters, and the materials that they are of. Raises SceneError for what cannot be used."""
+    found: dict[str, Material] = {}
+    emitters = []
+    for name, track in tracks:
+        body = _body(track, frames, scale_length)
+        if body is None:
+            continue
+        material, color = _material(track.block, materials.get(track.block.name_full), frames)
+        found.setdefault(material.name, material)
+        values = body[2]
+        if values["particle_count"] is not None:
+            values["particles_per_cell"] = None
+        if not track.block.mpm.emitter.use_color:
+            values["color"] = color
+        painting = None if track.surface is None else painting_of(track.surface.painting, is_mirrored=track.is_mirrored)
+        emitters.append(
+            Emitter(name=name, shape=body[0], material=material.name, motion=body[1], animation=body[3], painting=painting, **values)
+        )
+    if not emitters:
+        raise SceneError(f"{tracks[0][1].subject}: it is disabled in viewports at every frame, as is every emitter; enable one.")
+    return found, tuple(emitters)
+
+
+def colliders_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Collider, ...]:
+    """The colliders. Raises SceneError for what cannot be used."""
+    return tuple(_things(tracks, Collider, frames, scale_length))
+
+
+def outflows_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Outflow, ...]:
+    """The outflows. Raises SceneError for what cannot be used."""
+    return tuple(_things(tracks, Outflow, frames, scale_length))
+
+
+def _things(tracks: Sequence[tuple[str, Track]], owner: type, frames: Floats, scale_length: float) -> list[Any]:
+    things = []
+    for name, track in tracks:
+        hide_where_disabled(track)
+        body = _body(track, frames, scale_length)
+        if body is None:
+            continue
+        shape, motion, values, animation = body
+        shape.check(track.subject)
+        if values.get("dynamic"):
+            shape, motion = _at_the_start(track, shape, motion)
+        things.append(owner(name=name, shape=shape, motion=motion, animation=animation, **values))
+    return things
+
+
+def _body(track: Track, frames: Floats, scale_length: float) -> tuple[Mesh, Motion | None, Values, Animation | None] | None:
+    """Shape, motion, values and animation; None where Blender evaluates the object at no sample."""
+    matrices, shapes = filled(track.matrices), filled(track.shapes)
+    if matrices is None or shapes is None or track.surface is None:
+        return None
+    times = frames[: len(matrices)]
+    values, animation = animated(track.values, times, track.subject)
+    shape, motion = placed(shapes, track.surface.triangles, np.array(matrices), times, track.subject, scale_length=scale_length)
+    return shape, motion, dict(values), animation
+
+
+def _at_the_start(track: Track, shape: Mesh, motion: Motion | None) -> tuple[Mesh, None]:
+    """The shape of a dynamic collider: in the world, at the first sample."""
+    if motion is not None and not has_baked_keys(track.block):
+        what = "is animated" if motion.matrices is not None else "is deformed"
+        raise SceneError(f"{track.subject}: it is dynamic, so matter moves it, but it {what} too; remove that, or turn Dynamic off.")
+    if motion is not None and motion.matrices is not None:
+        return Mesh(shape.vertices + motion.matrices[0, :3, 3], shape.triangles), None
+    return shape, None
+
+
+def _material(item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
+    """An object's material, and the colour in which it is shown. A custom one is named as its object."""
+    settings = item.mpm.material
+    if track is None:
+        if not settings.preset:
+            raise SceneError(f'Emitter "{item.name}": its material preset does not exist here; choose another preset.')
+        law = load_material_preset(settings.preset)
+        return Material(settings.preset, law), material_color(law.name, settings.preset)
+    values, animation = animated(track.values, frames, track.subject)
+    law = LAWS[settings.law](**values)
+    return Material(f"{item.name} (custom)", law, animation), material_color(law.name)
