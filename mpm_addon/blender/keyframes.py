@@ -126,12 +126,12 @@ def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], 
     locations, rotations = [location], [rotation]
     for move in moves[1:]:
         basis = from_world @ Matrix(move.tolist()) @ start
-        locations.append(tuple(basis.to_translation() - Vector(item.delta_location)))
+        locations.append((basis.to_translation() - Vector(item.delta_location)).to_tuple())
         rotations.append(_channels(item, _without_delta(item, basis.to_quaternion()), rotations[-1]))
-    if item.animation_data is None:
-        item.animation_data_create()
     action = bpy.data.actions.new(f"MPM {item.name}")
-    item.animation_data.action = action
+    animated = item.animation_data or item.animation_data_create()
+    assert animated is not None
+    animated.action = action
     for data_path, values in (("location", locations), (path, rotations)):
         for index in range(len(values[0])):
             _fill(new_curve(action, item, data_path, index), frames, [value[index] for value in values])
@@ -152,10 +152,11 @@ def _channels(item: BlenderObject, rotation: Quaternion, before: Sequence[float]
     """A rotation as the object's rotation mode has it, without a jump from the values before."""
     if item.rotation_mode == "QUATERNION":
         rotation.make_compatible(Quaternion(before))
-        return tuple(rotation)
+        return rotation.w, rotation.x, rotation.y, rotation.z
     if item.rotation_mode == "AXIS_ANGLE":
         return _axis_angle(rotation, before)
-    return tuple(rotation.to_euler(item.rotation_mode, Euler(before, item.rotation_mode)))
+    angles = rotation.to_euler(item.rotation_mode, Euler(before, item.rotation_mode))
+    return angles.x, angles.y, angles.z
 
 
 def _axis_angle(rotation: Quaternion, before: Sequence[float]) -> tuple[float, ...]:

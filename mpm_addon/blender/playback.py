@@ -19,7 +19,7 @@ from ..storage import open_cache
 from ..storage.retiming import MomentReader, nearest_frame
 from . import paths, retime
 from .blender_types import BlenderMesh, BlenderObject, BlenderScene
-from .properties import decimal
+from .declarations import decimal
 
 OBJECT_NAME = "MPM Particles"
 

@@ -50,7 +50,7 @@ class Director:
             limit_nodes(self._store.nodes, 0, 1.0)
             limit_particles(self._store.table, VELOCITY, 0, 1.0)
 
-    def begin_frame(self, frame: int) -> None:
+    def begin_frame(self, frame: float) -> None:
         """Make ready for what begins with a frame: nothing here depends on how the frames before it were computed."""
         for course in self._animated.values():
             course.begin(frame)
@@ -107,7 +107,7 @@ class _Course:
         law = law_at(self._body.law, self._animation, frame)
         return replace(self._body, law=law, constants=law.constants(self._body.stiffness_scale, self._body.dimension))
 
-    def begin(self, frame: int) -> None:
+    def begin(self, frame: float) -> None:
         # the last step before the frame was somewhere between it and the frame before
         self._speed = min(self._wave_speed(frame - 1.0), self._wave_speed(frame))
 

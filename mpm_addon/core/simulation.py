@@ -134,7 +134,7 @@ class Simulation:
         self.control.speeds = Speeds(*(float(speed) for speed in snapshot["speeds"]))
         self.provenance = Provenance.from_arrays(snapshot)
         self._stepper.pins.load(snapshot)
-        self._stepper.move_to(self._frame)
+        self._stepper.move_to(self._moment.frame)
         self._sort(particles_of_snapshot(snapshot))
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:

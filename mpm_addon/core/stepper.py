@@ -95,7 +95,7 @@ class Stepper:
         self._director.survey()
         self.pins.find(self._store, self.moment)
 
-    def begin_frame(self, frame: int) -> None:
+    def begin_frame(self, frame: float) -> None:
         """Make ready for the steps to the frame after this one."""
         self._director.begin_frame(frame)
 
