@@ -1,6 +1,6 @@
 """Bodies: the particles that share one law with one set of constants. A material is one body, or more where emitters scale it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from .kernels.scheme import Scheme
 from .kernels.vector import LANE_COUNT
 from .laws import FluidLaw, Law
 from .laws.advance import EXTREME_COUNT, advance_material, advance_particles
+from .levels import Factors, combinations_of, levels_of
 from .particle_store import ParticleStore
 
 
@@ -24,21 +25,24 @@ class Body:
 
     Attributes:
         name: the material's name, for messages.
-        law: with the emitter's factors in its parameters.
+        law: with all factors but that on the stiffness in its parameters.
         constants: for the kernels.
         material_index: number of the material in the scene.
-        emitters: numbers of the emitters that give particles of this body.
+        factors: what emitters and painting multiply the material's parameters by.
         dimension: 3, or 2 for plane strain.
-        stiffness_scale: the emitters' factor on the stiffness.
     """
 
     name: str
     law: Law
     constants: NamedTuple
     material_index: int
-    emitters: frozenset[int]
+    factors: Factors
     dimension: int
-    stiffness_scale: float
+
+    @property
+    def stiffness_scale(self) -> float:
+        """The factor on the stiffness."""
+        return self.factors.stiffness
 
     @property
     def is_fluid(self) -> bool:
@@ -65,19 +69,27 @@ class Body:
 
 
 def bodies_of(scene: Scene) -> list[Body]:
-    """One body for each material with each pair of mass and stiffness factors that emitters give it."""
-    groups: dict[tuple[str, float, float], set[int]] = {}
-    for index, emitter in enumerate(scene.emitters):
-        groups.setdefault((emitter.material, emitter.mass_scale, emitter.stiffness_scale), set()).add(index)
-    names = list(scene.materials)
+    """One body for each material with each set of factors that emitters, and what is painted on them, give it."""
+    levels = {name: levels_of(scene, name) for name in {emitter.material for emitter in scene.emitters}}
+    # a dictionary keeps the order, a set would not
+    groups = {
+        (emitter.material, factors): None
+        for index, emitter in enumerate(scene.emitters)
+        for factors in combinations_of(scene, index, levels[emitter.material])
+    }
+    names, dimension = list(scene.materials), scene.solver.dimension
     bodies = []
-    for (name, mass_scale, stiffness_scale), emitters in groups.items():
+    for name, factors in groups:
         law = scene.materials[name].law
-        law = replace(law, density=law.density * mass_scale)
-        dimension = scene.solver.dimension
-        constants = law.constants(stiffness_scale, dimension)
-        bodies.append(Body(name, law, constants, names.index(name), frozenset(emitters), dimension, stiffness_scale))
+        law = replace(law.scaled(factors.friction, factors.strength), density=law.density * factors.density)
+        bodies.append(Body(name, law, law.constants(factors.stiffness, dimension), names.index(name), factors, dimension))
     return bodies
+
+
+def body_numbers(bodies: list[Body], material_index: int, combinations: Sequence[Factors]) -> NDArray[np.int64]:
+    """The number of the body of a material with each of several sets of factors, shape (len(combinations),)."""
+    numbers = {(body.material_index, body.factors): number for number, body in enumerate(bodies)}
+    return np.array([numbers[material_index, factors] for factors in combinations], np.int64)
 
 
 def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore, *, has_obstacles: bool) -> None:

@@ -5,13 +5,14 @@ In between the distance at a node falls by what the surface there moves towards 
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .description import Collider, Scene
 from .geometry.deforming import DeformingMesh
 from .geometry.deforming_section import DeformingSection
 from .geometry.motion import interval, vertices_at
 from .kernels.blocks import BLOCK
-from .obstacle import CORNERS, SURFACE_NUMBERS, Field, Floats, Ints
+from .obstacle import CORNERS, EXACT_ERROR, SURFACE_NUMBERS, Field, Floats, Ints
 
 # measured anew when a vertex has moved so far [cells]
 MOST_WAY = 0.1
@@ -23,6 +24,7 @@ class DeformingObstacle:
     """One collider whose vertices move.
 
     Attributes:
+        collider: what it is made from.
         surface, friction: how matter meets it, see `kernels.contact`.
         rigid: (9,) zeros: its velocity is in its field.
         is_moving, is_deforming: true.
@@ -33,6 +35,7 @@ class DeformingObstacle:
 
     def __init__(self, collider: Collider, scene: Scene) -> None:
         assert collider.motion is not None and collider.motion.vertices is not None
+        self.collider = collider
         self.name = collider.name
         self.surface = SURFACE_NUMBERS[collider.surface]
         self.friction = collider.friction
@@ -65,6 +68,12 @@ class DeformingObstacle:
             self._interval, self._velocities = between, velocities
             self._speeds = np.linalg.norm(velocities[:, [0, 2]] if self._is_plane else velocities, axis=1)
             self._field = None
+
+    def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
+        """Which points (n, 3) [m] lie in it, at the moment that it was moved to; see `Obstacle.holds`."""
+        self._mesh.move_to(self._vertices, self._velocities)
+        allowance = EXACT_ERROR * self._spacing + self._mesh.offset
+        return self._mesh(points)[0] < (-allowance if is_body else 0.0)
 
     def speed(self, near: Ints) -> float:
         """The greatest speed [m/s] of the vertices that may come near the particles within a frame; `near` is not needed."""

@@ -24,7 +24,7 @@ from .animation import (
 from .errors import SceneError
 from .force import Force
 from .laws.law import Law
-from .painting import Painting
+from .painting import FACTOR_NAMES, Painting
 from .parameters import parameter, parameters_of, suggestion, validate
 
 SURFACES = ("slip", "sticky", "separate")
@@ -187,6 +187,10 @@ def law_at(law: Law, animation: Animation | None, frame: float) -> Law:
     return replace(law, **{name: float(animation.at(name, frame)) for name in animation.values})
 
 
+# What makes an inflow unsteady when it changes.
+_FLOW_PARAMETERS = ("enabled", "flow_rate", "velocity", "normal_velocity", "angular_velocity")
+
+
 @dataclass(frozen=True)
 class Emitter:
     """A shape that becomes particles of one material."""
@@ -264,6 +268,30 @@ class Emitter:
             self.painting.check(*_point_counts(self.shape, subject), subject)
         if self.mode == "inflow" and self.shape.kind == "points":
             raise SceneError(f'{subject}: points cannot flow in, they have no inside; use mode "once" or "repeat".')
+        if self.shape.kind == "points" and self.ever("normal_velocity"):
+            raise SceneError(f"{subject}: points have no surface with normals; use normal_velocity 0.")
+        if self.motion is not None and self.motion.vertices is not None:
+            _check_vertex_count(self.shape, self.motion.vertices, subject)
+
+    def ever(self, name: str) -> bool:
+        """Whether a parameter is not 0, at any time."""
+        if self.animation is not None and name in self.animation.values:
+            return bool(self.animation.values[name].any())
+        return bool(np.any(getattr(self, name)))
+
+    def is_stream(self, dimension: int) -> bool:
+        """Whether this is an inflow at its simplest: it stands still, and one constant velocity carries its matter; dimension 2 or 3."""
+        given = () if self.animation is None else self.animation.values
+        if self.mode != "inflow" or self.source != "volume" or self.motion is not None or self.flow_rate is not None:
+            return False
+        if self.normal_velocity != 0.0 or any(name in given for name in _FLOW_PARAMETERS):
+            return False
+        velocity, turn = np.asarray(self.velocity), np.asarray(self.angular_velocity)
+        if dimension == 2:
+            velocity, turn = velocity * [1.0, 0.0, 1.0], turn * [0.0, 1.0, 0.0]
+        speed = float(np.linalg.norm(velocity))
+        # a rotation across the flow makes it faster on one side than on the other
+        return speed > 0.0 and bool(np.linalg.norm(np.cross(velocity, turn)) <= 1e-6 * speed * np.linalg.norm(turn))
 
     @property
     def has_goal(self) -> bool:
@@ -348,16 +376,36 @@ class Scene:
                     f"{suggestion(emitter.material, self.materials)}; use one of: {known}."
                 )
             _check_emission_frames(emitter, self.time)
+            _check_factors(emitter, self.materials[emitter.material])
             if emitter.mode == "inflow":
-                _check_flow(emitter, self.solver.dimension)
+                _check_flow(emitter, self.solver, has_forces=bool(self.forces))
         if self.solver.dimension == 2:
             for noun, group in (("Emitter", self.emitters), ("Collider", self.colliders), ("Outflow", self.outflows)):
                 for each in group:
                     check_motion_turn(each.motion, f'{noun} "{each.name}"')
 
+        self._check_carried()
+
+    @property
+    def carried(self) -> dict[str, int]:
+        """The painted values that frames show, of all emitters: name -> components."""
+        paintings = [emitter.painting for emitter in self.emitters if emitter.painting is not None]
+        return {name: components for painting in paintings for name, components in painting.carried.items()}
+
+    def _check_carried(self) -> None:
+        """Check that emitters agree on the components of what they carry. Raises SceneError."""
+        carried = self.carried
+        for emitter in self.emitters:
+            for name, components in ({} if emitter.painting is None else emitter.painting.carried).items():
+                if components != carried[name]:
+                    raise SceneError(
+                        f'Emitter "{emitter.name}": the painted attribute "{name}" has {components} components and {carried[name]} '
+                        "on another emitter; use as many on both, or another name."
+                    )
+
     def _check_size(self, emitter: Emitter) -> None:
         """Check that an emitter is at least one cell thick. Raises SceneError."""
-        if emitter.shape.kind == "points":
+        if emitter.shape.kind == "points" or emitter.source == "surface":
             return
         low, high = emitter.shape.bounds()
         extents = high - low
@@ -369,12 +417,34 @@ class Scene:
             )
 
 
+def _check_factors(emitter: Emitter, material: Material) -> None:
+    """Refuse painted factors on what the material's law does not have."""
+    names = () if emitter.painting is None else emitter.painting.values
+    law = type(material.law)
+    for name in FACTOR_NAMES:
+        if name in names and name not in law.scalable:
+            known = ", ".join(law.scalable)
+            raise SceneError(
+                f'Emitter "{emitter.name}": "{name}" is painted, and the law "{law.name}" of material "{material.name}" has none; '
+                f"its factors are: {known}. Remove the attribute, or use another law."
+            )
+
+
 def _point_counts(shape: Shape, subject: str) -> tuple[int, int]:
     """The vertices and triangles, or the points, that values can be painted on."""
     vertices = getattr(shape, "vertices", getattr(shape, "position", None))
     if vertices is None:
         raise SceneError(f"{subject}: a {shape.kind} has no vertices to paint on; use a mesh or points.")
     return len(vertices), len(getattr(shape, "triangles", ()))
+
+
+def _check_vertex_count(shape: Shape, vertices: Floats, subject: str) -> None:
+    """Refuse a motion by vertices that are not those of the shape."""
+    own = getattr(shape, "vertices", getattr(shape, "position", None))
+    if own is None:
+        raise SceneError(f"{subject}: a {shape.kind} has no vertices to move; give motion by matrix.")
+    if vertices.shape[1] != len(own):
+        raise SceneError(f"{subject}: motion moves {vertices.shape[1]} vertices and the shape has {len(own)}; give one place for each.")
 
 
 def _check_emission_frames(emitter: Emitter, time: Time) -> None:
@@ -392,17 +462,18 @@ def _check_emission_frames(emitter: Emitter, time: Time) -> None:
         )
 
 
-def _check_flow(emitter: Emitter, dimension: int) -> None:
-    """Refuse an inflow that stands still, and a rotation that would make it faster on one side than on the other."""
-    subject = f'Emitter "{emitter.name}"'
-    velocity, turn = np.asarray(emitter.velocity), np.asarray(emitter.angular_velocity)
-    if dimension == 2:
-        velocity, turn = velocity * [1.0, 0.0, 1.0], turn * [0.0, 1.0, 0.0]
-    speed = float(np.linalg.norm(velocity))
-    if speed == 0.0:
-        where = " in the x-z plane" if dimension == 2 else ""
-        raise SceneError(f"{subject}: velocity 0 m/s{where} brings nothing in; mode inflow needs a velocity such as (0, 0, -1).")
-    if np.linalg.norm(np.cross(velocity, turn)) > 1e-6 * speed * np.linalg.norm(turn):
-        shown = ", ".join(f"{part:g}" for part in emitter.angular_velocity)
-        remedy = "0" if dimension == 2 else "an axis along the velocity, or 0"
-        raise SceneError(f"{subject}: angular_velocity ({shown}) degrees/s turns across the flow; with mode inflow use {remedy}.")
+def _check_flow(emitter: Emitter, solver: Solver, *, has_forces: bool) -> None:
+    """Refuse an inflow that nothing makes flow: its matter would stay, and no more find room."""
+    axes = np.array([1.0, solver.dimension - 2.0, 1.0])
+    moving = ("velocity", "normal_velocity", "angular_velocity")
+    if emitter.motion is not None or has_forces or any(emitter.ever(name) for name in moving[1:]):
+        return
+    given = emitter.animation.values if emitter.animation is not None else {}
+    gravity = [solver.gravity] if solver.animation is None else [solver.gravity, *solver.animation.values.get("gravity", ())]
+    velocity = given.get("velocity", [emitter.velocity])
+    if not (np.asarray(velocity) * axes).any() and not (np.asarray(gravity) * axes).any():
+        where = " in the x-z plane" if solver.dimension == 2 else ""
+        raise SceneError(
+            f'Emitter "{emitter.name}": velocity 0 m/s{where} brings nothing in without gravity; mode inflow needs a velocity such as '
+            "(0, 0, -1)."
+        )

@@ -5,25 +5,25 @@ one moment to the next, so that a simulation can be continued from any frame.
 """
 
 import math
-import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .description import Emitter, Scene, Shape
+from .animation import value_at
+from .description import Scene
+from .emitter_shape import EmitterShape, kept, start_motion, subject_of
 from .errors import SceneError
-from .geometry.sampling import PARTICLES_PER_CELL, sample_shape
-from .geometry.section import section_of
-from .geometry.shapes.mesh import Mesh
+from .geometry.sampling import sample_shape
 from .geometry.shapes.points import Points
-from .geometry.stream import Stream
+from .inflow import Room, flow_in, moments_of, seed_of
+from .levels import Factors
+from .painted import paint
+from .schedule import first_frame, frame_of_once, in_plane, last_frame
+from .surroundings import Surroundings
 
 Floats = NDArray[np.float64]
-
-# How far a flow may move between two moments of its emission [cells].
-LARGEST_GAP = 0.5
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,13 @@ class Batch:
         emitter_index: number of the emitter in the scene.
         position: [m], shape (n, 3); in 2D y is 0 here and everywhere below.
         velocity: [m/s], shape (n, 3).
-        velocity_gradient: [1/s], shape (9,), the same for all.
+        velocity_gradient: [1/s], shape (n, 9); where it is the same for all, a read-only view of one.
         volume: rest volumes [m^3], in 2D areas [m^2], shape (n,).
         mass: [kg], in 2D per metre of depth, shape (n,).
+        combinations: the factors on the material's parameters that the emitter's particles may have.
+        combination: which of these each particle has, shape (n,).
+        goal: painted factor on the emitter's goal, 1 where nothing is painted, shape (n,).
+        carried: painted values that are only shown: name -> float32 (n, components).
     """
 
     emitter_index: int
@@ -45,6 +49,10 @@ class Batch:
     velocity_gradient: Floats
     volume: Floats
     mass: Floats
+    combinations: list[Factors]
+    combination: NDArray[np.int64]
+    goal: Floats
+    carried: Mapping[str, NDArray[np.float32]]
 
 
 def moments(scene: Scene, frame: int) -> tuple[float, ...]:
@@ -57,173 +65,137 @@ def moments(scene: Scene, frame: int) -> tuple[float, ...]:
     Returns:
         Fractions of the time to the next frame, ascending, in [0, 1); 0 is the frame itself.
     """
-    return tuple(sorted({fraction for emitter in scene.emitters for fraction in _moments_of(emitter, scene, frame)}))
+    return tuple(sorted({fraction for index in range(len(scene.emitters)) for fraction in _moments_of(scene, index, frame)}))
 
 
-def emit(scene: Scene, frame: int, fraction: float = 0.0) -> list[Batch]:
+def emit(scene: Scene, frame: int, fraction: float = 0.0, surroundings: Surroundings | None = None) -> list[Batch]:
     """The particles that come into the scene at a moment.
 
     Args:
         scene: the scene.
         frame: number of a frame.
         fraction: one of the frame's `moments`.
+        surroundings: the particles and colliders that are there; None for empty space.
 
     Returns:
         Batches in the order of the emitters, none of them empty.
+
+    Raises:
+        SceneError: a shape cannot be filled, or lies in colliders with all its particles.
     """
-    batches = [
-        _batch(scene, index, frame, fraction)
-        for index, emitter in enumerate(scene.emitters)
-        if fraction in _moments_of(emitter, scene, frame)
-    ]
-    return [batch for batch in batches if len(batch.position)]
+    batches: list[Batch] = []
+    for index in range(len(scene.emitters)):
+        if fraction in _moments_of(scene, index, frame):
+            around = None if surroundings is None else _WithBatches(surroundings, batches)
+            batch = _batch(scene, index, frame, fraction, around)
+            if len(batch.position):
+                batches.append(batch)
+    return batches
 
 
-def _moments_of(emitter: Emitter, scene: Scene, frame: int) -> tuple[float, ...]:
-    start = scene.time.frame_start if emitter.frame_start is None else emitter.frame_start
+class _WithBatches:
+    """Surroundings in which some batches, of the same moment, are there too."""
+
+    def __init__(self, surroundings: Surroundings, batches: list[Batch]) -> None:
+        self._batches = batches
+        self._surroundings = surroundings
+        self.blocked = surroundings.blocked
+
+    def particles_in(self, bounds: Floats) -> tuple[Floats, Floats]:
+        position, volume = self._surroundings.particles_in(bounds)
+        for batch in self._batches:
+            is_in = ((batch.position >= bounds[0]) & (batch.position <= bounds[1])).all(axis=1)
+            position = np.concatenate([position, batch.position[is_in]])
+            volume = np.concatenate([volume, batch.volume[is_in]])
+        return position, volume
+
+
+def _moments_of(scene: Scene, index: int, frame: int) -> tuple[float, ...]:
+    emitter = scene.emitters[index]
+    start = first_frame(emitter, scene)
     if emitter.mode == "once":
-        return (0.0,) if frame == start else ()
-    end = scene.time.frame_end if emitter.frame_end is None else emitter.frame_end
-    if not start <= frame <= end:
+        return (0.0,) if frame == kept(scene, index, "once", lambda: frame_of_once(emitter, scene)) else ()
+    if not start <= frame <= last_frame(emitter, scene):
         return ()
     if emitter.mode == "repeat":
-        return (0.0,) if (frame - start) % emitter.interval == 0 else ()
-    count = _moment_count(emitter, scene)
-    return tuple(moment / count for moment in range(count if frame < end else 1))
+        return (0.0,) if (frame - start) % emitter.interval == 0 and value_at(emitter, "enabled", frame) else ()
+    return moments_of(scene, index, frame)
 
 
-def _moment_count(emitter: Emitter, scene: Scene) -> int:
-    """The moments of an inflow in each frame."""
-    advance = float(np.linalg.norm(_in_plane(emitter.velocity, scene))) * scene.time.frame_seconds
-    return max(1, math.ceil(advance / (LARGEST_GAP * scene.solver.grid_spacing) - 1e-9))
-
-
-def _batch(scene: Scene, index: int, frame: int, fraction: float) -> Batch:
+def _batch(scene: Scene, index: int, frame: int, fraction: float, surroundings: Surroundings | None) -> Batch:
     emitter = scene.emitters[index]
-    density = scene.materials[emitter.material].law.density * emitter.mass_scale
+    placed = EmitterShape(scene, index, frame + fraction)
     if emitter.mode == "inflow":
-        position, volume = _flow_in(scene, index, frame, fraction)
+        position, volume = flow_in(scene, index, placed, frame, fraction, surroundings)
+        chosen = np.arange(len(position))
     else:
-        position, volume = _fill(scene, index, frame)
-    velocity, gradient = _motion(scene, emitter, position)
+        position, volume = _fill(scene, index, placed, frame)
+        if emitter.mode == "repeat":
+            chosen = _in_free_room(position, float(volume.mean()), placed, surroundings)
+        else:
+            chosen = _outside(position, placed, surroundings)
+    if isinstance(placed.own, Points):
+        # each point has a velocity of its own
+        velocity, gradient = (each[chosen] for each in start_motion(placed, position))
+    else:
+        velocity, gradient = start_motion(placed, position[chosen])
+    position, volume = position[chosen], volume[chosen]
     if emitter.velocity_spread > 0.0:
-        generator = np.random.default_rng(_seed(scene, index, frame, round(fraction * 2**30), 1))
-        velocity += _in_plane(generator.normal(scale=emitter.velocity_spread, size=velocity.shape), scene)
-    return Batch(index, position, velocity, gradient, volume, density * volume)
+        generator = np.random.default_rng(seed_of(scene, index, frame, round(fraction * 2**30), 1))
+        velocity = velocity + in_plane(generator.normal(scale=emitter.velocity_spread, size=velocity.shape), scene)
+    painted = paint(scene, index, placed, position, chosen)
+    density = scene.materials[emitter.material].law.density * np.array([factors.density for factors in painted.combinations])
+    mass = density[painted.combination] * volume
+    return Batch(
+        index, position, velocity, gradient, volume, mass, painted.combinations, painted.combination, painted.goal, painted.carried
+    )
 
 
-def _fill(scene: Scene, index: int, frame: int) -> tuple[Floats, Floats]:
-    """Positions and rest volumes; the volumes add up to the shape's."""
-    emitter, spacing, dimension = scene.emitters[index], scene.solver.grid_spacing, scene.solver.dimension
-    shape = emitter.shape
-    if isinstance(shape, Points):
-        position = _in_plane(shape.position, scene)
-        volume = point_volumes(position, spacing, dimension) if shape.volume is None else np.asarray(shape.volume, np.float64)
-        return position, volume
+def _in_free_room(position: Floats, volume: float, placed: EmitterShape, surroundings: Surroundings | None) -> NDArray[np.int64]:
+    """The numbers of the positions (n, 3) that lie outside of colliders and of the particles that are there."""
+    room = Room(placed, volume, surroundings)
+    free = room.outside_colliders(position)
+    if len(room.present) == 0:
+        return free
+    seed = seed_of(placed.scene, placed.index, math.floor(placed.frame), 2)
+    order = np.random.default_rng(seed).permutation(free)
+    return np.sort(order[room.take(position[order], 1.0, is_arranged=True)])
+
+
+def _outside(position: Floats, placed: EmitterShape, surroundings: Surroundings | None) -> NDArray[np.int64]:
+    """The numbers of the positions (n, 3) that lie outside of colliders; sticky ones clamp what is in them."""
+    if surroundings is None:
+        return np.arange(len(position))
+    is_blocked, names = surroundings.blocked(position, placed.frame, is_body=True)
+    if is_blocked.all():
+        colliders = ", ".join(f'"{name}"' for name in names)
+        raise SceneError(
+            f"{subject_of(placed.emitter)}: all of it lies inside Collider {colliders}; move one of them, or make the collider "
+            "sticky to clamp the body in it."
+        )
+    return np.flatnonzero(~is_blocked)
+
+
+def _fill(scene: Scene, index: int, placed: EmitterShape, frame: int) -> tuple[Floats, Floats]:
+    """Positions and rest volumes of a whole shape; the volumes add up to the shape's."""
+    emitter, spacing, dimension = placed.emitter, scene.solver.grid_spacing, scene.solver.dimension
+    if isinstance(placed.own, Points):
+        position = placed.world(in_plane(placed.own.position, scene))
+        if placed.own.volume is None:
+            return position, point_volumes(position, spacing, dimension)
+        return position, np.asarray(placed.own.volume, np.float64) * placed.scale**dimension
     position = sample_shape(
-        shape,
-        grid_spacing=spacing,
+        placed.solid,
+        grid_spacing=spacing / placed.scale,
         particles_per_cell=emitter.particles_per_cell,
         particle_count=emitter.particle_count,
         sampling=emitter.sampling,
         # every emission is another arrangement, and two emitters of one shape are not copies of each other
-        seed=_seed(scene, index, frame),
-        subject=_subject(emitter),
+        seed=seed_of(scene, index, frame),
+        subject=subject_of(emitter),
         dimension=dimension,
     )
-    return position, np.full(len(position), _solid(scene, emitter).volume() / len(position))
-
-
-def _flow_in(scene: Scene, index: int, frame: int, fraction: float) -> tuple[Floats, Floats]:
-    """Positions and rest volumes of what an inflow brings: its shape full at first, then what the flow carries in."""
-    emitter = scene.emitters[index]
-    stream = _stream_of(scene, index)
-    count = _moment_count(emitter, scene)
-    start = scene.time.frame_start if emitter.frame_start is None else max(emitter.frame_start, scene.time.frame_start)
-    moment = (frame - start) * count + round(fraction * count)
-    if moment == 0:
-        return stream.filling, np.full(len(stream.filling), _solid(scene, emitter).volume() / len(stream.filling))
-    advance = float(np.linalg.norm(_in_plane(emitter.velocity, scene))) * scene.time.frame_seconds / count
-    position = stream.entering((moment - 1) * advance, moment * advance)
-    return position, np.full(len(position), stream.particle_volume)
-
-
-# the streams of the scenes that are in use, by identity; what is sampled once serves every moment
-_streams: dict[tuple[int, int], tuple[Any, Stream]] = {}
-
-
-def _stream_of(scene: Scene, index: int) -> Stream:
-    key = id(scene), index
-    if key not in _streams:
-        reference = weakref.ref(scene, lambda _: _streams.pop(key, None))
-        _streams[key] = reference, _make_stream(scene, index)
-    return _streams[key][1]
-
-
-def _make_stream(scene: Scene, index: int) -> Stream:
-    emitter, dimension = scene.emitters[index], scene.solver.dimension
-    shape = _solid(scene, emitter)
-    shape.check_inside(_subject(emitter))
-    velocity = _in_plane(emitter.velocity, scene)
-    per_cell = emitter.particles_per_cell or PARTICLES_PER_CELL
-    volume = scene.solver.grid_spacing**dimension / per_cell
-    if emitter.particle_count is not None:
-        volume = shape.volume() / emitter.particle_count
-    while True:
-        stream = Stream(
-            shape,
-            velocity / np.linalg.norm(velocity),
-            volume ** (1.0 / dimension),
-            sampling=emitter.sampling,
-            seed=_seed(scene, index, 0),
-            dimension=dimension,
-        )
-        if len(stream.filling) >= (emitter.particle_count or 0):
-            break
-        volume *= 0.98
-    if len(stream.filling) == 0:
-        raise SceneError(
-            f"{_subject(emitter)}: no particle fits into the shape; use a smaller grid_spacing than {scene.solver.grid_spacing:g} m."
-        )
-    if emitter.particle_count is not None:
-        generator = np.random.default_rng(_seed(scene, index, 0))
-        kept = generator.choice(len(stream.filling), emitter.particle_count, replace=False)
-        stream.filling = stream.filling[np.sort(kept)]
-    return stream
-
-
-def _solid(scene: Scene, emitter: Emitter) -> Shape:
-    """What an emitter fills: its shape with its holes closed, or the section of it."""
-    if scene.solver.dimension == 2:
-        return section_of(emitter.shape, _subject(emitter))
-    return emitter.shape.closed if isinstance(emitter.shape, Mesh) else emitter.shape
-
-
-def _subject(emitter: Emitter) -> str:
-    return f'Emitter "{emitter.name}"'
-
-
-def _seed(scene: Scene, index: int, frame: int, *more: int) -> int:
-    sequence = np.random.SeedSequence([scene.solver.seed, index, frame % 2**32, *more])
-    return int(sequence.generate_state(1)[0] % 2**31)
-
-
-def _in_plane(vectors: Any, scene: Scene) -> Floats:
-    """Vectors (..., 3) without their y in 2D, as they are in 3D; a copy."""
-    return np.array(vectors, dtype=np.float64) * [1.0, scene.solver.dimension - 2.0, 1.0]
-
-
-def _motion(scene: Scene, emitter: Emitter, position: Floats) -> tuple[Floats, Floats]:
-    """Velocity of each particle and the velocity gradient of the rotation about the shape's centre; in 2D about y alone."""
-    x, y, z = np.radians(np.asarray(emitter.angular_velocity))
-    if scene.solver.dimension == 2:
-        x, z = 0.0, 0.0
-    velocity = np.tile(_in_plane(emitter.velocity, scene), (len(position), 1))
-    if isinstance(emitter.shape, Points) and emitter.shape.velocity is not None:
-        velocity += _in_plane(emitter.shape.velocity, scene)
-    centre = _solid(scene, emitter).bounds().mean(axis=0)
-    velocity += np.cross([x, y, z], position - centre)
-    return velocity, np.array([0.0, -z, y, z, 0.0, -x, -y, x, 0.0])
+    return placed.world(position), np.full(len(position), placed.volume() / len(position))
 
 
 def point_volumes(position: Floats, spacing: float, dimension: int = 3) -> Floats:

@@ -12,11 +12,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .description import Emitter, Scene
+from .animation import value_at
+from .description import Emitter, Scene, Shape
 from .errors import SceneError
 from .geometry.section import section_of
 from .geometry.shadow import shadow
 from .particles import ATTRIBUTES
+from .schedule import (
+    first_frame,
+    frame_of_once,
+    greatest_speed,
+    has_flow_rate,
+    in_plane,
+    last_frame,
+    volume_due,
+)  # fmt: skip
 
 # Bytes of memory for a particle at the peak: state, its sorted copy, a frame and a checkpoint on their way to the disk.
 # Measured in dense matter: 853 in single precision, 1638 in double precision.
@@ -75,7 +85,7 @@ def estimate(scene: Scene) -> Estimate:
         SceneError: the particles do not fit into the memory; the message says what would.
     """
     loads = [_load_of(emitter, scene) for emitter in scene.emitters]
-    emissions = [_emissions(load, scene, scene.time.frame_end) for load in loads]
+    emissions = [float(_emissions(load, scene)[-1]) for load in loads]
     particles = sum(times * load.particles for times, load in zip(emissions, loads, strict=True))
     cells = sum(times * load.cells for times, load in zip(emissions, loads, strict=True))
     blocks = sum(times * load.blocks for times, load in zip(emissions, loads, strict=True))
@@ -86,6 +96,8 @@ def estimate(scene: Scene) -> Estimate:
         heaviest = max(range(len(loads)), key=lambda number: emissions[number] * loads[number].particles)
         need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are available"
         _refuse(scene, loads[heaviest], loads[heaviest].blocks * emissions[heaviest], need, memory, available)
+    carried_bytes = _ITEM_BYTES["float32"] * sum(scene.carried.values())
+    frame_bytes = FRAME_BYTES_PER_PARTICLE + carried_bytes
     frames = scene.time.frames
     at_frames = particles_at_frames(scene)
     # every frame but the first has the states before it
@@ -96,8 +108,8 @@ def estimate(scene: Scene) -> Estimate:
         frame_count=len(frames),
         memory_bytes=math.ceil(memory),
         memory_available_bytes=available,
-        frame_bytes=math.ceil(particles * FRAME_BYTES_PER_PARTICLE),
-        disk_bytes=math.ceil(in_all * FRAME_BYTES_PER_PARTICLE + particles * CHECKPOINT_BYTES[scene.solver.precision]),
+        frame_bytes=math.ceil(particles * frame_bytes),
+        disk_bytes=math.ceil(in_all * frame_bytes + particles * (CHECKPOINT_BYTES[scene.solver.precision] + carried_bytes)),
         substeps=math.ceil((len(frames) - 1) * scene.time.frame_seconds / _time_step(scene)),
     )
 
@@ -105,7 +117,8 @@ def estimate(scene: Scene) -> Estimate:
 def particles_at_frames(scene: Scene) -> list[float]:
     """About how many particles there are at every frame of a scene."""
     loads = [_load_of(emitter, scene) for emitter in scene.emitters]
-    return [sum(_emissions(load, scene, frame) * load.particles for load in loads) for frame in scene.time.frames]
+    courses = [load.particles * _emissions(load, scene) for load in loads]
+    return np.sum(courses, axis=0).tolist() if courses else [0.0] * len(scene.time.frames)
 
 
 @dataclass(frozen=True)
@@ -117,7 +130,8 @@ class _Load:
         particles: particles.
         cells: grid cells that they fill.
         blocks: blocks of the grid that they occupy, no more than there are particles.
-        turnover: for an inflow, how often its shape's content flows in anew [1/s].
+        turnover: for an inflow without a flow rate, how often its shape's content flows in anew [1/s].
+        volume: of the content [m^3], in 2D its area [m^2].
     """
 
     emitter: Emitter
@@ -125,6 +139,7 @@ class _Load:
     cells: float
     blocks: float
     turnover: float
+    volume: float
 
 
 def _load_of(emitter: Emitter, scene: Scene) -> _Load:
@@ -132,16 +147,38 @@ def _load_of(emitter: Emitter, scene: Scene) -> _Load:
     if emitter.shape.kind == "points":
         position = np.array(emitter.shape.position)  # type: ignore[attr-defined]
         position[:, 1] *= dimension - 2
-        return _Load(emitter, len(position), len(position) / PARTICLES_PER_CELL, _occupied_blocks(position, spacing), 0.0)
+        return _Load(emitter, len(position), len(position) / PARTICLES_PER_CELL, _occupied_blocks(position, spacing), 0.0, 0.0)
     shape = emitter.shape if dimension == 3 else section_of(emitter.shape, f'Emitter "{emitter.name}"')
-    cells = shape.volume() / spacing**dimension
+    volume = _layer_volume(shape, spacing, dimension) if emitter.source == "surface" else shape.volume()
+    if emitter.motion is not None and emitter.motion.matrices is not None:
+        volume *= float(np.cbrt(abs(np.linalg.det(np.asarray(emitter.motion.matrices)[0, :3, :3])))) ** dimension
+    cells = volume / spacing**dimension
     particles = emitter.particle_count or cells * (emitter.particles_per_cell or PARTICLES_PER_CELL)
     turnover = 0.0
-    if emitter.mode == "inflow":
-        velocity = np.array(emitter.velocity) * [1.0, dimension - 2.0, 1.0]
+    if emitter.mode == "inflow" and emitter.is_stream(dimension):
+        velocity = in_plane(emitter.velocity, scene)
         speed = float(np.linalg.norm(velocity))
-        turnover = speed * shadow(shape, velocity / speed) / shape.volume()
-    return _Load(emitter, float(particles), cells, min(particles, cells / BLOCK**dimension), turnover)
+        turnover = speed * shadow(shape, velocity / speed) / volume
+    elif emitter.mode == "inflow":
+        # at most: nothing leaves a shape faster than across its least extent
+        extents = np.diff(shape.bounds()[:, :: 4 - dimension], axis=0)
+        turnover = float(_speeds(scene, emitter).mean()) / max(float(extents.min()), spacing)
+    return _Load(emitter, float(particles), cells, min(particles, cells / BLOCK**dimension), turnover, volume)
+
+
+def _speeds(scene: Scene, emitter: Emitter) -> NDArray[np.float64]:
+    """The greatest speed at which an emitter's matter begins, in each frame or, where nothing changes, in the first alone [m/s]."""
+    frames = scene.time.frames if emitter.animation is not None or emitter.motion is not None else scene.time.frames[:1]
+    return np.array([greatest_speed(scene, emitter, frame) for frame in frames])
+
+
+def _layer_volume(shape: Shape, spacing: float, dimension: int) -> float:
+    """About the volume of a layer of one cell at a shape's surface [m^3], in 2D its area [m^2]."""
+    surface = getattr(shape, "area" if dimension == 3 else "length", None)
+    if callable(surface):
+        return float(surface()) * spacing
+    extents = np.diff(shape.bounds()[:, :: 4 - dimension], axis=0)
+    return shape.volume() * (1.0 - float(np.prod(np.maximum(1.0 - 2.0 * spacing / extents, 0.0))))
 
 
 def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: float, available: int) -> None:
@@ -181,19 +218,22 @@ def _occupied_blocks(position: NDArray[np.float64], spacing: float) -> float:
     return float(len(np.unique((x << 42) + (y << 21) + z)))
 
 
-def _emissions(load: _Load, scene: Scene, until: int) -> float:
-    """How often the content of an emitter's shape has come in up to a frame."""
+def _emissions(load: _Load, scene: Scene) -> NDArray[np.float64]:
+    """How often the content of an emitter's shape has come in up to each frame of the scene."""
     emitter = load.emitter
-    start = scene.time.frame_start if emitter.frame_start is None else emitter.frame_start
-    end = until if emitter.frame_end is None else min(emitter.frame_end, until)
+    frames = np.array(scene.time.frames)
     if emitter.mode == "once":
-        return 1.0 if start <= until else 0.0
-    first = max(start, scene.time.frame_start)
-    if end < first:
-        return 0.0
+        frame = frame_of_once(emitter, scene)
+        return (frames >= frame).astype(np.float64) if frame is not None else np.zeros(len(frames))
+    is_on = np.array([bool(value_at(emitter, "enabled", frame)) for frame in frames])
+    is_on &= (frames >= first_frame(emitter, scene)) & (frames <= last_frame(emitter, scene))
     if emitter.mode == "repeat":
-        return float((end - start) // emitter.interval - (first - 1 - start) // emitter.interval)
-    return 1.0 + load.turnover * (end - first) * scene.time.frame_seconds
+        return np.cumsum(is_on & ((frames - first_frame(emitter, scene)) % emitter.interval == 0)).astype(np.float64)
+    if has_flow_rate(emitter):
+        first, last = max(first_frame(emitter, scene), frames[0]), last_frame(emitter, scene)
+        return np.array([volume_due(scene, emitter, float(np.clip(frame, first, last))) for frame in frames]) / load.volume
+    flowing = np.concatenate([[0.0], np.cumsum(is_on[1:] & is_on[:-1])])
+    return (np.cumsum(is_on) > 0) + load.turnover * flowing * scene.time.frame_seconds
 
 
 def _time_step(scene: Scene) -> float:
@@ -204,7 +244,10 @@ def _time_step(scene: Scene) -> float:
     for emitter in scene.emitters:
         law = scene.materials[emitter.material].law
         stiffness = _wave_modulus(law) * emitter.stiffness_scale / emitter.mass_scale
-        speed = max(speed, math.sqrt(stiffness / law.density) + math.hypot(*emitter.velocity) + 3.0 * emitter.velocity_spread)
+        painted = {} if emitter.painting is None else emitter.painting.values
+        stiffness *= float(np.max(painted.get("stiffness", 1.0))) / float(np.min(painted.get("density", 1.0)))
+        start = float(_speeds(scene, emitter).max())
+        speed = max(speed, math.sqrt(stiffness / law.density) + start + 3.0 * emitter.velocity_spread)
     frame = scene.time.frame_seconds
     return min(frame, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else frame
 

@@ -13,7 +13,10 @@ from .emission import Batch
 from .kernels.output import show_particles, totals, world_positions
 from .kernels.rows import STATE, STATE_SIZE, VELOCITY, VOLUME
 from .particle_store import ParticleStore
-from .particles import ATTRIBUTES, Frame, FrameStatistics, Moment
+from .particles import Frame, FrameStatistics, Moment, frame_attributes
+
+# how the names of painted values begin in a snapshot
+_CARRIED = "painted "
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,19 @@ class Provenance:
         emitter: number of the emitter (n,).
         birth: time of emission [s] (n,).
         rest_position: [m] (n, 3).
+        carried: painted values that are only shown: name -> (n, components), 0 where an emitter has none.
     """
 
     emitter: NDArray[np.int32]
     birth: NDArray[np.float64]
     rest_position: NDArray[np.float32]
+    carried: Mapping[str, NDArray[np.float32]]
 
     @classmethod
-    def empty(cls) -> "Provenance":
-        return cls(np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32))
+    def empty(cls, carried: Mapping[str, int]) -> "Provenance":
+        """Of no particle; `carried` gives the components of each painted value."""
+        nothing = {name: np.zeros((0, components), np.float32) for name, components in carried.items()}
+        return cls(np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32), nothing)
 
     def extended(self, batch: Batch, birth: float) -> "Provenance":
         """With the particles of a batch behind those that are here."""
@@ -41,14 +48,20 @@ class Provenance:
             np.concatenate([self.emitter, np.full(count, batch.emitter_index, np.int32)]),
             np.concatenate([self.birth, np.full(count, birth)]),
             np.concatenate([self.rest_position, batch.position.astype(np.float32)]),
+            {
+                name: np.concatenate([values, batch.carried.get(name, np.zeros((count, values.shape[1]), np.float32))])
+                for name, values in self.carried.items()
+            },
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"emitter": self.emitter, "birth": self.birth, "rest_position": self.rest_position}
+        carried = {f"{_CARRIED}{name}": values for name, values in self.carried.items()}
+        return {"emitter": self.emitter, "birth": self.birth, "rest_position": self.rest_position, **carried}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Provenance":
-        return cls(arrays["emitter"], arrays["birth"], arrays["rest_position"])
+        carried = {name.removeprefix(_CARRIED): values for name, values in arrays.items() if name.startswith(_CARRIED)}
+        return cls(arrays["emitter"], arrays["birth"], arrays["rest_position"], carried)
 
     def __len__(self) -> int:
         return len(self.emitter)
@@ -65,7 +78,7 @@ def make_frame(
     substeps: int,
     step_seconds: float,
 ) -> Frame:
-    """The frame that the present state shows at a moment; see `particles.ATTRIBUTES`."""
+    """The frame that the present state shows at a moment; see `particles.frame_attributes`."""
     time = scene.time.seconds_at(moment.frame)
     slots = _slots_by_id(store, len(provenance))
     ids = store.ids[slots]
@@ -97,7 +110,10 @@ def make_frame(
         "rotation": rotation,
         "scale": store.table[VOLUME, slots] ** (1.0 / scene.solver.dimension),
     }
-    shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=ATTRIBUTES[name].dtype) for name in ATTRIBUTES}
+    attributes = frame_attributes(scene.carried)
+    for name, components in scene.carried.items():
+        arrays[name] = provenance.carried[name][ids].reshape((len(ids), components) if components > 1 else (len(ids),))
+    shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=each.dtype) for name, each in attributes.items()}
     mass, *momentum, energy = _totals(store)
     statistics = FrameStatistics(
         particles=len(slots), deleted=deleted, substeps=substeps, kinetic_energy=energy,

@@ -10,6 +10,8 @@ from .description import Collider, Scene
 from .geometry.distance import distance_query
 from .geometry.motion import velocity_at
 from .geometry.section import section_of
+from .geometry.shapes.mesh import Mesh
+from .geometry.thickness import thickening
 from .kernels.blocks import BLOCK
 from .kernels.feet import SEPARATE, SLIP, STICKY
 
@@ -25,6 +27,10 @@ CORNERS = {
 }
 # a block is near where its middle is nearer than its farthest corner and one more cell
 _NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + 1.0
+
+# How far a distance near the surface may be from the true one [cells]: from samples, in the angle of two walls, and by rounding.
+SAMPLED_ERROR = 0.2
+EXACT_ERROR = 0.02
 
 
 class Field(NamedTuple):
@@ -64,6 +70,7 @@ class Obstacle:
     """One collider or wall.
 
     Attributes:
+        collider: what it is made from.
         surface, friction: how matter meets it, see `kernels.contact`.
         rigid: (9,) velocity of its origin [m/s], angular velocity [rad/s], origin [m].
         is_moving: whether it ever moves.
@@ -72,6 +79,7 @@ class Obstacle:
     is_deforming = False
 
     def __init__(self, collider: Collider, scene: Scene) -> None:
+        self.collider = collider
         self.name = collider.name
         self.surface = SURFACE_NUMBERS[collider.surface]
         self.friction = collider.friction
@@ -82,6 +90,7 @@ class Obstacle:
         self._frame_rate = 1.0 / scene.time.frame_seconds
         self._is_plane = scene.solver.dimension == 2
         shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
+        self._shape = shape
         self._corners = CORNERS[scene.solver.dimension]
         self._query = distance_query(shape, self._spacing)
         self._radius = float(np.linalg.norm(np.abs(shape.bounds()).max(axis=0)[[0, 2] if self._is_plane else [0, 1, 2]]))
@@ -117,6 +126,18 @@ class Obstacle:
         if not is_near.all():
             near, distance, normal = near[is_near], distance[is_near], normal[is_near]
         return Field(np.full(len(near), number), keys[near], distance, normal, np.zeros((0, *normal.shape[1:])))
+
+    def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
+        """Which points (n, 3) [m] lie in it.
+
+        Args:
+            is_body: whether they are a body that may touch it: then those count as outside that are no deeper than the distance
+                may err, and those that lie only in what a thin obstacle is thickened by.
+        """
+        scale = np.cbrt(abs(np.linalg.det(self._matrix[:3, :3])))
+        error = (SAMPLED_ERROR if isinstance(self._shape, Mesh) else EXACT_ERROR) * self._spacing
+        allowance = error + 0.5 * scale * thickening(self._shape, self._spacing)
+        return self._distance(points)[0] < (-allowance if is_body else 0.0)
 
     def _distance(self, points: Floats) -> tuple[Floats, Floats]:
         if not self.is_moving:

@@ -3,6 +3,7 @@
 Some names act on the particles (`ACTING`); values of any other name are carried along, to be shown.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -33,6 +34,13 @@ ACTING: Mapping[str, Range] = {
     "strength": Range(0.0, 1e6, "Factor on the material's yield stress, tensile strength and cohesion"),
     "goal": Range(0.0, 1.0, "Factor on the emitter's goal"),
 }
+
+# what changes the matter itself, by bodies of their own
+FACTOR_NAMES = ("density", "stiffness", "friction", "strength")
+
+# what files of frames and exports call other things
+RESERVED = ("file", "frame", "header", "time", "x", "y", "z")
+_NAME = re.compile(r"[\w][\w .-]{0,62}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +83,11 @@ class Painting:
         for name, values in self.values.items():
             if name in ATTRIBUTES:
                 raise SceneError(f'{subject}: "{name}" is an attribute that every frame has; give the painted one another name.')
+            if name in RESERVED or not _NAME.fullmatch(name):
+                raise SceneError(
+                    f'{subject}: "{name}" cannot be the name of a painted attribute; use letters, digits, spaces, "_", "." and "-", '
+                    f"and none of {', '.join(RESERVED)}."
+                )
             is_corner = values.ndim == 3
             wanted = (triangle_count, 3) if is_corner else (point_count,)
             if values.shape[: len(wanted)] != wanted or values.ndim == 0 or (values.ndim > 1 and not 1 <= values.shape[-1] <= 4):

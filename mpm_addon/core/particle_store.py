@@ -86,11 +86,15 @@ def new_particles(
     spacing: float,
     dtype: Any,
     first_id: int,
-    body: int,
+    bodies: Ints,
     subject: str,
     row_count: int = ROW_COUNT,
 ) -> NewParticles:
     """Undeformed particles at world positions [m]; the law's virgin state and stress are still to be filled in.
+
+    Args:
+        position, velocity, mass, volume: of each, (n, 3) or (n,); velocity_gradient: (n, 9).
+        bodies: number of the body of each, (n,).
 
     Raises:
         SceneError: naming `subject`, where a position is too far from the origin for the grid's keys.
@@ -105,13 +109,13 @@ def new_particles(
     table = np.zeros((row_count, len(position)), dtype)
     table[POSITION : POSITION + 3] = (cells - blocks.BLOCK * coordinates).T
     table[VELOCITY : VELOCITY + 3] = velocity.T
-    table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = velocity_gradient[:, None]
+    table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = velocity_gradient.T
     if row_count > FLUID_ROW_COUNT:
         table[[DEFORMATION, DEFORMATION + 4, DEFORMATION + 8]] = 1.0
     table[MASS] = mass
     table[VOLUME] = volume
     ids = np.arange(first_id, first_id + len(position), dtype=np.int32)
-    return NewParticles(table, packed(coordinates), ids, np.full(len(position), body, np.int64))
+    return NewParticles(table, packed(coordinates), ids, bodies)
 
 
 @dataclass

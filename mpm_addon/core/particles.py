@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Attribute(NamedTuple):
-    """One per-particle array of a frame: numpy dtype, components (1, 3 or 4), unit and meaning."""
+    """One per-particle array of a frame: numpy dtype, components (1 to 4), unit and meaning."""
 
     dtype: str
     components: int
@@ -30,6 +30,12 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "rotation": Attribute("float32", 4, "", "Quaternion (w, x, y, z) of the polar rotation of F"),
     "scale": Attribute("float32", 1, "m", "Edge of the cube that has the particle's rest volume"),
 }
+
+
+def frame_attributes(carried: Mapping[str, int]) -> dict[str, Attribute]:
+    """The attributes of the frames of a scene; `carried` gives the components of each value that is painted on its emitters."""
+    painted = {name: Attribute("float32", components, "", "Painted on the emitters") for name, components in carried.items()}
+    return {**ATTRIBUTES, **painted}
 
 
 class Moment(NamedTuple):
@@ -90,7 +96,7 @@ class Frame:
     Attributes:
         number: the frame's number; between two frames, that of the first.
         time: seconds since frame_start.
-        arrays: attribute name -> array (n,) or (n, components); see `ATTRIBUTES`.
+        arrays: attribute name -> array (n,) or (n, components); see `frame_attributes`.
         statistics: what `info` prints of the frame.
         part, parts: how far the moment lies behind the frame; see `Moment`.
     """

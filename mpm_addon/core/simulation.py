@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import emission
-from .bodies import Body, bodies_of, compile_kernels
+from .bodies import Body, bodies_of, body_numbers, compile_kernels
 from .description import Scene
 from .estimate import estimate
 from .framing import Provenance, make_frame
@@ -23,6 +23,7 @@ from .particle_store import NewParticles, ParticleStore, joined, new_particles, 
 from .particles import Frame, Moment
 from .stepper import Stepper
 from .support import refuse_unsupported
+from .surroundings import Simulated
 from .time_step import Speeds, StepControl
 
 
@@ -85,7 +86,7 @@ class Simulation:
         )  # fmt: skip
         self._stepper = Stepper(scene, self.bodies, self.store)
         self.seconds = self._stepper.seconds
-        self.provenance = Provenance.empty()
+        self.provenance = Provenance.empty(scene.carried)
         self.control = StepControl(scene, self.bodies)
         self._report_to = report
         self._moment = Moment(scene.time.frame_start)
@@ -155,26 +156,33 @@ class Simulation:
     def _emitted(self, frame: int, fraction: float) -> NewParticles | None:
         """The particles that come at a moment after a frame, where there are any."""
         self._stepper.move_to(frame + fraction)
-        new = [self._admit(batch, frame + fraction) for batch in emission.emit(self.scene, frame, fraction)]
+        surroundings = Simulated(self.scene, self.store, self._stepper.obstacles)
+        new = [self._admit(batch, frame + fraction) for batch in emission.emit(self.scene, frame, fraction, surroundings)]
         return joined(new) if new else None
 
     def _admit(self, batch: emission.Batch, moment: float) -> NewParticles:
         """Number an emitter's particles and give them their law's first state and stress."""
-        number = next(n for n, body in enumerate(self.bodies) if batch.emitter_index in body.emitters)
-        subject = f'Emitter "{self.scene.emitters[batch.emitter_index].name}"'
+        emitter = self.scene.emitters[batch.emitter_index]
+        subject = f'Emitter "{emitter.name}"'
+        material_index = list(self.scene.materials).index(emitter.material)
+        numbers = body_numbers(self.bodies, material_index, batch.combinations)[batch.combination]
         refuse_outside(self.scene, batch.position, subject)
         particles = new_particles(
             batch.position, batch.velocity, batch.velocity_gradient, batch.mass, batch.volume,
-            spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), body=number, subject=subject,
+            spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), bodies=numbers, subject=subject,
             row_count=self.store.row_count,
         )  # fmt: skip
         self._stepper.pins.add(batch, len(self.provenance), moment)
         self.provenance = self.provenance.extended(batch, self.scene.time.seconds_at(moment))
-        wave_speed, gradient = self.bodies[number].prepare(particles.table)
-        if wave_speed > self.control.speeds.wave:
-            self.control.stiffest = self.bodies[number].name
         fastest = float(np.sqrt((batch.velocity**2).sum(axis=1).max()))
-        self.control.speeds = self.control.speeds.at_least(wave_speed, fastest, gradient)
+        for number in np.unique(numbers):
+            its = np.flatnonzero(numbers == number)
+            table = particles.table[:, its]
+            wave_speed, gradient = self.bodies[number].prepare(table)
+            particles.table[:, its] = table
+            if wave_speed > self.control.speeds.wave:
+                self.control.stiffest = self.bodies[number].name
+            self.control.speeds = self.control.speeds.at_least(wave_speed, fastest, gradient)
         return particles
 
     def _sort(self, new: NewParticles | None = None) -> None:

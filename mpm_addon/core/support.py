@@ -15,12 +15,5 @@ def refuse_unsupported(scene: Scene) -> None:
             raise SceneError(f'Collider "{collider.name}": dynamic is not computed yet; leave it out.')
         if collider.animation is not None:
             raise SceneError(f'Collider "{collider.name}": animation is not computed yet; leave it out.')
-    for emitter in scene.emitters:
-        subject = f'Emitter "{emitter.name}"'
-        for name in ("motion", "animation", "painting", "flow_rate"):
-            if getattr(emitter, name) is not None and not (emitter.has_goal and name in ("motion", "animation")):
-                raise SceneError(f"{subject}: {name} is not computed yet; leave it out.")
-        if emitter.source != "volume" or emitter.normal_velocity != 0.0 or not emitter.enabled:
-            raise SceneError(f"{subject}: source, normal_velocity and enabled are not computed yet; leave them out.")
     if not scene.emitters:
         raise SceneError(f'Scene "{scene.name}": there is no emitter; add one.')

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..core.description import Scene
 from ..core.errors import CacheError
-from ..core.particles import ATTRIBUTES, Frame
+from ..core.particles import Frame, frame_attributes
 from .arrays import ArrayFileError, read_arrays, write_arrays
 from .atomic import TEMPORARY_SUFFIX, write_atomically
 from .cache import CACHE_KIND, CACHE_SCHEMA, FRAMES, JOURNAL, MANIFEST, Cache, frame_name, read_manifest
@@ -196,7 +196,7 @@ def manifest_of(scene: Scene) -> dict[str, Any]:
         "grid_spacing": scene.solver.grid_spacing,
         "materials": list(scene.materials),
         "emitters": [emitter.name for emitter in scene.emitters],
-        "attributes": {name: attribute._asdict() for name, attribute in ATTRIBUTES.items()},
+        "attributes": {name: attribute._asdict() for name, attribute in frame_attributes(scene.carried).items()},
         "versions": {
             "mpm_addon": version(),
             "python": platform.python_version(),

@@ -27,7 +27,7 @@ def test_rotation_gives_velocities_and_their_gradient() -> None:
     arm = batch.position - [1.0, 0.0, 0.0]
     expected = np.array([1.0, 2.0, 3.0]) + np.pi * np.stack([-arm[:, 1], arm[:, 0], 0.0 * arm[:, 0]], axis=1)
     assert np.abs(batch.velocity - expected).max() < 1e-12
-    gradient = batch.velocity_gradient.reshape(3, 3)
+    gradient = batch.velocity_gradient[0].reshape(3, 3)
     assert np.abs(batch.velocity - [1.0, 2.0, 3.0] - arm @ gradient.T).max() < 1e-12
 
 
@@ -38,7 +38,7 @@ def test_in_the_plane_matter_turns_about_y_alone() -> None:
     arm = batch.position - [1.0, 0.0, 0.0]
     expected = np.array([1.0, 0.0, 3.0]) + np.pi * np.stack([arm[:, 2], 0.0 * arm[:, 0], -arm[:, 0]], axis=1)
     assert np.abs(batch.velocity - expected).max() < 1e-12
-    gradient = batch.velocity_gradient.reshape(3, 3)
+    gradient = batch.velocity_gradient[0].reshape(3, 3)
     assert np.abs(batch.velocity - [1.0, 0.0, 3.0] - arm @ gradient.T).max() < 1e-12
     assert not gradient[1].any() and not gradient[:, 1].any()
 

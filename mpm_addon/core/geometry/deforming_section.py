@@ -18,6 +18,9 @@ class DeformingSection:
 
     Args: see `DeformingMesh`; subject: how messages name the owner.
 
+    Attributes:
+        offset: how far the blocking surface lies outside the section's own in the present pose [m].
+
     Raises:
         SceneError: the plane meets the mesh in no pose.
     """
@@ -42,7 +45,7 @@ class DeformingSection:
         cap_count = int(np.count_nonzero(triangle >= self._own_count))
         outline = Outline(segments, cap_count, "the mesh") if len(segments) > cap_count else None
         self._ask = outline_distance(outline, self._spacing) if outline is not None else None
-        self._offset = 0.5 * thickening(outline, self._spacing) if outline is not None else 0.0
+        self.offset = 0.5 * thickening(outline, self._spacing) if outline is not None else 0.0
 
     def bounds(self) -> Floats:
         """The box around the mesh [m], shape (2, 3)."""
@@ -58,7 +61,7 @@ class DeformingSection:
             return np.full(len(points), np.inf), np.tile([0.0, 0.0, 1.0], (len(points), 1)), np.zeros((len(points), 3))
         flat = points * [1.0, 0.0, 1.0]
         distance, normal = self._ask(flat)
-        velocity, own_normal = self._mesh.surface_at(flat - (distance + self._offset)[:, None] * normal)
+        velocity, own_normal = self._mesh.surface_at(flat - (distance + self.offset)[:, None] * normal)
         slope = np.linalg.norm(own_normal[:, [0, 2]], axis=1)
         through = velocity[:, 1] * own_normal[:, 1] / np.maximum(slope, LEAST_SLOPE)
         # the own normal points out of a solid, and to any side of a sheet

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from ..description import Shape
 from ..errors import SceneError
 from .interior import DistanceTo, interior_distance
+from .layer import Layer
 from .mesh_topology import Floats
 from .poisson import poisson_disk
 from .region import Region, region_of
@@ -56,7 +57,7 @@ def sample_shape(
     if not isinstance(shape, ClosedForm | Mesh) or not shape.can_emit:
         raise SceneError(f"{start}a {shape.kind} has no inside to fill; use a closed shape.")
     shape.check_inside(subject or "sampling")
-    if dimension == 2:
+    if dimension == 2 and not isinstance(shape, Layer):
         shape = section_of(shape, subject)
         shape.check_inside(subject)
     elif isinstance(shape, Mesh):

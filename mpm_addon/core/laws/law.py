@@ -26,6 +26,7 @@ class Law:
         label: the words in the interface.
         state_names: the plastic state's components (at most two), in order.
         virgin_state: their values in undeformed matter.
+        scalable: the factors that may be painted on an emitter of this law (see `painting.ACTING`); what they mean says `scaled`.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
     """
 
@@ -33,6 +34,7 @@ class Law:
     label: ClassVar[str]
     state_names: ClassVar[tuple[str, ...]] = ()
     virgin_state: ClassVar[tuple[float, ...]] = ()
+    scalable: ClassVar[tuple[str, ...]] = ("density", "stiffness")
     constants_type: ClassVar[type]
 
     density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
@@ -53,6 +55,13 @@ class Law:
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         """Current volume over rest volume, from det F and the state's arrays by order; plastic volume is counted here."""
         return elastic
+
+    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Law":
+        """This law with a factor on the tangent of its friction angle, and one on the stresses or stretches at which it gives way.
+
+        Each law says what these are; a law without them is returned as it is. (The stiffness is scaled in `constants`.)
+        """
+        return self
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> NamedTuple:
         """The constants that the law's functions take, of type `constants_type`; dimension is 3, or 2 for plane strain."""

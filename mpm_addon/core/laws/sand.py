@@ -10,7 +10,7 @@ pressure the sand holds the shear that dry sand holds under a pressure of `cohes
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ from .hencky import HenckyLaw, axes
 KLAR_HARDENING = (35.0, 9.0, 0.2, 10.0)
 # a cohesion beyond the stiffness would put the tip where matter is no longer the same matter
 GREATEST_TIP = 1.0
+# a painted factor makes no friction angle steeper than this [degrees]
+STEEPEST = 89.0
 
 
 class SandConstants(NamedTuple):
@@ -92,6 +94,7 @@ class Sand(HenckyLaw):
     label = "Sand"
     state_names = ("hardening", "added_volume")
     virgin_state = (0.0, 0.0)
+    scalable = ("density", "stiffness", "friction", "strength")
     constants_type = SandConstants
     flow = staticmethod(flow)
     wave_speed_squared = staticmethod(wave_speed_squared)
@@ -119,16 +122,20 @@ class Sand(HenckyLaw):
         super().check(subject)
         if self.friction_angle is not None and self.friction_hardening is not None:
             raise SceneError(f"{subject}: friction_angle and friction_hardening are both given; give one of them.")
-        h0, h1, h2, h3 = self._hardening_degrees()
+        h0, _, _, h3 = self._hardening_degrees()
         if h0 < h3 or (h0 == h3 and h0 > 0.0):
             raise SceneError(f"{subject}: friction_hardening h0 {h0:g} degrees is not above h3 {h3:g} degrees; raise h0.")
-        # the angle is greatest where its derivative vanishes, at q = 1/h2 + h3/h1
-        greatest = h0 if h1 == 0.0 else math.inf if h2 == 0.0 else h0 + h1 / h2 * math.exp(-1.0 - h2 * h3 / h1)
+        greatest = self._greatest_angle()
         if greatest >= 90.0:
             raise SceneError(
                 f"{subject}: friction_hardening lets the friction angle grow to {greatest:g} degrees; "
                 "it must stay below 90 degrees: lower h0 or h1, or raise h2."
             )
+
+    def _greatest_angle(self) -> float:
+        """The greatest friction angle [degrees]: where its derivative vanishes, at q = 1/h2 + h3/h1."""
+        h0, h1, h2, h3 = self._hardening_degrees()
+        return h0 if h1 == 0.0 else math.inf if h2 == 0.0 else h0 + h1 / h2 * math.exp(-1.0 - h2 * h3 / h1)
 
     def _hardening_degrees(self) -> tuple[float, float, float, float]:
         if self.friction_angle is not None:
@@ -137,6 +144,20 @@ class Sand(HenckyLaw):
 
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         return elastic * np.exp(state[1])
+
+    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Sand":
+        """Strength is the cohesion. Of a friction angle that grows with flow, h0 takes the factor on its tangent and the others follow
+        it in proportion, as far as the greatest angle stays below 90 degrees."""
+        cohesion = strength * self.cohesion
+        if friction == 1.0:
+            return replace(self, cohesion=cohesion)
+        h0 = self._hardening_degrees()[0]
+        angle = math.degrees(math.atan(friction * math.tan(math.radians(h0))))
+        if self.friction_angle is not None:
+            return replace(self, friction_angle=angle, cohesion=cohesion)
+        share = min(angle / h0, STEEPEST / self._greatest_angle()) if h0 > 0.0 else 1.0
+        h0, h1, h2, h3 = self._hardening_degrees()
+        return replace(self, friction_hardening=(share * h0, share * h1, h2, share * h3), cohesion=cohesion)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> SandConstants:
         mu, lam = self.lame(stiffness_scale)

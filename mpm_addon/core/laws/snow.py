@@ -4,7 +4,7 @@ Elasticity, corotated or Neo-Hookean, whose stretches are clamped to [1 - theta_
 volume ratio J_P, and the moduli grow by exp(xi (1 - J_P)): packed snow is hard, loose snow falls apart.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..kernels.arithmetic import clamp, exp, generic, minimum
@@ -19,6 +19,8 @@ from .elasticity import (
     neo_hookean_principal_stress,
 )
 from .law import PrincipalLaw
+
+GREATEST_CRITICAL_STRETCH = 1.0
 
 
 class SnowConstants(NamedTuple):
@@ -96,6 +98,7 @@ class Snow(PrincipalLaw, ElasticLaw):
     label = "Snow"
     state_names = ("plastic_volume_ratio",)
     virgin_state = (1.0,)
+    scalable = ("density", "stiffness", "strength")
     constants_type = SnowConstants
     project = staticmethod(project)
     principal_stress = staticmethod(principal_stress)
@@ -109,7 +112,10 @@ class Snow(PrincipalLaw, ElasticLaw):
         2.5e-2, minimum=0.0, maximum=0.9, help="Compression at which snow begins to pack; small is powder, large is wet and chunky"
     )
     critical_stretch: float = parameter(
-        7.5e-3, minimum=0.0, maximum=1.0, help="Stretch at which snow begins to break; small is powder, large is wet and chunky"
+        7.5e-3,
+        minimum=0.0,
+        maximum=GREATEST_CRITICAL_STRETCH,
+        help="Stretch at which snow begins to break; small is powder, large is wet and chunky",
     )
     hardening: float = parameter(
         10.0, minimum=0.0, maximum=100.0, help="How fast packed snow hardens; large is icy and brittle, small is muddy"
@@ -123,6 +129,10 @@ class Snow(PrincipalLaw, ElasticLaw):
 
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         return elastic * state[0]
+
+    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Snow":
+        """Strength is the stretch at which snow begins to break."""
+        return replace(self, critical_stretch=min(strength * self.critical_stretch, GREATEST_CRITICAL_STRETCH))
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> SnowConstants:
         return SnowConstants(

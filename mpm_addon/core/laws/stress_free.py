@@ -48,6 +48,7 @@ class StressFree(FluidLaw):
     label = "Dust (no stress)"
     state_names = ("volume_ratio",)
     virgin_state = (1.0,)
+    scalable = ("density",)
     constants_type = StressFreeConstants
     advance = staticmethod(advance)
     fluid_energy = staticmethod(fluid_energy)

@@ -13,7 +13,7 @@ which has one root in [0, X] for every dt: the flow limits no step, and a long o
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum, select
@@ -76,6 +76,7 @@ class Viscoplastic(HenckyLaw):
 
     name = "viscoplastic"
     label = "Mud, cream, honey (Herschel-Bulkley)"
+    scalable = ("density", "stiffness", "strength")
     constants_type = ViscoplasticConstants
     flow = staticmethod(flow)
 
@@ -92,6 +93,10 @@ class Viscoplastic(HenckyLaw):
     exponent: float = parameter(
         1.0, minimum=0.1, maximum=3.0, help="Flow index n: below 1 fast flow thins (cream, mud), 1 is Bingham's fluid, above 1 it thickens"
     )
+
+    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Viscoplastic":
+        """Strength is the yield stress."""
+        return replace(self, yield_stress=strength * self.yield_stress)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> ViscoplasticConstants:
         return ViscoplasticConstants(

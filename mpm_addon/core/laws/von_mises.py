@@ -6,7 +6,7 @@ volume. A pulled bar yields at the yield stress, simple shear at the yield stres
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..kernels.arithmetic import constant, generic, select
@@ -44,6 +44,7 @@ class VonMises(HenckyLaw):
     label = "Clay, dough, metal (von Mises)"
     state_names = ("plastic_strain",)
     virgin_state = (0.0,)
+    scalable = ("density", "stiffness", "strength")
     constants_type = VonMisesConstants
     flow = staticmethod(flow)
 
@@ -53,6 +54,10 @@ class VonMises(HenckyLaw):
         1.0e4, unit="Pa", above=0.0, help="Stress in a pulled bar at which it begins to flow; simple shear flows at 0.577 of it"
     )
     hardening: float = parameter(0.0, unit="Pa", minimum=0.0, help="Growth of the yield stress per plastic strain; kneaded dough 0")
+
+    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "VonMises":
+        """Strength is the yield stress."""
+        return replace(self, yield_stress=strength * self.yield_stress)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> VonMisesConstants:
         mu, lam = self.lame(stiffness_scale)

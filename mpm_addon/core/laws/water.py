@@ -9,7 +9,7 @@ back) nor be cut off (a stretched stream that gathers again would swell), so it 
 rho0 / rho, and by 1 in dense matter, where obstacles count as filled. That bound is this project's own, as is the form of cohesion.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum
@@ -97,6 +97,7 @@ class Water(FluidLaw):
     label = "Water"
     state_names = ("volume_ratio",)
     virgin_state = (1.0,)
+    scalable = ("density", "stiffness", "strength")
     constants_type = WaterConstants
     advance = staticmethod(advance)
     fluid_energy = staticmethod(fluid_energy)
@@ -115,6 +116,10 @@ class Water(FluidLaw):
         0.0, unit="Pa", minimum=0.0,
         help="Greatest tension that the fluid holds; with Tait's equation no more than bulk_modulus / exponent counts",
     )  # fmt: skip
+
+    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":
+        """Strength is the cohesion."""
+        return replace(self, cohesion=strength * self.cohesion)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> WaterConstants:
         modulus = self.bulk_modulus * stiffness_scale

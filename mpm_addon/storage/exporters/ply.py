@@ -1,6 +1,7 @@
 """Stanford PLY, binary: one vertex a particle with all attributes as scalar properties.
 
-Positions are x, y, z. A vector's components end in _x, _y, _z; a quaternion's in _w, _x, _y, _z.
+Positions are x, y, z. A vector's components end in _x, _y, _z; a quaternion's in _w, _x, _y, _z; those of four painted values in _x,
+_y, _z, _w.
 """
 
 from typing import IO
@@ -9,19 +10,21 @@ import numpy as np
 
 from ...core.particles import Frame
 from ..installation import require
+from .names import plain_names
 
-_COMPONENTS = {3: "xyz", 4: "wxyz"}
+_COMPONENTS = {"rotation": "wxyz"}
 
 
 def write(frame: Frame, file: IO[bytes]) -> None:
     """Write all attributes of a frame."""
     ply = require("plyfile", "plyfile", "the format ply")
     columns = {}
-    for name, array in frame.arrays.items():
+    for given, name in plain_names(frame.arrays).items():
+        array = frame.arrays[given]
         if array.ndim == 1:
             columns[name] = array
         else:
-            for index, letter in enumerate(_COMPONENTS[array.shape[1]]):
+            for index, letter in enumerate(_COMPONENTS.get(name, "xyzw")[: array.shape[1]]):
                 columns[letter if name == "position" else f"{name}_{letter}"] = array[:, index]
     vertices = np.empty(len(frame.position), dtype=[(name, column.dtype) for name, column in columns.items()])
     for name, column in columns.items():

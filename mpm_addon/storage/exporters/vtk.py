@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.particles import Frame
+from .names import plain_names
 
 _VERTEX_CELL = 1
 _TYPES = {"f4": "float", "f8": "double", "i4": "int", "i8": "long"}
@@ -26,9 +27,9 @@ def write(frame: Frame, file: IO[bytes]) -> None:
     file.write(f"CELL_TYPES {count}\n".encode())
     _write_values(file, np.full(count, _VERTEX_CELL), ">i4")
     file.write(f"POINT_DATA {count}\n".encode())
-    for name, array in frame.arrays.items():
-        if name != "position":
-            _write_attribute(file, name, array)
+    for given, name in plain_names(frame.arrays).items():
+        if given != "position":
+            _write_attribute(file, name, frame.arrays[given])
 
 
 def _write_attribute(file: IO[bytes], name: str, array: NDArray[Any]) -> None:

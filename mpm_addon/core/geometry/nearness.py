@@ -1,0 +1,73 @@
+"""Which of many places are free: at least a radius away from points that are there, and from those taken before."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.compilation import kernel
+from .mesh_topology import Floats
+
+
+def free_places(candidates: Floats, present: Floats, radius: float, *, most: int, is_mutual: bool) -> NDArray[np.bool_]:
+    """Take candidates in their order where nothing is near.
+
+    Args:
+        candidates: [m], shape (n, 3).
+        present: points that are there [m], shape (k, 3).
+        radius: no point may be nearer than this [m], above 0.
+        most: how many are taken at most.
+        is_mutual: whether the candidates that are taken count too.
+
+    Returns:
+        which are taken, shape (n,).
+    """
+    count = len(candidates) + len(present)
+    size = 1 << (2 * count + 16).bit_length()
+    heads, links = np.full(size, -1, np.int32), np.empty(count, np.int32)
+    points, is_taken = np.concatenate([present, candidates]), np.zeros(len(candidates), np.bool_)
+    if most > 0:
+        _take(points, len(present), float(radius), most, is_mutual, heads, links, is_taken)
+    return is_taken
+
+
+@kernel
+def _bucket(i, j, k, mask):
+    """The list of a hash table that cell (i, j, k) is in (Teschner et al. 2003); cells may share one."""
+    return ((i * 73856093) ^ (j * 19349663) ^ (k * 83492791)) & mask
+
+
+@kernel
+def _take(points, present_count, radius, most, is_mutual, heads, links, is_taken):
+    mask = heads.size - 1
+    taken = 0
+    for index in range(len(points)):
+        x, y, z = points[index]
+        i, j, k = math.floor(x / radius), math.floor(y / radius), math.floor(z / radius)
+        if index >= present_count:
+            if taken == most:
+                return
+            if _is_near(points, x, y, z, i, j, k, radius, mask, heads, links):
+                continue
+            is_taken[index - present_count] = True
+            taken += 1
+            if not is_mutual:
+                continue
+        bucket = _bucket(i, j, k, mask)
+        links[index] = heads[bucket]
+        heads[bucket] = index
+
+
+@kernel
+def _is_near(points, x, y, z, i, j, k, radius, mask, heads, links):
+    """Whether a point of the table is nearer than the radius."""
+    for di in range(-1, 2):
+        for dj in range(-1, 2):
+            for dk in range(-1, 2):
+                other = heads[_bucket(i + di, j + dj, k + dk, mask)]
+                while other >= 0:
+                    dx, dy, dz = points[other, 0] - x, points[other, 1] - y, points[other, 2] - z
+                    if dx * dx + dy * dy + dz * dz < radius * radius:
+                        return True
+                    other = links[other]
+    return False

@@ -1,0 +1,81 @@
+"""Painted factors, rounded to levels: what particles are made of differs in a few steps, each a body of its own.
+
+The emitters of a material share the levels of a factor, between the least and the greatest value that is painted: in geometric
+steps, or in linear ones where 0 is painted. A material's painted bodies are 64 at most.
+"""
+
+import itertools
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .description import Scene
+from .painting import FACTOR_NAMES
+
+Floats = NDArray[np.float64]
+
+MOST_BODIES = 64
+# levels of each factor, by the number of factors that are painted on an emitter
+MOST_LEVELS = {1: 16, 2: 8, 3: 4, 4: 2}
+
+
+class Factors(NamedTuple):
+    """What an emitter, and painting, multiply a material's parameters by; in the order of `FACTOR_NAMES`."""
+
+    density: float = 1.0
+    stiffness: float = 1.0
+    friction: float = 1.0
+    strength: float = 1.0
+
+
+def painted_factors(scene: Scene, index: int) -> dict[str, Floats]:
+    """The values of the factors that are painted on an emitter and make bodies, in the order of `FACTOR_NAMES`."""
+    painting = scene.emitters[index].painting
+    return {} if painting is None else {name: painting.values[name] for name in FACTOR_NAMES if name in painting.values}
+
+
+def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
+    """The levels of each painted factor of a material, ascending."""
+    painted = [painted_factors(scene, index) for index, emitter in enumerate(scene.emitters) if emitter.material == material]
+    ranges: dict[str, tuple[float, float]] = {}
+    for name in FACTOR_NAMES:
+        values = [each[name] for each in painted if name in each]
+        if values:
+            ranges[name] = min(float(each.min()) for each in values), max(float(each.max()) for each in values)
+    if not ranges:
+        return {}
+    count = MOST_LEVELS[max(len(each) for each in painted)]
+    levels = {name: _steps(low, high, count) for name, (low, high) in ranges.items()}
+    while count > 1 and len(_painted_bodies(scene, material, levels)) > MOST_BODIES:
+        count -= 1
+        levels = {name: _steps(low, high, count) for name, (low, high) in ranges.items()}
+    return levels
+
+
+def combinations_of(scene: Scene, index: int, levels: Mapping[str, Floats]) -> list[Factors]:
+    """All factors that an emitter's particles may have, its own and the painted ones multiplied."""
+    emitter = scene.emitters[index]
+    own = Factors(density=emitter.mass_scale, stiffness=emitter.stiffness_scale)
+    choices = [levels[name] if name in painted_factors(scene, index) else [1.0] for name in FACTOR_NAMES]
+    return [Factors(*(a * float(b) for a, b in zip(own, chosen, strict=True))) for chosen in itertools.product(*choices)]
+
+
+def rounded(levels: Floats, values: Floats) -> NDArray[np.int64]:
+    """The numbers of the levels nearest to values (n,): by their ratio where the steps are geometric."""
+    middles = np.sqrt(levels[1:] * levels[:-1]) if levels[0] > 0.0 else 0.5 * (levels[1:] + levels[:-1])
+    return np.searchsorted(middles, values)
+
+
+def _painted_bodies(scene: Scene, material: str, levels: Mapping[str, Floats]) -> set[Factors]:
+    painted = (n for n, emitter in enumerate(scene.emitters) if emitter.material == material and painted_factors(scene, n))
+    return {factors for index in painted for factors in combinations_of(scene, index, levels)}
+
+
+def _steps(low: float, high: float, count: int) -> Floats:
+    if low == high:
+        return np.array([low])
+    if count == 1:
+        return np.array([(low * high) ** 0.5 if low > 0.0 else 0.5 * (low + high)])
+    return np.geomspace(low, high, count) if low > 0.0 else np.linspace(low, high, count)

@@ -1,0 +1,17 @@
+"""Names of attributes for formats that know only plain words."""
+
+import re
+from collections.abc import Iterable
+
+
+def plain_names(names: Iterable[str]) -> dict[str, str]:
+    """Each name with all but ASCII letters, digits and _ replaced by _; where two would be the same, the later one gets a number."""
+    plain: dict[str, str] = {}
+    for name in names:
+        wanted = re.sub(r"\W", "_", name, flags=re.ASCII)
+        taken, number = set(plain.values()), 2
+        while wanted in taken:
+            wanted = f"{wanted}_{number}"
+            number += 1
+        plain[name] = wanted
+    return plain
