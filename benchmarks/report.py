@@ -276,10 +276,11 @@ def geometry_section(results: Results) -> str:
         for group in results["geometry"]
         for mesh in group["meshes"]
     ]  # fmt: skip
+    cells = results["geometry"][0]["cells"]
     text = (
-        f"## Meshes that collide\n\nMilliseconds to prepare a torus on a grid with {results['geometry'][0]['cells']} cells along its longest "
-        "side, the least of several tries. At rest: everything from the mesh to its sampled distance, once for a scene. Deforming: one "
-        "pose, from new vertices to the distance, normal and velocity at the nodes of all blocks near it.\n\n"
+        f"## Meshes that collide\n\nMilliseconds to prepare a torus on a grid with {cells} cells along its longest side, the least of "
+        "several tries. At rest: everything from the mesh to its sampled distance, once for a scene. Deforming: one pose, from new "
+        "vertices to the distance, normal and velocity at the nodes of all blocks near it.\n\n"
     )
     return text + table(("mesh", "threads", "triangles", "points", "wall, ms", "CPU, ms"), rows)
 
