@@ -9,7 +9,7 @@ from .programs import rounds_of
 from .roofline import BYTES, FLOPS
 from .rounds import LEAST_BUSY, Spread, Summary, rate, spread, summary
 
-PARTS = ("block", "roofline", "scenes", "scaling", "variants", "start_up")
+PARTS = ("block", "roofline", "scenes", "scaling", "variants", "geometry", "start_up")
 Results = dict[str, Any]
 
 INTRODUCTION = """\
@@ -72,7 +72,8 @@ def page(results: Results) -> str:
     """The page; parts that were not measured are left out."""
     sections: dict[str, Callable[[Results], str]] = {
         "machine": machine_section, "block": block_section, "roofline": roofline_section, "scenes": scenes_section,
-        "scaling": scaling_section, "variants": variants_section, "start_up": start_up_section,
+        "scaling": scaling_section, "variants": variants_section, "geometry": geometry_section,
+        "start_up": start_up_section,
     }  # fmt: skip
     text = [INTRODUCTION.format(least=LEAST_BUSY)]
     text += [write_section(results) for name, write_section in sections.items() if results.get(name)]
@@ -264,6 +265,24 @@ def variants_section(results: Results) -> str:
     )
     head = ("law", "setting", "state, B / particle", "copy, B / particle", "provenance, B / particle", "grid, B / block")
     return text + table(head, memory, 2)
+
+
+def geometry_section(results: Results) -> str:
+    rows = [
+        [
+            mesh["mesh"], str(group["threads"]), f"{mesh['triangles']:,}", f"{mesh['points']:,}", f"{1e3 * mesh['wall']:.0f}",
+            f"{1e3 * mesh['cpu']:.0f}",
+        ]
+        for group in results["geometry"]
+        for mesh in group["meshes"]
+    ]  # fmt: skip
+    cells = results["geometry"][0]["cells"]
+    text = (
+        f"## Meshes that collide\n\nMilliseconds to prepare a torus on a grid with {cells} cells along its longest side, the least of "
+        "several tries. At rest: everything from the mesh to its sampled distance, once for a scene. Deforming: one pose, from new "
+        "vertices to the distance, normal and velocity at the nodes of all blocks near it.\n\n"
+    )
+    return text + table(("mesh", "threads", "triangles", "points", "wall, ms", "CPU, ms"), rows)
 
 
 def start_up_section(results: Results) -> str:

@@ -132,12 +132,19 @@ def measure_start_up(effort: Effort) -> Results:
         yield start_up.measure(name, max(effort.threads), effort.starts)
 
 
+def measure_geometry(effort: Effort) -> Results:
+    """What meshes cost before and while they collide."""
+    for threads in effort.threads:
+        yield ask("benchmarks.geometry", str(threads))
+
+
 PARTS: dict[str, Callable[[Effort], Results]] = {
     "block": measure_block,
     "roofline": measure_roofline,
     "scenes": measure_scenes,
     "scaling": measure_scaling,
     "variants": measure_variants,
+    "geometry": measure_geometry,
     "start_up": measure_start_up,
 }
 

@@ -41,7 +41,7 @@ class DeformingObstacle:
         self.friction = collider.friction
         self.rigid = np.zeros(9)
         self._motion = collider.motion
-        self._fps = scene.time.fps
+        self._frame_rate = 1.0 / scene.time.frame_seconds
         self._spacing = scene.solver.grid_spacing
         self._is_plane = scene.solver.dimension == 2
         self._corners = CORNERS[scene.solver.dimension]
@@ -63,7 +63,7 @@ class DeformingObstacle:
         """Take the pose and the velocities of a moment, in frames."""
         self._frame = frame
         between = interval(self._motion, frame)[:2]
-        self._vertices, velocities = vertices_at(self._motion, frame, self._fps)
+        self._vertices, velocities = vertices_at(self._motion, frame, self._frame_rate)
         if between != self._interval:
             self._interval, self._velocities = between, velocities
             self._speeds = np.linalg.norm(velocities[:, [0, 2]] if self._is_plane else velocities, axis=1)
@@ -77,7 +77,7 @@ class DeformingObstacle:
 
     def speed(self, near: Ints) -> float:
         """The greatest speed [m/s] of the vertices that may come near the particles within a frame; `near` is not needed."""
-        reach = self._speeds / self._fps + BLOCK * self._spacing
+        reach = self._speeds / self._frame_rate + BLOCK * self._spacing
         is_near = np.ones(len(reach), np.bool_)
         for axis in (0, 2) if self._is_plane else range(3):
             place = self._vertices[:, axis]
@@ -86,7 +86,7 @@ class DeformingObstacle:
 
     def measure(self, number: int, keys: Ints, coordinates: Ints) -> Field:
         """The distance and the velocity at the nodes of those blocks that are near, for the obstacle number `number`."""
-        passed = (self._frame - self._measured_at) / self._fps
+        passed = (self._frame - self._measured_at) / self._frame_rate
         if self._field is None or self._keys is not keys or abs(passed) * self._speeds.max() > MOST_WAY * self._spacing:
             self._field = self._measured(number, keys, coordinates)
             self._keys, self._measured_at = keys, self._frame

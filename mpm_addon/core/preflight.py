@@ -16,6 +16,7 @@ from .geometry.outline import Outline
 from .geometry.rotation import Floats
 from .geometry.section import section_of
 from .geometry.shapes import Mesh, Points
+from .geometry.thickness import is_solid, thickening
 
 # Thinner than this, matter has no inside to deform, and a collider no inside to push from [cells].
 THINNEST = 2.0
@@ -26,8 +27,6 @@ LARGEST_SHARE_OF_MEMORY = 0.8
 LARGEST_SHARE_OF_DISK = 0.9
 LONGEST_HOURS = 6.0
 
-# Openings above this share of a collider's own surface are meant to be open; see `geometry.distance`.
-_LARGEST_CAPPED_OPENING = 0.1
 _DEPTHS = 8
 _SURFACE_POINTS = 2000
 _INSIDE_POINTS = 20_000
@@ -133,7 +132,7 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
             continue
         is_emitter = isinstance(item, Emitter)
         words = f"it is {thickness:.2g} m thin, {thickness / spacing:.2g} cells of {spacing:g} m"
-        added = 0.0 if is_emitter else _thickening(shape, spacing)
+        added = 0.0 if is_emitter else thickening(shape, spacing)
         if added > 0.0:
             words += f", and matter meets it as if it were {added:.2g} m thicker"
         remedy = f"use at least {THINNEST:g} cells: a grid_spacing of at most {thickness / THINNEST:.2g} m, or make it thicker."
@@ -142,14 +141,7 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
 
 def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
     """Whether an inside counts; an open mesh as a collider blocks as a sheet."""
-    return isinstance(item, Emitter) or not isinstance(shape, Mesh | Outline) or shape.opening() <= _LARGEST_CAPPED_OPENING
-
-
-def _thickening(shape: Shape, spacing: float) -> float:
-    """How much thicker a collider's closed mesh is met than it is [m]; see `geometry.distance`."""
-    if isinstance(shape, Mesh):
-        return max(0.0, spacing - 2.0 * shape.volume() / shape.area())
-    return max(0.0, spacing - 2.0 * shape.volume() / shape.length()) if isinstance(shape, Outline) else 0.0
+    return isinstance(item, Emitter) or not isinstance(shape, Mesh | Outline) or is_solid(shape)
 
 
 def _thickness(shape: Shape, limit: float) -> float:

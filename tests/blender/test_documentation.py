@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import session
+from mpm_addon.blender import preflight, session
 from mpm_addon.blender.extract import extract_scene
 
 from .scenes import add_mesh
@@ -19,12 +19,23 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "blender.md"
 def test_the_script_of_the_page_runs(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("Cube", "Suzanne", "Plane", "Box"):
         add_mesh(bpy, name)
+    add_mesh(bpy, "MPM Particles")
     bakes: list[dict[str, Any]] = []
+    checks: list[dict[str, Any]] = []
+
+    def check(_context: Any, **options: Any) -> dict[str, Any]:
+        checks.append(options)
+        return {"warnings": []}
+
+    monkeypatch.setattr(preflight, "check", check)
     monkeypatch.setattr(session, "bake", lambda _context, **options: bakes.append(options) or [])
     script = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     exec(compile(script, str(PAGE), "exec"), {})
     assert bakes == [{"object_name": "", "cache": "//cache_test", "restart": True}]
+    assert checks == [{"object_name": "", "probe": True}]
     scene = extract_scene(bpy.context)
+    assert (scene.time.time_scale, scene.time.subframes) == (0.5, 1)
+    assert bpy.data.objects["MPM Particles"].animation_data.action is not None
     assert [emitter.material for emitter in scene.emitters] == ["powder_snow", "Suzanne (custom)"]
     assert scene.colliders[0].surface == "sticky"
     assert scene.domain.sides["z_max"].surface == "open"

@@ -8,11 +8,12 @@ import pytest
 
 from mpm_addon.core import simulate
 from mpm_addon.core.animation import Motion
+from mpm_addon.core.deforming_obstacle import DeformingObstacle
 from mpm_addon.core.description import Collider, Emitter, Scene, Time
 from mpm_addon.core.emission import emit, moments
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.estimate import estimate
-from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.geometry.shapes import SHAPES, Mesh
 from mpm_addon.core.obstacle import Obstacle
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.simulation import Simulation
@@ -70,6 +71,18 @@ def test_a_collider_moves_faster_in_slow_motion() -> None:
         obstacle.move_to(3.5)
         assert obstacle.rigid[0] == pytest.approx(0.05 * 20.0 / time_scale)
         assert obstacle.rigid[6] == pytest.approx(0.125)
+
+
+def test_a_deforming_collider_moves_faster_in_slow_motion() -> None:
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    mesh = Mesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
+    motion = Motion(np.array([1.0, 11.0]), vertices=np.array([corners, corners + np.array([0.5, 0.0, 0.0])]))
+    pusher = Collider("pusher", mesh, motion=motion)
+    described = scene(Emitter("a", box((2.0, 0.0, 0.0), 0.2), "water"), materials=WATER, colliders=(pusher,), fps=20.0)
+    for time_scale in (1.0, 0.25):
+        obstacle = DeformingObstacle(pusher, with_time(described, time_scale=time_scale))
+        obstacle.move_to(3.5)
+        assert obstacle._velocities == pytest.approx(np.tile([0.05 * 20.0 / time_scale, 0.0, 0.0], (4, 1)))
 
 
 @pytest.mark.parametrize("time_scale", [1.0, 0.25, 2.0])

@@ -41,13 +41,13 @@ def velocity_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats
     return _between(start, end, share), (end[:3, 3] - start[:3, 3]) * rate, turn * rate
 
 
-def vertices_at(motion: Motion, frame: float, fps: float) -> tuple[Floats, Floats]:
+def vertices_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats, Floats]:
     """Where the vertices of a deforming mesh are at a (fractional) frame, and how they move from there on.
 
     Args:
         motion: a `Motion` with `frames` (k,) and `vertices` (k, n, 3).
         frame: frame number; at a given frame the velocity is that of the interval which begins there.
-        fps: frames per second [1/s].
+        frame_rate: frames in a second of simulated time [1/s].
 
     Returns:
         positions [m] (n, 3), velocities [m/s] (n, 3): what moves them to their places at the next given frame.
@@ -58,7 +58,7 @@ def vertices_at(motion: Motion, frame: float, fps: float) -> tuple[Floats, Float
     start, end = (np.asarray(motion.vertices[number], dtype=np.float64) for number in (first, second))
     if first == second:
         return start, np.zeros_like(start)
-    rate = fps / float(motion.frames[second] - motion.frames[first])
+    rate = frame_rate / float(motion.frames[second] - motion.frames[first])
     return (1.0 - share) * start + share * end, (end - start) * rate
 
 

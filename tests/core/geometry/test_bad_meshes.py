@@ -182,9 +182,10 @@ def test_shapes_are_declared_without_loading_numba():
         "from mpm_addon.core.description import Emitter, Collider\n"
         "from mpm_addon.core.geometry.shapes import SHAPES, Mesh\n"
         "from mpm_addon.core.geometry.motion import pose_at\n"
+        "from mpm_addon.core.geometry.thickness import thickening\n"
         "v = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])\n"
         "mesh = Mesh(v, [[0, 2, 1], [0, 1, 3], [0, 3, 2]])\n"
-        "Emitter('A', mesh, 'water'); Collider('B', mesh); mesh.volume(); mesh.bounds()\n"
+        "Emitter('A', mesh, 'water'); Collider('B', mesh); mesh.volume(); mesh.bounds(); thickening(mesh, 0.1)\n"
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
