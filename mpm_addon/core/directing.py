@@ -41,6 +41,7 @@ class Director:
         self._max_speed: float | None = None
         self._is_limited = value_at(self._solver, "max_speed", float(scene.time.frame_start)) is not None
         self._stiffening = 1.0
+        self._take_solver(float(scene.time.frame_start))
         self.move_to(float(scene.time.frame_start))
 
     def compile(self) -> None:
@@ -57,14 +58,18 @@ class Director:
 
     def move_to(self, frame: float) -> None:
         """Take the values of a moment, in frames."""
-        x, y, z = value_at(self._solver, "gravity", frame)
-        self.gravity[:] = np.tile([x, y if self._solver.dimension == 3 else 0.0, z, 0.0], BLOCK)
-        self._max_speed = value_at(self._solver, "max_speed", frame)
+        if self._solver.animation is not None:
+            self._take_solver(frame)
         self._stiffening = 1.0
         for number, course in self._animated.items():
             self._stiffening = max(self._stiffening, course.stiffening(frame))
             self._bodies[number] = course.body_at(frame)
         self.forces.move_to(frame)
+
+    def _take_solver(self, frame: float) -> None:
+        x, y, z = value_at(self._solver, "gravity", frame)
+        self.gravity[:] = np.tile([x, y if self._solver.dimension == 3 else 0.0, z, 0.0], BLOCK)
+        self._max_speed = value_at(self._solver, "max_speed", frame)
 
     def survey(self) -> None:
         """Look at the forces around the particles as they lie after a sort."""

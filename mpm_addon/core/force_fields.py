@@ -22,7 +22,7 @@ class ForceFields:
 
     Attributes:
         acceleration: a bound on what they do to matter, without drag [m/s^2].
-        frequency: the greatest angular frequency of a harmonic field [rad/s].
+        frequency: the angular frequency of all harmonic fields together [rad/s].
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -33,6 +33,8 @@ class ForceFields:
         self._is_plane = scene.solver.dimension == 2
         self._rows = np.zeros((0, FIELD_SIZE))
         self._frame = 0
+        # what neither moves nor changes is asked once
+        self._is_known = False
         self._extremes = np.zeros(PIECE_COUNT)
 
     def compile(self, store: ParticleStore) -> None:
@@ -44,13 +46,14 @@ class ForceFields:
 
     def move_to(self, frame: float) -> None:
         """Take the poses and values of a moment, in frames."""
-        if not self._forces:
+        self._frame = math.floor(frame)
+        if self._is_known:
             return
+        self._is_known = all(force.motion is None and force.animation is None for force in self._forces)
         acting = [force for force in self._forces if value_at(force, "enabled", frame)]
         self._rows = np.array([field_row(force, frame, is_plane=self._is_plane) for force in acting]).reshape(-1, FIELD_SIZE)
-        self._frame = math.floor(frame)
         stiffness = [abs(value_at(force, "strength", frame)) for force in acting if force.kind == "harmonic"]
-        self.frequency = math.sqrt(max(stiffness, default=0.0))
+        self.frequency = math.sqrt(sum(stiffness))
 
     def survey(self, store: ParticleStore) -> None:
         """Find how strong the fields are around the particles, before anything is at the nodes."""

@@ -179,6 +179,8 @@ class Pins:
     def move_to(self, frame: float) -> None:
         """Take the values of a moment, in frames."""
         self._frame = frame
+        if not self._is_used:
+            return
         for number, emitter in enumerate(self._emitters):
             self._goals[number] = value_at(emitter, "goal", frame)
             self._frequencies[number] = 2.0 * math.pi * value_at(emitter, "goal_frequency", frame)

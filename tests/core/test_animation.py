@@ -23,7 +23,8 @@ def keys(**values: Any) -> Animation:
 
 
 def block(**rest: Any) -> Scene:
-    emitter = Emitter("block", box((0.0, 0.0, 0.0), 0.2), "neo_hookean", velocity=rest.pop("velocity", (0.0, 0.0, 0.0)), **LATTICE)
+    spread = rest.pop("velocity_spread", 0.0)
+    emitter = Emitter("block", box((0.0, 0.0, 0.0), 0.2), "neo_hookean", velocity_spread=spread, **LATTICE)
     return scene(emitter, materials=(material("neo_hookean"),), **rest)
 
 
@@ -40,13 +41,15 @@ def test_keyframed_gravity_is_that_of_every_moment() -> None:
 @pytest.mark.parametrize(("transfer", "dimension"), [("apic", 3), ("flip", 3), ("apic", 2)])
 def test_nothing_is_faster_than_the_limit(transfer: str, dimension: int) -> None:
     wind = Force("wind", kind="wind", strength=400.0, direction=(1.0, 0.0, 1.0))
-    frames = list(simulate(block(max_speed=3.0, forces=(wind,), frames=5, transfer=transfer, dimension=dimension)))
-    for frame in frames:
+    # FLIP keeps for long what particles have beyond the velocity of the grid
+    given: dict[str, Any] = {"forces": (wind,), "frames": 5, "transfer": transfer, "dimension": dimension, "velocity_spread": 0.5}
+    frames = list(simulate(block(max_speed=3.0, **given)))
+    for frame in frames[1:]:
         assert np.linalg.norm(frame.velocity.astype(np.float64), axis=1).max() <= 3.0
-    assert np.linalg.norm(frames[-1].velocity, axis=1).min() > 2.99
+    assert np.linalg.norm(frames[-1].velocity.mean(axis=0)) > 2.9
     moved = np.linalg.norm(frames[4].position.astype(np.float64) - frames[3].position, axis=1)
     assert moved.max() <= 3.0 / 24.0 + 1e-6
-    *_, free = simulate(block(forces=(wind,), frames=5, transfer=transfer, dimension=dimension))
+    *_, free = simulate(block(**given))
     assert np.linalg.norm(free.velocity, axis=1).min() > 60.0
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -104,12 +105,14 @@ def turning(dimension: int = 3) -> Motion:
     return Motion(frames, matrices=poses)
 
 
-@pytest.mark.parametrize("dimension", [3, 2])
-def test_what_is_held_follows_a_motion_and_takes_along_what_hangs_on_it(dimension: int) -> None:
+@pytest.mark.parametrize(
+    ("dimension", "scheme"), [(3, {}), (2, {}), (3, {"kernel": "cubic"}), (2, {"kernel": "cubic"}), (3, {"transfer": "flip"})]
+)
+def test_what_is_held_follows_a_motion_and_takes_along_what_hangs_on_it(dimension: int, scheme: dict[str, Any]) -> None:
     motion = turning(dimension)
     top = held(box((0.0, 0.0, 0.1), 0.2), motion=motion)
     bar = Emitter("bar", box((0.0, 0.0, -0.1), 0.2), "corotated", **LATTICE)
-    frames = list(simulate(jelly(top, bar, young_modulus=1e6, frames=11, dimension=dimension)))
+    frames = list(simulate(jelly(top, bar, young_modulus=1e6, frames=11, dimension=dimension, **scheme)))
     start = of(frames[0], 0)
     for frame in frames:
         pose = pose_at(motion, frame.number)
@@ -177,6 +180,22 @@ def swinging() -> Scene:
     top = held(box((0.0, 0.0, 0.1), 0.2), motion=turning())
     bar = held(box((0.0, 0.0, -0.2), (0.2, 0.2, 0.4)), goal=0.3, goal_frequency=3.0, motion=turning())
     return jelly(top, Emitter(**{**vars(bar), "name": "bar"}), frames=7)
+
+
+def test_a_painted_factor_on_the_goal_is_that_of_each_particle() -> None:
+    """Half of the particles with a factor of 1 stay, the others fall."""
+    half = jelly(held(box((0.0, 0.0, 0.0), (0.6, 0.2, 0.2))), young_modulus=10.0, frames=5)
+    simulation = Simulation(half)
+    add = simulation._stepper.pins.add
+
+    def painted(batch: Any, first_id: int, frame: float) -> None:
+        add(SimpleNamespace(**vars(batch), goal=(batch.position[:, 0] > 0.0).astype(float)), first_id, frame)  # type: ignore[arg-type]
+
+    simulation._stepper.pins.add = painted  # type: ignore[method-assign]
+    first, *_, last = simulation.frames()
+    fallen = first.position[:, 2] - last.position[:, 2]
+    assert np.abs(fallen[first.position[:, 0] > 0.0]).max() < 1e-3 * SPACING
+    assert fallen[first.position[:, 0] < -0.15].min() > 0.8 * 0.5 * 9.81 * (4.0 / 24.0) ** 2
 
 
 def test_threads_and_interruptions_change_no_byte() -> None:

@@ -76,6 +76,18 @@ def test_a_moving_outflow_sweeps_up_what_rests() -> None:
     assert counts[1] == counts[0] > 0 and counts[2] == 0
 
 
+@pytest.mark.parametrize("angle", [-3.0, 3.0])
+def test_a_blade_that_turns_takes_what_lies_on_its_arc_and_nothing_else(angle: float) -> None:
+    """Half a turn within a frame: the straight way from start to end, seen from the blade, passes beside it."""
+    poses = np.tile(np.eye(4), (2, 1, 1))
+    poses[1, :3, :3] = rotation_matrix(np.array([0.0, angle, 0.0]))
+    shape = SHAPES["box"](center=(0.6, 0.0, 0.0), size=(0.8, 2.0, 0.001))
+    blade = Outflow("blade", shape, motion=Motion(np.array([2.0, 3.0]), matrices=poses))
+    *_, last = simulate(falling(blade, speed=0.0, frames=4))
+    assert (last.statistics.particles == 0) == (angle < 0.0)
+    assert last.statistics.particles in (0, 512)
+
+
 def test_an_outflow_that_is_not_enabled_takes_nothing_until_it_is() -> None:
     flag = Animation(np.array([1.0, 3.0]), {"enabled": np.array([0.0, 1.0])})
     drain = slab(2.0, animation=flag)
