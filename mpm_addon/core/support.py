@@ -2,6 +2,7 @@
 
 from .description import Scene
 from .errors import SceneError
+from .geometry.solid import solid_properties
 
 
 def refuse_unsupported(scene: Scene) -> None:
@@ -12,9 +13,7 @@ def refuse_unsupported(scene: Scene) -> None:
     """
     for collider in scene.colliders:
         if collider.dynamic:
-            raise SceneError(f'Collider "{collider.name}": dynamic is not computed yet; leave it out.')
-        if collider.animation is not None:
-            raise SceneError(f'Collider "{collider.name}": animation is not computed yet; leave it out.')
+            solid_properties(collider.shape, f'Collider "{collider.name}"', scene.solver.dimension)
     for emitter in scene.emitters:
         subject = f'Emitter "{emitter.name}"'
         for name in ("motion", "animation", "painting", "flow_rate"):

@@ -122,7 +122,10 @@ def _on_triangles(vertices: Floats, triangles: Integers, spacing: float) -> Floa
         is_within = i + j <= count
         shares = np.column_stack([i, j, count - i - j])[is_within] / count
         found.append(np.einsum("sk,tkx->tsx", shares, corners[parts == count]).reshape(-1, 3))
-    return np.concatenate(found)
+    points = np.concatenate(found)
+    # triangles share their edges
+    _, first = np.unique(np.round(points / (1e-6 * spacing)).astype(np.int64), axis=0, return_index=True)
+    return points[np.sort(first)]
 
 
 def _thinned(points: Floats, size: float) -> Floats:

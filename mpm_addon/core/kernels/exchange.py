@@ -1,9 +1,7 @@
-"""What a moving body and matter exchange: sums over nodes and particles in float64, block by block, in a fixed order.
+"""What a moving body and matter exchange: sums over nodes and particles in float64, in a fixed order.
 
-A block's sum has one order, and the caller adds the blocks up: results are the same on any number of threads.
+All of this is about the surface of a body: for so little, starting threads takes longer than what they save.
 """
-
-from numba import prange
 
 from .blocks import BLOCK, NODE
 from .compilation import kernel
@@ -41,7 +39,7 @@ def sum_block_momentum(node, coordinates, spacing, origin, sums):
         add_cross(sums, 3, mass, x, y, z, u, v, w)
 
 
-@kernel(parallel=True)
+@kernel
 def sum_momenta(nodes, blocks, node_blocks, spacing, origin, sums):
     """Sum m v [kg m/s] and m x × v [kg m^2/s] over the nodes of blocks.
 
@@ -51,7 +49,7 @@ def sum_momenta(nodes, blocks, node_blocks, spacing, origin, sums):
         origin: (3,) where x is counted from [m].
         sums: (k, 6) results, a row for each block.
     """
-    for index in prange(blocks.size):
+    for index in range(blocks.size):
         block = blocks[index]
         sum_block_momentum(nodes[block], node_blocks[block], spacing, origin, sums[index])
 
@@ -81,7 +79,7 @@ def sum_block_inertia(row, node, coordinates, distance, spacing, origin, sums):
         sums[9] += mass * z * x
 
 
-@kernel(parallel=True)
+@kernel
 def sum_inertia(nodes, blocks, node_blocks, distance, spacing, origin, sums):
     """Sum the mass of the nodes inside an obstacle or within a cell of it, and its first and second moments.
 
@@ -89,7 +87,7 @@ def sum_inertia(nodes, blocks, node_blocks, distance, spacing, origin, sums):
         blocks: (rows,) node block of each row, -1 where it does not exist now; distance: (rows, block nodes) [m].
         sums: (rows, 10) results: m, m x, m y, m z, m x^2, m y^2, m z^2, m x y, m y z, m z x, from `origin`.
     """
-    for row in prange(blocks.size):
+    for row in range(blocks.size):
         block = blocks[row]
         if block >= 0:
             sum_block_inertia(row, nodes[block], node_blocks[block], distance, spacing, origin, sums[row])
@@ -109,7 +107,7 @@ def move_foot(foot, blocks, node_blocks, distance, normal, rigid, spacing, feet)
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
 
 
-@kernel(parallel=True)
+@kernel
 def move_feet(count, blocks, node_blocks, distance, normal, rigid, spacing, feet):
     """Give the feet of one obstacle its velocity anew, where they are.
 
@@ -118,7 +116,7 @@ def move_feet(count, blocks, node_blocks, distance, normal, rigid, spacing, feet
         rigid: (9,) velocity of the origin [m/s], angular velocity [rad/s], origin [m].
         feet: see `Feet`; the velocities are results.
     """
-    for foot in prange(count):
+    for foot in range(count):
         move_foot(foot, blocks, node_blocks, distance, normal, rigid, spacing, feet)
 
 
@@ -138,7 +136,7 @@ def sum_block_moment(particles, begin, end, coordinates, spacing, origin, sums):
         add_cross(sums, 3, mass, x, y, z, u, v, w)
 
 
-@kernel(parallel=True)
+@kernel
 def sum_moments(particles, first, body_count, blocks, coordinates, spacing, origin, sums):
     """Sum m x [kg m] and m x × v [kg m^2/s] over the particles of blocks.
 
@@ -148,7 +146,7 @@ def sum_moments(particles, first, body_count, blocks, coordinates, spacing, orig
         origin: (3,) where x is counted from [m].
         sums: (k, 6) results, a row for each block.
     """
-    for index in prange(blocks.size):
+    for index in range(blocks.size):
         block = blocks[index]
         begin, end = first[block * body_count], first[(block + 1) * body_count]
         sum_block_moment(particles, begin, end, coordinates[block], spacing, origin, sums[index])
