@@ -17,7 +17,7 @@ from .particle_store import ParticleStore
 from .rigid_body import STATE_SIZE, RigidBody
 from .rigid_contact import Contacts, Surface, find_contacts, surface_of
 
-# how much of the first mismatch may be left, and how often the exchange is asked for
+# how much of the change of velocity may be left as a mismatch, and how often the exchange is asked for
 TOLERANCE = 0.02
 EVALUATIONS = 8
 # a mismatch that moves a body by less than this share of a cell in a step is none [cells]
@@ -130,7 +130,7 @@ class RigidBodies:
         unit = np.array([1.0] * 3 + [body.gyration] * 3)
         inverse = self._inverse(number)
         trial = before[number]
-        impulse, mismatch = np.zeros(6), np.zeros(6)
+        impulse, is_found = np.zeros(6), False
         solver: Broyden | None = None
         for evaluation in range(EVALUATIONS):
             if evaluation:
@@ -147,12 +147,13 @@ class RigidBodies:
                     touched = _matrix(group.touched_inertia(store, body.center))
                     known = np.linalg.inv(np.eye(6) + (unit[:, None] * weight) @ touched / unit)
                 solver = Broyden(known, mismatch)
-            if solver.is_done(mismatch, NEGLIGIBLE * self._spacing / dt):
+            change = float(np.linalg.norm(unit * (weight @ impulse)))
+            is_found = solver.is_done(mismatch, max(TOLERANCE * change, NEGLIGIBLE * self._spacing / dt))
+            if is_found:
                 break
             if evaluation < EVALUATIONS - 1:
                 trial = trial + solver.change(mismatch) / unit
         # where it did not find the end, it knows nothing worth keeping
-        is_found = solver is not None and solver.is_done(mismatch, NEGLIGIBLE * self._spacing / dt)
         self._inverses[number] = solver.inverse if solver is not None and is_found else None
         body.push(-impulse)
 

@@ -129,10 +129,13 @@ class Obstacle:
         """Where points (n, 3) of the shape are [m]."""
         return points @ self._matrix[:3, :3].T + self._matrix[:3, 3]
 
-    def turned(self, direction: Floats) -> Floats:
-        """Where a direction (3,) of the shape points, unit."""
-        turned = self._matrix[:3, :3] @ direction
-        return turned / np.linalg.norm(turned)
+    def turned(self, directions: Floats) -> Floats:
+        """Where unit directions (n, 3) of the shape point."""
+        return directions @ self._matrix[:3, :3].T / self.scale
+
+    def shape_distance(self, points: Floats) -> tuple[Floats, Floats]:
+        """The distance [m] of points (n, 3) in the shape's own coordinates, shape (n,), and its gradient (n, 3)."""
+        return self._query(np.ascontiguousarray(points))
 
     def velocity_at(self, points: Floats) -> Floats:
         """Its velocity at points (n, 3) [m/s]."""

@@ -19,6 +19,10 @@ from .obstacle import Floats, Ints, Obstacle
 SWEEPS = 200
 # the share of an overlap that a step takes back
 RECOVERY = 0.2
+# a point of a face meets what lies before the face, not what lies beside it: the greatest product of both normals
+FACING = -0.3
+# so much farther from the middle is a point outside a corner
+OUTSIDE = 1e-4
 # the friction of what holds matter, where its own is less
 STICKY_FRICTION = 1.0
 
@@ -79,6 +83,8 @@ class Surface:
         if len(points.points):
             self.middle = 0.5 * (points.points.min(axis=0) + points.points.max(axis=0))[None]
             self.radius = float(np.linalg.norm(points.points - self.middle, axis=1).max()) + points.radius
+        # a corner's is between those of its faces: just outside it is one
+        _, self._outward = obstacle.shape_distance(points.points + OUTSIDE * (points.points - self.middle))
 
     @property
     def friction(self) -> float:
@@ -92,15 +98,19 @@ class Surface:
             away = other.obstacle.distance(obstacle.world(self.middle))[0][0]
             if away > self.radius * scale + margin:
                 return np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
-        points = obstacle.world(mine.points)
+        points, outward = obstacle.world(mine.points), obstacle.turned(self._outward)
         if other.radius < math.inf:
             reach = other.radius * other.obstacle.scale + margin + mine.radius * scale
-            points = points[((points - other.obstacle.world(other.middle)) ** 2).sum(axis=1) < reach**2]
+            is_near = ((points - other.obstacle.world(other.middle)) ** 2).sum(axis=1) < reach**2
+            points, outward = points[is_near], outward[is_near]
         gap, normal = other.obstacle.distance(points)
+        if mine.radius == 0.0:
+            is_facing = (outward * normal).sum(axis=1) < FACING
+            points, gap, normal = points[is_facing], gap[is_facing], normal[is_facing]
         gap = gap - mine.radius * scale
         points = points - mine.radius * scale * normal
         if len(mine.rolls):
-            axis_points, axis = obstacle.world(mine.rolls), obstacle.turned(mine.axis)
+            axis_points, axis = obstacle.world(mine.rolls), obstacle.turned(mine.axis[None])[0]
             _, out = other.obstacle.distance(axis_points)
             across = out - (out @ axis)[:, None] * axis
             length = np.linalg.norm(across, axis=1)
