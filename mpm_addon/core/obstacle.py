@@ -17,6 +17,8 @@ from .kernels.feet import SEPARATE, SLIP, STICKY
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# so long is matter expelled by an obstacle that has appeared around it [frames]
+EXPULSION_FRAMES = 10.0
 SURFACE_NUMBERS = {"sticky": STICKY, "slip": SLIP, "separate": SEPARATE}
 _NODES = np.arange(BLOCK)
 # the nodes of a block, by dimension; in the plane they lie at its top, y = 0
@@ -71,7 +73,7 @@ class Obstacle:
         surface, friction: how matter meets it, see `kernels.contact`.
         rigid: (9,) velocity of its pivot [m/s], angular velocity [rad/s], pivot [m].
         is_moving: whether it ever moves, or comes and goes.
-        is_present: whether it is there; has_appeared: whether it was not there before.
+        is_present: whether it is there; is_expelling: whether it has come just now, and matter is to leave its inside.
         pivot: (3,); scale: its size over the shape's.
     """
 
@@ -83,7 +85,7 @@ class Obstacle:
         self.friction = collider.friction
         self.is_moving = collider.motion is not None or collider.dynamic or _is_animated(collider, "enabled")
         self.is_present = True
-        self.has_appeared = False
+        self.is_expelling = False
         self.pivot = np.zeros(3) if pivot is None else pivot
         self.rigid = np.concatenate([np.zeros(6), self.pivot])
         self.collider = collider
@@ -104,7 +106,10 @@ class Obstacle:
         if self.collider.animation is not None:
             self.friction = value_at(self.collider, "friction", frame)
             self.is_present = value_at(self.collider, "enabled", frame)
-            self.has_appeared = self.is_present and _was_absent(self.collider, frame)
+            self.is_expelling = self.is_present and frame - _appearance(self.collider, frame) < EXPULSION_FRAMES
+            # what held matter at once would hold what is to leave
+            kind = "separate" if self.is_expelling and self.collider.surface == "sticky" else self.collider.surface
+            self.surface = SURFACE_NUMBERS[kind]
 
     def move_to(self, frame: float) -> None:
         """Take the pose and velocity of a moment, in frames; a dynamic one's are given by `place`."""
@@ -173,12 +178,13 @@ class Obstacle:
         return distance * self.scale, normal @ self._matrix[:3, :3].T / self.scale
 
 
-def _was_absent(collider: Collider, frame: float) -> bool:
-    """Whether a collider was not enabled at any of its given frames before a moment."""
+def _appearance(collider: Collider, frame: float) -> float:
+    """The frame at which a collider that is enabled last became so; minus infinity for one that always was."""
     animation = collider.animation
     if animation is None or "enabled" not in animation.values:
-        return False
-    return bool((animation.values["enabled"][animation.frames <= frame] < 0.5).any())
+        return -math.inf
+    absent = np.flatnonzero((animation.values["enabled"] < 0.5) & (animation.frames <= frame))
+    return float(animation.frames[absent[-1] + 1]) if len(absent) else -math.inf
 
 
 def _is_animated(collider: Collider, name: str) -> bool:

@@ -21,13 +21,13 @@ from .kernels.exchange import move_feet, sum_inertia
 from .kernels.expulsion import expel_nodes
 from .kernels.reach import find_extents, mark_reached
 from .kernels.surface import AT_SURFACE, DEEP, Deep, find_surface, order_nodes, place_feet, room_for_feet
-from .obstacle import Floats, Ints, Obstacle, empty_field, joined_fields
+from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields
 from .particle_store import Layout, ParticleStore, places_of
 
 # so far beyond its block does a block's arena reach [cells]
 ARENA_MARGIN = 1.5
-# frames within which matter is out of an obstacle that has appeared around it
-EXPULSION_FRAMES = 5.0
+# matter is expelled so many times as fast as would be just in time
+EXPULSION_HASTE = 2.0
 # with fewer feet, starting threads takes longer than what they save
 PARALLEL_FEET = 8000
 
@@ -55,7 +55,7 @@ class ObstacleGroup:
         self._frictions = np.array([obstacle.friction for obstacle in obstacles])
         self._rigid = np.stack([obstacle.rigid for obstacle in obstacles])
         self._expulsion = np.zeros(len(obstacles))
-        self._expulsion_rate = scene.time.fps / EXPULSION_FRAMES
+        self._expulsion_rate = scene.time.fps * EXPULSION_HASTE / EXPULSION_FRAMES
         nothing = np.zeros(0, np.int64)
         self._seen = nothing
         self._layout: Layout | None = None
@@ -84,7 +84,7 @@ class ObstacleGroup:
         """Take the animated values of a moment, in frames."""
         for number, obstacle in enumerate(self.obstacles):
             obstacle.take_values(frame)
-            self._frictions[number] = obstacle.friction
+            self._frictions[number], self._surfaces[number] = obstacle.friction, obstacle.surface
 
     def move_to(self, frame: float) -> None:
         """Take the poses and velocities of a moment, in frames."""
@@ -122,7 +122,7 @@ class ObstacleGroup:
         find_surface(owners, self._blocks, self._row_of_block, layout.node_neighbours, self._reached, distance, places, holds_inside)
         self._place_feet(places, coordinates, store)
         for number, obstacle in enumerate(self.obstacles):
-            thickness = -distance[owners == number].min(initial=-self._spacing) if obstacle.has_appeared else 0.0
+            thickness = -distance[owners == number].min(initial=-self._spacing) if obstacle.is_expelling else 0.0
             self._expulsion[number] = self._expulsion_rate * thickness
         self._find_near_blocks(holds_inside, store)
 

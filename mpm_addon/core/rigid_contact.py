@@ -136,7 +136,8 @@ def find_contacts(bodies: list[Surface], others: list[Surface], margin: float) -
                 continue
             points, normals, gaps = body.near(other, margin)
             parts.append((body, other, points, normals, gaps))
-            if len(other.points.points):
+            # the point of a round body is exact on everything
+            if len(other.points.points) and body.points.radius == 0.0:
                 points, normals, gaps = other.near(body, margin)
                 # the body's own side of the gap, with the normal turned towards it
                 parts.append((body, other, points - gaps[:, None] * normals, -normals, gaps))

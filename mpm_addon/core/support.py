@@ -13,6 +13,8 @@ def refuse_unsupported(scene: Scene) -> None:
     """
     for collider in scene.colliders:
         if collider.dynamic:
+            if sum(other.dynamic and other.name == collider.name for other in scene.colliders) > 1:
+                raise SceneError(f'Collider "{collider.name}": two dynamic colliders have this name; give each one of its own.')
             solid_properties(collider.shape, f'Collider "{collider.name}"', scene.solver.dimension)
     for emitter in scene.emitters:
         subject = f'Emitter "{emitter.name}"'
