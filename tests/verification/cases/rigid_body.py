@@ -177,7 +177,7 @@ def pushed_by(kind: str, dimension: int) -> tuple[float, float]:
         else:
             poses[number, :3, :3] = euler_matrix((0.0, 30.0 if kind == "oblique" else 0.0, 0.0))
             poses[number, 0, 3] = -0.45 + speed * time
-    size = (1.2, 1.0, 0.15) if kind == "rotating" else (0.2, 1.0, 0.6)
+    size = (2.4, 1.0, 0.15) if kind == "rotating" else (0.2, 1.0, 0.6)
     box = Collider("box", SHAPES["box"](size=size), friction=0.2, motion=Motion(np.arange(frames, dtype=np.float64), poses))
     described = scene(
         Emitter("jelly", block((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2)), "corotated", **lattice(dimension)),
