@@ -133,7 +133,7 @@ def _obstacle_calls(
         (contact.meet_matter, (flat, deep, feet, colours, nothing, coordinates, normal, normal, numbers, frictions, rigid, 1.0, 0.0)),
         (contact.collide_feet, (flat, feet, colours, numbers, frictions)),
         (contact.fill_nodes, (flat, nothing, 0.0)),
-        (expulsion.expel_nodes, (nodes, nothing, nothing, coordinates, distance, normal, rigid, frictions, 0.0, 1.0)),
+        (expulsion.expel_nodes, (nodes, nothing, nothing, coordinates, distance, normal, normal, rigid, frictions, 0.0, 1.0)),
         (collision.count_pairs, (around, nowhere, holds_inside, nothing)),
         (collision.find_pairs, (nothing, nothing, around, holds_inside, pairs, distance, 1.0, nothing, distances, nowhere)),
         (

@@ -11,7 +11,7 @@ import numpy as np
 
 from .description import Scene
 from .kernels.exchange import sum_momenta, sum_moments
-from .obstacle import Floats
+from .obstacle import Floats, Obstacle
 from .obstacles import ObstacleGroup, is_ever_there
 from .particle_store import ParticleStore
 from .rigid_body import STATE_SIZE, RigidBody
@@ -31,7 +31,7 @@ class RigidBodies:
 
     Args:
         scene: the scene.
-        passive: the other obstacles.
+        passive: the other obstacles; bodies pass through those that deform.
         filling: see `ObstacleGroup`.
 
     Attributes:
@@ -44,7 +44,7 @@ class RigidBodies:
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
         self.groups = [ObstacleGroup([body.obstacle], scene, filling) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing
-        others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
+        others = [obstacle for group in passive for obstacle in group.obstacles if isinstance(obstacle, Obstacle)] if self.bodies else []
         self._others = [surface_of(obstacle, scene) for obstacle in others]
         self._surfaces: list[Surface] = [surface_of(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
         self._saved = self.state()

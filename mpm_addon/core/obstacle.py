@@ -63,32 +63,53 @@ def empty_field(dimension: int) -> Field:
     return Field(nothing, nothing, np.zeros((0, count)), np.zeros((0, count, 3)), np.zeros((0, count, 3)))
 
 
-class Obstacle:
+class AnimatedObstacle:
+    """What of a collider changes from frame to frame besides its pose.
+
+    Attributes:
+        name, collider: what it was made from.
+        surface, friction: how matter meets it, see `kernels.contact`.
+        is_present: whether it is there; is_expelling: whether it has come just now, and matter is to leave its inside.
+    """
+
+    def __init__(self, collider: Collider) -> None:
+        self.name = collider.name
+        self.collider = collider
+        self.surface = SURFACE_NUMBERS[collider.surface]
+        self.friction = collider.friction
+        self.is_present = True
+        self.is_expelling = False
+
+    def take_values(self, frame: float) -> None:
+        """Take the animated values of a moment, in frames."""
+        if self.collider.animation is not None:
+            self.friction = value_at(self.collider, "friction", frame)
+            self.is_present = value_at(self.collider, "enabled", frame)
+            self.is_expelling = self.is_present and frame - _appearance(self.collider, frame) < EXPULSION_FRAMES
+            # what held matter at once would hold what is to leave
+            kind = "separate" if self.is_expelling and self.collider.surface == "sticky" else self.collider.surface
+            self.surface = SURFACE_NUMBERS[kind]
+
+
+class Obstacle(AnimatedObstacle):
     """One collider or wall.
 
     Args:
         pivot: the point of the shape that velocities are given at, in its own coordinates [m]: a dynamic one's centre of mass.
 
     Attributes:
-        surface, friction: how matter meets it, see `kernels.contact`.
         rigid: (9,) velocity of its pivot [m/s], angular velocity [rad/s], pivot [m].
         is_moving: whether it ever moves, or comes and goes.
-        is_present: whether it is there; is_expelling: whether it has come just now, and matter is to leave its inside.
         pivot: (3,); scale: its size over the shape's.
     """
 
     is_deforming = False
 
     def __init__(self, collider: Collider, scene: Scene, pivot: Floats | None = None) -> None:
-        self.name = collider.name
-        self.surface = SURFACE_NUMBERS[collider.surface]
-        self.friction = collider.friction
+        super().__init__(collider)
         self.is_moving = collider.motion is not None or collider.dynamic or _is_animated(collider, "enabled")
-        self.is_present = True
-        self.is_expelling = False
         self.pivot = np.zeros(3) if pivot is None else pivot
         self.rigid = np.concatenate([np.zeros(6), self.pivot])
-        self.collider = collider
         self._spacing = scene.solver.grid_spacing
         self._motion = None if collider.dynamic else collider.motion
         self._frame_rate = 1.0 / scene.time.frame_seconds
@@ -100,16 +121,6 @@ class Obstacle:
         self._radius = float(np.linalg.norm(np.abs(shape.bounds() - self.pivot).max(axis=0)[axes]))
         self._matrix, self._inverse = np.eye(4), np.eye(3)
         self.scale = 1.0
-
-    def take_values(self, frame: float) -> None:
-        """Take the animated values of a moment, in frames."""
-        if self.collider.animation is not None:
-            self.friction = value_at(self.collider, "friction", frame)
-            self.is_present = value_at(self.collider, "enabled", frame)
-            self.is_expelling = self.is_present and frame - _appearance(self.collider, frame) < EXPULSION_FRAMES
-            # what held matter at once would hold what is to leave
-            kind = "separate" if self.is_expelling and self.collider.surface == "sticky" else self.collider.surface
-            self.surface = SURFACE_NUMBERS[kind]
 
     def move_to(self, frame: float) -> None:
         """Take the pose and velocity of a moment, in frames; a dynamic one's are given by `place`."""

@@ -217,7 +217,7 @@ class ObstacleGroup:
         if self._expulsion.any():
             expel_nodes(
                 store.nodes, self._field.owners, self._blocks, store.layout.node_coordinates, self._field.distance, self._field.normal,
-                self._rigid, self._expulsion, SINK, self._spacing,
+                self._field.velocity, self._rigid, self._expulsion, SINK, self._spacing,
             )  # fmt: skip
 
     def take_velocity(self, store: ParticleStore, velocity: Floats) -> None:

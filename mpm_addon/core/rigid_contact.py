@@ -53,7 +53,13 @@ class Contacts(NamedTuple):
         return moves
 
     def _solve(
-        self, velocities: Floats, inverse_mass: Floats, inverse_inertia: NDArray[np.float64], others: Floats, least: Floats, friction: Floats
+        self,
+        velocities: Floats,
+        inverse_mass: Floats,
+        inverse_inertia: NDArray[np.float64],
+        others: Floats,
+        least: Floats,
+        friction: Floats,
     ) -> None:
         solve_contacts(
             self.first, self.second, self.arms, self.normals, others, least, friction, inverse_mass, inverse_inertia,

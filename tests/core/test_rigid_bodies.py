@@ -30,7 +30,8 @@ def enabled(*values: float, frames: tuple[float, ...] = (1.0, 5.0)) -> Animation
 
 def rolling(frames: int = 8, **solver: Any) -> Scene:
     """Two bodies, one of them a mesh, fall on water and on each other."""
-    corners = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 0.3]]) + [-0.2, -0.1, 0.6]
+    corners = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 0.3]])
+    corners += np.array([-0.2, -0.1, 0.6])
     wedge = SHAPES["mesh"](corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
     colliders = (
         Collider("ball", SHAPES["sphere"](center=(0.0, 0.0, 0.45), radius=0.12), dynamic=True, density=300.0, friction=0.3),

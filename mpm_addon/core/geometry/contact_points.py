@@ -81,8 +81,8 @@ def _on_cylinder(cylinder: Cylinder, spacing: float) -> ContactPoints:
     count = max(_LEAST_RIM, math.ceil(2.0 * math.pi * cylinder.radius / spacing))
     angles = 2.0 * math.pi * np.arange(count) / count
     rim = np.column_stack([cylinder.radius * np.cos(angles), cylinder.radius * np.sin(angles), np.zeros(count)])
-    low, high = rim - [0.0, 0.0, half], rim + [0.0, 0.0, half]
-    vertices = np.concatenate([low, high, [[0.0, 0.0, -half], [0.0, 0.0, half]]])
+    up = np.array([[0.0, 0.0, half]])
+    vertices = np.concatenate([rim - up, rim + up, -up, up])
     here, following = np.arange(count), (np.arange(count) + 1) % count
     triangles = np.concatenate([
         np.column_stack([following, here, np.full(count, 2 * count)]),

@@ -7,7 +7,7 @@ from .blocks import BLOCK, NODE
 from .compilation import kernel
 from .node_lookup import node_of_place
 from .rows import MASS, POSITION, VELOCITY
-from .surface import obstacle_velocity
+from .surface import rigid_velocity
 
 
 @kernel
@@ -103,7 +103,7 @@ def move_foot(foot, blocks, node_blocks, distance, normal, rigid, spacing, feet)
     depth = -distance[row, place] / spacing
     ix, iy, iz = node_of_place(place, block_nodes)
     x, y, z = ix + depth * normal[row, place, 0], iy + depth * normal[row, place, 1], iz + depth * normal[row, place, 2]
-    u, v, w = obstacle_velocity(blocks[row], x, y, z, node_blocks, rigid, spacing)
+    u, v, w = rigid_velocity(node_blocks[blocks[row]], x, y, z, rigid, spacing)
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
 
 

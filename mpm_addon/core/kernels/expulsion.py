@@ -8,11 +8,11 @@ from numba import prange
 from .blocks import NODE
 from .compilation import kernel
 from .node_lookup import node_of_place
-from .surface import obstacle_velocity
+from .surface import rigid_velocity
 
 
 @kernel
-def expel_block(node, row, block, node_blocks, distance, normal, rigid, speed, depth, spacing):
+def expel_block(node, row, coordinates, distance, normal, velocity, rigid, speed, depth, spacing):
     """One row's part of `expel_nodes`."""
     block_nodes = distance.shape[1]
     for place in range(block_nodes):
@@ -20,7 +20,10 @@ def expel_block(node, row, block, node_blocks, distance, normal, rigid, speed, d
         if node[at + 3] == 0.0 or distance[row, place] > -depth * spacing:
             continue
         ix, iy, iz = node_of_place(place, block_nodes)
-        u, v, w = obstacle_velocity(block, ix, iy, iz, node_blocks, rigid, spacing)
+        if velocity.shape[0] > 0:
+            u, v, w = velocity[row, place]
+        else:
+            u, v, w = rigid_velocity(coordinates, ix, iy, iz, rigid, spacing)
         nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
         missing = speed - ((node[at] - u) * nx + (node[at + 1] - v) * ny + (node[at + 2] - w) * nz)
         if missing > 0.0:
@@ -30,14 +33,14 @@ def expel_block(node, row, block, node_blocks, distance, normal, rigid, speed, d
 
 
 @kernel(parallel=True)
-def expel_nodes(nodes, owners, blocks, node_blocks, distance, normal, rigid, speeds, depth, spacing):
+def expel_nodes(nodes, owners, blocks, node_blocks, distance, normal, velocity, rigid, speeds, depth, spacing):
     """Let matter at the nodes inside move outward with a speed at least.
 
     Obstacles act one after another, and no two rows of one obstacle share a block.
 
     Args:
         nodes: (node blocks, 4 * block nodes) velocity and mass; changed.
-        owners, blocks, node_blocks, distance, normal, rigid: see `contact.meet_matter`.
+        owners, blocks, node_blocks, distance, normal, velocity, rigid: see `contact.meet_matter`.
         speeds: (obstacles,) relative to the surface, 0 for none [m/s].
         depth: nodes that lie no deeper are left alone [cells].
     """
@@ -46,6 +49,5 @@ def expel_nodes(nodes, owners, blocks, node_blocks, distance, normal, rigid, spe
             continue
         for row in prange(owners.size):
             if owners[row] == owner and blocks[row] >= 0:
-                expel_block(
-                    nodes[blocks[row]], row, blocks[row], node_blocks, distance, normal, rigid[owner], speeds[owner], depth, spacing
-                )
+                block = blocks[row]
+                expel_block(nodes[block], row, node_blocks[block], distance, normal, velocity, rigid[owner], speeds[owner], depth, spacing)

@@ -28,7 +28,9 @@ EACH = pytest.mark.parametrize("shape", SOLIDS, ids=lambda shape: shape.kind)
 def sampled(shape: Any, dimension: int) -> tuple[np.ndarray, np.ndarray]:
     """Centre and inertia over the volume, by a lattice of points."""
     low, high = shape.bounds()
-    axes = [np.linspace(a, b, 160) if dimension == 3 or axis != 1 else np.zeros(1) for axis, (a, b) in enumerate(zip(low, high, strict=True))]
+    axes = [
+        np.linspace(a, b, 160) if dimension == 3 or axis != 1 else np.zeros(1) for axis, (a, b) in enumerate(zip(low, high, strict=True))
+    ]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     points = points[shape.signed_distance(points) < 0.0]
     arms = points - points.mean(axis=0)
@@ -66,7 +68,9 @@ def test_what_has_no_inside_has_no_mass() -> None:
     with pytest.raises(SceneError, match=r'^Collider "c": a plane has no end and no mass, so it cannot be dynamic; use a closed shape\.$'):
         solid_properties(SHAPES["plane"](), 'Collider "c"')
     bowl = SHAPES["mesh"](CUBE, CUBE_TRIANGLES[2:])
-    with pytest.raises(SceneError, match=r'^Collider "c": the mesh is open: its openings are 20% of its surface, .* may have 10%; close it'):
+    with pytest.raises(
+        SceneError, match=r'^Collider "c": the mesh is open: its openings are 20% of its surface, .* may have 10%; close it'
+    ):
         solid_properties(bowl, 'Collider "c"')
 
 
