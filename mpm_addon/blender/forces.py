@@ -83,8 +83,9 @@ def force_values(field: Any, weights: dict[str, float], scale_length: float, sub
         values["size"] = decimal(field.size) * scale_length
     if kind == "drag":
         values["strength"] = 0.0
-        values["linear_drag"] = decimal(field.linear_drag)
-        values["quadratic_drag"] = decimal(field.quadratic_drag) / scale_length
+        # Blender applies what it calls linear to the square of the velocity, and the other way round
+        values["linear_drag"] = decimal(field.quadratic_drag)
+        values["quadratic_drag"] = decimal(field.linear_drag) / scale_length
     if kind == "harmonic":
         values["rest_length"] = decimal(field.rest_length) * scale_length
         values["damping"] = decimal(field.harmonic_damping)

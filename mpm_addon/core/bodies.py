@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .description import Scene
-from .kernels import blocks, collision, contact, grid, output, reach, scatter, surface
+from .kernels import blocks, collision, contact, exchange, expulsion, grid, output, reach, rigid_contact, scatter, surface
 from .kernels.compilation import teach_generic_functions
 from .kernels.rows import MASS, STATE
 from .kernels.scheme import Scheme
@@ -92,7 +92,7 @@ def body_numbers(bodies: list[Body], material_index: int, combinations: Sequence
     return np.array([numbers[material_index, factors] for factors in combinations], np.int64)
 
 
-def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore, *, has_obstacles: bool) -> None:
+def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore, *, has_obstacles: bool, has_rigid: bool) -> None:
     """Compile, or load from disk, every kernel that a simulation of these bodies calls, by calling them with nothing to do."""
     teach_generic_functions()
     dtype, dimension = store.dtype, store.dimension
@@ -114,7 +114,11 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore, *,
     for body in bodies:
         calls.append((advance_particles, (body.constants, *passing, np.zeros((1, EXTREME_COUNT)))))
         calls.append((advance_material, (body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), np.zeros(3))))
-    for function, arguments in calls + (_obstacle_calls(table, layout.first, around, nodes, dimension) if has_obstacles else []):
+    if has_obstacles:
+        calls += _obstacle_calls(table, layout.first, around, nodes, dimension)
+    if has_rigid:
+        calls += _rigid_calls(table, layout.first, nodes, dimension)
+    for function, arguments in calls:
         function(*arguments)
     store.sort()
 
@@ -141,6 +145,7 @@ def _obstacle_calls(
         (contact.meet_matter, (flat, deep, feet, colours, nothing, coordinates, normal, normal, numbers, frictions, rigid, 1.0, 0.0)),
         (contact.collide_feet, (flat, feet, colours, numbers, frictions)),
         (contact.fill_nodes, (flat, nothing, 0.0)),
+        (expulsion.expel_nodes, (nodes, nothing, nothing, coordinates, distance, normal, normal, rigid, frictions, 0.0, 1.0)),
         (collision.count_pairs, (around, nowhere, holds_inside, nothing)),
         (collision.find_pairs, (nothing, nothing, around, holds_inside, pairs, distance, 1.0, nothing, distances, nowhere)),
         (
@@ -151,3 +156,23 @@ def _obstacle_calls(
             ),
         ),
     ]  # fmt: skip
+
+
+def _rigid_calls(
+    table: NDArray[Any], first: NDArray[np.int64], nodes: NDArray[Any], dimension: int
+) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
+    """The kernels that dynamic colliders need, each with nothing to do."""
+    nothing, coordinates, origin = np.zeros(0, np.int64), np.zeros((0, 3), np.int64), np.zeros(3)
+    distance, normal = np.zeros((0, blocks.BLOCK**dimension)), np.zeros((0, blocks.BLOCK**dimension, 3))
+    feet = surface.room_for_feet(0, 0, 0, nodes.dtype)
+    numbers, vectors, rows = np.zeros(0), np.zeros((0, 3)), np.zeros((0, 6))
+    return [
+        (exchange.sum_momenta, (nodes, nothing, coordinates, 1.0, origin, rows)),
+        (exchange.sum_inertia, (nodes, nothing, coordinates, distance, 1.0, origin, np.zeros((0, 10)))),
+        (exchange.move_feet, (0, nothing, coordinates, distance, normal, np.zeros(9), 1.0, feet)),
+        (exchange.sum_moments, (table, first, 1, nothing, coordinates, 1.0, origin, rows)),
+        (
+            rigid_contact.solve_contacts,
+            (nothing, nothing, rows, vectors, vectors, numbers, numbers, vectors, np.zeros((0, 3, 3)), rows, np.zeros((0, 4)), 0),
+        ),
+    ]

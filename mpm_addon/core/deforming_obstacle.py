@@ -12,7 +12,7 @@ from .geometry.deforming import DeformingMesh
 from .geometry.deforming_section import DeformingSection
 from .geometry.motion import interval, vertices_at
 from .kernels.blocks import BLOCK
-from .obstacle import CORNERS, EXACT_ERROR, SURFACE_NUMBERS, Field, Floats, Ints
+from .obstacle import CORNERS, EXACT_ERROR, AnimatedObstacle, Field, Floats, Ints, empty_field
 
 # measured anew when a vertex has moved so far [cells]
 MOST_WAY = 0.1
@@ -20,12 +20,10 @@ MOST_WAY = 0.1
 NEAR = 1.0 + MOST_WAY
 
 
-class DeformingObstacle:
+class DeformingObstacle(AnimatedObstacle):
     """One collider whose vertices move.
 
     Attributes:
-        collider: what it is made from.
-        surface, friction: how matter meets it, see `kernels.contact`.
         rigid: (9,) zeros: its velocity is in its field.
         is_moving, is_deforming: true.
     """
@@ -35,10 +33,7 @@ class DeformingObstacle:
 
     def __init__(self, collider: Collider, scene: Scene) -> None:
         assert collider.motion is not None and collider.motion.vertices is not None
-        self.collider = collider
-        self.name = collider.name
-        self.surface = SURFACE_NUMBERS[collider.surface]
-        self.friction = collider.friction
+        super().__init__(collider)
         self.rigid = np.zeros(9)
         self._motion = collider.motion
         self._frame_rate = 1.0 / scene.time.frame_seconds
@@ -77,6 +72,8 @@ class DeformingObstacle:
 
     def speed(self, near: Ints) -> float:
         """The greatest speed [m/s] of the vertices that may come near the particles within a frame; `near` is not needed."""
+        if not self.is_present:
+            return 0.0
         reach = self._speeds / self._frame_rate + BLOCK * self._spacing
         is_near = np.ones(len(reach), np.bool_)
         for axis in (0, 2) if self._is_plane else range(3):
@@ -86,6 +83,8 @@ class DeformingObstacle:
 
     def measure(self, number: int, keys: Ints, coordinates: Ints) -> Field:
         """The distance and the velocity at the nodes of those blocks that are near, for the obstacle number `number`."""
+        if not self.is_present:
+            return empty_field(2 if self._is_plane else 3)
         passed = (self._frame - self._measured_at) / self._frame_rate
         if self._field is None or self._keys is not keys or abs(passed) * self._speeds.max() > MOST_WAY * self._spacing:
             self._field = self._measured(number, keys, coordinates)

@@ -13,6 +13,7 @@ from .force_fields import ForceFields
 from .kernels.blocks import BLOCK
 from .kernels.forces import limit_nodes, limit_particles
 from .kernels.rows import VELOCITY
+from .laws.law import Law
 from .particle_store import ParticleStore
 from .time_step import Drive
 
@@ -36,8 +37,11 @@ class Director:
         self._store = store
         self._is_flip = scene.solver.transfer == "flip"
         animations = [material.animation for material in scene.materials.values()]
+        laws = [material.law for material in scene.materials.values()]
         courses = ((number, body, animations[body.material_index]) for number, body in enumerate(bodies))
-        self._animated = {number: _Course(body, animation) for number, body, animation in courses if animation is not None}
+        self._animated = {
+            number: _Course(body, laws[body.material_index], animation) for number, body, animation in courses if animation is not None
+        }
         self._max_speed: float | None = None
         self._is_limited = value_at(self._solver, "max_speed", float(scene.time.frame_start)) is not None
         self._stiffening = 1.0
@@ -101,16 +105,23 @@ class Director:
 class _Course:
     """A body whose material's parameters change."""
 
-    def __init__(self, body: Body, animation: Animation) -> None:
+    def __init__(self, body: Body, law: Law, animation: Animation) -> None:
         self._body = body
+        self._law = law
         self._animation = animation
         # the speed of a wave in undeformed matter when the speeds of the present state were taken, and now
         self._speed = 0.0
         self._speed_now = 0.0
 
     def body_at(self, frame: float) -> Body:
-        law = law_at(self._body.law, self._animation, frame)
+        law = self._law_at(frame)
         return replace(self._body, law=law, constants=law.constants(self._body.stiffness_scale, self._body.dimension))
+
+    def _law_at(self, frame: float) -> Law:
+        """The material's law of a moment, with the body's factors in it."""
+        factors = self._body.factors
+        law = law_at(self._law, self._animation, frame).scaled(factors.friction, factors.strength)
+        return replace(law, density=self._body.law.density)
 
     def begin(self, frame: float) -> None:
         # the last step before the frame was somewhere between it and the frame before
@@ -128,7 +139,7 @@ class _Course:
         self._speed = self._speed_now
 
     def _wave_speed(self, frame: float) -> float:
-        law = law_at(self._body.law, self._animation, frame)
+        law = self._law_at(frame)
         constants: Any = law.constants(self._body.stiffness_scale, self._body.dimension)
         wave_speed_squared: Any = type(law).wave_speed_squared  # type: ignore[attr-defined]
         return math.sqrt(float(wave_speed_squared(constants, 1.0, law.virgin_state)))

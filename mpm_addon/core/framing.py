@@ -77,6 +77,7 @@ def make_frame(
     deleted: int,
     substeps: int,
     step_seconds: float,
+    poses: Mapping[str, NDArray[np.float64]],
 ) -> Frame:
     """The frame that the present state shows at a moment; see `particles.frame_attributes`."""
     time = scene.time.seconds_at(moment.frame)
@@ -119,7 +120,7 @@ def make_frame(
         particles=len(slots), deleted=deleted, substeps=substeps, kinetic_energy=energy,
         momentum=(momentum[0], momentum[1], momentum[2]), mass=mass, step_seconds=step_seconds,
     )  # fmt: skip
-    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts)
+    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses)
 
 
 def _slots_by_id(store: ParticleStore, id_count: int) -> NDArray[np.int64]:

@@ -15,15 +15,19 @@ from .description import SIDES, Collider, Domain, Scene
 from .errors import SceneError
 from .geometry.shapes.plane import Plane
 from .kernels.blocks import ARENA
-from .kernels.collision import collide_particles, count_pairs, find_pairs
+from .kernels.collision import SINK, collide_particles, count_pairs, find_pairs
 from .kernels.contact import collide_feet, fill_nodes, meet_matter
+from .kernels.exchange import move_feet, sum_inertia
+from .kernels.expulsion import expel_nodes
 from .kernels.reach import find_extents, mark_reached
 from .kernels.surface import AT_SURFACE, DEEP, Deep, find_surface, order_nodes, place_feet, room_for_feet
-from .obstacle import Floats, Ints, Obstacle, empty_field, joined_fields
+from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields
 from .particle_store import Layout, ParticleStore, places_of
 
 # so far beyond its block does a block's arena reach [cells]
 ARENA_MARGIN = 1.5
+# matter is expelled so many times as fast as would be just in time
+EXPULSION_HASTE = 2.0
 # with fewer feet, starting threads takes longer than what they save
 PARALLEL_FEET = 8000
 
@@ -38,6 +42,7 @@ class ObstacleGroup:
 
     Attributes:
         is_moving: whether the obstacles move.
+        due: the blocks that `due_blocks` told last.
     """
 
     def __init__(self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, filling: float) -> None:
@@ -49,6 +54,8 @@ class ObstacleGroup:
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.friction for obstacle in obstacles])
         self._rigid = np.stack([obstacle.rigid for obstacle in obstacles])
+        self._expulsion = np.zeros(len(obstacles))
+        self._expulsion_rate = EXPULSION_HASTE / (EXPULSION_FRAMES * scene.time.frame_seconds)
         nothing = np.zeros(0, np.int64)
         self._seen = nothing
         self._layout: Layout | None = None
@@ -68,9 +75,16 @@ class ObstacleGroup:
         self._arenas = np.zeros((0, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
         self._is_near = np.zeros(0, np.bool_)
         self._is_due = self._is_near
+        self.due = nothing
         self._free_until = np.zeros(0)
         self._pushed = np.zeros(0)
         self._room = np.zeros(0)
+
+    def take_values(self, frame: float) -> None:
+        """Take the animated values of a moment, in frames."""
+        for number, obstacle in enumerate(self.obstacles):
+            obstacle.take_values(frame)
+            self._frictions[number], self._surfaces[number] = obstacle.friction, obstacle.surface
 
     def move_to(self, frame: float) -> None:
         """Take the poses and velocities of a moment, in frames."""
@@ -79,8 +93,8 @@ class ObstacleGroup:
             self._rigid[number] = obstacle.rigid
 
     def speed(self, store: ParticleStore) -> float:
-        """A bound on the obstacles' speed [m/s]."""
-        fastest = 0.0
+        """A bound on the speed of the obstacles, and of what they expel [m/s]."""
+        fastest = float(self._expulsion.max())
         for number, obstacle in enumerate(self.obstacles):
             near = self._blocks[self._field.owners == number]
             fastest = max(fastest, obstacle.speed(store.layout.node_coordinates[near]))
@@ -107,6 +121,9 @@ class ObstacleGroup:
             mark_reached(extents, layout.neighbours, self._reached)
         find_surface(owners, self._blocks, self._row_of_block, layout.node_neighbours, self._reached, distance, places, holds_inside)
         self._place_feet(places, coordinates, store)
+        for number, obstacle in enumerate(self.obstacles):
+            thickness = -distance[owners == number].min(initial=-self._spacing) if obstacle.is_expelling else 0.0
+            self._expulsion[number] = self._expulsion_rate * thickness
         self._find_near_blocks(holds_inside, store)
 
     def _measure(self, layout: Layout) -> None:
@@ -197,6 +214,34 @@ class ObstacleGroup:
         """Apply obstacles to the velocities at the nodes around their surfaces."""
         if self._found:
             collide_feet(store.nodes.reshape(-1), self._feet, self._colours, self._surfaces, self._frictions)
+        if self._expulsion.any():
+            expel_nodes(
+                store.nodes, self._field.owners, self._blocks, store.layout.node_coordinates, self._field.distance, self._field.normal,
+                self._field.velocity, self._rigid, self._expulsion, SINK, self._spacing,
+            )  # fmt: skip
+
+    def take_velocity(self, store: ParticleStore, velocity: Floats) -> None:
+        """Let the one obstacle of the group have another velocity of its pivot [m/s] and angular velocity [rad/s], (6,), where it is."""
+        self._rigid[0, :6] = velocity
+        move_feet(
+            self._foot_count, self._blocks, store.layout.node_coordinates, self._field.distance, self._field.normal, self._rigid[0],
+            self._spacing, self._feet,
+        )  # fmt: skip
+
+    def touched_blocks(self, store: ParticleStore) -> Ints:
+        """The node blocks whose nodes the obstacles may change."""
+        if not self._foot_count + len(self._deep.nodes):
+            return self._near[:0]
+        blocks = np.unique(store.layout.node_neighbours[self._blocks[self._blocks >= 0]])
+        return blocks[blocks >= 0]
+
+    def touched_inertia(self, store: ParticleStore, origin: Floats) -> Floats:
+        """The mass of the nodes inside or within a cell, and its moments about `origin` [m]; see `exchange.sum_inertia`; (10,)."""
+        sums = np.empty((len(self._blocks), 10))
+        sum_inertia(
+            store.nodes, self._blocks, store.layout.node_coordinates, self._field.distance, self._spacing, origin, sums
+        )  # fmt: skip
+        return sums.sum(axis=0)
 
     def fill(self, store: ParticleStore) -> None:
         """Count the nodes inside as filled, in the density that particles gather."""
@@ -207,7 +252,8 @@ class ObstacleGroup:
         """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""
         # beyond this a particle may come to lie beside its block's arena, which then does not tell what is near
         self._is_due = self._is_near & (self._free_until < drift) if drift <= ARENA_MARGIN else np.ones_like(self._is_near)
-        return self._near[np.logical_or.reduceat(self._is_due, self._pair_first[:-1])] if len(self._near) else self._near
+        self.due = self._near[np.logical_or.reduceat(self._is_due, self._pair_first[:-1])] if len(self._near) else self._near
+        return self.due
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
         """Push out the particles of the due blocks that came in during a step.
@@ -232,9 +278,8 @@ class ObstacleGroup:
 
 
 def obstacles_of(scene: Scene, filling: float) -> list[ObstacleGroup]:
-    """The scene's colliders and the closed sides of its domain: the fixed ones, the rigid ones that move, and the deforming ones."""
-    colliders = (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)
-    obstacles = [_obstacle(collider, scene) for collider in colliders]
+    """The scene's colliders but the dynamic ones, and the closed sides of its domain: fixed, rigid and moving, and deforming ones."""
+    obstacles = [_obstacle(collider, scene) for collider in _passive_colliders(scene)]
     kinds = ((False, False), (True, False), (True, True))
     groups = ([each for each in obstacles if (each.is_moving, each.is_deforming) == kind] for kind in kinds)
     return [ObstacleGroup(group, scene, filling) for group in groups if group]
@@ -243,6 +288,18 @@ def obstacles_of(scene: Scene, filling: float) -> list[ObstacleGroup]:
 def _obstacle(collider: Collider, scene: Scene) -> Obstacle | DeformingObstacle:
     deforms = collider.motion is not None and collider.motion.vertices is not None
     return DeformingObstacle(collider, scene) if deforms else Obstacle(collider, scene)
+
+
+def _passive_colliders(scene: Scene) -> list[Collider]:
+    """The closed sides of the domain and the colliders that nothing moves but their motion; those that are never there left out."""
+    colliders = (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)
+    return [collider for collider in colliders if not collider.dynamic and is_ever_there(collider)]
+
+
+def is_ever_there(collider: Collider) -> bool:
+    """Whether a collider is enabled at any time."""
+    animation = collider.animation
+    return bool(animation.values["enabled"].any()) if animation and "enabled" in animation.values else collider.enabled
 
 
 def _walls(domain: Domain, dimension: int) -> list[Collider]:

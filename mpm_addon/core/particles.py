@@ -99,6 +99,7 @@ class Frame:
         arrays: attribute name -> array (n,) or (n, components); see `frame_attributes`.
         statistics: what `info` prints of the frame.
         part, parts: how far the moment lies behind the frame; see `Moment`.
+        poses: name of a dynamic collider -> world from local, float64 (4, 4).
     """
 
     number: int
@@ -107,6 +108,7 @@ class Frame:
     statistics: FrameStatistics
     part: int = 0
     parts: int = 1
+    poses: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def moment(self) -> Moment:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .animation import Motion, value_at
+from .animation import value_at
 from .description import Emitter, Scene
 from .emission import Batch
-from .geometry.motion import pose_at
+from .geometry.motion import pose_at, vertices_at
 from .geometry.shapes.mesh import Mesh
 from .geometry.surface import closest_points
 from .kernels.blocks import ARENA, NODE
@@ -123,13 +123,12 @@ class Pins:
         if not emitter.has_goal:
             return
         count, positions = len(batch.position), np.ascontiguousarray(batch.position)
-        goal = getattr(batch, "goal", None)
-        share = np.ones(count) if goal is None else np.asarray(goal, np.float64)
+        share = np.ones(count) if batch.goal is None else np.asarray(batch.goal, np.float64)
         corners, weights = np.full((count, 3), -1), np.zeros((count, 3))
         motion = emitter.motion
         if motion is not None and motion.vertices is not None:
             assert isinstance(emitter.shape, Mesh), "only a mesh has vertices that move"
-            vertices, triangles = vertices_at(motion, frame), np.asarray(emitter.shape.triangles, np.int64)
+            vertices, triangles = vertices_at(motion, frame, self._frame_rate)[0], np.asarray(emitter.shape.triangles, np.int64)
             nearest, weights = closest_points(Mesh(vertices=vertices, triangles=triangles), positions)
             corners, anchor = triangles[nearest], np.empty((count, 3))
             bind(vertices, corners, weights, positions, anchor)
@@ -223,22 +222,13 @@ class Pins:
         for number in np.unique(self._live.emitter):
             motion = self._emitters[number].motion
             if motion is not None and motion.vertices is not None:
-                self._vertices[self._first_vertex[number] : self._first_vertex[number + 1]] = vertices_at(motion, frame)
+                self._vertices[self._first_vertex[number] : self._first_vertex[number + 1]] = vertices_at(motion, frame, self._frame_rate)[
+                    0
+                ]
             elif motion is not None:
                 self._poses[number] = pose_at(motion, frame)
         live = self._live
         find_targets(live.emitter, self._poses, self._vertices, live.corners, live.weights, live.anchor, targets)
-
-
-def vertices_at(motion: Motion, frame: float) -> Floats:
-    """The vertices of a deforming mesh at a (fractional) frame, shape (n, 3): linear between the frames that are given."""
-    assert motion.vertices is not None, "the motion is rigid"
-    frames = np.asarray(motion.frames, np.float64)
-    second = int(np.clip(np.searchsorted(frames, frame, side="right"), 1, max(len(frames) - 1, 1)))
-    if len(frames) == 1:
-        return np.array(motion.vertices[0], np.float64)
-    share = float(np.clip((frame - frames[second - 1]) / (frames[second] - frames[second - 1]), 0.0, 1.0))
-    return (1.0 - share) * np.asarray(motion.vertices[second - 1], np.float64) + share * np.asarray(motion.vertices[second], np.float64)
 
 
 def _vertex_count(emitter: Emitter) -> int:

@@ -17,10 +17,11 @@ from .bodies import Body, bodies_of, body_numbers, compile_kernels
 from .description import Scene
 from .estimate import estimate
 from .framing import Provenance, make_frame
-from .obstacles import obstacles_of, open_limits, refuse_outside
+from .obstacles import open_limits, refuse_outside
 from .outflows import Outflows
 from .particle_store import NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
 from .particles import Frame, Moment
+from .rigid_body import RigidBody
 from .stepper import Stepper
 from .support import refuse_unsupported
 from .surroundings import Simulated
@@ -84,8 +85,6 @@ class Simulation:
             len(self.bodies), solver.precision, solver.dimension,
             is_flip=solver.transfer == "flip", is_fluid=all(body.is_fluid for body in self.bodies),
         )  # fmt: skip
-        self._stepper = Stepper(scene, self.bodies, self.store)
-        self.seconds = self._stepper.seconds
         self.provenance = Provenance.empty(scene.carried)
         self.control = StepControl(scene, self.bodies)
         self._report_to = report
@@ -94,14 +93,15 @@ class Simulation:
         self._deleted = 0
         self._substeps = 0
         self._step_seconds = 0.0
-        fluids = [body.law.density for body in self.bodies if body.is_fluid]
-        filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
         self._report("preparing", 0.0, 0.0)
-        self._stepper.obstacles = obstacles_of(scene, filling)
+        self._stepper = Stepper(scene, self.bodies, self.store)
+        self.seconds = self._stepper.seconds
         self._outflows = Outflows(scene)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._report("compiling", 0.0, 0.0)
-        compile_kernels(self.bodies, self._stepper.scheme, self.store, has_obstacles=bool(self._stepper.obstacles))
+        has_rigid = bool(self.rigid_bodies)
+        has_obstacles = has_rigid or bool(self._stepper.obstacles)
+        compile_kernels(self.bodies, self._stepper.scheme, self.store, has_obstacles=has_obstacles, has_rigid=has_rigid)
         self._stepper.compile()
         self._is_resumed = snapshot is not None
         if snapshot is not None:
@@ -125,7 +125,13 @@ class Simulation:
             "substeps": np.array(self._substeps),
             "deleted": np.array(self._deleted),
             "speeds": np.array(self.control.speeds),
+            "rigid_bodies": self._stepper.rigid.state(),
         }
+
+    @property
+    def rigid_bodies(self) -> list[RigidBody]:
+        """The dynamic colliders that are ever there, in the scene's order."""
+        return self._stepper.rigid.bodies
 
     def _load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         self._moment = Moment(*(int(part) for part in snapshot["moment"]))
@@ -136,6 +142,7 @@ class Simulation:
         self.provenance = Provenance.from_arrays(snapshot)
         self._stepper.pins.load(snapshot)
         self._stepper.move_to(self._moment.frame)
+        self._stepper.rigid.load(snapshot["rigid_bodies"])
         self._sort(particles_of_snapshot(snapshot))
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:
@@ -148,7 +155,7 @@ class Simulation:
         self._sort(self._emitted(self._moment.number, self._moment.share))
         frame = make_frame(
             self._moment, self.scene, self.bodies, self.store, self.provenance,
-            deleted=self._deleted, substeps=self._substeps, step_seconds=self._step_seconds,
+            deleted=self._deleted, substeps=self._substeps, step_seconds=self._step_seconds, poses=self._stepper.rigid.poses(),
         )  # fmt: skip
         self._stepper.spent("output")
         return frame
@@ -236,9 +243,8 @@ class Simulation:
                 self.control.stiffest = stepper.stiffest
             else:
                 self.control.fail(unstable, self._coming, dt)
-                self.store.restore()
                 stepper.move_to(start + sorted_at / frame_time)
-                stepper.begin()
+                stepper.restore()
                 done, self.control.speeds = sorted_at, sorted_speeds
             self._step_seconds += time.perf_counter() - began
             self._report("simulating", done / frame_time, dt)

@@ -12,13 +12,14 @@ from collections import defaultdict
 import numpy as np
 
 from .bodies import Body
+from .coupling import RigidBodies
 from .description import Scene
 from .directing import Director
 from .kernels.grid import fastest_nodes, update_grid
 from .kernels.scatter import particles_to_grid
 from .kernels.scheme import farthest_drift, scheme_of
 from .laws.advance import EXTREME_COUNT, advance_particles
-from .obstacles import ObstacleGroup
+from .obstacles import ObstacleGroup, obstacles_of
 from .particle_store import PIECE_COUNT, ParticleStore
 from .pinning import Pins
 from .time_step import Drive, Speeds
@@ -31,7 +32,8 @@ class Stepper:
 
     Attributes:
         scheme: of the transfers.
-        obstacles: colliders and walls, the fixed and the moving ones; set before the first step.
+        obstacles: colliders and walls, the fixed and the moving ones.
+        rigid: the dynamic colliders.
         pins: particles that are held or pulled to their emitters.
         moment: what the last `move_to` brought everything to, in frames.
         speeds: after the last step.
@@ -42,6 +44,10 @@ class Stepper:
 
     def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
         solver = scene.solver
+        fluids = [body.law.density for body in bodies if body.is_fluid]
+        filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
+        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, filling)
+        self.rigid = RigidBodies(scene, self.obstacles, filling)
         self._spacing = solver.grid_spacing
         self._bodies = bodies
         self._store = store
@@ -49,7 +55,6 @@ class Stepper:
         self._farthest = farthest_drift(self.scheme)
         # a step is chosen before what happens in it is known; this far beyond what was wanted is no motion any more
         self._longest_way = max(1.0, 2.0 * solver.max_displacement)
-        self.obstacles: list[ObstacleGroup] = []
         self.pins = Pins(scene)
         self._director = Director(scene, bodies, store)
         self.moment = float(scene.time.frame_start)
@@ -89,6 +94,7 @@ class Stepper:
         self._drift = 0.0
         count = len(self._store.layout.keys)
         self._is_waiting, self._is_near = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+        self.rigid.save()
         for obstacle in self.obstacles:
             if not obstacle.is_moving:
                 obstacle.meet(self._store)
@@ -106,10 +112,18 @@ class Stepper:
         self.pins.move_to(frame)
         return self._director.drive(frame)
 
+    def restore(self) -> None:
+        """Go back to the state at the last sort."""
+        self._store.restore()
+        self.rigid.restore()
+        self.begin()
+
     def move_obstacles(self, frame: float) -> float:
         """Bring moving obstacles to a moment, in frames; returns the greatest speed of these and of what carries particles [m/s]."""
         fastest = self.pins.speed
-        for obstacle in self.obstacles:
+        self.rigid.place()
+        for obstacle in self.obstacles + self.rigid.groups:
+            obstacle.take_values(frame)
             if obstacle.is_moving:
                 obstacle.move_to(frame)
                 obstacle.meet(self._store)
@@ -129,7 +143,7 @@ class Stepper:
         self.pins.pull(self._store, dt)
         self._move_grid(dt)
         self.spent("grid")
-        self._meet_obstacles()
+        self._meet_obstacles(dt)
         self.pins.hold_nodes(self._store)
         self._director.limit_nodes()
         fastest = self._fastest_node()
@@ -139,7 +153,7 @@ class Stepper:
         farthest = self._drift + max(dt * fastest / self._spacing, self.pins.reach)
         self._is_near[:] = False
         self._is_near[self.pins.blocks] = True
-        for obstacle in self.obstacles:
+        for obstacle in self.obstacles + self.rigid.groups:
             self._is_near[obstacle.due_blocks(farthest)] = True
         self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
         unstable, drift = self._advance(dt)
@@ -148,11 +162,13 @@ class Stepper:
         self._drift += max(drift, self.pins.reach)
         # a particle may be pushed by several, one after another
         self._drift += sum(obstacle.push_particles(self._store, dt, self._drift) for obstacle in self.obstacles)
+        self._drift += self.rigid.push_particles(self._store, dt, self._drift)
+        unstable = self.rigid.advance(dt)
         self.pins.hold(self._store, dt)
         self._director.limit_particles()
         self._is_waiting[:] = True if self.planned is None else self._is_near
         self.spent("particles")
-        return None
+        return unstable
 
     def _move_grid(self, dt: float) -> None:
         """Scatter the particles that wait for it, and move the grid."""
@@ -166,13 +182,16 @@ class Stepper:
         update_grid(store.arenas, layout.node_arenas, store.nodes, dt * self._director.gravity)
         self._director.push(dt)
 
-    def _meet_obstacles(self) -> None:
+    def _meet_obstacles(self, dt: float) -> None:
         for obstacle in self.obstacles:
             obstacle.meet_matter(self._store)
-        # twice, so that a node in a corner ends up outside of all of them
-        for obstacle in self.obstacles + self.obstacles:
-            obstacle.push_nodes(self._store)
         for obstacle in self.obstacles:
+            obstacle.push_nodes(self._store)
+        self.rigid.meet_matter(self._store, self._director.gravity[:3].astype(np.float64), dt)
+        # twice, so that a node in a corner ends up outside of all of them
+        for obstacle in self.obstacles:
+            obstacle.push_nodes(self._store)
+        for obstacle in self.obstacles + self.rigid.groups:
             obstacle.fill(self._store)
 
     def _fastest_node(self) -> float:

@@ -2,6 +2,7 @@
 
 from .description import Scene
 from .errors import SceneError
+from .geometry.solid import solid_properties
 
 
 def refuse_unsupported(scene: Scene) -> None:
@@ -12,8 +13,8 @@ def refuse_unsupported(scene: Scene) -> None:
     """
     for collider in scene.colliders:
         if collider.dynamic:
-            raise SceneError(f'Collider "{collider.name}": dynamic is not computed yet; leave it out.')
-        if collider.animation is not None:
-            raise SceneError(f'Collider "{collider.name}": animation is not computed yet; leave it out.')
+            if sum(other.dynamic and other.name == collider.name for other in scene.colliders) > 1:
+                raise SceneError(f'Collider "{collider.name}": two dynamic colliders have this name; give each one of its own.')
+            solid_properties(collider.shape, f'Collider "{collider.name}"', scene.solver.dimension)
     if not scene.emitters:
         raise SceneError(f'Scene "{scene.name}": there is no emitter; add one.')

@@ -113,7 +113,8 @@ class Cache:
         """The numbers of every frame, as `info --json` prints them. Raises CacheError for a damaged frame."""
         journal = self.journal()
         for number in self.frames:
-            statistics = self.frame(number).statistics
+            frame = self.frame(number)
+            statistics = frame.statistics
             noted = journal.get(number, {})
             yield {
                 "frame": number,
@@ -125,6 +126,7 @@ class Cache:
                 "momentum": list(statistics.momentum),
                 "mass": statistics.mass,
                 "deleted": statistics.deleted,
+                "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
             }
 
     def size(self) -> int:

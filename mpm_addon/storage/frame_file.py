@@ -34,6 +34,7 @@ def write_frame(path: Path, frame: Frame) -> None:
             "momentum": list(statistics.momentum),
             "mass": statistics.mass,
         },
+        "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
     }
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     write_arrays(path, {_HEADER: text, **frame.arrays})
@@ -62,9 +63,18 @@ def read_frame(path: Path, *, step_seconds: float = 0.0) -> Frame:
         ordered = {name: arrays[name] for name in header["arrays"]}
         numbers = FrameStatistics(**statistics, step_seconds=step_seconds)
         part, parts = int(header.get("part", 0)), int(header.get("parts", 1))
-        return Frame(int(header["number"]), float(header["time"]), ordered, numbers, part, parts)
+        # frames of earlier versions have none
+        poses = {name: _pose(rows) for name, rows in header.get("poses", {}).items()}
+        return Frame(int(header["number"]), float(header["time"]), ordered, numbers, part, parts, poses)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ArrayFileError(f"has a header that is not a frame's ({error})") from error
+
+
+def _pose(rows: Any) -> NDArray[np.float64]:
+    pose = np.array(rows, np.float64)
+    if pose.shape != (4, 4):
+        raise ValueError(f"a pose of shape {pose.shape}")
+    return pose
 
 
 def _header(text: NDArray[Any] | None) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def forces(bpy: Any) -> tuple[Force, ...]:
         (
             "DRAG",
             {"linear_drag": 0.5, "quadratic_drag": 2.0},
-            Force("Field", kind="drag", strength=0.0, linear_drag=0.5, quadratic_drag=2.0, seed=1),
+            Force("Field", kind="drag", strength=0.0, linear_drag=2.0, quadratic_drag=0.5, seed=1),
         ),
         (
             "HARMONIC",

@@ -1,0 +1,142 @@
+"""Points that stand for a body's surface where it meets other bodies. Plain numpy.
+
+Round shapes are points with a radius, so that they roll as smoothly as they are round. Everything else is its corners and samples
+of its faces, no farther apart than asked for; a cylinder has besides the line on its side that faces the other body.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..description import Floats, Shape
+from .mesh_topology import Integers
+from .outline import Outline
+from .rotation import euler_matrix
+from .section import Section
+from .shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+
+# points of a mesh in a cube of this share of the spacing count as one
+_CLOSEST = 0.5
+_LEAST_RIM = 24
+_NOWHERE = np.zeros((0, 3))
+
+
+@dataclass(frozen=True)
+class ContactPoints:
+    """Points on, or below, the surface of a shape, in its own coordinates.
+
+    Attributes:
+        points: [m], shape (n, 3).
+        radius: how far the surface lies outside of all of them [m].
+        rolls: points on the axis of a cylinder [m], shape (k, 3).
+        axis: along it, unit; roll_radius: its radius [m].
+    """
+
+    points: Floats
+    radius: float = 0.0
+    rolls: Floats = field(default_factory=lambda: _NOWHERE)
+    axis: Floats = field(default_factory=lambda: np.zeros(3))
+    roll_radius: float = 0.0
+
+
+def contact_points(shape: Shape, spacing: float) -> ContactPoints:
+    """The points of a shape, or of a section; none for a plane, which has no end.
+
+    Args:
+        spacing: how far apart samples may be [m].
+    """
+    if isinstance(shape, Section):
+        if isinstance(shape.solid, Box):
+            return ContactPoints(_along(_rectangle(shape.solid), spacing))
+        return contact_points(shape.solid, spacing)
+    if isinstance(shape, Plane):
+        return ContactPoints(_NOWHERE)
+    if isinstance(shape, Sphere):
+        return ContactPoints(np.array([shape.center], np.float64), shape.radius)
+    if isinstance(shape, Capsule):
+        return ContactPoints(_between(shape.start, shape.end, spacing), shape.radius)
+    if isinstance(shape, Box):
+        corners = _CUBE * np.asarray(shape.size) / 2 @ euler_matrix(shape.rotation).T + np.asarray(shape.center)
+        return ContactPoints(_on_triangles(corners, _CUBE_TRIANGLES, spacing))
+    if isinstance(shape, Cylinder):
+        return _on_cylinder(shape, spacing)
+    if isinstance(shape, Outline):
+        return ContactPoints(_along(shape.segments, spacing))
+    if isinstance(shape, Mesh):
+        closed = shape.closed
+        return ContactPoints(_thinned(_on_triangles(closed.vertices, closed.triangles, spacing), _CLOSEST * spacing))
+    raise TypeError(f"no contact points for a shape of kind {shape.kind!r}")
+
+
+def _between(start: object, end: object, spacing: float) -> Floats:
+    ends = np.array([start, end], np.float64)
+    count = math.ceil(float(np.linalg.norm(ends[1] - ends[0])) / spacing) + 1
+    share = np.linspace(0.0, 1.0, count)[:, None]
+    return (1.0 - share) * ends[0] + share * ends[1]
+
+
+def _on_cylinder(cylinder: Cylinder, spacing: float) -> ContactPoints:
+    turn, half = euler_matrix(cylinder.rotation), 0.5 * cylinder.height
+    count = max(_LEAST_RIM, math.ceil(2.0 * math.pi * cylinder.radius / spacing))
+    angles = 2.0 * math.pi * np.arange(count) / count
+    rim = np.column_stack([cylinder.radius * np.cos(angles), cylinder.radius * np.sin(angles), np.zeros(count)])
+    up = np.array([[0.0, 0.0, half]])
+    vertices = np.concatenate([rim - up, rim + up, -up, up])
+    here, following = np.arange(count), (np.arange(count) + 1) % count
+    triangles = np.concatenate([
+        np.column_stack([following, here, np.full(count, 2 * count)]),
+        np.column_stack([count + here, count + following, np.full(count, 2 * count + 1)]),
+    ])  # fmt: skip
+    center, axis = np.asarray(cylinder.center), turn[:, 2]
+    faces = _on_triangles(vertices, triangles, spacing) @ turn.T + center
+    rolls = _between(center - half * axis, center + half * axis, spacing)
+    return ContactPoints(_thinned(faces, _CLOSEST * spacing), 0.0, rolls, axis, cylinder.radius)
+
+
+def _rectangle(box: Box) -> Floats:
+    """The edges of a section's rectangle, as segments (4, 4)."""
+    corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]]) * np.asarray(box.size) / 2
+    corners = (corners @ euler_matrix(box.rotation).T + np.asarray(box.center))[:, [0, 2]]
+    return np.hstack([corners, np.roll(corners, -1, axis=0)])
+
+
+def _along(segments: Floats, spacing: float) -> Floats:
+    """The starts of segments (n, 4) in the plane y = 0 and points between, no farther apart than the spacing."""
+    start, end = segments[:, :2], segments[:, 2:]
+    counts = np.maximum(1, np.ceil(np.linalg.norm(end - start, axis=1) / spacing)).astype(np.int64)
+    number = np.repeat(np.arange(len(segments)), counts)
+    share = (np.arange(len(number)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[number]
+    flat = start[number] + share[:, None] * (end - start)[number]
+    return np.column_stack([flat[:, 0], np.zeros(len(flat)), flat[:, 1]])
+
+
+def _on_triangles(vertices: Floats, triangles: Integers, spacing: float) -> Floats:
+    """The corners of triangles, and a lattice on each that is wider than the spacing."""
+    corners = vertices[triangles]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    parts = np.maximum(1, np.ceil(longest / spacing)).astype(np.int64)
+    found = [vertices[np.unique(triangles)]]
+    for count in np.unique(parts[parts > 1]):
+        i, j = (index.ravel() for index in np.meshgrid(np.arange(count + 1), np.arange(count + 1), indexing="ij"))
+        is_within = i + j <= count
+        shares = np.column_stack([i, j, count - i - j])[is_within] / count
+        found.append(np.einsum("sk,tkx->tsx", shares, corners[parts == count]).reshape(-1, 3))
+    points = np.concatenate(found)
+    # triangles share their edges
+    _, first = np.unique(np.round(points / (1e-6 * spacing)).astype(np.int64), axis=0, return_index=True)
+    return points[np.sort(first)]
+
+
+def _thinned(points: Floats, size: float) -> Floats:
+    """Of the points in each cube of a size, the one that lies farthest out."""
+    outward = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    order = np.argsort(-outward, kind="stable")
+    _, first = np.unique(np.floor(points[order] / size).astype(np.int64), axis=0, return_index=True)
+    return points[np.sort(order[first])]
+
+
+_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+_CUBE_TRIANGLES = np.array(
+    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
+)

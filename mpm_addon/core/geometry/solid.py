@@ -1,0 +1,114 @@
+"""Volume, centre of mass and inertia of shapes, in space and in the plane. Plain numpy."""
+
+import math
+
+import numpy as np
+
+from ..description import Floats, Shape
+from ..errors import SceneError
+from .mass import MassProperties, mass_properties
+from .outline import Outline
+from .rotation import euler_matrix
+from .section import Section, section_of
+from .shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from .thickness import LARGEST_CAPPED_OPENING
+
+
+def solid_properties(shape: Shape, subject: str, dimension: int = 3) -> MassProperties:
+    """What a shape of density 1 kg/m^3 weighs, and how it turns.
+
+    Args:
+        shape: any closed shape.
+        subject: how messages name its owner.
+        dimension: 3, or 2: then of its section, for each metre of depth, and the inertia about y alone is not zero.
+
+    Raises:
+        SceneError: naming `subject`, where the shape has no inside.
+    """
+    if not shape.can_emit:
+        raise SceneError(f"{subject}: a {shape.kind} has no end and no mass, so it cannot be dynamic; use a closed shape.")
+    shape.check_inside(subject)
+    if dimension == 2:
+        return _plane_properties(section_of(shape, subject), subject)
+    if isinstance(shape, Mesh):
+        _refuse_open(shape.opening(), f"{subject}: {shape.words}", "surface")
+        return mass_properties(shape.closed.vertices, shape.closed.triangles)
+    axes, moments = _moments(shape)
+    inertia = axes @ np.diag(moments) @ axes.T
+    return MassProperties(shape.volume(), shape.bounds().mean(axis=0), 0.5 * (inertia + inertia.T))
+
+
+def _refuse_open(opening: float, start: str, noun: str) -> None:
+    if opening > LARGEST_CAPPED_OPENING:
+        raise SceneError(
+            f"{start} is open: its openings are {opening:.0%} of its {noun}, and a dynamic collider may have "
+            f"{LARGEST_CAPPED_OPENING:.0%}; close it, or give it a thickness (Solidify modifier)."
+        )
+
+
+def _moments(shape: Shape) -> tuple[Floats, Floats]:
+    """The principal axes (columns) and the moments about them [m^5] of a shape with a closed form."""
+    volume = shape.volume()
+    if isinstance(shape, Box):
+        squares = np.asarray(shape.size) ** 2
+        return euler_matrix(shape.rotation), volume / 12.0 * (squares.sum() - squares)
+    if isinstance(shape, Sphere):
+        return np.eye(3), np.full(3, 0.4 * volume * shape.radius**2)
+    if isinstance(shape, Cylinder):
+        across = volume / 12.0 * (3.0 * shape.radius**2 + shape.height**2)
+        return euler_matrix(shape.rotation), np.array([across, across, 0.5 * volume * shape.radius**2])
+    if isinstance(shape, Capsule):
+        return _capsule_moments(shape)
+    raise TypeError(f"no mass for a shape of kind {shape.kind!r}")
+
+
+def _capsule_moments(capsule: Capsule) -> tuple[Floats, Floats]:
+    """A cylinder and two half balls, whose centres of mass lie 3/8 r beyond its ends (parallel axes, Steiner 1840)."""
+    r, length = capsule.radius, math.dist(capsule.start, capsule.end)
+    cylinder, balls = math.pi * r**2 * length, 4.0 / 3.0 * math.pi * r**3
+    along = 0.5 * cylinder * r**2 + 0.4 * balls * r**2
+    across = cylinder / 12.0 * (3.0 * r**2 + length**2) + balls * (0.4 * r**2 + 0.25 * length**2 + 0.375 * r * length)
+    axis = (np.asarray(capsule.end) - np.asarray(capsule.start)) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+    # along a line through the centre it is `along`, across it `across`
+    values = np.linalg.svd(axis[None])[2].T
+    return values, np.array([along, across, across])
+
+
+def _plane_properties(section: Shape, subject: str) -> MassProperties:
+    """Of a section: area [m^2], centre, and the polar moment about y through it [m^4]."""
+    if isinstance(section, Outline):
+        _refuse_open(section.opening(), f"{subject}: {section.words}", "outline")
+        area, center, moment = _polygon_moments(section.segments)
+    elif isinstance(section, Section):
+        area, center = section.area, section.bounds().mean(axis=0)
+        moment = _section_moment(section)
+    else:
+        raise TypeError(f"no mass for a section of kind {section.kind!r}")
+    center[1] = 0.0
+    return MassProperties(area, center, np.diag([0.0, moment, 0.0]))
+
+
+def _section_moment(section: Section) -> float:
+    solid, area = section.solid, section.area
+    if isinstance(solid, Sphere):
+        return 0.5 * area * solid.radius**2
+    if isinstance(solid, Box):
+        return area / 12.0 * (solid.size[0] ** 2 + solid.size[2] ** 2)
+    if isinstance(solid, Capsule):
+        r, length = solid.radius, math.dist(solid.start, solid.end)
+        middle, disk = 2.0 * r * length, math.pi * r**2
+        # the half disks' centres of mass lie 4 r / (3 pi) beyond the ends
+        return middle / 12.0 * (length**2 + 4.0 * r**2) + disk * (0.5 * r**2 + 0.25 * length**2 + length * 4.0 * r / (3.0 * math.pi))
+    raise TypeError(f"no mass for the section of a {solid.kind!r}")
+
+
+def _polygon_moments(segments: Floats) -> tuple[float, Floats, float]:
+    """Area, centre and polar moment about it of closed loops, by Green's theorem (Steger 1996)."""
+    ends = segments.reshape(-1, 2)
+    middle = 0.5 * (ends.min(axis=0) + ends.max(axis=0))
+    a, b = segments[:, :2] - middle, segments[:, 2:] - middle
+    cross = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    area = 0.5 * float(cross.sum())
+    center = cross @ (a + b) / (6.0 * area)
+    second = float((cross[:, None] * (a * a + a * b + b * b)).sum()) / 12.0
+    return area, np.array([middle[0] + center[0], 0.0, middle[1] + center[1]]), second - area * float(center @ center)

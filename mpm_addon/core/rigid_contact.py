@@ -1,0 +1,180 @@
+"""Where rigid bodies touch walls, colliders and each other, and the impulses there; see `kernels.rigid_contact`.
+
+Points of each body's surface are asked for their distance from all others, and points of these for theirs from the body. Contact is
+without restitution. A gap closes within a step and no farther; what overlaps all the same is moved apart, which gives no velocity.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .description import Collider, Scene
+from .geometry.contact_points import ContactPoints, contact_points
+from .geometry.section import section_of
+from .kernels.rigid_contact import solve_contacts
+from .obstacle import Floats, Ints, Obstacle
+
+SWEEPS = 200
+# the share of an overlap that a step takes back
+RECOVERY = 0.2
+# a point of a face meets what lies before the face, not what lies beside it: the greatest product of both normals
+FACING = -0.3
+# so much farther from the middle is a point outside a corner
+OUTSIDE = 1e-4
+# the friction of what holds matter, where its own is less
+STICKY_FRICTION = 1.0
+
+
+class Contacts(NamedTuple):
+    """Contacts, n of them: see `kernels.rigid_contact.solve_contacts`; gap: (n,) the distance [m], negative where they overlap."""
+
+    first: Ints
+    second: Ints
+    arms: Floats
+    normals: Floats
+    others: Floats
+    gap: Floats
+    friction: Floats
+
+    def solve(self, velocities: Floats, inverse_mass: Floats, inverse_inertia: NDArray[np.float64], dt: float) -> None:
+        """Change velocities (bodies, 6) to what the contacts allow."""
+        if len(self.first):
+            least = np.where(self.gap > 0.0, -self.gap / dt, 0.0)
+            self._solve(velocities, inverse_mass, inverse_inertia, self.others, least, self.friction)
+
+    def parted(self, inverse_mass: Floats, inverse_inertia: NDArray[np.float64]) -> Floats:
+        """How bodies that overlap are to be moved and turned [m, rad], shape (bodies, 6)."""
+        moves = np.zeros((len(inverse_mass), 6))
+        if (self.gap < 0.0).any():
+            least = np.where(self.gap < 0.0, -RECOVERY * self.gap, -self.gap)
+            self._solve(moves, inverse_mass, inverse_inertia, np.zeros_like(self.others), least, np.zeros_like(self.friction))
+        return moves
+
+    def _solve(
+        self,
+        velocities: Floats,
+        inverse_mass: Floats,
+        inverse_inertia: NDArray[np.float64],
+        others: Floats,
+        least: Floats,
+        friction: Floats,
+    ) -> None:
+        solve_contacts(
+            self.first, self.second, self.arms, self.normals, others, least, friction, inverse_mass, inverse_inertia,
+            velocities, np.zeros((len(self.first), 4)), SWEEPS,
+        )  # fmt: skip
+
+
+class Surface:
+    """An obstacle as other bodies meet it.
+
+    Args:
+        obstacle: its pose, its velocity and its distance.
+        collider: what it was made from; its friction may change, and is the obstacle's.
+        points: of its surface, in its own coordinates.
+
+    Attributes:
+        body: the number of the rigid body that it is, or -1.
+        middle: of the points, in the shape's coordinates [m]; radius: of the ball about it that holds the shape, infinite without an end.
+    """
+
+    def __init__(self, obstacle: Obstacle, collider: Collider, points: ContactPoints, body: int = -1) -> None:
+        self.obstacle = obstacle
+        self.points = points
+        self.body = body
+        self._is_sticky = collider.surface == "sticky"
+        self.middle, self.radius = np.zeros((1, 3)), math.inf
+        if len(points.points):
+            self.middle = 0.5 * (points.points.min(axis=0) + points.points.max(axis=0))[None]
+            self.radius = float(np.linalg.norm(points.points - self.middle, axis=1).max()) + points.radius
+        # a corner's is between those of its faces: just outside it is one
+        _, self._outward = obstacle.shape_distance(points.points + OUTSIDE * (points.points - self.middle))
+
+    @property
+    def friction(self) -> float:
+        return max(self.obstacle.friction, STICKY_FRICTION) if self._is_sticky else self.obstacle.friction
+
+    def near(self, other: "Surface", margin: float) -> tuple[Floats, Floats, Floats]:
+        """The points of this surface that are nearer to another one than `margin` [m]: their places, normals (k, 3) and gaps (k,)."""
+        obstacle, mine = self.obstacle, self.points
+        scale = obstacle.scale
+        if self.radius < math.inf:
+            away = other.obstacle.distance(obstacle.world(self.middle))[0][0]
+            if away > self.radius * scale + margin:
+                return np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
+        points, outward = obstacle.world(mine.points), obstacle.turned(self._outward)
+        if other.radius < math.inf:
+            reach = other.radius * other.obstacle.scale + margin + mine.radius * scale
+            is_near = ((points - other.obstacle.world(other.middle)) ** 2).sum(axis=1) < reach**2
+            points, outward = points[is_near], outward[is_near]
+        gap, normal = other.obstacle.distance(points)
+        if mine.radius == 0.0:
+            is_facing = (outward * normal).sum(axis=1) < FACING
+            points, gap, normal = points[is_facing], gap[is_facing], normal[is_facing]
+        gap = gap - mine.radius * scale
+        points = points - mine.radius * scale * normal
+        if len(mine.rolls):
+            axis_points, axis = obstacle.world(mine.rolls), obstacle.turned(mine.axis[None])[0]
+            _, out = other.obstacle.distance(axis_points)
+            across = out - (out @ axis)[:, None] * axis
+            length = np.linalg.norm(across, axis=1)
+            facing = length > 1e-3
+            rolling = axis_points[facing] - mine.roll_radius * scale * across[facing] / length[facing, None]
+            roll_gap, roll_normal = other.obstacle.distance(rolling)
+            points, gap, normal = np.concatenate([points, rolling]), np.concatenate([gap, roll_gap]), np.concatenate([normal, roll_normal])
+        is_near = gap < margin
+        return points[is_near], normal[is_near], gap[is_near]
+
+
+def pair_friction(first: Surface, second: Surface) -> float:
+    """The coefficient of two surfaces: the geometric mean of theirs, so that one without friction slides on everything."""
+    return math.sqrt(first.friction * second.friction)
+
+
+def find_contacts(bodies: list[Surface], others: list[Surface], margin: float) -> Contacts:
+    """The contacts of bodies with each other and with what is no body, nearer than `margin` [m]."""
+    parts: list[tuple[Surface, Surface, Floats, Floats, Floats]] = []
+    for number, body in enumerate(bodies):
+        for other in others + bodies[number + 1 :]:
+            if not (body.obstacle.is_present and other.obstacle.is_present):
+                continue
+            points, normals, gaps = body.near(other, margin)
+            parts.append((body, other, points, normals, gaps))
+            # the point of a round body is exact on everything
+            if len(other.points.points) and body.points.radius == 0.0:
+                points, normals, gaps = other.near(body, margin)
+                # the body's own side of the gap, with the normal turned towards it
+                parts.append((body, other, points - gaps[:, None] * normals, -normals, gaps))
+    return _joined(parts)
+
+
+def _joined(parts: list[tuple[Surface, Surface, Floats, Floats, Floats]]) -> Contacts:
+    parts = [part for part in parts if len(part[4])]
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return Contacts(nothing, nothing, np.zeros((0, 6)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
+    counts = [len(part[4]) for part in parts]
+
+    def repeated(values: list[int]) -> Ints:
+        return np.repeat(np.array(values, np.int64), counts)
+
+    arms = [np.hstack([points - body.obstacle.center, points - other.obstacle.center]) for body, other, points, _, _ in parts]
+    others = [np.zeros_like(points) if other.body >= 0 else other.obstacle.velocity_at(points) for _, other, points, _, _ in parts]
+    return Contacts(
+        repeated([body.body for body, *_ in parts]),
+        repeated([other.body for _, other, *_ in parts]),
+        np.concatenate(arms),
+        np.concatenate([part[3] for part in parts]),
+        np.concatenate(others),
+        np.concatenate([part[4] for part in parts]),
+        np.repeat([pair_friction(body, other) for body, other, *_ in parts], counts),
+    )
+
+
+def surface_of(obstacle: Obstacle, scene: Scene, body: int = -1) -> Surface:
+    """An obstacle of a scene as other bodies meet it; see `Surface`."""
+    collider, spacing = obstacle.collider, scene.solver.grid_spacing
+    shape = section_of(collider.shape) if scene.solver.dimension == 2 else collider.shape
+    return Surface(obstacle, collider, contact_points(shape, spacing), body)
