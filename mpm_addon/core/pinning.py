@@ -222,9 +222,8 @@ class Pins:
         for number in np.unique(self._live.emitter):
             motion = self._emitters[number].motion
             if motion is not None and motion.vertices is not None:
-                self._vertices[self._first_vertex[number] : self._first_vertex[number + 1]] = vertices_at(motion, frame, self._frame_rate)[
-                    0
-                ]
+                vertices, _ = vertices_at(motion, frame, self._frame_rate)
+                self._vertices[self._first_vertex[number] : self._first_vertex[number + 1]] = vertices
             elif motion is not None:
                 self._poses[number] = pose_at(motion, frame)
         live = self._live
