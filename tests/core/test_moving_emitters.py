@@ -156,7 +156,7 @@ def test_in_the_plane_a_layer_is_a_ring() -> None:
 
 def test_a_sheet_emits_from_both_sides_toward_its_front() -> None:
     batch = only(Emitter("e", sheet(), "snow", source="surface", normal_velocity=3.0))
-    x, y, z = batch.position.T
+    z = batch.position[:, 2]
     assert np.abs(z).max() < 0.5 * H and (z < -0.2 * H).any() and (z > 0.2 * H).any()
     # a rounded rim of half a cell all around
     assert batch.volume.sum() == pytest.approx(H * 1.0 + 4.0 * np.pi * (0.5 * H) ** 2 / 2, rel=5e-3)
@@ -166,5 +166,5 @@ def test_a_sheet_emits_from_both_sides_toward_its_front() -> None:
 
 
 def test_points_have_no_normals() -> None:
-    with pytest.raises(SceneError, match='^Emitter "e": points have no surface with normals; use normal_velocity 0'):
+    with pytest.raises(SceneError, match=r'^Emitter "e": points have no surface with normals'):
         Emitter("e", Points(np.zeros((1, 3))), "snow", normal_velocity=1.0)
