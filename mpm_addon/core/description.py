@@ -270,8 +270,6 @@ class Emitter:
             raise SceneError(f'{subject}: points cannot flow in, they have no inside; use mode "once" or "repeat".')
         if self.shape.kind == "points" and self.ever("normal_velocity"):
             raise SceneError(f"{subject}: points have no surface with normals; use normal_velocity 0.")
-        if self.motion is not None and self.motion.vertices is not None:
-            _check_vertex_count(self.shape, self.motion.vertices, subject)
 
     def ever(self, name: str) -> bool:
         """Whether a parameter is not 0, at any time."""
@@ -436,15 +434,6 @@ def _point_counts(shape: Shape, subject: str) -> tuple[int, int]:
     if vertices is None:
         raise SceneError(f"{subject}: a {shape.kind} has no vertices to paint on; use a mesh or points.")
     return len(vertices), len(getattr(shape, "triangles", ()))
-
-
-def _check_vertex_count(shape: Shape, vertices: Floats, subject: str) -> None:
-    """Refuse a motion by vertices that are not those of the shape."""
-    own = getattr(shape, "vertices", getattr(shape, "position", None))
-    if own is None:
-        raise SceneError(f"{subject}: a {shape.kind} has no vertices to move; give motion by matrix.")
-    if vertices.shape[1] != len(own):
-        raise SceneError(f"{subject}: motion moves {vertices.shape[1]} vertices and the shape has {len(own)}; give one place for each.")
 
 
 def _check_emission_frames(emitter: Emitter, time: Time) -> None:

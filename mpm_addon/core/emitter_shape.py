@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from .animation import value_at
 from .description import Emitter, Scene, Shape
-from .errors import SceneError
 from .geometry.interior import interior_distance
 from .geometry.layer import Layer, is_sheet, outward_normals
 from .geometry.motion import velocity_at, vertices_at
@@ -69,7 +68,7 @@ class EmitterShape:
             self.own = emitter.shape
         elif motion.vertices is not None:
             vertices, self._vertex_velocities = vertices_at(motion, frame, 1.0 / scene.time.frame_seconds)
-            self.own = _with_vertices(emitter.shape, vertices)
+            self.own = Mesh(vertices, emitter.shape.triangles, emitter.shape.source)  # type: ignore[attr-defined]
         else:
             self.own = emitter.shape
             self.matrix, *self._rigid = velocity_at(motion, frame, 1.0 / scene.time.frame_seconds)
@@ -154,8 +153,6 @@ class EmitterShape:
                 linear, angular = linear * [1.0, 0.0, 1.0], angular * [0.0, 1.0, 0.0]
             return linear + np.cross(angular, points - self.matrix[:3, 3]), cross_matrix(angular)
         velocities = self._vertex_velocities
-        if isinstance(self.own, Points):
-            return in_plane(velocities, self.scene), np.zeros((3, 3))
         gradient, rest = _affine_fit(in_plane(self.own.vertices, self.scene), in_plane(velocities, self.scene))  # type: ignore[attr-defined]
         middle = in_plane(self.own.vertices.mean(axis=0), self.scene)  # type: ignore[attr-defined]
         mean = in_plane(velocities.mean(axis=0), self.scene)
@@ -225,14 +222,6 @@ def _normal_gradients(placed: EmitterShape, points: Floats) -> Floats:
             continue
         columns.append((placed.normals(points + step) - placed.normals(points - step)) / spacing)
     return np.stack(columns, axis=2).reshape(len(points), 9)
-
-
-def _with_vertices(shape: Shape, vertices: Floats) -> Shape:
-    if isinstance(shape, Points):
-        return Points(vertices, shape.velocity, shape.volume, shape.source)
-    if not isinstance(shape, Mesh):
-        raise SceneError(f"motion by vertices of a {shape.kind}; use a mesh or points.")
-    return Mesh(vertices, shape.triangles, shape.source)
 
 
 def _affine_fit(vertices: Floats, velocities: Floats) -> tuple[Floats, Floats]:

@@ -6,7 +6,6 @@ Counts from volumes and closed forms alone, so it answers at once even for a sce
 import math
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +15,10 @@ from numpy.typing import NDArray
 from .animation import value_at
 from .description import Emitter, Scene, Shape
 from .errors import SceneError
+from .geometry.outline import Outline
 from .geometry.section import section_of
 from .geometry.shadow import shadow
+from .geometry.shapes.mesh import Mesh
 from .particles import ATTRIBUTES
 from .schedule import (
     first_frame,
@@ -175,9 +176,10 @@ def _speeds(scene: Scene, emitter: Emitter) -> NDArray[np.float64]:
 
 def _layer_volume(shape: Shape, spacing: float, dimension: int) -> float:
     """About the volume of a layer of one cell at a shape's surface [m^3], in 2D its area [m^2]."""
-    surface: Callable[[], float] | None = getattr(shape, "area" if dimension == 3 else "length", None)
-    if surface is not None:
-        return surface() * spacing
+    if isinstance(shape, Mesh):
+        return shape.area() * spacing
+    if isinstance(shape, Outline):
+        return shape.length() * spacing
     extents = np.diff(shape.bounds()[:, :: 4 - dimension], axis=0)
     return shape.volume() * (1.0 - float(np.prod(np.maximum(1.0 - 2.0 * spacing / extents, 0.0))))
 

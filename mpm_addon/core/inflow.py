@@ -177,6 +177,8 @@ class Room:
             most = math.floor((self._free_share * self._placed.volume() - self.content) / self._volume + 0.5) - len(self.taken)
         if self._most is not None:
             most = min(most, self._most - len(self.taken))
+        if most <= 0:
+            return np.zeros(0, np.int64)
         there = np.concatenate([self.present, self.taken])
         found = np.flatnonzero(free_places(points, there, distance * self._radius, most=most, is_mutual=not is_arranged))
         self.taken = np.concatenate([self.taken, points[found]])

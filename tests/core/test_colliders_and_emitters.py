@@ -36,7 +36,7 @@ def cube(size: tuple[float, float, float], center: tuple[float, float, float] = 
 
 
 def grid_sheet(size: float, z: float) -> Mesh:
-    vertices = np.array([[x, y, 0.0] for x in (-size, size) for y in (-size, size)]) + [0.0, 0.0, z]
+    vertices = np.array([[x, y, z] for x in (-size, size) for y in (-size, size)])
     return Mesh(vertices, np.array([[0, 2, 1], [1, 2, 3]]))
 
 

@@ -88,7 +88,7 @@ def test_density_changes_mass_exactly(dimension: int) -> None:
     frame = next(simulate(described))
     assert frame.statistics.mass == pytest.approx(batch.mass.sum(), rel=1e-6)
     # on the long sides the value is linear along x: rounded to the nearest level
-    x, y, z = batch.position.T
+    x = batch.position[:, 0]
     sides = np.abs(x) < 0.09
     wanted = 1.0 + 3.0 * (x[sides] / 0.4 + 0.5)
     assert np.abs(np.log(ratio[sides] / wanted)).max() < 0.5 * np.log(4.0) / 15 + 1e-9
@@ -172,7 +172,7 @@ def test_names_that_files_use_are_refused() -> None:
 
 
 def test_emitters_must_agree_on_components() -> None:
-    with pytest.raises(SceneError, match='^Emitter "a": the painted attribute "v" has 1 components and 3 on another'):
+    with pytest.raises(SceneError, match=r'^Emitter "a": the painted attribute "v" has 1 components and 3 on another'):
         scene(painted("a", given=bar(v=np.ones(8))), painted("b", given=bar(v=np.ones((8, 3)))), materials=JELLY)
 
 

@@ -8,10 +8,9 @@ def plain_names(names: Iterable[str]) -> dict[str, str]:
     """Each name with all but ASCII letters, digits and _ replaced by _; where two would be the same, the later one gets a number."""
     plain: dict[str, str] = {}
     for name in names:
-        wanted = re.sub(r"\W", "_", name, flags=re.ASCII)
-        taken, number = set(plain.values()), 2
+        base = re.sub(r"\W", "_", name, flags=re.ASCII)
+        taken, wanted, number = set(plain.values()), base, 2
         while wanted in taken:
-            wanted = f"{wanted}_{number}"
-            number += 1
+            wanted, number = f"{base}_{number}", number + 1
         plain[name] = wanted
     return plain
