@@ -13,24 +13,7 @@ from mpm_addon.core.errors import SceneError
 from mpm_addon.core.force import Force
 from mpm_addon.storage import read_scene, write_scene
 
-from .scenes import add_emitter, add_mesh
-
-
-def add_field(bpy: Any, kind: str = "FORCE", name: str = "Field", **settings: Any) -> Any:
-    """An empty with a force field; a mesh where its whole surface is asked for."""
-    if settings.get("shape") in ("SURFACE", "POINTS"):
-        item = add_mesh(bpy, name)
-    else:
-        item = bpy.data.objects.new(name, None)
-        bpy.context.scene.collection.objects.link(item)
-    if item.field is None:
-        with bpy.context.temp_override(object=item, active_object=item):
-            bpy.ops.object.forcefield_toggle()
-    item.field.type = kind
-    values = {"strength": 1.0, "flow": 0.0, "noise": 0.0, "falloff_power": 0.0, **settings}
-    for key, value in values.items():
-        setattr(item.field, key, value)
-    return item
+from .scenes import add_emitter, add_field
 
 
 def forces(bpy: Any) -> tuple[Force, ...]:
