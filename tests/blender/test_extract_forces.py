@@ -85,7 +85,6 @@ def test_lengths_and_accelerations_are_in_blender_units(bpy: Any) -> None:
     assert (found["Eddies"].strength, found["Eddies"].size) == (0.5, 1.0)
 
 
-@pytest.mark.blender
 def test_a_field_points_along_the_z_axis_of_its_object(bpy: Any) -> None:
     item = add_field(bpy, "WIND")
     item.location, item.rotation_euler, item.scale = (1.0, 2.0, 3.0), (0.0, np.pi / 2.0, 0.0), (1.0, 2.0, -5.0)
@@ -94,7 +93,6 @@ def test_a_field_points_along_the_z_axis_of_its_object(bpy: Any) -> None:
     assert force.direction == pytest.approx((-1.0, 0.0, 0.0), abs=1e-6)
 
 
-@pytest.mark.blender
 def test_a_field_that_moves_and_changes(bpy: Any, tmp_path: Any) -> None:
     bpy.context.scene.frame_end = 3
     item = add_field(bpy, "WIND", seed=1)
@@ -144,7 +142,6 @@ def test_what_does_not_act_is_left_out(bpy: Any) -> None:
     assert forces(bpy) == ()
 
 
-@pytest.mark.blender
 def test_a_disabled_field_does_not_act_and_a_keyed_one_for_a_while(bpy: Any) -> None:
     bpy.context.scene.frame_end = 3
     add_field(bpy, "WIND", "Disabled").hide_viewport = True

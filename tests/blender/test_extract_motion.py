@@ -14,8 +14,6 @@ from mpm_addon.storage import read_scene, write_scene
 
 from .scenes import CORNERS, add_collider, add_emitter, add_mesh
 
-pytestmark = pytest.mark.blender
-
 
 def keyed(item: Any, path: str, values: dict[int, Any]) -> None:
     for frame, value in values.items():
@@ -180,6 +178,7 @@ def bent_arm(bpy: Any, kind: str) -> Any:
     return item
 
 
+@pytest.mark.blender
 @pytest.mark.parametrize("kind", ["emitter", "collider", "outflow"])
 def test_an_arm_that_bends_gives_its_vertices(bpy: Any, kind: str) -> None:
     bpy.context.scene.frame_end = 5
@@ -192,6 +191,7 @@ def test_an_arm_that_bends_gives_its_vertices(bpy: Any, kind: str) -> None:
     assert thing.motion.matrices is None
 
 
+@pytest.mark.blender
 def test_shape_keys_deform(bpy: Any) -> None:
     bpy.context.scene.frame_end = 3
     add_emitter(bpy)
@@ -206,6 +206,7 @@ def test_shape_keys_deform(bpy: Any) -> None:
     assert_follows(bpy, extract_scene(bpy.context).colliders[0], item)
 
 
+@pytest.mark.blender
 def test_a_lattice_deforms_and_a_constant_modifier_does_not(bpy: Any) -> None:
     bpy.context.scene.frame_end = 3
     add_emitter(bpy)
@@ -220,6 +221,7 @@ def test_a_lattice_deforms_and_a_constant_modifier_does_not(bpy: Any) -> None:
     assert_follows(bpy, extract_scene(bpy.context).colliders[0], item)
 
 
+@pytest.mark.blender
 def test_a_mesh_whose_vertices_come_and_go_is_refused_with_the_frame(bpy: Any) -> None:
     bpy.context.scene.frame_end = 6
     add_emitter(bpy)
@@ -275,6 +277,7 @@ def test_an_emitter_that_is_never_there_is_refused(bpy: Any) -> None:
         extract_scene(bpy.context)
 
 
+@pytest.mark.blender
 def test_the_package_of_a_deforming_scene_reads_back_equal(bpy: Any, tmp_path: Any) -> None:
     bpy.context.scene.frame_end = 5
     add_emitter(bpy).location.x = 9.0
