@@ -30,7 +30,7 @@ def emitters_of(
         body = _body(track, frames, scale_length)
         if body is None:
             continue
-        material, color = _material(track.block, materials.get(track.block.name_full), frames)
+        material, color = _material(name, track.block, materials.get(name), frames)
         found.setdefault(material.name, material)
         values = body[2]
         if values["particle_count"] is not None:
@@ -92,14 +92,14 @@ def _at_the_start(track: Track, shape: Mesh, motion: Motion | None) -> tuple[Mes
     return shape, None
 
 
-def _material(item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
-    """An object's material, and the colour in which it is shown. A custom one is named as its object."""
+def _material(name: str, item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
+    """An emitter's material, and the colour in which it is shown. A custom one is named as its emitter."""
     settings = item.mpm.material
     if track is None:
         if not settings.preset:
-            raise SceneError(f'Emitter "{item.name}": its material preset does not exist here; choose another preset.')
+            raise SceneError(f'Emitter "{name}": its material preset does not exist here; choose another preset.')
         law = load_material_preset(settings.preset)
         return Material(settings.preset, law), material_color(law.name, settings.preset)
     values, animation = animated(track.values, frames, track.subject)
     law = LAWS[settings.law](**values)
-    return Material(f"{item.name} (custom)", law, animation), material_color(law.name)
+    return Material(f"{name} (custom)", law, animation), material_color(law.name)

@@ -239,3 +239,26 @@ def test_the_fingerprint_follows_what_counts_and_nothing_else(bpy: Any) -> None:
     assert changed(lambda: setattr(item.mpm.emitter, "velocity", (0.0, 0.0, 1.0)))
     assert changed(lambda: setattr(item, "hide_viewport", True))
     assert not changed(lambda: setattr(scene, "frame_end", 99))
+    field = add_field(bpy, "WIND")
+    assert changed(lambda: setattr(field.field, "strength", 3.0))
+    assert changed(lambda: setattr(scene.mpm.forces, "wind", 0.5))
+    assert changed(lambda: setattr(scene.mpm, "use_render_modifiers", True))
+    assert changed(lambda: setattr(item.mpm.emitter, "goal_attribute", "soft"))
+    assert changed(lambda: add_outflow(bpy))
+
+
+@pytest.mark.blender
+def test_keyed_settings_do_not_make_a_bake_out_of_date_at_another_frame(bpy: Any) -> None:
+    scene = bpy.context.scene
+    item, field = add_emitter(bpy), add_field(bpy)
+    for frame, value in ((1, 0.0), (9, 5.0)):
+        item.mpm.emitter.normal_velocity = field.field.strength = scene.gravity[0] = value
+        item.mpm.emitter.keyframe_insert("normal_velocity", frame=frame)
+        field.keyframe_insert("field.strength", frame=frame)
+        scene.keyframe_insert("gravity", frame=frame)
+        item.hide_viewport = frame == 9
+        item.keyframe_insert("hide_viewport", frame=frame)
+    scene.frame_set(1)
+    first = fingerprint(scene)
+    scene.frame_set(9)
+    assert fingerprint(scene) == first
