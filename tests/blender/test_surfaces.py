@@ -209,7 +209,7 @@ def test_realised_geometry_nodes_are_a_mesh(bpy: Any) -> None:
 
 
 @pytest.mark.blender
-def test_children_on_vertices_are_instances_and_particles_are_not(bpy: Any) -> None:
+def test_children_on_vertices_are_instances(bpy: Any) -> None:
     item = add_collider(bpy, "Frame")
     child = add_mesh(bpy, "Child", np.array(CORNERS) * 0.1)
     child.parent, item.instance_type = item, "VERTS"
@@ -217,10 +217,18 @@ def test_children_on_vertices_are_instances_and_particles_are_not(bpy: Any) -> N
     assert len(collider(bpy).shape.vertices) == 64
     item.show_instancer_for_viewport = True
     assert len(collider(bpy).shape.vertices) == 72
-    item.instance_type = "NONE"
-    modifier = item.modifiers.new("Grass", "PARTICLE_SYSTEM")
-    settings = modifier.particle_system.settings
-    settings.type, settings.count, settings.render_type, settings.instance_object = "HAIR", 20, "OBJECT", child
+
+
+@pytest.mark.blender
+def test_what_particle_systems_instance_does_not_count(bpy: Any) -> None:
+    item = add_collider(bpy)
+    blade = add_mesh(bpy, "Blade", np.array(CORNERS) * 0.1)
+    settings = item.modifiers.new("Grass", "PARTICLE_SYSTEM").particle_system.settings
+    settings.type, settings.count, settings.render_type, settings.instance_object = "HAIR", 20, "OBJECT", blade
+    item.instance_type = "FACES"  # anything that makes its instances count
+    bpy.context.view_layer.update()
+    instances = [each for each in bpy.context.evaluated_depsgraph_get().object_instances if each.is_instance]
+    assert len(instances) == 20
     assert len(collider(bpy).shape.vertices) == 8
 
 
