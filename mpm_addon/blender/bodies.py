@@ -13,7 +13,6 @@ from ..core.laws import LAWS
 from ..storage import load_material_preset
 from .blender_types import BlenderObject
 from .colors import material_color
-from .keyframes import has_baked_keys
 from .meshes import Floats
 from .motion import placed
 from .painting import painting_of
@@ -30,7 +29,7 @@ def emitters_of(
         body = _body(track, frames, scale_length)
         if body is None:
             continue
-        material, color = _material(track.block, materials.get(track.block.name_full), frames)
+        material, color = _material(name, track.block, materials.get(name), frames)
         found.setdefault(material.name, material)
         values = body[2]
         if values["particle_count"] is not None:
@@ -65,8 +64,8 @@ def _things(tracks: Sequence[tuple[str, Track]], owner: type, frames: Floats, sc
             continue
         shape, motion, values, animation = body
         shape.check(track.subject)
-        if values.get("dynamic"):
-            shape, motion = _at_the_start(track, shape, motion)
+        if values.get("dynamic") and motion is not None:
+            _refuse_motion(track, motion)
         things.append(owner(name=name, shape=shape, motion=motion, animation=animation, **values))
     return things
 
@@ -82,24 +81,20 @@ def _body(track: Track, frames: Floats, scale_length: float) -> tuple[Mesh, Moti
     return shape, motion, dict(values), animation
 
 
-def _at_the_start(track: Track, shape: Mesh, motion: Motion | None) -> tuple[Mesh, None]:
-    """The shape of a dynamic collider: in the world, at the first sample."""
-    if motion is not None and not has_baked_keys(track.block):
-        what = "is animated" if motion.matrices is not None else "is deformed"
-        raise SceneError(f"{track.subject}: it is dynamic, so matter moves it, but it {what} too; remove that, or turn Dynamic off.")
-    if motion is not None and motion.matrices is not None:
-        return Mesh(shape.vertices + motion.matrices[0, :3, 3], shape.triangles), None
-    return shape, None
+def _refuse_motion(track: Track, motion: Motion) -> None:
+    """A dynamic collider starts where it is at the first sample, and matter moves it from there on."""
+    what = "is animated" if motion.matrices is not None else "is deformed"
+    raise SceneError(f"{track.subject}: it is dynamic, so matter moves it, but it {what} too; remove that, or turn Dynamic off.")
 
 
-def _material(item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
-    """An object's material, and the colour in which it is shown. A custom one is named as its object."""
+def _material(name: str, item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
+    """An emitter's material, and the colour in which it is shown. A custom one is named as its emitter."""
     settings = item.mpm.material
     if track is None:
         if not settings.preset:
-            raise SceneError(f'Emitter "{item.name}": its material preset does not exist here; choose another preset.')
+            raise SceneError(f'Emitter "{name}": its material preset does not exist here; choose another preset.')
         law = load_material_preset(settings.preset)
         return Material(settings.preset, law), material_color(law.name, settings.preset)
     values, animation = animated(track.values, frames, track.subject)
     law = LAWS[settings.law](**values)
-    return Material(f"{item.name} (custom)", law, animation), material_color(law.name)
+    return Material(f"{name} (custom)", law, animation), material_color(law.name)

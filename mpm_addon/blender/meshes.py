@@ -68,7 +68,8 @@ def read_piece(evaluated: BlenderObject, subject: str, *, read_painting: ReadPai
     with mesh_of(evaluated, subject) as mesh:
         counts = len(mesh.vertices), len(mesh.polygons), len(mesh.loops)
         vertices = np.empty(3 * counts[0], np.float32)
-        mesh.vertices.foreach_get("co", vertices)
+        if counts[0]:
+            mesh.attributes["position"].data.foreach_get("vector", vertices)  # far faster than the vertices' "co"
         triangles, painting = np.empty((0, 3), np.int64), {}
         if has_triangles:
             mesh.calc_loop_triangles()

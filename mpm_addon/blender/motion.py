@@ -89,7 +89,7 @@ def placed(
     vertices = np.empty((len(frames), *world.shape), _precision(world))
     for index, (shape, matrix) in enumerate(zip(shapes, matrices, strict=True)):
         vertices[index] = moved(shape, matrix) * scale_length
-    return Mesh(vertices[0], triangles), Motion(frames, vertices=vertices)  # type: ignore[arg-type]
+    return Mesh(vertices[0], triangles), Motion(frames, vertices=vertices)
 
 
 def _precision(world: Floats) -> type:

@@ -7,66 +7,28 @@ from typing import Any
 
 import bpy
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Side, Solver
-from ..core.errors import MpmError
+from ..core.description import SIDES, Domain, Side, Solver
 from ..core.laws import LAWS
-from ..core.parameters import parameters_of
-from . import paths, playback, preflight, session
+from . import emission_panels, force_panels, paths, playback, preflight, session
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
+from .declarations import title
+from .drawing import ObjectPanel, PhysicsPanel, ScenePanel, draw_missing_numba, draw_parameters, split_layout
 from .fingerprint import fingerprint
+from .forces import has_field
+from .meshes import SURFACE_TYPES
 from .participants import metres, scene_gravity
 from .properties import PRESET_LABELS
 
-SOLID_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
-TYPE_ICONS: dict[str, Any] = {"emitter": "MOD_FLUIDSIM", "collider": "MOD_PHYSICS"}
+TYPE_ICONS: dict[str, Any] = {"emitter": "MOD_FLUIDSIM", "collider": "MOD_PHYSICS", "outflow": "TRASH"}
 
 
-def split_layout(panel: Any) -> Layout:
-    """A panel's layout, with the names of properties in a column of their own."""
-    panel.layout.use_property_split = True
-    panel.layout.use_property_decorate = False
-    return panel.layout
-
-
-def draw_parameters(layout: Layout, group: Any, owner: type, *, without: tuple[str, ...] = ()) -> None:
-    """All declared parameters of a property group; an optional one has its check box in front."""
-    for declared in parameters_of(owner):
-        if declared.name in without:
-            continue
-        switch = f"use_{declared.name}"
-        if not hasattr(group, switch):
-            layout.prop(group, declared.name)
-            continue
-        row = layout.row(heading=group.bl_rna.properties[declared.name].name)
-        row.prop(group, switch, text="")
-        value = row.column() if declared.kind == "vector" else row.row()
-        value.enabled = getattr(group, switch)
-        value.prop(group, declared.name, text="")
-
-
-def draw_missing_numba(layout: Layout) -> None:
-    """One line where numba cannot be found: everything else works."""
-    try:
-        session.require_numba()
-    except MpmError as error:
-        layout.label(text=str(error), icon="ERROR")
-
-
-class _PhysicsPanel:
-    """Where the panels of an object are."""
-
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
-    bl_context = "physics"
-
-
-class MPM_PT_object(_PhysicsPanel, bpy.types.Panel):
+class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_object"
     bl_label = "MPM"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.object is not None and context.object.type in SOLID_TYPES
+        return context.object is not None and context.object.type in SURFACE_TYPES | {"EMPTY"}
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
@@ -74,13 +36,15 @@ class MPM_PT_object(_PhysicsPanel, bpy.types.Panel):
         item = context.object
         if not item.mpm.cache:
             layout.prop(item.mpm, "type")
+            if has_field(item):
+                layout.label(text="Its force field pushes matter", icon="FORCE_FORCE")
             return
         layout.prop(item.mpm, "cache")
         if playback.status(item):
             layout.label(text=playback.status(item), icon="INFO")
 
 
-class MPM_PT_retime(_PhysicsPanel, bpy.types.Panel):
+class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_retime"
     bl_label = "Retime"
     bl_parent_id = "MPM_PT_object"
@@ -106,24 +70,13 @@ class MPM_PT_retime(_PhysicsPanel, bpy.types.Panel):
         layout.prop(settings, "playback_offset")
 
 
-class _ObjectPanel(_PhysicsPanel):
-    """A sub-panel of the objects of one type."""
-
-    bl_parent_id = "MPM_PT_object"
-    mpm_type = ""
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.object is not None and context.object.mpm.type == cls.mpm_type and not context.object.mpm.cache
-
-
-class MPM_PT_material(_ObjectPanel, bpy.types.Panel):
+class MPM_PT_material(ObjectPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_material"
     bl_label = "Material"
     mpm_type = "emitter"
 
     def draw(self, context: Context) -> None:
-        layout = split_layout(self)
+        layout = split_layout(self, has_keys=True)
         material = context.object.mpm.material
         layout.row().prop(material, "source", expand=True)
         if material.source == "preset":
@@ -134,45 +87,7 @@ class MPM_PT_material(_ObjectPanel, bpy.types.Panel):
             draw_parameters(layout.column(), getattr(material, material.law), LAWS[material.law])
 
 
-class MPM_PT_emission(_ObjectPanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_emission"
-    bl_label = "Emission"
-    mpm_type = "emitter"
-
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        emitter = context.object.mpm.emitter
-        hidden = ["particles_per_cell"] if emitter.use_particle_count else []
-        if emitter.mode == "once":
-            hidden.append("frame_end")
-        if emitter.mode != "repeat":
-            hidden.append("interval")
-        draw_parameters(layout.column(), emitter, Emitter, without=tuple(hidden))
-
-
-class MPM_PT_collision(_ObjectPanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_collision"
-    bl_label = "Surface"
-    mpm_type = "collider"
-
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        draw_parameters(layout.column(), context.object.mpm.collider, Collider)
-
-
-class _ScenePanel:
-    """Where the panels of a scene are."""
-
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "MPM"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.scene is not None
-
-
-class MPM_PT_bake(_ScenePanel, bpy.types.Panel):
+class MPM_PT_bake(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_bake"
     bl_label = "Bake"
 
@@ -207,7 +122,7 @@ class MPM_PT_bake(_ScenePanel, bpy.types.Panel):
                 layout.label(text=playback.status(item), icon="INFO")
 
 
-class MPM_PT_objects(_ScenePanel, bpy.types.Panel):
+class MPM_PT_objects(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_objects"
     bl_label = "Objects"
     bl_parent_id = "MPM_PT_bake"
@@ -226,15 +141,17 @@ class MPM_PT_objects(_ScenePanel, bpy.types.Panel):
 
 def _summary(item: BlenderObject) -> str:
     """What the list of objects says of one: "Water", "Collider"."""
-    if item.mpm.type == "collider":
-        return "Collider"
+    if item.mpm.type == "collider" and item.mpm.collider.dynamic:
+        return "Dynamic Collider"
+    if item.mpm.type != "emitter":
+        return title(item.mpm.type)
     material = item.mpm.material
     if material.source == "preset":
         return PRESET_LABELS.get(material.preset, "Missing preset")
     return LAWS[material.law].label if material.law in LAWS else "Missing law"
 
 
-class MPM_PT_frames(_ScenePanel, bpy.types.Panel):
+class MPM_PT_frames(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_frames"
     bl_label = "Frames"
     bl_parent_id = "MPM_PT_bake"
@@ -257,7 +174,7 @@ class MPM_PT_frames(_ScenePanel, bpy.types.Panel):
         column.prop(settings, "subframes")
 
 
-class MPM_PT_preflight(_ScenePanel, bpy.types.Panel):
+class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_preflight"
     bl_label = "Pre-flight"
     bl_parent_id = "MPM_PT_bake"
@@ -288,7 +205,7 @@ class MPM_PT_preflight(_ScenePanel, bpy.types.Panel):
                 column.label(text=line, icon="BLANK1" if number else "ERROR")
 
 
-class MPM_PT_solver(_ScenePanel, bpy.types.Panel):
+class MPM_PT_solver(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_solver"
     bl_label = "Solver"
     bl_options = {"DEFAULT_CLOSED"}
@@ -299,7 +216,7 @@ class MPM_PT_solver(_ScenePanel, bpy.types.Panel):
         solver = scene.mpm.solver
         layout.prop(solver, "spacing")
         layout.prop(solver, "resolution" if solver.spacing == "resolution" else "grid_spacing")
-        without = ["grid_spacing", "gravity"]
+        without = ["grid_spacing", "gravity", "max_speed"]
         if solver.transfer != "flip":
             without.append("flip_ratio")
         draw_parameters(layout.column(), solver, Solver, without=tuple(without))
@@ -311,7 +228,7 @@ class MPM_PT_solver(_ScenePanel, bpy.types.Panel):
             layout.label(text=f"Gravity is {strength:.3g} m/s²: the unit scale is {metres(scene):g}", icon="INFO")
 
 
-class MPM_PT_domain(_ScenePanel, bpy.types.Panel):
+class MPM_PT_domain(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_domain"
     bl_label = "Domain"
     bl_options = {"DEFAULT_CLOSED"}
@@ -334,11 +251,11 @@ CLASSES = (
     MPM_PT_object,
     MPM_PT_retime,
     MPM_PT_material,
-    MPM_PT_emission,
-    MPM_PT_collision,
+    *emission_panels.CLASSES,
     MPM_PT_bake,
     MPM_PT_objects,
     MPM_PT_frames,
+    *force_panels.CLASSES,
     MPM_PT_preflight,
     MPM_PT_solver,
     MPM_PT_domain,

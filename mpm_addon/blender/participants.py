@@ -22,7 +22,7 @@ class Participants:
     """The tracks of a scene, each beside the name in the description.
 
     Attributes:
-        materials: those of emitters with a law of their own, by the full name of the emitter's object.
+        materials: those of emitters with a law of their own, by the emitter's name.
     """
 
     emitters: list[tuple[str, Track]]
@@ -57,7 +57,7 @@ def participants(context: Context, object_name: str, scale_length: float) -> Par
         colliders=_tracks("Collider", [item for item in evaluated if item.mpm.type == "collider"], Collider, scale_length),
         outflows=_tracks("Outflow", [item for item in evaluated if item.mpm.type == "outflow"], Outflow, scale_length),
         forces=[(name, _force(name, item, scene, scale_length)) for name, item in _named(forcing)],
-        materials={item.name_full: _material(item) for item in emitting if item.mpm.material.source == "custom"},
+        materials={name: _material(name, item) for name, item in _named(emitting) if item.mpm.material.source == "custom"},
         solver=Track(scene, "solver", lambda: _solver_values(scene, scale_length), may_change=is_animated(scene)),
     )
 
@@ -121,14 +121,13 @@ def _force(name: str, item: BlenderObject, scene: BlenderScene, scale_length: fl
     )
 
 
-def _material(item: BlenderObject) -> Track:
+def _material(name: str, item: BlenderObject) -> Track:
     law = item.mpm.material.law
-    subject = f'Emitter "{item.name}"'
     if law not in LAWS:
-        raise SceneError(f"{subject}: its law does not exist here; use one of: {', '.join(LAWS)}.")
+        raise SceneError(f'Emitter "{name}": its law does not exist here; use one of: {", ".join(LAWS)}.')
     return Track(
         item,
-        f'Material "{item.name} (custom)"',
+        f'Material "{name} (custom)"',
         lambda: values_of(getattr(item.mpm.material, law), LAWS[law]),
         may_change=is_animated(item),
     )

@@ -45,6 +45,29 @@ def add_collider(bpy: Any, name: str = "Floor", **settings: Any) -> Any:
     return item
 
 
+def add_outflow(bpy: Any, name: str = "Drain") -> Any:
+    item = add_mesh(bpy, name)
+    item.mpm.type = "outflow"
+    return item
+
+
+def add_field(bpy: Any, kind: str = "FORCE", name: str = "Field", **settings: Any) -> Any:
+    """An empty with a force field; a mesh where its whole surface is asked for."""
+    if settings.get("shape") in ("SURFACE", "POINTS"):
+        item = add_mesh(bpy, name)
+    else:
+        item = bpy.data.objects.new(name, None)
+        bpy.context.scene.collection.objects.link(item)
+    if item.field is None:
+        with bpy.context.temp_override(object=item, active_object=item):
+            bpy.ops.object.forcefield_toggle()
+    item.field.type = kind
+    values = {"strength": 1.0, "flow": 0.0, "noise": 0.0, "falloff_power": 0.0, **settings}
+    for key, value in values.items():
+        setattr(item.field, key, value)
+    return item
+
+
 def frame_arrays(number: int, count: int) -> dict[str, np.ndarray]:
     """Arrays that tell their frame and particle: position (id, number, 0), velocity (0, 0, number), two emitters."""
     identity = np.arange(count, dtype=np.int32)

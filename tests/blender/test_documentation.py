@@ -40,3 +40,6 @@ def test_the_script_of_the_page_runs(bpy: Any, monkeypatch: pytest.MonkeyPatch) 
     assert scene.colliders[0].surface == "sticky"
     assert scene.domain.sides["z_max"].surface == "open"
     assert scene.solver.grid_spacing == 0.05
+    jelly = scene.emitters[1]
+    assert jelly.painting is not None and jelly.painting.values["stiffness"][:3] == pytest.approx([0.525, 0.525, 0.05])
+    assert (bpy.context.scene.mpm.motion_samples, bpy.context.scene.mpm.forces.wind) == (2, 0.5)

@@ -16,8 +16,6 @@ from mpm_addon.storage import load_material_preset
 
 from .scenes import CORNERS, FACES, add_collider, add_emitter, add_mesh
 
-blender = pytest.mark.blender
-
 
 def extracted(bpy: Any, **options: Any) -> Scene:
     return extract_scene(bpy.context, **options)
@@ -49,14 +47,12 @@ def test_an_object_that_is_no_emitter_is_refused(bpy: Any) -> None:
         extracted(bpy, object_name="Floor")
 
 
-@blender
 def test_an_empty_mesh_is_refused(bpy: Any) -> None:
     add_mesh(bpy, "Nothing", [], []).mpm.type = "emitter"
     with pytest.raises(SceneError, match=r'^Emitter "Nothing": the mesh has no vertices; give a mesh with a surface\.$'):
         extracted(bpy)
 
 
-@blender
 def test_a_collider_without_faces_is_refused(bpy: Any) -> None:
     add_emitter(bpy)
     add_mesh(bpy, "Wire", CORNERS, []).mpm.type = "collider"
@@ -64,14 +60,12 @@ def test_a_collider_without_faces_is_refused(bpy: Any) -> None:
         extracted(bpy)
 
 
-@blender
 def test_an_emitter_without_volume_is_refused(bpy: Any) -> None:
     add_mesh(bpy, "Sheet", CORNERS[:4], [(0, 1, 3, 2)]).mpm.type = "emitter"
     with pytest.raises(SceneError, match=r'^Emitter "Sheet": the mesh has no volume'):
         extracted(bpy)
 
 
-@blender
 def test_a_lamp_is_refused(bpy: Any) -> None:
     lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     bpy.context.scene.collection.objects.link(lamp)
@@ -80,7 +74,6 @@ def test_a_lamp_is_refused(bpy: Any) -> None:
         extracted(bpy)
 
 
-@blender
 def test_a_value_out_of_range_is_refused_with_the_words_of_the_core(bpy: Any) -> None:
     item = add_emitter(bpy, "Jelly")
     item.mpm.material.source, item.mpm.material.law = "custom", "neo_hookean"
@@ -89,7 +82,6 @@ def test_a_value_out_of_range_is_refused_with_the_words_of_the_core(bpy: Any) ->
         extracted(bpy)
 
 
-@blender
 def test_not_a_number_is_refused(bpy: Any) -> None:
     item = add_emitter(bpy)
     item.mpm.material.source = "custom"
@@ -98,7 +90,6 @@ def test_not_a_number_is_refused(bpy: Any) -> None:
         extracted(bpy)
 
 
-@blender
 def test_a_last_frame_before_the_first_is_refused(bpy: Any) -> None:
     add_emitter(bpy)
     bpy.context.scene.mpm.use_frame_range = True
@@ -108,7 +99,6 @@ def test_a_last_frame_before_the_first_is_refused(bpy: Any) -> None:
         extracted(bpy)
 
 
-@blender
 def test_a_scene_whose_emitters_are_all_disabled_is_refused(bpy: Any) -> None:
     add_emitter(bpy).hide_viewport = True
     with pytest.raises(SceneError, match='Emitter "Cube" is disabled in viewports'):
@@ -118,7 +108,6 @@ def test_a_scene_whose_emitters_are_all_disabled_is_refused(bpy: Any) -> None:
 # Meshes.
 
 
-@blender
 def test_a_cube_comes_with_its_transform_in_world_space(bpy: Any) -> None:
     item = add_emitter(bpy)
     item.location, item.rotation_euler = (1.0, 2.0, 3.0), (0.0, 0.0, math.pi / 4.0)
@@ -128,7 +117,6 @@ def test_a_cube_comes_with_its_transform_in_world_space(bpy: Any) -> None:
     assert shape.volume() == pytest.approx(1.0, rel=1e-6)
 
 
-@blender
 def test_parents_move_their_children(bpy: Any) -> None:
     item = add_emitter(bpy)
     parent = bpy.data.objects.new("Parent", None)
@@ -138,14 +126,13 @@ def test_parents_move_their_children(bpy: Any) -> None:
     assert bounds(extracted(bpy).emitters[0].shape) == [[-1.0, -1.0, 4.0], [1.0, 1.0, 6.0]]
 
 
-@blender
+@pytest.mark.blender
 def test_modifiers_are_applied(bpy: Any) -> None:
     item = add_emitter(bpy)
     item.modifiers.new("Array", "ARRAY").count = 3
     assert bounds(extracted(bpy).emitters[0].shape) == [[-0.5, -0.5, -0.5], [2.5, 0.5, 0.5]]
 
 
-@blender
 def test_negative_scale_keeps_the_outside_outside(bpy: Any) -> None:
     item = add_emitter(bpy)
     item.scale = (-2.0, 1.0, 1.0)
@@ -159,7 +146,7 @@ def test_negative_scale_keeps_the_outside_outside(bpy: Any) -> None:
         assert shape.signed_distance(np.zeros((1, 3)))[0] < 0.0
 
 
-@blender
+@pytest.mark.blender
 def test_a_curve_with_thickness_can_emit(bpy: Any) -> None:
     bpy.ops.curve.primitive_bezier_circle_add(radius=1.0)
     item = bpy.context.object
@@ -169,7 +156,6 @@ def test_a_curve_with_thickness_can_emit(bpy: Any) -> None:
     assert extracted(bpy).emitters[0].shape.volume() == pytest.approx(2.0 * math.pi * math.pi * 0.04, rel=0.1)
 
 
-@blender
 def test_unit_scale_turns_everything_into_metres(bpy: Any) -> None:
     scene = bpy.context.scene
     scene.unit_settings.scale_length = 0.01
@@ -186,7 +172,6 @@ def test_unit_scale_turns_everything_into_metres(bpy: Any) -> None:
     assert found.emitters[0].particles_per_cell == 8.0
 
 
-@blender
 def test_meshes_are_those_of_the_first_frame_and_the_frame_is_restored(bpy: Any) -> None:
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 5, 8
@@ -201,7 +186,7 @@ def test_meshes_are_those_of_the_first_frame_and_the_frame_is_restored(bpy: Any)
     assert (scene.frame_current, scene.frame_subframe) == (20, 0.25)
 
 
-@blender
+@pytest.mark.blender
 def test_disabled_and_excluded_objects_take_no_part_but_hidden_ones_do(bpy: Any) -> None:
     add_emitter(bpy, "Shown")
     add_emitter(bpy, "Disabled").hide_viewport = True
@@ -219,7 +204,6 @@ def test_disabled_and_excluded_objects_take_no_part_but_hidden_ones_do(bpy: Any)
 # Settings.
 
 
-@blender
 def test_materials_are_presets_or_custom_laws(bpy: Any) -> None:
     first = add_emitter(bpy, "First")
     second = add_emitter(bpy, "Second")
@@ -233,7 +217,6 @@ def test_materials_are_presets_or_custom_laws(bpy: Any) -> None:
     assert getattr(scene.materials["Second (custom)"].law, "hardening") == 7.0  # noqa: B009 - the law is not typed
 
 
-@blender
 def test_a_colour_is_the_materials_until_one_is_chosen(bpy: Any) -> None:
     item = add_emitter(bpy)
     by_material = extracted(bpy).emitters[0].color
@@ -242,14 +225,12 @@ def test_a_colour_is_the_materials_until_one_is_chosen(bpy: Any) -> None:
     assert extracted(bpy).emitters[0].color == (1.0, 0.5, 0.25, 1.0)
 
 
-@blender
 def test_a_particle_count_replaces_the_particles_per_cell(bpy: Any) -> None:
     add_emitter(bpy, use_particle_count=True, particle_count=777)
     emitter = extracted(bpy).emitters[0]
     assert (emitter.particle_count, emitter.particles_per_cell) == (777, None)
 
 
-@blender
 def test_frames_fps_and_gravity_are_the_scenes(bpy: Any) -> None:
     scene = bpy.context.scene
     add_emitter(bpy)
@@ -284,7 +265,7 @@ def test_the_simulation_has_frames_and_a_time_scale_of_its_own(bpy: Any) -> None
         before = fingerprint(scene)
 
 
-@blender
+@pytest.mark.blender
 def test_the_domain_is_the_box_around_an_object(bpy: Any) -> None:
     add_emitter(bpy)
     box = add_mesh(bpy, "Box")
@@ -300,7 +281,6 @@ def test_the_domain_is_the_box_around_an_object(bpy: Any) -> None:
     assert found.sides["x_min"].surface == "slip"
 
 
-@blender
 def test_a_resolution_is_cells_along_the_longest_side(bpy: Any) -> None:
     add_emitter(bpy).scale = (2.0, 1.0, 1.0)
     solver = bpy.context.scene.mpm.solver
@@ -311,7 +291,6 @@ def test_a_resolution_is_cells_along_the_longest_side(bpy: Any) -> None:
     assert extracted(bpy).solver.grid_spacing == pytest.approx(0.2)
 
 
-@blender
 def test_one_emitter_alone_keeps_all_colliders(bpy: Any) -> None:
     add_emitter(bpy, "First")
     add_emitter(bpy, "Second")
@@ -321,7 +300,6 @@ def test_one_emitter_alone_keeps_all_colliders(bpy: Any) -> None:
     assert [collider.name for collider in scene.colliders] == ["Floor"]
 
 
-@blender
 def test_errors_leave_the_frame_where_it_was(bpy: Any) -> None:
     bpy.context.scene.frame_set(7)
     add_mesh(bpy, "Nothing", [], []).mpm.type = "emitter"
@@ -330,7 +308,7 @@ def test_errors_leave_the_frame_where_it_was(bpy: Any) -> None:
     assert bpy.context.scene.frame_current == 7
 
 
-@blender
+@pytest.mark.blender
 def test_large_meshes_are_read_in_bulk(bpy: Any) -> None:
     side = 300
     steps = np.linspace(-1.0, 1.0, side)

@@ -97,7 +97,6 @@ def test_keys_that_change_nothing_are_no_animation(bpy: Any) -> None:
     assert (emitter.animation, emitter.normal_velocity) == (None, 2.0)
 
 
-@pytest.mark.blender
 @pytest.mark.parametrize("name", ["velocity_spread", "use_flow_rate", "mode", "stiffness_attribute"])
 def test_what_cannot_change_takes_no_keyframes(bpy: Any, name: str) -> None:
     with pytest.raises(TypeError, match="not animatable"):
@@ -112,7 +111,6 @@ def test_what_scripts_change_all_the_same_is_refused() -> None:
         animated([{"flow_rate": 1.0}, {"flow_rate": None}], frames, 'Emitter "X"')
 
 
-@pytest.mark.blender
 def test_the_package_of_an_animated_scene_reads_back_equal(bpy: Any, tmp_path: Any) -> None:
     bpy.context.scene.frame_end = 3
     item = add_emitter(bpy, "Tap")

@@ -13,24 +13,7 @@ from mpm_addon.core.errors import SceneError
 from mpm_addon.core.force import Force
 from mpm_addon.storage import read_scene, write_scene
 
-from .scenes import add_emitter, add_mesh
-
-
-def add_field(bpy: Any, kind: str = "FORCE", name: str = "Field", **settings: Any) -> Any:
-    """An empty with a force field; a mesh where its whole surface is asked for."""
-    if settings.get("shape") in ("SURFACE", "POINTS"):
-        item = add_mesh(bpy, name)
-    else:
-        item = bpy.data.objects.new(name, None)
-        bpy.context.scene.collection.objects.link(item)
-    if item.field is None:
-        with bpy.context.temp_override(object=item, active_object=item):
-            bpy.ops.object.forcefield_toggle()
-    item.field.type = kind
-    values = {"strength": 1.0, "flow": 0.0, "noise": 0.0, "falloff_power": 0.0, **settings}
-    for key, value in values.items():
-        setattr(item.field, key, value)
-    return item
+from .scenes import add_emitter, add_field
 
 
 def forces(bpy: Any) -> tuple[Force, ...]:
@@ -102,7 +85,6 @@ def test_lengths_and_accelerations_are_in_blender_units(bpy: Any) -> None:
     assert (found["Eddies"].strength, found["Eddies"].size) == (0.5, 1.0)
 
 
-@pytest.mark.blender
 def test_a_field_points_along_the_z_axis_of_its_object(bpy: Any) -> None:
     item = add_field(bpy, "WIND")
     item.location, item.rotation_euler, item.scale = (1.0, 2.0, 3.0), (0.0, np.pi / 2.0, 0.0), (1.0, 2.0, -5.0)
@@ -111,7 +93,6 @@ def test_a_field_points_along_the_z_axis_of_its_object(bpy: Any) -> None:
     assert force.direction == pytest.approx((-1.0, 0.0, 0.0), abs=1e-6)
 
 
-@pytest.mark.blender
 def test_a_field_that_moves_and_changes(bpy: Any, tmp_path: Any) -> None:
     bpy.context.scene.frame_end = 3
     item = add_field(bpy, "WIND", seed=1)
@@ -161,7 +142,6 @@ def test_what_does_not_act_is_left_out(bpy: Any) -> None:
     assert forces(bpy) == ()
 
 
-@pytest.mark.blender
 def test_a_disabled_field_does_not_act_and_a_keyed_one_for_a_while(bpy: Any) -> None:
     bpy.context.scene.frame_end = 3
     add_field(bpy, "WIND", "Disabled").hide_viewport = True

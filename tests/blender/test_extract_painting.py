@@ -175,7 +175,6 @@ def test_a_painted_scene_reads_back_equal(bpy: Any, tmp_path: Any) -> None:
     assert read_scene(write_scene(scene, tmp_path)) == scene
 
 
-@pytest.mark.blender
 def test_the_fields_offer_what_is_there(bpy: Any) -> None:
     from mpm_addon.blender.painted_control import _paintable
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import panels, playback, session
+from mpm_addon.blender import emission_panels, force_panels, panels, playback, session
 from mpm_addon.blender.fingerprint import fingerprint
+from mpm_addon.core.description import Emitter
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import parameters_of
 
-from .scenes import add_collider, add_emitter, add_mesh, write_cache
+from .scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow, write_cache
 
 
 def drawn(layout: Any) -> set[str]:
@@ -34,20 +35,28 @@ def test_all_panels_draw_on_every_kind_of_selection(bpy: Any, draw: Any) -> None
     empty = bpy.data.objects.new("Empty", None)
     for item in (lamp, empty):
         bpy.context.scene.collection.objects.link(item)
-    for item in (add_mesh(bpy, "Plain"), add_emitter(bpy, "Emitter"), add_collider(bpy, "Collider"), lamp, empty, None):
+    field = add_field(bpy)
+    for item in (
+        add_mesh(bpy, "Plain"), add_emitter(bpy, "Emitter"), add_collider(bpy, "Collider"), add_outflow(bpy), lamp, empty, field, None,
+    ):  # fmt: skip
         activate(bpy, item)
         draw_all(draw)
 
 
 def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
     shown = {}
-    for item in (add_mesh(bpy, "Plain"), add_emitter(bpy, "Emitter"), add_collider(bpy, "Collider")):
+    for item in (add_mesh(bpy, "Plain"), add_emitter(bpy, "Emitter"), add_collider(bpy, "Collider"), add_outflow(bpy, "Drain")):
         activate(bpy, item)
         shown[item.name] = {name for name, layout in draw_all(draw).items() if layout is not None}
-    scene_wide = {"MPM_PT_bake", "MPM_PT_objects", "MPM_PT_frames", "MPM_PT_preflight", "MPM_PT_solver", "MPM_PT_domain"}
+    scene_wide = {
+        "MPM_PT_bake", "MPM_PT_objects", "MPM_PT_frames", "MPM_PT_reading", "MPM_PT_forces", "MPM_PT_preflight", "MPM_PT_solver", "MPM_PT_domain",
+    }  # fmt: skip
     assert shown["Plain"] - scene_wide == {"MPM_PT_object"}
-    assert shown["Emitter"] - scene_wide == {"MPM_PT_object", "MPM_PT_material", "MPM_PT_emission"}
-    assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision"}
+    assert shown["Emitter"] - scene_wide == {
+        "MPM_PT_object", "MPM_PT_material", "MPM_PT_emission", "MPM_PT_start_velocity", "MPM_PT_goal", "MPM_PT_painted_control",
+    }  # fmt: skip
+    assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision", "MPM_PT_dynamic"}
+    assert shown["Drain"] - scene_wide == {"MPM_PT_object", "MPM_PT_outflow"}
     activate(bpy, None)
     assert draw(panels.MPM_PT_object) is None
 
@@ -64,16 +73,67 @@ def test_a_custom_material_shows_every_parameter_of_its_law(bpy: Any, draw: Any,
 
 def test_settings_that_do_not_apply_are_not_shown(bpy: Any, draw: Any) -> None:
     emitter = add_emitter(bpy).mpm.emitter
-    assert "interval" not in drawn(draw(panels.MPM_PT_emission))
+    assert "interval" not in drawn(draw(emission_panels.MPM_PT_emission))
     emitter.mode = "repeat"
-    assert {"interval", "frame_end"} <= drawn(draw(panels.MPM_PT_emission))
-    assert "particles_per_cell" in drawn(draw(panels.MPM_PT_emission))
+    assert {"interval", "frame_end"} <= drawn(draw(emission_panels.MPM_PT_emission))
+    assert "particles_per_cell" in drawn(draw(emission_panels.MPM_PT_emission))
     emitter.use_particle_count = True
-    assert "particles_per_cell" not in drawn(draw(panels.MPM_PT_emission))
+    assert "particles_per_cell" not in drawn(draw(emission_panels.MPM_PT_emission))
     solver = bpy.context.scene.mpm.solver
     assert not {"flip_ratio", "gravity", "resolution"} & drawn(draw(panels.MPM_PT_solver))
     solver.transfer, solver.use_scene_gravity, solver.spacing = "flip", False, "resolution"
     assert {"flip_ratio", "gravity", "resolution"} <= drawn(draw(panels.MPM_PT_solver))
+
+
+def test_an_emitter_shows_what_its_mode_asks_for(bpy: Any, draw: Any) -> None:
+    emitter = add_emitter(bpy).mpm.emitter
+    shown = {}
+    for mode in ("once", "repeat", "inflow"):
+        emitter.mode = mode
+        shown[mode] = drawn(draw(emission_panels.MPM_PT_emission)) & {"frame_start", "frame_end", "interval", "flow_rate"}
+    assert shown == {
+        "once": {"frame_start"},
+        "repeat": {"frame_start", "frame_end", "interval"},
+        "inflow": {"frame_start", "frame_end", "flow_rate"},
+    }
+    panels_of_emitters = (emission_panels.MPM_PT_emission, emission_panels.MPM_PT_start_velocity, emission_panels.MPM_PT_goal)
+    emitter.mode = "inflow"
+    together = [name for panel in panels_of_emitters for name in drawn(draw(panel)) if not name.startswith("use_")]
+    wanted = {declared.name for declared in parameters_of(Emitter)} - {"interval"}
+    assert sorted(together) == sorted(wanted)
+
+
+def test_a_collider_shows_its_mass_or_its_density(bpy: Any, draw: Any) -> None:
+    collider = add_collider(bpy).mpm.collider
+    assert drawn(draw(emission_panels.MPM_PT_collision)) == {"surface", "friction", "enabled"}
+    layout = draw(emission_panels.MPM_PT_dynamic)
+    assert drawn(layout) == {"dynamic", "density", "use_mass", "mass", "velocity", "angular_velocity"}
+    assert layout.find("column")[0].children[0].settings["active"] is False
+    collider.dynamic = collider.use_mass = True
+    layout = draw(emission_panels.MPM_PT_dynamic)
+    assert "density" not in drawn(layout)
+    assert layout.find("column")[0].children[0].settings["active"] is True
+
+
+def test_the_factor_at_weight_zero_is_shown_for_vertex_groups_alone(bpy: Any, draw: Any) -> None:
+    item = add_emitter(bpy)
+    item.vertex_groups.new(name="soft")
+    item.mpm.emitter.stiffness_attribute, item.mpm.emitter.goal_attribute = "soft", "other"
+    shown = drawn(draw(emission_panels.MPM_PT_painted_control))
+    assert {f"{name}_attribute" for name in ("stiffness", "density", "friction", "strength", "goal")} | {"carried_attributes"} <= shown
+    assert {name for name in shown if name.endswith("_at_zero")} == {"stiffness_at_zero"}
+
+
+def test_the_forces_of_the_scene_are_listed(bpy: Any, draw: Any) -> None:
+    add_field(bpy, "WIND", "Fan")
+    add_field(bpy, "CHARGE", "Ion")
+    layout = draw(force_panels.MPM_PT_forces)
+    assert {"effector_collection", "gravity", "all", "harmonic", "max_speed"} <= drawn(layout)
+    assert {"Fan", "Wind", "Ion", "Charge: not computed"} <= set(layout.texts())
+    activate(bpy, bpy.data.objects["Fan"])
+    assert "Its force field pushes matter" in draw(panels.MPM_PT_object).texts()
+    assert "max_speed" not in drawn(draw(panels.MPM_PT_solver))
+    assert drawn(draw(force_panels.MPM_PT_reading)) == {"motion_samples", "use_render_modifiers"}
 
 
 def test_the_box_shows_its_corners_until_an_object_gives_them(bpy: Any, draw: Any) -> None:
@@ -91,9 +151,10 @@ def test_the_participants_are_listed(bpy: Any, draw: Any) -> None:
     assert "Set an object's type in the Physics tab" in draw(panels.MPM_PT_objects).texts()
     add_mesh(bpy, "Bystander")
     add_emitter(bpy, "Snowman").mpm.material.preset = "powder_snow"
-    add_collider(bpy, "Floor")
+    add_collider(bpy, "Floor", dynamic=True)
+    add_outflow(bpy, "Drain")
     texts = draw(panels.MPM_PT_objects).texts()
-    assert {"Snowman", "Floor"} <= set(texts)
+    assert {"Snowman", "Floor", "Dynamic Collider", "Drain", "Outflow"} <= set(texts)
     assert "Bystander" not in texts
 
 
@@ -178,3 +239,26 @@ def test_the_fingerprint_follows_what_counts_and_nothing_else(bpy: Any) -> None:
     assert changed(lambda: setattr(item.mpm.emitter, "velocity", (0.0, 0.0, 1.0)))
     assert changed(lambda: setattr(item, "hide_viewport", True))
     assert not changed(lambda: setattr(scene, "frame_end", 99))
+    field = add_field(bpy, "WIND")
+    assert changed(lambda: setattr(field.field, "strength", 3.0))
+    assert changed(lambda: setattr(scene.mpm.forces, "wind", 0.5))
+    assert changed(lambda: setattr(scene.mpm, "use_render_modifiers", True))
+    assert changed(lambda: setattr(item.mpm.emitter, "goal_attribute", "soft"))
+    assert changed(lambda: add_outflow(bpy))
+
+
+@pytest.mark.blender
+def test_keyed_settings_do_not_make_a_bake_out_of_date_at_another_frame(bpy: Any) -> None:
+    scene = bpy.context.scene
+    item, field = add_emitter(bpy), add_field(bpy)
+    for frame, value in ((1, 0.0), (9, 5.0)):
+        item.mpm.emitter.normal_velocity = field.field.strength = scene.gravity[0] = value
+        item.mpm.emitter.keyframe_insert("normal_velocity", frame=frame)
+        field.keyframe_insert("field.strength", frame=frame)
+        scene.keyframe_insert("gravity", frame=frame)
+        item.hide_viewport = frame == 9
+        item.keyframe_insert("hide_viewport", frame=frame)
+    scene.frame_set(1)
+    first = fingerprint(scene)
+    scene.frame_set(9)
+    assert fingerprint(scene) == first

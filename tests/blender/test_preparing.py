@@ -16,8 +16,6 @@ from mpm_addon.core.errors import Cancelled, MpmError, SceneError
 from .scenes import add_collider, add_emitter
 from .test_bake import Modal
 
-blender = pytest.mark.blender
-
 
 @pytest.fixture(autouse=True)
 def nothing_is_running() -> Any:
@@ -130,7 +128,7 @@ def test_the_scene_is_read_a_frame_a_step_and_left_as_it_was(bpy: Any) -> None:
     assert (scene.frame_current, scene.frame_subframe) == (5, 0.5)
 
 
-@blender
+@pytest.mark.blender
 def test_cancelling_puts_render_modifiers_back(bpy: Any) -> None:
     scene = bpy.context.scene
     scene.mpm.use_render_modifiers = True
@@ -144,7 +142,6 @@ def test_cancelling_puts_render_modifiers_back(bpy: Any) -> None:
     assert (modifier.levels, modifier.show_viewport) == (1, False)
 
 
-@blender
 def test_another_scene_ends_reading_with_one_line(bpy: Any) -> None:
     add_emitter(bpy)
     item = add_collider(bpy)

@@ -14,8 +14,6 @@ from mpm_addon.core.errors import SceneError
 
 from .scenes import CORNERS, add_collider, add_emitter, add_mesh
 
-blender = pytest.mark.blender
-
 
 def linked(bpy: Any, name: str, data: Any, kind: str = "collider") -> Any:
     item = bpy.data.objects.new(name, data)
@@ -46,7 +44,7 @@ def in_order(points: Any) -> np.ndarray:
     return rounded[np.lexsort(rounded.T)]
 
 
-@blender
+@pytest.mark.blender
 def test_a_modifiers_mesh_is_the_evaluated_one(bpy: Any) -> None:
     item = add_collider(bpy)
     item.modifiers.new("Subdivision", "SUBSURF").levels = 2
@@ -56,7 +54,7 @@ def test_a_modifiers_mesh_is_the_evaluated_one(bpy: Any) -> None:
     assert collider(bpy).shape.vertices == pytest.approx(by_hand(bpy, item), abs=1e-9)
 
 
-@blender
+@pytest.mark.blender
 @pytest.mark.parametrize("kind", ["curve", "surface", "text", "metaball"])
 def test_everything_with_a_surface_collides(bpy: Any, kind: str) -> None:
     if kind == "curve":
@@ -83,7 +81,7 @@ def test_everything_with_a_surface_collides(bpy: Any, kind: str) -> None:
     assert found.vertices == pytest.approx(by_hand(bpy, item), abs=1e-9)
 
 
-@blender
+@pytest.mark.blender
 def test_a_family_of_metaballs_is_the_surface_of_its_first(bpy: Any) -> None:
     for name, place in (("Ball", 0.0), ("Ball.001", 1.5)):
         data = bpy.data.metaballs.new(name)
@@ -113,7 +111,6 @@ def instanced_collection(bpy: Any) -> tuple[Any, Any]:
     return brick, empty
 
 
-@blender
 def test_an_empty_with_a_collection_is_all_that_is_in_it(bpy: Any) -> None:
     brick, empty = instanced_collection(bpy)
     other = bpy.data.objects.new("Mirrored", brick.data)
@@ -133,7 +130,6 @@ def test_an_empty_with_a_collection_is_all_that_is_in_it(bpy: Any) -> None:
     )
 
 
-@blender
 def test_a_moving_instancer_moves_rigidly(bpy: Any) -> None:
     _, empty = instanced_collection(bpy)
     bpy.context.scene.frame_end = 4
@@ -146,7 +142,6 @@ def test_a_moving_instancer_moves_rigidly(bpy: Any) -> None:
     assert motion.matrices[:, 0, 3] == pytest.approx([0.0, *motion.matrices[1:3, 0, 3], 300.0])
 
 
-@blender
 def test_an_instanced_object_that_moves_makes_its_instancer_deform(bpy: Any) -> None:
     brick, _ = instanced_collection(bpy)
     bpy.context.scene.frame_end = 2
@@ -157,14 +152,13 @@ def test_an_instanced_object_that_moves_makes_its_instancer_deform(bpy: Any) -> 
     assert motion.vertices[:, :, 0].mean(axis=1) == pytest.approx([1.0, 4.0], abs=1e-5)
 
 
-@blender
 def test_an_empty_without_anything_is_refused(bpy: Any) -> None:
     linked(bpy, "Nothing", None)
     with pytest.raises(SceneError, match=r'^Collider "Nothing": an empty has no mesh; use a mesh, or let the empty instance'):
         collider(bpy)
 
 
-@blender
+@pytest.mark.blender
 def test_a_hidden_instancer_says_what_to_do(bpy: Any) -> None:
     _, empty = instanced_collection(bpy)
     empty.hide_set(True)
@@ -189,7 +183,7 @@ def instancing_nodes(bpy: Any, *, keeps_mesh: bool) -> Any:
     return group
 
 
-@blender
+@pytest.mark.blender
 @pytest.mark.parametrize("keeps_mesh", [False, True])
 def test_instances_of_geometry_nodes_count_without_being_realised(bpy: Any, keeps_mesh: bool) -> None:
     item = add_collider(bpy)
@@ -202,7 +196,7 @@ def test_instances_of_geometry_nodes_count_without_being_realised(bpy: Any, keep
     assert in_order(found) == pytest.approx(in_order(np.add(np.concatenate(expected), (0.0, 0.0, 3.0))), abs=1e-4)
 
 
-@blender
+@pytest.mark.blender
 def test_realised_geometry_nodes_are_a_mesh(bpy: Any) -> None:
     item = add_collider(bpy)
     group = instancing_nodes(bpy, keeps_mesh=False)
@@ -214,8 +208,8 @@ def test_realised_geometry_nodes_are_a_mesh(bpy: Any) -> None:
     assert len(collider(bpy).shape.vertices) == 64
 
 
-@blender
-def test_children_on_vertices_are_instances_and_particles_are_not(bpy: Any) -> None:
+@pytest.mark.blender
+def test_children_on_vertices_are_instances(bpy: Any) -> None:
     item = add_collider(bpy, "Frame")
     child = add_mesh(bpy, "Child", np.array(CORNERS) * 0.1)
     child.parent, item.instance_type = item, "VERTS"
@@ -223,14 +217,21 @@ def test_children_on_vertices_are_instances_and_particles_are_not(bpy: Any) -> N
     assert len(collider(bpy).shape.vertices) == 64
     item.show_instancer_for_viewport = True
     assert len(collider(bpy).shape.vertices) == 72
-    item.instance_type = "NONE"
-    modifier = item.modifiers.new("Grass", "PARTICLE_SYSTEM")
-    settings = modifier.particle_system.settings
-    settings.type, settings.count, settings.render_type, settings.instance_object = "HAIR", 20, "OBJECT", child
+
+
+@pytest.mark.blender
+def test_what_particle_systems_instance_does_not_count(bpy: Any) -> None:
+    item = add_collider(bpy)
+    blade = add_mesh(bpy, "Blade", np.array(CORNERS) * 0.1)
+    settings = item.modifiers.new("Grass", "PARTICLE_SYSTEM").particle_system.settings
+    settings.type, settings.count, settings.render_type, settings.instance_object = "HAIR", 20, "OBJECT", blade
+    item.instance_type = "FACES"  # anything that makes its instances count
+    bpy.context.view_layer.update()
+    instances = [each for each in bpy.context.evaluated_depsgraph_get().object_instances if each.is_instance]
+    assert len(instances) == 20
     assert len(collider(bpy).shape.vertices) == 8
 
 
-@blender
 def test_far_from_the_origin_nothing_is_lost(bpy: Any) -> None:
     item = add_collider(bpy)
     item.location = (1e6, -1e6, 0.0)
@@ -241,7 +242,7 @@ def test_far_from_the_origin_nothing_is_lost(bpy: Any) -> None:
     assert found == pytest.approx(corners.astype(np.float32), abs=1e-9)
 
 
-@blender
+@pytest.mark.blender
 def test_a_surface_of_linked_data_and_of_an_override_is_read_and_left_alone(bpy: Any, tmp_path: Path) -> None:
     item = add_collider(bpy, "Anvil")
     item.modifiers.new("Subdivision", "SUBSURF").render_levels = 3
@@ -266,7 +267,7 @@ def test_a_surface_of_linked_data_and_of_an_override_is_read_and_left_alone(bpy:
     assert [each.rna_path for each in override.override_library.properties if "modifiers" in each.rna_path] == []
 
 
-@blender
+@pytest.mark.blender
 def test_render_modifiers_are_taken_where_the_scene_says_so(bpy: Any) -> None:
     item = add_collider(bpy)
     subdivision = item.modifiers.new("Subdivision", "SUBSURF")
@@ -285,7 +286,6 @@ def test_render_modifiers_are_taken_where_the_scene_says_so(bpy: Any) -> None:
     assert (subdivision.levels, array.show_viewport, mirror.show_viewport) == (1, True, False)
 
 
-@blender
 def test_outflows_are_shapes_of_their_own(bpy: Any) -> None:
     add_emitter(bpy)
     add_mesh(bpy, "Drain").mpm.type = "outflow"
@@ -297,7 +297,6 @@ def test_outflows_are_shapes_of_their_own(bpy: Any) -> None:
     assert scene.colliders == ()
 
 
-@blender
 @pytest.mark.parametrize("scale", list(itertools.product((-1.0, 2.0), repeat=3)))
 def test_the_outside_is_outside_for_every_scale(bpy: Any, scale: tuple[float, float, float]) -> None:
     add_collider(bpy).scale = scale

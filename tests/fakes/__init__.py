@@ -219,7 +219,7 @@ def install(version: tuple[int, int, int] | None = None) -> FakeBlender:
     blender = FakeBlender(version)
     sys.modules.update(blender.modules)
     _simulate_operators(blender)
-    definitions.CONTEXT = lambda: blender.context
+    definitions.CONTEXT = data.CURRENT["context"] = lambda: blender.context
     return blender
 
 

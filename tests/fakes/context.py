@@ -8,6 +8,7 @@ from typing import Any
 
 from . import structs
 from .data import CURRENT
+from .objects import animate
 from .structs import BEHAVIOURS, STUBS, create, struct_class
 
 NOTHING_WITHOUT_A_WINDOW = ("area", "region", "region_data", "space_data", "screen", "window", "workspace")
@@ -74,6 +75,7 @@ def new_context() -> Any:
 def set_frame(scene: Any, frame: int, call_handlers: Callable[..., None], subframe: float = 0.0) -> None:
     """Moves a scene in time and calls the handlers that Blender calls."""
     scene._values.update(frame_current=frame, frame_subframe=subframe)
+    animate(frame + subframe)
     depsgraph = CURRENT["view_layer"].depsgraph
     for name in ("frame_change_pre", "depsgraph_update_pre", "depsgraph_update_post", "frame_change_post"):
         call_handlers(name, scene, depsgraph)

@@ -6,7 +6,6 @@ nodes, files, rendering) is left to the real bpy.
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import Any
 
@@ -168,10 +167,8 @@ BEHAVIOURS.update({
     ("Object", "select_set"): lambda self, state, **_: self._values.__setitem__("selected", bool(state)),
     ("Object", "select_get"): lambda self, **_: self._values.get("selected", False),
     ("Object", "visible_get"): lambda self, **_: not self.hide_viewport,
-    ("Object", "evaluated_get"): lambda self, depsgraph: self,
     ("Object", "to_mesh"): lambda self, *_, **__: _evaluated_mesh(self),
     ("Object", "to_mesh_clear"): lambda self: None,
-    ("ID", "evaluated_get"): lambda self, depsgraph: self,
     ("ID", "update_tag"): lambda self, **_: None,
     ("ObjectModifiers", "new"): _add_modifier,
     ("ObjectModifiers", "remove"): lambda self, modifier: self._list.remove(modifier),
@@ -186,7 +183,6 @@ COMPUTED.update({
     ("Object", "users_collection"): lambda self: tuple(
         collection for collection in _all_collections() if self in collection.objects
     ),
-    ("ID", "is_evaluated"): lambda self: False,
 })  # fmt: skip
 
 
@@ -251,9 +247,11 @@ def _calculate_triangles(self: Any) -> None:
     triangles._list.clear()
     cls = struct_class("MeshLoopTriangle")
     for polygon in self.polygons:
-        first, *others = polygon.vertices
-        for pair in itertools.pairwise(others):
-            triangles._list.append(create(cls, vertices=[first, *pair], polygon_index=polygon.index))
+        start = polygon.loop_start
+        for second in range(1, polygon.loop_total - 1):
+            corners = [0, second, second + 1]
+            vertices, loops = [polygon.vertices[corner] for corner in corners], [start + corner for corner in corners]
+            triangles._list.append(create(cls, vertices=vertices, loops=loops, polygon_index=polygon.index))
 
 
 def _new_attribute(self: Any, name: str, kind: str, domain: str) -> Any:
