@@ -5,12 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
+from mpm_addon.core import coupling
+from mpm_addon.core.errors import UnstableError
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.simulation import Simulation
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.presets import scene_preset_folders
 
-from .cases.rigid_body import ball_hits_jelly, floating, mixing, on_slope, pushed_by, tumbling
+from .cases.rigid_body import ball_hits_jelly, floating, lands_on, mixing, on_slope, pushed_by, tumbling
 
 BOTH_DIMENSIONS = pytest.mark.parametrize("dimension", [2, 3])
 BALL = SHAPES["sphere"](center=(0.0, 0.0, 0.2), radius=0.2)
@@ -77,6 +79,22 @@ def test_a_ball_that_nothing_moves_gives_momentum() -> None:
     """Negative control."""
     impact = ball_hits_jelly(3, "float64", is_kinematic=True)
     assert np.abs(impact.momentum - impact.momentum[0]).max() > 1.0
+
+
+@pytest.mark.parametrize(("law", "parameters"), [("water", {"bulk_modulus": 4e5}), ("corotated", {"young_modulus": 5e4}), ("sand", {})])
+@pytest.mark.parametrize("ratio", [0.03, 0.1, 10.0])
+def test_light_and_heavy_bodies_stay_stable_in_matter(law: str, parameters: dict[str, float], ratio: float) -> None:
+    """It comes with 0.5 m/s and falls no farther than the tank is deep, 0.4 m."""
+    assert lands_on(law, ratio, **parameters).max() < 0.5 + np.sqrt(2.0 * 9.81 * 0.4)
+    if ratio < 1.0:
+        assert lands_on(law, ratio, **parameters)[1:].max() < 0.5
+
+
+def test_a_light_body_that_reacts_a_step_late_is_thrown_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: the matter that sticks to it outweighs it, and each reaction is larger than the one before."""
+    monkeypatch.setattr(coupling, "EVALUATIONS", 1)
+    with pytest.raises(UnstableError):
+        lands_on("water", 0.03, bulk_modulus=4e5)
 
 
 @pytest.mark.slow

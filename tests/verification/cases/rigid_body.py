@@ -208,3 +208,23 @@ def mixing(scene: Scene) -> Floats:
         share = np.bincount(cells, is_first) / counts
         variances.append(float(counts @ (share - is_first.mean()) ** 2 / counts.sum()))
     return 1.0 - np.array(variances) / variances[0]
+
+
+def lands_on(law: str, ratio: float, **parameters: float) -> Floats:
+    """A sticky square, a little turning, lands on matter in a tank and stays there; its speed at every frame [m/s].
+
+    Args:
+        ratio: its density over the matter's.
+    """
+    spacing = 0.05
+    box = SHAPES["box"](center=(0.0, 0.0, 0.55 + 0.3 * spacing), size=(0.3, 0.3, 0.3))
+    body = Collider(
+        "box", box, surface="sticky", dynamic=True, density=1000.0 * ratio, velocity=(0.0, 0.0, -0.5), angular_velocity=(0.0, 90.0, 0.0)
+    )
+    low, high = (-0.6, -0.6, 0.0), (0.6, 0.6, 2.0)
+    described = scene(
+        Emitter("matter", block(low, (0.6, 0.6, 0.4)), law, **lattice(2)), material(law, density=1000.0, **parameters),
+        seconds=0.5, fps=20.0, grid_spacing=spacing, dimension=2, domain=walls(low, high, surface="separate"), colliders=(body,),
+    )  # fmt: skip
+    simulation = Simulation(described)
+    return np.array([np.linalg.norm(simulation.rigid_bodies[0].velocity) for _ in simulation.frames()])
