@@ -4,9 +4,10 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from mpm_addon.core.description import SIDES, Domain, Emitter, Material, Scene, Side, Solver, Time
+from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.laws import LAWS, Law
+from mpm_addon.core.settings import SIDES, Domain, Side, Solver, Time
 
 # One of each sort of work; the published families would only say the same again.
 PRESETS = ("bowl", "dam_break", "four_materials", "jelly_drop", "sand_column", "snowball_wall", "two_spheres")

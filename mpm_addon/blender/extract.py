@@ -9,8 +9,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
-from ..core.description import SIDES, Domain, Emitter, Scene, Side, Solver, Time
+from ..core.description import Emitter, Scene
 from ..core.force import Force
+from ..core.settings import SIDES, Domain, Side, Solver, Time
 from .blender_types import BlenderObject, BlenderScene, Context
 from .bodies import colliders_of, emitters_of, outflows_of
 from .declarations import decimal, values_of

@@ -11,9 +11,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Outflow, Side, Solver
+from ..core.description import Collider, Emitter, Outflow
 from ..core.laws import LAWS
 from ..core.painting import ACTING
+from ..core.settings import SIDES, Domain, Side, Solver
 from .actions import animated_paths
 from .blender_types import BlenderObject, BlenderScene
 from .declarations import values_of

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..core.description import Solver
+from ..core.settings import Solver
 from .blender_types import Context
 from .drawing import ScenePanel, draw_parameters, split_layout
 from .effectors import FORCE_WEIGHTS

@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..core.description import SIDES, Domain, Side, Solver
 from ..core.laws import LAWS
+from ..core.settings import SIDES, Domain, Side, Solver
 from . import emission_panels, force_panels, paths, playback, preflight, session
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
 from .declarations import title

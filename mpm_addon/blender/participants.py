@@ -3,10 +3,11 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from ..core.description import Collider, Emitter, Outflow, Solver
+from ..core.description import Collider, Emitter, Outflow
 from ..core.errors import SceneError
 from ..core.laws import LAWS
 from ..core.parameters import suggestion
+from ..core.settings import Solver
 from .actions import is_animated
 from .blender_types import BlenderObject, BlenderScene, Context
 from .declarations import decimal, values_of

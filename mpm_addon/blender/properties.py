@@ -8,10 +8,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
-from ..core.description import SIDES, Collider, Domain, Emitter, Outflow, Side, Solver, Time
+from ..core.description import Collider, Emitter, Outflow
 from ..core.laws import LAWS
 from ..core.laws.law import Law
 from ..core.parameters import parameters_of
+from ..core.settings import SIDES, Domain, Side, Solver, Time
 from ..storage.presets import material_preset, material_preset_names
 from .declarations import STILL, annotations_of, enum_items, property_group, title
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS

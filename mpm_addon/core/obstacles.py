@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .deforming_obstacle import DeformingObstacle
-from .description import SIDES, Collider, Domain, Scene
+from .description import Collider, Scene
 from .errors import SceneError
 from .geometry.shapes.plane import Plane
 from .kernels.blocks import ARENA
@@ -23,6 +23,7 @@ from .kernels.reach import find_extents, mark_reached
 from .kernels.surface import AT_SURFACE, DEEP, Deep, find_surface, order_nodes, place_feet, room_for_feet
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields
 from .particle_store import Layout, ParticleStore, places_of
+from .settings import SIDES, Domain
 
 # so far beyond its block does a block's arena reach [cells]
 ARENA_MARGIN = 1.5

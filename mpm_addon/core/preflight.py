@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .description import SIDES, Collider, Emitter, Scene, Shape
+from .description import Collider, Emitter, Scene, Shape
 from .estimate import Estimate
 from .geometry.mesh_topology import corners
 from .geometry.motion import pose_at
@@ -17,6 +17,7 @@ from .geometry.rotation import Floats
 from .geometry.section import section_of
 from .geometry.shapes import Mesh, Points
 from .geometry.thickness import is_solid, thickening
+from .settings import SIDES
 
 # Thinner than this, matter has no inside to deform, and a collider no inside to push from [cells].
 THINNEST = 2.0

@@ -4,8 +4,9 @@ import math
 from typing import NamedTuple
 
 from .bodies import Body
-from .description import Scene, Solver
+from .description import Scene
 from .errors import UnstableError
+from .settings import Solver
 
 LARGEST_HALVINGS = 8
 MOST_STEPS = 1_000_000

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..core.description import Time
 from ..core.errors import CacheError, SceneError
 from ..core.particles import Frame, Moment
+from ..core.settings import Time
 from .arrays import ArrayFileError, is_whole
 from .frame_file import read_frame
 

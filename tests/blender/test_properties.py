@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import declarations
-from mpm_addon.core.description import SIDES, Collider, Domain, Emitter, Side, Solver
+from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import parameters_of
+from mpm_addon.core.settings import SIDES, Domain, Side, Solver
 from mpm_addon.storage.presets import material_preset_names
 
 from .scenes import add_mesh

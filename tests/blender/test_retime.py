@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import nodes, panels, playback, retime
-from mpm_addon.core.description import Time
 from mpm_addon.core.particles import Frame, FrameStatistics
+from mpm_addon.core.settings import Time
 from mpm_addon.storage.cache_writer import CacheWriter
 
 from .scenes import description, frame_arrays

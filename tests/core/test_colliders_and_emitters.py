@@ -7,9 +7,10 @@ import pytest
 
 from mpm_addon.core import simulate
 from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Domain, Emitter, Side
+from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import Mesh, Plane, Sphere
+from mpm_addon.core.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
 
 WATER, JELLY = (material("water"),), (material("corotated"),)

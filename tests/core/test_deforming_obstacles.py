@@ -7,11 +7,12 @@ import pytest
 
 from mpm_addon.core import simulate
 from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Domain, Emitter, Side
+from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.motion import pose_at, vertices_at
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes import Mesh
+from mpm_addon.core.settings import Domain, Side
 from mpm_addon.core.simulation import Simulation
 from tests.core.scenes import LATTICE, box, digests_by_threads, material, scene
 

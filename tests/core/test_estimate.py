@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import estimate as module
-from mpm_addon.core.description import Emitter, Material, Scene, Solver, Time
+from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.estimate import available_memory, estimate
 from mpm_addon.core.geometry.shapes import Box, Cylinder, Points, Sphere
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.settings import Solver, Time
 
 
 def scene_of(*emitters: Emitter, solver: Solver | None = None, **changes: Any) -> Scene:

@@ -8,10 +8,11 @@ from scipy.spatial import cKDTree
 
 from mpm_addon.core import simulate
 from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Collider, Domain, Emitter, Scene, Side
+from mpm_addon.core.description import Collider, Emitter, Scene
 from mpm_addon.core.emission import Batch, emit, moments
 from mpm_addon.core.estimate import estimate
 from mpm_addon.core.geometry.shapes import Sphere
+from mpm_addon.core.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
 
 WATER = (material("water"),)

@@ -7,8 +7,9 @@ import pytest
 
 from mpm_addon.core import obstacles, simulate
 from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Domain, Emitter, Scene, Side
+from mpm_addon.core.description import Collider, Emitter, Scene
 from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.settings import Domain, Side
 from mpm_addon.core.simulation import Simulation
 from mpm_addon.core.stepper import Stepper
 from tests.core.scenes import LATTICE, box, digests_by_threads, material, scene

@@ -5,10 +5,11 @@ import pytest
 
 from mpm_addon.core import evaluate_law, simulate
 from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Domain, Emitter, Side
+from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import MpmError, SceneError
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.sphere import Sphere
+from mpm_addon.core.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
 
 WATER = (material("water"),)

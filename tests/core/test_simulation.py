@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.description import Collider, Domain, Emitter, Side
+from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import Cancelled, UnstableError
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.kernels.rows import DEFORMATION
+from mpm_addon.core.settings import Domain, Side
 from mpm_addon.core.simulation import Progress, Simulation
 from mpm_addon.core.stepper import Stepper
 from tests.core.scenes import LATTICE, box, digests_by_threads, four_materials, material, scene

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from mpm_addon.core.description import SIDES, Domain, Emitter, Material, Scene, Side, Solver, Time
+from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.settings import SIDES, Domain, Side, Solver, Time
 from mpm_addon.core.simulation import simulate
 
 LENGTH = 25.0

@@ -6,8 +6,9 @@ from functools import lru_cache
 import numpy as np
 
 from mpm_addon.core import diagnostics
-from mpm_addon.core.description import Emitter, Side
+from mpm_addon.core.description import Emitter
 from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.settings import Side
 from mpm_addon.core.simulation import Simulation
 
 from .setting import Floats, material, observe, scene, walls

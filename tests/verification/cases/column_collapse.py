@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from mpm_addon.core import diagnostics
-from mpm_addon.core.description import Collider, Emitter, Side
+from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.kernels.rows import STATE
+from mpm_addon.core.settings import Side
 from mpm_addon.core.simulation import Simulation
 
 from .setting import GRAVITY, Floats, material, observe, scene, walls
