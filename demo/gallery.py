@@ -1,6 +1,7 @@
 """The gallery: every feature scene baked and rendered, a contact sheet each.
 
-Writes into build/gallery/: for each feature its .blend file, its cache, its stills and its sheet. Start it with `make gallery`, which
+Writes into build/gallery/: for each feature its .blend file, its cache, its stills and its sheet, and the sheet into docs/features/, for
+docs/features.md. Start it with `make gallery`, which
 builds the extension's zip first; GALLERY="drum fountain" makes these alone.
 """
 
@@ -10,9 +11,11 @@ import time
 
 from blender_process import DEMO, DemoError, IsolatedBlender
 from pictures import contact_sheet
+from PIL import Image
 from run import ROOT, built_zip
 
 OUTPUT = ROOT / "build" / "gallery"
+PAGE_PICTURES = ROOT / "docs" / "features"
 SIZE, SAMPLES = (480, 270), 12
 LIMIT_SECONDS = 1800.0
 
@@ -55,6 +58,8 @@ def make(name: str, blender: IsolatedBlender) -> str:
     blender.run("render.py", *words, limit_seconds=LIMIT_SECONDS)
     sheet = OUTPUT / f"{name}.png"
     contact_sheet([folder / f"{int(number):04d}.png" for number in stills], [f"frame {number}" for number in stills], sheet)
+    with Image.open(sheet) as picture:
+        picture.convert("RGB").save(PAGE_PICTURES / f"{name}.jpg", quality=82, optimize=True)
     return f"{sheet.relative_to(ROOT)}: baked in {baked:.0f} s, rendered in {time.perf_counter() - started - baked:.0f} s"
 
 

@@ -20,6 +20,8 @@ def main() -> None:
     if operators.mpm.bake(restart=True) != {"FINISHED"}:
         raise RuntimeError("the bake did not come to its end")
     look.swell_particles()
+    if hasattr(feature, "after_bake"):
+        feature.after_bake()
     bpy.ops.wm.save_mainfile()
     print("stills", *feature.VIEW.stills)
 

@@ -1,1 +1,2 @@
-"""Feature scenes: one module each, with a `VIEW` and a `build` that makes an empty file the scene. They run in Blender."""
+"""Feature scenes: one module each, with a `VIEW`, a `build` that makes an empty file the scene, and perhaps what is
+done `after_bake`. They run in Blender."""

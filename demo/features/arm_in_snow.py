@@ -13,7 +13,7 @@ LENGTH, RADIUS, RINGS = 0.9, 0.07, 24
 def build() -> None:
     stage.new_file(frame_end=48, grid_spacing=0.022)
     stage.table(half=2.0, friction=0.8)
-    bank = stage.emitter(stage.box("Snow", (0.8, 0.5, 0.24), (0.1, 0.25, 0.122)), "snow")
+    bank = stage.emitter(stage.box("Snow", (0.8, 0.5, 0.24), (0.1, 0.25, 0.122)), "powder_snow")
     bank.mpm.emitter.particles_per_cell = 6
     arm = stage.collider(_arm(), color=(0.65, 0.42, 0.32), friction=0.3)
     armature = _bones()
