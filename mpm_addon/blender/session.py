@@ -230,7 +230,7 @@ def looks_of(scene: Scene) -> list[nodes.Look]:
 def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
     """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]."""
     cache = open_cache(folder)
-    return {number: dict(getattr(cache.frame(number), "poses", {})) for number in cache.frames}
+    return {number: dict(cache.frame(number).poses) for number in cache.frames}
 
 
 def progress_text(fraction: float, event: Event) -> str:

@@ -85,6 +85,7 @@ def test_a_mirrored_object_keeps_values_at_their_corners(bpy: Any) -> None:
 @pytest.mark.parametrize(("name", "expected"), [("stiffness", [0.2, 1.0, 0.6]), ("friction", [0.0, 1.0, 0.5])])
 def test_weights_of_a_vertex_group_are_factors_up_to_one(bpy: Any, name: str, expected: list[float]) -> None:
     item = add_emitter(bpy, **{f"{name}_attribute": "soft"})
+    item.mpm.material.preset = "dry_sand"
     group = item.vertex_groups.new(name="soft")
     group.add([1], 1.0, "REPLACE")
     group.add([2], 0.5, "REPLACE")
