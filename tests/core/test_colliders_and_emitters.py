@@ -75,6 +75,15 @@ def test_the_pose_of_the_moment_counts() -> None:
     assert last.position[:, 0].min() < -1.1 and last.position[:, 0].max() > 1.1
 
 
+def test_dynamic_colliders_count_where_they_are() -> None:
+    """A ball that has flown on for four frames without gravity: the pool that comes then leaves out its place."""
+    ball = Collider("ball", Sphere(center=(-0.5, 0.0, 0.0), radius=0.2), dynamic=True, velocity=(3.0, 0.0, 0.0))
+    emitter = Emitter("pool", box((0.0, 0.0, 0.0), (1.6, 0.2, 0.2)), "water", frame_start=5, **LATTICE)
+    *_, last = simulate(scene(emitter, materials=WATER, colliders=(ball,), frames=5, gravity=(0.0, 0.0, 0.0)))
+    assert np.linalg.norm(last.position, axis=1).min() > 0.2 - 0.03 * H
+    assert last.position[:, 0].min() < -0.7 and last.position[:, 0].max() > 0.7
+
+
 def test_colliders_that_are_not_there_do_not_count() -> None:
     emitter = Emitter("pool", box((0.0, 0.0, 0.0), 0.4), "water", **LATTICE)
     assert len(first_frame(emitter, Collider("ghost", Sphere(radius=0.2), enabled=False)).id) == 8**3 * 8
