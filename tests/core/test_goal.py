@@ -1,8 +1,8 @@
 """Goals: particles held by their emitter, or pulled to it by a spring."""
 
+import dataclasses
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -189,7 +189,7 @@ def test_a_painted_factor_on_the_goal_is_that_of_each_particle() -> None:
     add = simulation._stepper.pins.add
 
     def painted(batch: Any, first_id: int, frame: float) -> None:
-        add(SimpleNamespace(**vars(batch), goal=(batch.position[:, 0] > 0.0).astype(float)), first_id, frame)  # type: ignore[arg-type]
+        add(dataclasses.replace(batch, goal=(batch.position[:, 0] > 0.0).astype(float)), first_id, frame)
 
     simulation._stepper.pins.add = painted  # type: ignore[method-assign]
     first, *_, last = simulation.frames()
