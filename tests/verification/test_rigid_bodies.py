@@ -98,11 +98,11 @@ def test_a_light_body_that_reacts_a_step_late_is_thrown_about(monkeypatch: pytes
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ratio", [0.25, 0.5, 0.75])
-def test_a_box_floats_as_deep_as_it_is_dense(ratio: float) -> None:
-    """Archimedes, at eight cells to the height of the box: within 5 % of its height, at rest and level."""
-    share, tilt, speed = floating(ratio, spacing=0.025, seconds=5.0)
-    assert share == pytest.approx(ratio, abs=0.05)
+@pytest.mark.parametrize(("ratio", "tolerance"), [(0.25, 0.08), (0.5, 0.05), (0.75, 0.05)])
+def test_a_box_floats_as_deep_as_it_is_dense(ratio: float, tolerance: float) -> None:
+    """Archimedes, at eight cells to the height of the box, 0.125 of it each; at rest and level."""
+    share, tilt, speed = floating(ratio)
+    assert share == pytest.approx(ratio, abs=tolerance)
     assert tilt < 3.0
     assert speed < 0.1
 
@@ -119,28 +119,24 @@ def test_a_fast_box_pushes_jelly_and_none_comes_in(kind: str, dimension: int) ->
 @pytest.mark.slow
 def test_a_ball_leaves_a_track_on_sand_and_ends_lower_and_away() -> None:
     described = read_scene(scene_preset_folders()["ball_on_sand"])
-    described = dataclasses.replace(described, time=dataclasses.replace(described.time, frame_end=33))
+    described = dataclasses.replace(described, time=dataclasses.replace(described.time, frame_end=29))
 
-    def heights(scene: object) -> tuple[np.ndarray, np.ndarray]:
-        """The sand's surface along the ball's way and beside it [m], and where the ball ended."""
-        simulation = Simulation(scene)  # type: ignore[arg-type]
+    def surface(simulation: Simulation) -> np.ndarray:
+        """The sand's height in columns of 8 cm along the ball's way, on it and beside it [m], shape (2, 8)."""
         position = np.zeros((0, 3))
         for frame in simulation.frames():
             position = frame.position
-        along = (position[:, 0] > -0.4) & (position[:, 0] < 0.4)
-        columns = np.floor((position[:, 0] + 0.4) / 0.08).astype(int)
-        tops = [
-            [position[along & side & (columns == column), 2].max() for column in range(10)]
-            for side in (np.abs(position[:, 1]) < 0.04, np.abs(position[:, 1]) > 0.26)
-        ]
-        place = simulation.rigid_bodies[0].center if simulation.rigid_bodies else np.zeros(3)
-        return np.mean(tops[1], axis=0) - np.mean(tops[0], axis=0), place
+        columns = np.floor((position[:, 0] + 0.52) / 0.08).astype(int)
+        on_way, beside = np.abs(position[:, 1]) < 0.04, np.abs(position[:, 1]) > 0.26
+        return np.array([[np.sort(position[side & (columns == each), 2])[-8:].mean() for each in range(8)] for side in (on_way, beside)])
 
-    depth, place = heights(described)
-    untouched, _ = heights(dataclasses.replace(described, colliders=()))
+    simulation = Simulation(described)
+    lowered = surface(Simulation(dataclasses.replace(described, colliders=()))) - surface(simulation)
+    place = simulation.rigid_bodies[0].center
     assert place[0] > 0.8
     assert place[2] < 0.4
-    assert depth - untouched > 0.01
+    assert lowered[0].mean() > 0.01
+    assert np.abs(lowered[1].mean()) < 0.003
 
 
 @pytest.mark.slow
@@ -150,7 +146,8 @@ def test_a_rotating_drum_mixes_sand() -> None:
     solver = dataclasses.replace(described.solver, grid_spacing=0.05)
     described = dataclasses.replace(described, solver=solver, time=dataclasses.replace(described.time, frame_end=61))
     index = mixing(described)
-    assert index[-1] > 0.5
-    assert index[-1] > index[len(index) // 2] > index[len(index) // 4]
+    third = len(index) // 3
+    assert index[-1] > 0.2
+    assert index[-third:].mean() > index[third:-third].mean() > index[:third].mean()
     resting = dataclasses.replace(described, colliders=tuple(dataclasses.replace(each, motion=None) for each in described.colliders))
-    assert mixing(resting)[-1] < 0.5 * index[-1]
+    assert mixing(resting)[-1] < 0.05

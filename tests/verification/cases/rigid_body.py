@@ -125,10 +125,8 @@ def tumbling(dimension: int = 3) -> tuple[Floats, Floats, Floats]:
 
 
 @lru_cache
-def floating(ratio: float, *, spacing: float = 0.05, dimension: int = 2, seconds: float = 4.0) -> tuple[float, float, float]:
-    """A flat box on water of 0.4 m in a tank 1.6 m wide, let go just above the surface.
-
-    In three dimensions the tank is 0.4 m deep along y and the box has nearly its depth.
+def floating(ratio: float, *, spacing: float = 0.025, seconds: float = 3.0) -> tuple[float, float, float]:
+    """A flat box in the water of a tank 1.6 m wide, let go a fifth of its height above where it floats, in the hole that it would fill.
 
     Args:
         ratio: the box's density over the water's.
@@ -137,14 +135,18 @@ def floating(ratio: float, *, spacing: float = 0.05, dimension: int = 2, seconds
         The share of the box that lies below the level which the volume of the water gives, the tilt [degrees] and the speed [m/s],
         over the last quarter.
     """
-    water, width, length, height, deep = 0.4, 1.6, 0.6, 0.2, 0.2
-    inner = 0.3 if dimension == 3 else 2.0 * deep
-    low, high = (-0.5 * width, -deep, 0.0), (0.5 * width, deep, 2.0)
-    box = SHAPES["box"](center=(0.0, 0.0, water + 0.5 * height + 0.3 * spacing), size=(length, inner, height))
+    width, length, height, level = 1.6, 0.6, 0.2, 0.4
+    bottom = level - ratio * height
+    side, half = 0.5 * width, 0.5 * length
+    parts = [((-side, 0.0), (-half, level)), ((-half, 0.0), (half, bottom)), ((half, 0.0), (side, level))]
+    water = [
+        Emitter(f"water {number}", block((x0, -0.5, z0), (x1, 0.5, z1)), "water", **lattice(2))
+        for number, ((x0, z0), (x1, z1)) in enumerate(parts)
+    ]
+    box = SHAPES["box"](center=(0.0, 0.0, bottom + 0.7 * height), size=(length, 1.0, height))
     described = scene(
-        Emitter("water", block(low, (high[0], deep, water)), "water", **lattice(dimension)),
-        material("water", bulk_modulus=4e5, density=1000.0, viscosity=2.0),
-        seconds=seconds, fps=20.0, grid_spacing=spacing, dimension=dimension, domain=walls(low, high),
+        water, material("water", bulk_modulus=1e6, density=1000.0, viscosity=2.0),
+        seconds=seconds, fps=20.0, grid_spacing=spacing, dimension=2, domain=walls((-side, -0.5, 0.0), (side, 0.5, 2.0)),
         colliders=(Collider("box", box, dynamic=True, density=1000.0 * ratio),),
     )  # fmt: skip
     simulation = Simulation(described)
@@ -155,10 +157,11 @@ def floating(ratio: float, *, spacing: float = 0.05, dimension: int = 2, seconds
         tilts.append(np.degrees(np.arccos(np.clip(body.rotation[2, 2], -1.0, 1.0))))
         speeds.append(np.linalg.norm(body.velocity))
     last = len(bottoms) * 3 // 4
-    # the level z is where the water and what the box displaces fill the tank: z = water + share (z - bottom)
-    share = length * inner / (width * 2.0 * deep)
-    bottom = float(np.mean(bottoms[last:]))
-    return (water - bottom) / (1.0 - share) / height, float(np.max(tilts[last:])), float(np.max(speeds[last:]))
+    # the level z is where the water and what the box displaces fill the tank: z = filled + share (z - its bottom)
+    share = length / width
+    filled = level - share * ratio * height
+    draught = (filled - float(np.mean(bottoms[last:]))) / (1.0 - share)
+    return draught / height, float(np.max(tilts[last:])), float(np.max(speeds[last:]))
 
 
 @lru_cache
