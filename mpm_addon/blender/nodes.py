@@ -21,13 +21,24 @@ RADIUS_SCALE = "Radius Scale"
 # The radius of a sphere as a share of the edge of a cube of the same volume: (3 / (4 pi))^(1/3).
 _SPHERE_RADIUS = 0.6203504908994
 _COLOR_KEY = "mpm_color"
+_PAINTED_KEY = "mpm_is_painted"
+_PAINTED_NODE = "MPM Painted Color"
+# the attribute that colours particles one by one, where an emitter carries it
+PAINTED_COLOR = "color"
 
 
 class Look(NamedTuple):
-    """How one emitter's particles are shown: the name of its Blender material and its colour."""
+    """How one emitter's particles are shown.
+
+    Attributes:
+        name: of its Blender material.
+        color: the emitter's.
+        is_painted: whether each particle has a colour of its own, the attribute `color`.
+    """
 
     name: str
     color: Color
+    is_painted: bool = False
 
 
 def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
@@ -66,20 +77,34 @@ def _material(look: Look) -> BlenderMaterial:
     """The emitter's material. Its colour follows the emitter's when that changes, and is left alone otherwise."""
     name = f"MPM {look.name}"
     material: BlenderMaterial = bpy.data.materials.get(name) or bpy.data.materials.new(name)
-    if tuple(material.get(_COLOR_KEY, ())) == tuple(look.color):
+    if tuple(material.get(_COLOR_KEY, ())) == tuple(look.color) and bool(material.get(_PAINTED_KEY, False)) == look.is_painted:
         return material
-    _paint(material, look.color)
+    _paint(material, look)
     return material
 
 
-def _paint(material: BlenderMaterial, color: Color) -> None:
-    material[_COLOR_KEY] = color
-    material.diffuse_color = color
+def _paint(material: BlenderMaterial, look: Look) -> None:
+    material[_COLOR_KEY], material[_PAINTED_KEY] = look.color, look.is_painted
+    material.diffuse_color = look.color
     if bpy.app.version < (5, 0, 0):  # since then every material uses nodes
         material.use_nodes = True
-    for node in material.node_tree.nodes:
+    tree = material.node_tree
+    for node in tree.nodes:
         if node.type == "BSDF_PRINCIPLED":
-            node.inputs["Base Color"].default_value = color
+            node.inputs["Base Color"].default_value = look.color
+            if look.is_painted:
+                tree.links.new(_painted_color(tree), node.inputs["Base Color"])
+
+
+def _painted_color(tree: NodeTree) -> Any:
+    """The socket with the colour of a particle; its node is made where there is none."""
+    node = tree.nodes.get(_PAINTED_NODE)
+    if node is None:
+        node = tree.nodes.new("ShaderNodeAttribute")
+        node.name = node.label = _PAINTED_NODE
+        node.attribute_type, node.attribute_name = "INSTANCER", PAINTED_COLOR
+        node.location = (-300, 300)
+    return node.outputs["Color"]
 
 
 def _new_group() -> NodeTree:

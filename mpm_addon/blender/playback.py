@@ -31,9 +31,12 @@ _STORED_NAMES = {"material_index": MATERIAL_INDEX}
 _TYPES = {
     ("int32", 1): ("INT", "value"),
     ("float32", 1): ("FLOAT", "value"),
+    ("float32", 2): ("FLOAT2", "vector"),
     ("float32", 3): ("FLOAT_VECTOR", "vector"),
     ("float32", 4): ("QUATERNION", "value"),
 }
+# What is painted on emitters: four components of it are a colour.
+_PAINTED_TYPES = {**_TYPES, ("float32", 4): ("FLOAT_COLOR", "color")}
 _WITH_LENGTH = {"m", "m/s"}
 
 _status: dict[str, str] = {}
@@ -149,14 +152,13 @@ def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: fl
     if len(mesh.vertices) != count:
         mesh.clear_geometry()
         mesh.vertices.add(count)
-    for name, values in arrays.items():
-        if count and name in ATTRIBUTES:
-            declared = ATTRIBUTES[name]
-            kind, field = _TYPES[declared.dtype, declared.components]
-            flat = np.ascontiguousarray(values, dtype=declared.dtype).ravel()
-            if declared.unit in _WITH_LENGTH and scale_length != 1.0:
-                flat = flat / np.float32(scale_length)
-            _attribute(mesh, _STORED_NAMES.get(name, name), kind).data.foreach_set(field, flat)
+    for name, values in arrays.items() if count else ():
+        components = values.shape[1] if values.ndim > 1 else 1
+        kind, field = (_TYPES if name in ATTRIBUTES else _PAINTED_TYPES)[values.dtype.name, components]
+        flat = np.ascontiguousarray(values).ravel()
+        if name in ATTRIBUTES and ATTRIBUTES[name].unit in _WITH_LENGTH and scale_length != 1.0:
+            flat = flat / np.float32(scale_length)
+        _attribute(mesh, _STORED_NAMES.get(name, name), kind).data.foreach_set(field, flat)
     if count:
         # the box around the mesh is remembered, and forgotten only when a vertex is moved by itself
         mesh.vertices[0].co = mesh.vertices[0].co

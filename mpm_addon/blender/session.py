@@ -224,7 +224,10 @@ def require_numba() -> None:
 
 def looks_of(scene: Scene) -> list[nodes.Look]:
     """How the particles of each emitter are shown."""
-    return [nodes.Look(emitter.name, emitter.color) for emitter in scene.emitters]
+    return [
+        nodes.Look(emitter.name, emitter.color, emitter.painting is not None and nodes.PAINTED_COLOR in emitter.painting.carried)
+        for emitter in scene.emitters
+    ]
 
 
 def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:

@@ -222,3 +222,32 @@ def test_rendered_frames_show_their_own_particles(bpy: Any, particles: Any, tmp_
 def test_a_plain_mesh_is_no_particle_object(bpy: Any) -> None:
     add_mesh(bpy, "Cube")
     assert playback.result_objects(bpy.context.scene) == []
+
+
+def test_painted_values_become_attributes_of_their_kind(bpy: Any, particles: Any) -> None:
+    painted = {
+        "temperature": np.arange(4, dtype=np.float32),
+        "UVMap": np.linspace(0.0, 1.0, 8, dtype=np.float32).reshape(4, 2),
+        "wind": np.arange(12, dtype=np.float32).reshape(4, 3),
+        "color": np.linspace(0.0, 0.9, 16, dtype=np.float32).reshape(4, 4),
+    }
+    bpy.context.scene.unit_settings.scale_length = 0.5
+    playback.fill(particles.data, {**frame_arrays(1, 4), **painted}, 0.5)
+    kinds = {"temperature": ("FLOAT", "value"), "UVMap": ("FLOAT2", "vector"), "wind": ("FLOAT_VECTOR", "vector")}
+    for name, (kind, field) in {**kinds, "color": ("FLOAT_COLOR", "color")}.items():
+        attribute = particles.data.attributes[name]
+        assert (attribute.data_type, attribute.domain) == (kind, "POINT")
+        shown = np.empty(painted[name].size, np.float32)
+        attribute.data.foreach_get(field, shown)
+        # a painted value has no unit that a unit scale would change
+        assert np.array_equal(shown, painted[name].ravel())
+
+
+@pytest.mark.blender
+def test_a_painted_colour_reaches_the_material(bpy: Any, particles: Any) -> None:
+    nodes.dress(particles, [nodes.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
+    linked = {material.name: [link.from_node.attribute_name for link in material.node_tree.links if link.to_socket.name == "Base Color"]
+              for material in particles.data.materials}  # fmt: skip
+    assert linked == {"MPM brush": ["color"], "MPM green": []}
+    nodes.dress(particles, [nodes.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
+    assert len([node for node in particles.data.materials[0].node_tree.nodes if node.type == "ATTRIBUTE"]) == 1
