@@ -4,7 +4,7 @@ import math
 
 import stage
 
-VIEW = stage.View(camera=(0.0, -2.0, 0.75), target=(0.0, 0.0, 0.5), stills=(1, 30, 60, 96))
+VIEW = stage.View(camera=(0.0, -2.7, 0.8), target=(0.0, 0.0, 0.5), stills=(1, 30, 60, 96))
 RADIUS, DEPTH, SIDES = 0.45, 0.24, 64
 
 

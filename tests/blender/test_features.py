@@ -19,7 +19,7 @@ FEATURES = sorted(path.stem for path in (DEMO / "features").glob("*.py") if path
 # feature -> emitters, colliders, forces, outflows
 PARTICIPANTS = {
     "arm_in_snow": (1, 2, 0, 0),
-    "ball_on_sand": (1, 2, 0, 0),
+    "ball_on_sand": (1, 1, 0, 0),
     "drum": (2, 1, 0, 0),
     "floating_cubes": (1, 4, 0, 0),
     "force_fields": (1, 1, 4, 0),
