@@ -104,6 +104,8 @@ class Stepper:
     def begin_frame(self, frame: float) -> None:
         """Make ready for the steps to the frame after this one."""
         self._director.begin_frame(frame)
+        for obstacle in self.obstacles:
+            obstacle.begin_frame()
 
     def move_to(self, frame: float) -> Drive:
         """Bring what directs matter to a moment, in frames; returns what limits the steps from there on."""
