@@ -163,7 +163,7 @@ class Simulation:
     def _emitted(self, frame: int, fraction: float) -> NewParticles | None:
         """The particles that come at a moment after a frame, where there are any."""
         self._stepper.move_to(frame + fraction)
-        surroundings = Simulated(self.scene, self.store, self._stepper.obstacles)
+        surroundings = Simulated(self.scene, self.store, self._stepper.solids())
         new = [self._admit(batch, frame + fraction) for batch in emission.emit(self.scene, frame, fraction, surroundings)]
         return joined(new) if new else None
 

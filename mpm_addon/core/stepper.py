@@ -114,6 +114,11 @@ class Stepper:
         self.pins.move_to(frame)
         return self._director.drive(frame)
 
+    def solids(self) -> list[ObstacleGroup]:
+        """All that matter cannot begin in; dynamic colliders where they are now."""
+        self.rigid.place()
+        return self.obstacles + self.rigid.groups
+
     def restore(self) -> None:
         """Go back to the state at the last sort."""
         self._store.restore()
