@@ -143,7 +143,8 @@ class Simulation:
         self._stepper.pins.load(snapshot)
         self._stepper.move_to(self._moment.frame)
         self._stepper.rigid.load(snapshot["rigid_bodies"])
-        self._sort(particles_of_snapshot(snapshot))
+        self._outflows.take_up(self.store, particles_of_snapshot(snapshot), self._moment.frame)
+        self._stepper.begin()
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:
         if self._report_to is not None:

@@ -220,7 +220,7 @@ def test_deforming_obstacles_give_the_same_bytes_on_any_number_of_threads() -> N
 def test_a_continued_simulation_gives_the_same_bytes(keys: tuple[float, ...], subframes: int) -> None:
     """Also within a stretch of the motion, where the distance would be carried on from a measurement before."""
     block = grid_plate(0.1, 0.2)
-    poses = [block.vertices + [0.2 - 0.04 * key, 0.0, 0.2 + 0.02 * key] for key in keys]
+    poses = [block.vertices + np.array([0.2 - 0.04 * key, 0.0, 0.2 + 0.02 * key]) for key in keys]
     paddle = Collider("paddle", block, motion=Motion(np.array(keys), vertices=np.stack(poses)))
     water = Emitter("water", box((0.0, 0.0, 0.15), (0.6, 1.0, 0.3)), "water")
     described = replace(
