@@ -162,6 +162,12 @@ def check_motion_vertices(motion: Motion | None, shape: Any, subject: str) -> No
         )
 
 
+def refuse_vertices(motion: Motion | None, owner: str, subject: str) -> None:
+    """Refuse vertices in motion where poses alone can move the `owner`, such as "an outflow"."""
+    if motion is not None and motion.matrices is None:
+        raise SceneError(f'{subject}: a motion by vertices does not move {owner}; give "matrix", and a shape that does not deform.')
+
+
 def check_motion_turn(motion: Motion | None, subject: str) -> None:
     """Refuse poses of two dimensions that turn a shape's own x-z plane, in which it is cut, out of the world's."""
     if motion is None or motion.matrices is None:

@@ -10,6 +10,7 @@ mass. See docs/rigid_bodies.md.
 import numpy as np
 
 from .description import Scene
+from .kernels.blocks import BLOCK
 from .kernels.exchange import sum_momenta, sum_moments
 from .obstacle import Floats, Obstacle
 from .obstacles import ObstacleGroup, is_ever_there
@@ -104,7 +105,9 @@ class RigidBodies:
 
     def _find_contacts(self, gravity: Floats, dt: float) -> Contacts:
         fastest = sum(sorted(surface.obstacle.speed(np.zeros((1, 3), np.int64)) for surface in self._surfaces)[-2:])
-        fastest += max((other.obstacle.speed(np.zeros((0, 3), np.int64)) for other in self._others), default=0.0)
+        # what has no end is as fast as it is at the bodies
+        around = np.floor([body.center / (BLOCK * self._spacing) for body in self.bodies]).astype(np.int64)
+        fastest += max((other.obstacle.speed(around) for other in self._others), default=0.0)
         way = dt * (fastest + dt * float(np.linalg.norm(gravity)))
         return find_contacts(self._surfaces, self._others, FORESIGHT * way + 1e-3 * self._spacing)
 

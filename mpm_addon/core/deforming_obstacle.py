@@ -64,6 +64,10 @@ class DeformingObstacle(AnimatedObstacle):
             self._speeds = np.linalg.norm(velocities[:, [0, 2]] if self._is_plane else velocities, axis=1)
             self._field = None
 
+    def begin_frame(self) -> None:
+        """Be measured anew at the next moment, so that nothing depends on when that was done before."""
+        self._field = None
+
     def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
         """Which points (n, 3) [m] lie in it, at the moment that it was moved to; see `Obstacle.holds`."""
         self._mesh.move_to(self._vertices, self._velocities)

@@ -20,6 +20,7 @@ from .animation import (
     check_motion_scale,
     check_motion_turn,
     check_motion_vertices,
+    refuse_vertices,
 )
 from .errors import SceneError
 from .force import Force
@@ -229,6 +230,8 @@ class Collider:
             raise SceneError(f"{subject}: a {self.shape.kind} has no surface; use another shape.")
         self.shape.check(subject)
         check_motion_vertices(self.motion, self.shape, subject)
+        if self.dynamic:
+            refuse_vertices(self.motion, "a dynamic collider", subject)
 
 
 @dataclass(frozen=True)
@@ -248,7 +251,7 @@ class Outflow:
             raise SceneError(f"{subject}: a {self.shape.kind} has no inside; use another shape.")
         self.shape.check(subject)
         check_motion_scale(self.motion, subject)
-        check_motion_vertices(self.motion, self.shape, subject)
+        refuse_vertices(self.motion, "an outflow", subject)
         check_animation(self.animation, animatable_parameters(Outflow), subject)
 
 

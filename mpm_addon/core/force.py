@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale
+from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, refuse_vertices
 from .errors import SceneError
 from .parameters import parameter, validate
 
@@ -69,7 +69,6 @@ class Force:
             raise SceneError(
                 f"{subject}: radius {self.radius:g} m is below min_distance {self.min_distance:g} m; use at least {self.min_distance:g} m."
             )
-        if self.motion is not None and self.motion.matrices is None:
-            raise SceneError(f'{subject}: a motion by vertices does not move a force; give "matrix".')
+        refuse_vertices(self.motion, "a force", subject)
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Force), subject)

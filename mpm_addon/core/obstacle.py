@@ -86,6 +86,9 @@ class AnimatedObstacle:
         self.is_present = True
         self.is_expelling = False
 
+    def begin_frame(self) -> None:
+        """Forget what was found out on the way to a frame, or state between two: a simulation may be continued from there."""
+
     def take_values(self, frame: float) -> None:
         """Take the animated values of a moment, in frames."""
         if self.collider.animation is not None:

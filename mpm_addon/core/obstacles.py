@@ -81,6 +81,11 @@ class ObstacleGroup:
         self._pushed = np.zeros(0)
         self._room = np.zeros(0)
 
+    def begin_frame(self) -> None:
+        """Make ready for what begins with a frame, or state between two."""
+        for obstacle in self.obstacles:
+            obstacle.begin_frame()
+
     def take_values(self, frame: float) -> None:
         """Take the animated values of a moment, in frames."""
         for number, obstacle in enumerate(self.obstacles):

@@ -39,6 +39,11 @@ class Outflows:
         self._frame = float(scene.time.frame_start)
         self._before = np.zeros((0, 3))
 
+    def take_up(self, store: ParticleStore, particles: NewParticles, frame: float) -> None:
+        """Sort in particles that were looked at already, at a moment in frames."""
+        store.sort(particles)
+        self._before, self._frame = _positions(store, self._spacing), frame
+
     def sort(self, store: ParticleStore, new: NewParticles | None, limits: Floats, frame: float) -> int:
         """Sort a store's particles, without those that are in an outflow or came through one since the last call.
 

@@ -170,7 +170,7 @@ class Pins:
         self._arenas = np.empty((len(self.blocks), self._arenas.shape[1]))
         count = len(self._slots)
         self._targets, self._next, self._ways = np.empty((3, count, 3))
-        self._reach = np.zeros(count)
+        self._reach, self.reach = np.zeros(count), 0.0
         self._find_targets(frame + GLANCE, self._next)
         self._find_targets(frame, self._targets)
         self.speed = float(np.linalg.norm(self._next - self._targets, axis=1).max(initial=0.0)) * self._frame_rate / GLANCE

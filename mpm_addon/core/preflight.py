@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .animation import value_at
 from .description import Collider, Emitter, Scene, Shape
 from .estimate import Estimate
 from .geometry.mesh_topology import corners
@@ -17,6 +18,7 @@ from .geometry.rotation import Floats
 from .geometry.section import section_of
 from .geometry.shapes import Mesh, Points
 from .geometry.thickness import is_solid, thickening
+from .schedule import frame_of_once
 from .settings import SIDES
 
 # Thinner than this, matter has no inside to deform, and a collider no inside to push from [cells].
@@ -191,7 +193,10 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
         return
     axes = [axis for axis in range(3) if scene.solver.dimension == 3 or axis != 1]
     for emitter in scene.emitters:
-        bounds = _bounds(emitter, _first_frame(emitter, scene))
+        frame = _first_frame(emitter, scene)
+        if frame is None:
+            continue
+        bounds = _bounds(emitter, frame)
         for axis in axes:
             for is_high in (0, 1):
                 side = SIDES[2 * axis + is_high]
@@ -204,6 +209,9 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
                         f"{domain[is_high][axis]:g} m: {effect}; move it inside or make the domain larger.",
                     )  # fmt: skip
     for collider in scene.colliders:
+        # what is dynamic may fall into it
+        if collider.dynamic:
+            continue
         frames = scene.time.frames if collider.motion is not None else scene.time.frames[:1]
         bounds = np.array([_bounds(collider, frame) for frame in frames[:: -(-len(frames) // _POSES)]])
         low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
@@ -217,8 +225,13 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
 def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
     for emitter in scene.emitters:
         frame = _first_frame(emitter, scene)
+        if frame is None:
+            continue
         points: Floats | None = None
         for collider in scene.colliders:
+            is_clamp = emitter.mode == "once" and collider.surface == "sticky"
+            if is_clamp or not value_at(collider, "enabled", frame):
+                continue
             low, high = _bounds(emitter, frame)
             other_low, other_high = _bounds(collider, frame)
             if (low >= other_high).any() or (high <= other_low).any() or not _has_inside(collider, collider.shape):
@@ -228,12 +241,14 @@ def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
             if share > LARGEST_OVERLAP:
                 yield SceneWarning(
                     "overlap", _subject(emitter), f"{share:.0%} of its volume lies inside collider \"{collider.name}\" at frame {frame}, "
-                    f"and at most {LARGEST_OVERLAP:.0%} goes unnoticed: matter is thrown out of it; move them apart.",
+                    f"and at most {LARGEST_OVERLAP:.0%} goes unnoticed: nothing is emitted there; move them apart.",
                 )  # fmt: skip
 
 
-def _first_frame(emitter: Emitter, scene: Scene) -> int:
-    return max(scene.time.frame_start, scene.time.frame_start if emitter.frame_start is None else emitter.frame_start)
+def _first_frame(emitter: Emitter, scene: Scene) -> int | None:
+    """The frame at which an emitter first emits; None where it never does."""
+    first = frame_of_once(emitter, scene)
+    return None if first is None else max(scene.time.frame_start, first)
 
 
 def _inside_points(emitter: Emitter, frame: int, dimension: int) -> Floats:

@@ -71,7 +71,9 @@ def greatest_speed(scene: Scene, emitter: Emitter, frame: int) -> float:
         share = abs(float(value_at(emitter, "inherit_velocity", time)))
         fastest = max(fastest, speed + max(1.0, share) * _own_speed(scene, emitter, time))
     # what begins at rest has fallen half a cell at this speed
-    weight = float(np.linalg.norm(in_plane(scene.solver.gravity, scene)))
+    changes = () if scene.solver.animation is None else scene.solver.animation.frames
+    times = [frame, frame + 1, *(key for key in changes if frame < key < frame + 1)]
+    weight = max(float(np.linalg.norm(in_plane(value_at(scene.solver, "gravity", time), scene))) for time in times)
     return fastest + math.sqrt(2.0 * LARGEST_GAP * weight * scene.solver.grid_spacing)
 
 

@@ -143,7 +143,8 @@ class Simulation:
         self._stepper.pins.load(snapshot)
         self._stepper.move_to(self._moment.frame)
         self._stepper.rigid.load(snapshot["rigid_bodies"])
-        self._sort(particles_of_snapshot(snapshot))
+        self._outflows.take_up(self.store, particles_of_snapshot(snapshot), self._moment.frame)
+        self._stepper.begin()
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:
         if self._report_to is not None:
@@ -163,8 +164,7 @@ class Simulation:
     def _emitted(self, frame: int, fraction: float) -> NewParticles | None:
         """The particles that come at a moment after a frame, where there are any."""
         self._stepper.move_to(frame + fraction)
-        self._stepper.rigid.place()
-        surroundings = Simulated(self.scene, self.store, self._stepper.obstacles + self._stepper.rigid.groups)
+        surroundings = Simulated(self.scene, self.store, self._stepper.solids())
         new = [self._admit(batch, frame + fraction) for batch in emission.emit(self.scene, frame, fraction, surroundings)]
         return joined(new) if new else None
 

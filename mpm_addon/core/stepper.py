@@ -104,6 +104,8 @@ class Stepper:
     def begin_frame(self, frame: float) -> None:
         """Make ready for the steps to the frame after this one."""
         self._director.begin_frame(frame)
+        for obstacle in self.obstacles:
+            obstacle.begin_frame()
 
     def move_to(self, frame: float) -> Drive:
         """Bring what directs matter to a moment, in frames; returns what limits the steps from there on."""
@@ -111,6 +113,11 @@ class Stepper:
         self._director.move_to(frame)
         self.pins.move_to(frame)
         return self._director.drive(frame)
+
+    def solids(self) -> list[ObstacleGroup]:
+        """All that matter cannot begin in; dynamic colliders where they are now."""
+        self.rigid.place()
+        return self.obstacles + self.rigid.groups
 
     def restore(self) -> None:
         """Go back to the state at the last sort."""

@@ -82,7 +82,7 @@ def test_a_mirrored_object_keeps_values_at_their_corners(bpy: Any) -> None:
     assert emitter.painting.values["uv"] == pytest.approx(shape.vertices[shape.triangles][:, :, 1:])
 
 
-@pytest.mark.parametrize(("name", "expected"), [("stiffness", [0.2, 1.0, 0.6]), ("friction", [0.0, 1.0, 0.5])])
+@pytest.mark.parametrize(("name", "expected"), [("stiffness", [0.2, 1.0, 0.6]), ("strength", [0.0, 1.0, 0.5])])
 def test_weights_of_a_vertex_group_are_factors_up_to_one(bpy: Any, name: str, expected: list[float]) -> None:
     item = add_emitter(bpy, **{f"{name}_attribute": "soft"})
     item.mpm.material.preset = "dry_sand"

@@ -1,5 +1,6 @@
 """Colliders whose vertices move: what they lift, how deep matter sinks into them, and that they agree with rigid ones."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.motion import pose_at, vertices_at
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes import Mesh
-from mpm_addon.core.settings import Domain, Side
+from mpm_addon.core.settings import Domain, Side, Time
 from mpm_addon.core.simulation import Simulation
 from tests.core.scenes import LATTICE, box, digests_by_threads, material, scene
 
@@ -213,6 +214,24 @@ scenes = [scene(jelly(), materials=(material("corotated"),), colliders=colliders
 
 def test_deforming_obstacles_give_the_same_bytes_on_any_number_of_threads() -> None:
     assert len(digests_by_threads(SEVERAL)) == 1
+
+
+@pytest.mark.parametrize(("keys", "subframes"), [((1.0, 7.0), 0), ((1.0, 2.0, 3.0, 4.0), 1)])
+def test_a_continued_simulation_gives_the_same_bytes(keys: tuple[float, ...], subframes: int) -> None:
+    """Also within a stretch of the motion, where the distance would be carried on from a measurement before."""
+    block = grid_plate(0.1, 0.2)
+    poses = [block.vertices + np.array([0.2 - 0.04 * key, 0.0, 0.2 + 0.02 * key]) for key in keys]
+    paddle = Collider("paddle", block, motion=Motion(np.array(keys), vertices=np.stack(poses)))
+    water = Emitter("water", box((0.0, 0.0, 0.15), (0.6, 1.0, 0.3)), "water")
+    described = replace(
+        scene(water, materials=(material("water", bulk_modulus=2e4),), colliders=(paddle,), dimension=2, grid_spacing=H),
+        time=Time(frame_start=1, frame_end=4, subframes=subframes),
+    )
+    whole = Simulation(described)
+    states = [(frame, whole.snapshot()) for frame in whole.frames()]
+    for _, snapshot in states[:-1]:
+        *_, resumed = Simulation(described, snapshot=snapshot).frames()
+        assert np.array_equal(resumed.attribute("position"), states[-1][0].attribute("position"))
 
 
 def test_vertices_that_do_not_fit_are_refused() -> None:

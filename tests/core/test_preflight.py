@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.animation import Motion
+from mpm_addon.core.animation import Animation, Motion
 from mpm_addon.core.description import Collider, Emitter, Scene
 from mpm_addon.core.estimate import estimate
 from mpm_addon.core.geometry.shapes import SHAPES, Mesh, Points
@@ -131,6 +131,7 @@ def test_a_collider_that_is_never_inside_is_named() -> None:
         (moved((5.0, 0.0, 0.0), (0.0, 0.0, 0.5)), 0),
     ):
         warnings = topics(FINE, colliders=(Collider("wall", wall, motion=motion),), domain=domain())
+        assert topics(FINE, colliders=(Collider("wall", wall, dynamic=True, motion=motion),), domain=domain()) == []
         assert warnings == [("outside_domain", 'Collider "wall"')] * expected
 
 
@@ -149,6 +150,22 @@ def test_an_overlap_is_looked_for_where_things_are_when_it_emits() -> None:
     late = emitter(box((2.0, 0.0, 0.0), 0.4), frame_start=4)
     assert topics(late, colliders=(Collider("wall", block(1.0), motion=moved((0, 0, 0), (2.0, 0, 0))),)) == [("overlap", 'Emitter "drop"')]
     assert topics(late, colliders=(Collider("wall", block(1.0), motion=moved((2.0, 0, 0), (0, 0, 0))),)) == []
+
+
+def test_an_overlap_is_with_what_is_there_and_does_not_clamp() -> None:
+    """A collider that is not enabled when the emitter first is holds nothing back, and a sticky one clamps a body."""
+
+    def enabled(*values: float) -> Animation:
+        return Animation(np.array([1.0, 3.0]), {"enabled": np.array(values)})
+
+    drop, wall = emitter(box((0.0, 0.0, 0.0), 0.4)), Collider("wall", block(1.0))
+    assert topics(drop, colliders=(dataclasses.replace(wall, animation=enabled(0.0, 1.0)),)) == []
+    assert topics(drop, colliders=(dataclasses.replace(wall, animation=enabled(1.0, 0.0)),)) == [("overlap", 'Emitter "drop"')]
+    late = dataclasses.replace(drop, animation=enabled(0.0, 1.0))
+    assert topics(late, colliders=(dataclasses.replace(wall, animation=enabled(1.0, 0.0)),)) == []
+    held = Collider("wall", block(1.0), surface="sticky")
+    assert topics(drop, colliders=(held,)) == []
+    assert topics(dataclasses.replace(drop, mode="inflow", velocity=(1.0, 0.0, 0.0)), colliders=(held,)) != []
 
 
 def test_resting_on_a_floor_is_no_overlap() -> None:

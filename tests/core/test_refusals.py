@@ -5,9 +5,10 @@ import pytest
 
 from mpm_addon.core import evaluate_law, simulate
 from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Emitter
+from mpm_addon.core.description import Collider, Emitter, Outflow
 from mpm_addon.core.errors import MpmError, SceneError
 from mpm_addon.core.geometry.shapes.box import Box
+from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.geometry.shapes.sphere import Sphere
 from mpm_addon.core.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
@@ -53,6 +54,16 @@ def test_poses_that_turn_a_collider_out_of_the_plane_are_refused_in_two_dimensio
         with pytest.raises(SceneError, match=r'^Collider "wheel": motion at frame 9 turns the shape out of the x-z plane; in 2D'):
             scene(emitter, materials=WATER, colliders=(wheel,), dimension=2)
     scene(emitter, materials=WATER, colliders=(Collider("wheel", Sphere(radius=1.0), motion=poses(1)),), dimension=2)
+
+
+def test_vertices_that_move_what_keeps_its_shape_are_refused() -> None:
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    wedge = Mesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
+    motion = Motion(np.array([1.0, 9.0]), vertices=np.stack([corners, 2.0 * corners]))
+    with pytest.raises(SceneError, match=r'^Outflow "drain": a motion by vertices does not move an outflow; give "matrix"'):
+        Outflow("drain", wedge, motion=motion)
+    with pytest.raises(SceneError, match=r'^Collider "crate": a motion by vertices does not move a dynamic collider; give "matrix"'):
+        Collider("crate", wedge, dynamic=True, motion=motion)
 
 
 def test_a_uniform_constant_scale_of_a_collider_is_kept() -> None:

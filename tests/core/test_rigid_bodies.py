@@ -183,3 +183,32 @@ def test_a_body_that_is_absent_does_not_move() -> None:
     places = [frame.poses["ball"][2, 3] for frame in simulate(described)]
     assert places[:5] == [0.0] * 5
     assert places[8] < -0.05
+
+
+def test_a_plane_that_moves_does_not_overtake_a_body_in_a_long_step() -> None:
+    """Before there is any matter a step is a frame, and the plane goes three cells in it."""
+    poses = np.tile(np.eye(4), (2, 1, 1))
+    poses[:, 0, 3] = -0.6, 0.0
+    piston = Collider("piston", SHAPES["plane"](normal=(1.0, 0.0, 0.0)), motion=Motion(np.array([1.0, 5.0]), matrices=poses))
+    crate = Collider("crate", box((-0.3, 0.0, 0.1), 0.2), dynamic=True)
+    late = jelly((3.0, 0.0, 0.5), 0.2, frame_start=5)
+    colliders = (Collider("floor", SHAPES["plane"]()), piston, crate)
+    for frame in simulate(scene(late, materials=(material("corotated"),), colliders=colliders, frames=5, **FLAT)):
+        face = -0.6 + 0.15 * (frame.number - 1)
+        assert frame.poses["crate"][0, 3] - 0.4 >= face - 1e-6
+
+
+@pytest.mark.parametrize("mode", ["once", "repeat", "inflow"])
+def test_nothing_begins_inside_a_body_wherever_it_has_gone(mode: str) -> None:
+    """It falls out of the shape in which it begins, and takes the room that it fills along."""
+    ball = Collider("ball", SHAPES["sphere"](center=(0.0, 0.0, 0.5), radius=0.15), dynamic=True, velocity=(2.0, 0.0, 0.0))
+    flow = {"interval": 1, "normal_velocity": 0.0 if mode == "once" else 0.1}
+    water = Emitter("water", box((0.1, 0.0, 0.5), (0.9, 1.0, 0.5)), "water", mode=mode, **flow)
+    for frame in simulate(scene(water, materials=(material("water", bulk_modulus=1e4),), colliders=(ball,), frames=3, **FLAT)):
+        pose = frame.poses["ball"]
+        center = pose[:3, :3] @ [0.0, 0.0, 0.5] + pose[:3, 3]
+        distance = np.linalg.norm((frame.attribute("position") - center)[:, [0, 2]], axis=1)
+        newborn = frame.attribute("age") == 0.0
+        assert (distance[newborn] > 0.15 - 0.03 * FLAT["grid_spacing"]).all()
+        assert (distance > 0.15 - 0.5 * FLAT["grid_spacing"]).all()
+        assert newborn.any() or frame.number > 1
