@@ -167,3 +167,8 @@ def test_points_are_no_surface() -> None:
         Outflow("o", points)
     with pytest.raises(SceneError, match=r'^Collider "c": a shape of kind "points" has no surface; use another shape\.$'):
         Collider("c", points)
+
+
+def test_an_emitter_that_has_shrunk_to_a_point_is_refused() -> None:
+    with pytest.raises(SceneError, match=r'^Emitter "a": the mesh has no volume: its faces enclose 0 m\^3'):
+        Mesh(0.0 * MESH.vertices, MESH.triangles).check_inside('Emitter "a"')
