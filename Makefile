@@ -9,7 +9,7 @@ PYTHON := .venv/bin/python
 .PHONY: help setup demo gallery test build lint bench docs sheet validate lock clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv ready: Python, locked packages, system libraries
 	@test -n "$(BOOTSTRAP)" || { echo "setup: no working Python 3.9 or newer on the PATH; install python3." >&2; exit 1; }

@@ -16,6 +16,7 @@ from typing import Any
 from .core.description import Scene
 from .core.errors import Cancelled, MpmError, SceneError
 from .core.estimate import available_memory, estimate
+from .core.support import refuse_unsupported
 from .storage.cache import MANIFEST, Cache, open_cache
 from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, export_frames
@@ -211,6 +212,7 @@ def _describe_cache(cache: Cache) -> dict[str, Any]:
 
 def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
     scene = read_scene(options.path, options.variant)
+    refuse_unsupported(scene)
     cost = estimate(scene)
     prepare_numba(options.threads)
     from .core.preflight import sizes_of, warnings_of
@@ -231,6 +233,8 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
         "materials": list(scene.materials),
         "emitters": [emitter.name for emitter in scene.emitters],
         "colliders": [collider.name for collider in scene.colliders],
+        "forces": [force.name for force in scene.forces],
+        "outflows": [outflow.name for outflow in scene.outflows],
         **vars(cost),
         "disk_free_bytes": disk_free,
         "sizes": sizes_of(scene),

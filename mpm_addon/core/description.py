@@ -7,7 +7,7 @@ these; the solver trusts them.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,11 +227,12 @@ class Collider:
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Collider), subject)
         if not self.shape.can_collide:
-            raise SceneError(f"{subject}: a {self.shape.kind} has no surface; use another shape.")
+            raise SceneError(f'{subject}: a shape of kind "{self.shape.kind}" has no surface; use another shape.')
         self.shape.check(subject)
         check_motion_vertices(self.motion, self.shape, subject)
         if self.dynamic:
             refuse_vertices(self.motion, "a dynamic collider", subject)
+        _check_first_pose(self.motion, self.shape, subject)
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,7 @@ class Outflow:
         subject = f'Outflow "{self.name}"'
         validate(self, subject)
         if not self.shape.can_collide:
-            raise SceneError(f"{subject}: a {self.shape.kind} has no inside; use another shape.")
+            raise SceneError(f'{subject}: matter cannot vanish in a shape of kind "{self.shape.kind}"; use another shape.')
         self.shape.check(subject)
         check_motion_scale(self.motion, subject)
         refuse_vertices(self.motion, "an outflow", subject)
@@ -318,6 +319,12 @@ class Scene:
                 f'Emitter "{emitter.name}": grid_spacing {self.solver.grid_spacing:g} m is larger than the object '
                 f"({size:g} m); use at most {size / 4:.3g} m."
             )
+
+
+def _check_first_pose(motion: Motion | None, shape: Any, subject: str) -> None:
+    """Refuse a deforming mesh without area in its first pose, which tells whether it has an inside."""
+    if motion is not None and motion.vertices is not None:
+        replace(shape, vertices=motion.vertices[0]).check(f"{subject}, frame {motion.frames[0]:g}")
 
 
 def _check_factors(emitter: Emitter, material: Material) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, refuse_vertices
+from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, refuse_vertices, value_at
 from .errors import SceneError
 from .parameters import parameter, validate
 
@@ -65,10 +65,16 @@ class Force:
         validate(self, subject)
         if not any(self.direction):
             raise SceneError(f"{subject}: direction (0, 0, 0) points nowhere; use a direction such as (0, 0, 1).")
-        if self.radius is not None and self.radius < self.min_distance:
-            raise SceneError(
-                f"{subject}: radius {self.radius:g} m is below min_distance {self.min_distance:g} m; use at least {self.min_distance:g} m."
-            )
+        _check_distances(self.radius, self.min_distance, subject)
         refuse_vertices(self.motion, "a force", subject)
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Force), subject)
+        # values that are allowed one by one may contradict each other
+        for frame in () if self.animation is None else self.animation.frames.tolist():
+            radius, min_distance = (value_at(self, name, frame) for name in ("radius", "min_distance"))
+            _check_distances(radius, min_distance, f"{subject}, frame {frame:g}")
+
+
+def _check_distances(radius: float | None, min_distance: float, subject: str) -> None:
+    if radius is not None and radius < min_distance:
+        raise SceneError(f"{subject}: radius {radius:g} m is below min_distance {min_distance:g} m; use at least {min_distance:g} m.")

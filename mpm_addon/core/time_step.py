@@ -104,13 +104,22 @@ class StepControl:
             limit = fixed
         limit = min(limit, self._longest)
         if remaining > MOST_STEPS * limit:
+            cause, remedy = self._fastest(obstacle_speed)
             raise UnstableError(
-                f'Material "{self.stiffest}": waves at {self.speeds.wave:.3g} m/s allow steps of {limit:.3g} s only, more than '
-                f"{MOST_STEPS:,} a frame; use a smaller stiffness or a larger grid_spacing."
+                f"{cause} allow steps of {limit:.3g} s only, more than {MOST_STEPS:,} a frame; use {remedy} or a larger grid_spacing."
             )
         if limit >= remaining:
             return remaining
         return remaining / math.ceil(remaining / limit - 1e-9)
+
+    def _fastest(self, obstacle_speed: float) -> tuple[str, str]:
+        """What crosses the grid fastest, in words, and what would make it slower."""
+        wave, particle = self.speeds.wave * self.drive.stiffening, self.speeds.particle
+        if obstacle_speed > max(wave, particle):
+            return f"Colliders: motions at {obstacle_speed:.3g} m/s", "slower colliders"
+        if particle > wave:
+            return f"Particles: motions at {particle:.3g} m/s", "smaller velocities and forces, a max_speed,"
+        return f'Material "{self.stiffest}": waves at {wave:.3g} m/s', "a smaller stiffness"
 
     def fail(self, subject: str, frame: int, dt: float) -> None:
         """Halve the steps for the rest of the frame after one of dt [s] was unstable.

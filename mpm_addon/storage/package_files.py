@@ -23,6 +23,9 @@ _ARRAYS: dict[str, dict[str, bool]] = {
     "points": {"position": True, "velocity": False, "volume": False},
 }
 
+# Kinds of numpy's types; false is 0 and true is 1.
+_NUMBERS_AND_FLAGS = "fiub"
+
 
 @dataclass(frozen=True)
 class PackageReader:
@@ -166,14 +169,14 @@ def read_animation(path: Path) -> Animation:
     values = {}
     for name, array in arrays.items():
         if name != "frame":
-            values[name] = _floats(arrays, name, (len(frames), -1) if array.ndim == 2 else (len(frames),))
+            values[name] = _floats(arrays, name, (len(frames), -1) if array.ndim == 2 else (len(frames),), _NUMBERS_AND_FLAGS)
     return Animation(frames, values)
 
 
 def read_painting(path: Path) -> Painting:
     """The painted attributes in a file, an array each under its name; see `Painting`. Raises ArrayFileError."""
     arrays = _arrays_of_numbers(path)
-    return Painting({name: _floats(arrays, name, (-1,) * array.ndim) for name, array in arrays.items()})
+    return Painting({name: _floats(arrays, name, (-1,) * array.ndim, _NUMBERS_AND_FLAGS) for name, array in arrays.items()})
 
 
 def _frames(arrays: Table) -> NDArray[np.float64]:
@@ -200,10 +203,10 @@ def _known_arrays(path: Path, known: dict[str, bool]) -> Arrays:
     return arrays
 
 
-def _floats(arrays: Table, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _floats(arrays: Table, name: str, shape: tuple[int, ...], kinds: str = "fiu") -> NDArray[np.float64]:
     array = arrays[name]
     is_fitting = array.ndim == len(shape) and all(wanted in (-1, extent) for wanted, extent in zip(shape, array.shape, strict=True))
-    if not is_fitting or array.dtype.kind not in "fiu":
+    if not is_fitting or array.dtype.kind not in kinds:
         words = ", ".join("any" if extent < 0 else str(extent) for extent in shape)
         found = f"{array.shape} and type {array.dtype}"
         raise ArrayFileError(f"has {name} of shape {found}; give numbers of shape ({words})")

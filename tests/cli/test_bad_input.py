@@ -60,6 +60,8 @@ def complaint(*arguments: object) -> str:
         (BOX, 'kind = "mesh", file = "a.npz"', ['"Cube"', '"a.npz"', "exist"]),
         (PLANE, 'kind = "mesh", file = "bare.npz"', ['"Floor"', "faces"]),
         ("frame_end = 4", "frame_end = 0", ["frame_end 0", "frame_start 1", "at least 1"]),
+        (PLANE, PLANE + " }\ndynamic = true\n# {", ['"Floor"', "a plane has no end and no mass", "use a closed shape"]),
+        (PLANE, PLANE + ' }\nmotion = "flat_motion.npz"\n# {', ['"Floor"', "a plane has no vertices to move"]),
         ("grid_spacing = 0.05", "grid_spacing = 1e-6", ['"Cube"', "GB of memory", "use a grid_spacing of at least"]),
     ],
 )  # fmt: skip
@@ -68,6 +70,7 @@ def test_a_bad_scene_is_one_line(tmp_path: Path, command: str, old: str, new: st
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
     np.savez(tmp_path / "flat.npz", vertices=corners, triangles=np.array([[0, 1, 2], [1, 3, 2]]))
     np.savez(tmp_path / "bare.npz", vertices=corners, triangles=np.zeros((0, 3), dtype=int))
+    np.savez(tmp_path / "flat_motion.npz", frame=[1], vertices=corners[None])
     assert old in SCENE
     (tmp_path / "scene.toml").write_text(SCENE.replace(old, new))
     options = ["--cache", tmp_path / "cache"] if command == "bake" else []
@@ -86,11 +89,6 @@ def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("")
     line = complaint("bake", tmp_path, "--cache", tmp_path / "cache")
     assert "cache: is a file, not a folder; give another cache folder" in line
-
-
-def test_forces_that_are_not_computed_are_one_line(tmp_path: Path) -> None:
-    (tmp_path / "scene.toml").write_text(SCENE + '[[forces]]\nkind = "wind"\nstrength = 1.0\n')
-    assert "force_1" in complaint("bake", tmp_path, "--cache", tmp_path / "cache")
 
 
 def test_with_json_the_error_is_an_event_too(tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
 """What would give a wrong or empty result is refused with one line that names object, value, limit and remedy."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mpm_addon.core import evaluate_law, simulate
-from mpm_addon.core.animation import Motion
+from mpm_addon.core.animation import Animation, Motion
 from mpm_addon.core.description import Collider, Emitter, Outflow
 from mpm_addon.core.errors import MpmError, SceneError
+from mpm_addon.core.force import Force
+from mpm_addon.core.geometry.shapes import Mesh, Points
 from mpm_addon.core.geometry.shapes.box import Box
-from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.geometry.shapes.sphere import Sphere
 from mpm_addon.core.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
@@ -117,3 +121,64 @@ def test_points_of_a_law_must_be_finite_and_fit() -> None:
         evaluate_law("sand", np.tile(np.eye(3), (5, 1, 1)), state={"hardening": [0.0, 1.0]})
     with pytest.raises(SceneError, match='law "water": det F is not positive'):
         evaluate_law("water", -np.eye(3))
+
+
+def test_what_makes_the_steps_so_short_is_named() -> None:
+    slow = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", **LATTICE)
+    poses = np.stack([np.eye(4), np.eye(4)])
+    poses[1, 0, 3] = 1e12
+    comet = Collider("comet", Box(center=(0.0, 1.0, 0.0), size=(0.2, 0.2, 0.2)), motion=Motion(np.array([1.0, 2.0]), matrices=poses))
+    assert re.match(
+        r"Colliders: motions at 2\.4e\+13 m/s allow steps of .* s only.*; use slower colliders", refusal(slow, colliders=(comet,))
+    )
+    shot = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", velocity=(1e9, 0.0, 0.0), **LATTICE)
+    assert re.match(r"Particles: motions at 1e\+09 m/s allow steps of .*; use smaller velocities", refusal(shot))
+    hardening = Animation(np.array([1.0, 8.0]), {"bulk_modulus": np.array([1e5, 1e30])})
+    message = refusal(slow, materials=(replace(material("water"), animation=hardening),))
+    assert re.match(r'Material "water": waves at [\d.]+e\+1\d m/s allow steps of .*; use a smaller stiffness', message)
+
+
+MESH = Mesh(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]), np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
+
+
+@pytest.mark.parametrize("owner", [Collider, Emitter])
+def test_a_body_moved_by_vertices_may_vanish_later(owner: type) -> None:
+    motion = Motion(np.array([1.0, 9.0]), vertices=np.stack([MESH.vertices, 0.0 * MESH.vertices]))
+    rest = {"material": "water"} if owner is Emitter else {}
+    assert owner("c", MESH, motion=motion, **rest).motion is motion
+
+
+def test_a_collider_that_begins_without_a_surface_is_refused() -> None:
+    motion = Motion(np.array([3.0, 9.0]), vertices=np.stack([0.0 * MESH.vertices, MESH.vertices]))
+    with pytest.raises(SceneError, match=r'^Collider "c", frame 3: the mesh has zero area: .*; use faces with an area\.$'):
+        Collider("c", MESH, motion=motion)
+
+
+def test_what_must_keep_its_shape_is_not_moved_by_vertices() -> None:
+    motion = Motion(np.array([1.0]), vertices=MESH.vertices[None])
+    with pytest.raises(
+        SceneError, match=r'^Outflow "o": a motion by vertices deforms it, and an outflow keeps its shape; give motion by matrix'
+    ):
+        Outflow("o", MESH, motion=motion)
+    with pytest.raises(SceneError, match=r'^Collider "c": it is dynamic, and a motion by vertices deforms it; give motion by matrix'):
+        Collider("c", MESH, dynamic=True, motion=motion)
+
+
+def test_distances_of_a_force_may_not_contradict_each_other_at_any_frame() -> None:
+    animation = Animation(np.array([1.0, 5.0]), {"min_distance": np.array([0.0, 2.0])})
+    Force("f", radius=2.0, animation=animation)
+    with pytest.raises(SceneError, match=r'^Force "f", frame 5: radius 1 m is below min_distance 2 m; use at least 2 m\.$'):
+        Force("f", radius=1.0, animation=animation)
+
+
+def test_points_are_no_surface() -> None:
+    points = Points(np.zeros((1, 3)))
+    with pytest.raises(SceneError, match=r'^Outflow "o": matter cannot vanish in a shape of kind "points"; use another shape\.$'):
+        Outflow("o", points)
+    with pytest.raises(SceneError, match=r'^Collider "c": a shape of kind "points" has no surface; use another shape\.$'):
+        Collider("c", points)
+
+
+def test_an_emitter_that_has_shrunk_to_a_point_is_refused() -> None:
+    with pytest.raises(SceneError, match=r'^Emitter "a": the mesh has no volume: its faces enclose 0 m\^3'):
+        Mesh(0.0 * MESH.vertices, MESH.triangles).check_inside('Emitter "a"')

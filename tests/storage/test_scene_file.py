@@ -260,6 +260,14 @@ def test_a_bad_motion_is_named(folder: Path, arrays: dict[str, np.ndarray], expe
     assert expected in message(folder)
 
 
+def test_flags_may_be_booleans(folder: Path) -> None:
+    np.savez(folder / "flags.npz", frame=[1, 9], enabled=np.array([True, False]))
+    edit(folder, 'surface = "slip"', 'surface = "slip"\nanimation = "flags.npz"')
+    animation = read_scene(folder).colliders[0].animation
+    assert animation is not None
+    assert animation.values["enabled"].tolist() == [1.0, 0.0]
+
+
 @pytest.mark.parametrize("name", ["body.npz", "body.ply", "body.obj", "body.stl", "body"])
 def test_rubbish_in_the_place_of_a_mesh_is_named(folder: Path, name: str) -> None:
     (folder / name).write_bytes(b"v 1 2\nf 1 2 3\n\xff\x00 rubbish")

@@ -92,9 +92,9 @@ class Mesh(ArrayEquality, Shape):
         return mesh_topology.area(self.closed.vertices, self.closed.triangles[: len(self.triangles)])
 
     def opening(self) -> float:
-        """The area of the caps that close the mesh, as a share of its own area: 0 for a closed mesh."""
-        caps = self.closed.triangles[len(self.triangles) :]
-        return mesh_topology.area(self.closed.vertices, caps) / self.area()
+        """The area of the caps that close the mesh, as a share of its own area: 0 for a closed mesh, and for one without area."""
+        caps, area = self.closed.triangles[len(self.triangles) :], self.area()
+        return mesh_topology.area(self.closed.vertices, caps) / area if area > 0.0 else 0.0
 
     def volume(self) -> float:
         """The enclosed volume [m^3], by the divergence theorem over the closed mesh. Overlapping parts count twice."""
