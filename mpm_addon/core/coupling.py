@@ -11,11 +11,11 @@ import numpy as np
 
 from .description import Scene
 from .kernels.exchange import sum_momenta, sum_moments
-from .obstacle import Floats, Obstacle
+from .obstacle import Floats
 from .obstacles import ObstacleGroup, is_ever_there
 from .particle_store import ParticleStore
 from .rigid_body import STATE_SIZE, RigidBody
-from .rigid_contact import Contacts, Surface, find_contacts, surface_of
+from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
 
 # how much of the change of velocity may be left as a mismatch, and how often the exchange is asked for
 TOLERANCE = 0.02
@@ -31,7 +31,7 @@ class RigidBodies:
 
     Args:
         scene: the scene.
-        passive: the other obstacles; bodies pass through those that deform.
+        passive: the other obstacles.
         filling: see `ObstacleGroup`.
 
     Attributes:
@@ -44,9 +44,9 @@ class RigidBodies:
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
         self.groups = [ObstacleGroup([body.obstacle], scene, filling) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing
-        others = [obstacle for group in passive for obstacle in group.obstacles if isinstance(obstacle, Obstacle)] if self.bodies else []
+        others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
         self._others = [surface_of(obstacle, scene) for obstacle in others]
-        self._surfaces: list[Surface] = [surface_of(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
+        self._surfaces = [rigid_surface(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
         self._saved = self.state()
         self._contacts: Contacts | None = None
         # what the last step has learnt of each body's answer
@@ -103,8 +103,8 @@ class RigidBodies:
             group.move_to(0.0)
 
     def _find_contacts(self, gravity: Floats, dt: float) -> Contacts:
-        fastest = sum(sorted(surface.obstacle.speed(np.zeros((1, 3), np.int64)) for surface in self._surfaces)[-2:])
-        fastest += max((other.obstacle.speed(np.zeros((0, 3), np.int64)) for other in self._others), default=0.0)
+        fastest = sum(sorted(surface.speed for surface in self._surfaces)[-2:])
+        fastest += max((other.speed for other in self._others), default=0.0)
         way = dt * (fastest + dt * float(np.linalg.norm(gravity)))
         return find_contacts(self._surfaces, self._others, FORESIGHT * way + 1e-3 * self._spacing)
 
