@@ -101,6 +101,10 @@ class RigidSurface:
         """A bound on its speed [m/s]."""
         return self.obstacle.speed(np.zeros((0, 3), np.int64))
 
+    def distance(self, points: Floats) -> tuple[Floats, Floats]:
+        """The signed distance [m] of points (n, 3), shape (n,), and its gradient (n, 3), both exact."""
+        return self.obstacle.distance(points, is_exact=True)
+
     def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
         """Which of points (n, 3) may be nearer than `reach` [m]; a bound that costs little."""
         if self.radius == math.inf:
@@ -112,12 +116,12 @@ class RigidSurface:
         """The points of this surface that are nearer to another one than `margin` [m]: their places, normals (k, 3) and gaps (k,)."""
         obstacle, mine = self.obstacle, self.points
         scale = obstacle.scale
-        if not len(mine.points) or other.obstacle.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
+        if not len(mine.points) or other.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
             return _NOTHING
         points, outward = obstacle.world(mine.points), obstacle.turned(self._outward)
         is_near = other.may_meet(points, margin + mine.radius * scale)
         points, outward = points[is_near], outward[is_near]
-        gap, normal = other.obstacle.distance(points)
+        gap, normal = other.distance(points)
         if mine.radius == 0.0:
             is_facing = (outward * normal).sum(axis=1) < FACING
             points, gap, normal = points[is_facing], gap[is_facing], normal[is_facing]
@@ -125,12 +129,12 @@ class RigidSurface:
         points = points - mine.radius * scale * normal
         if len(mine.rolls):
             axis_points, axis = obstacle.world(mine.rolls), obstacle.turned(mine.axis[None])[0]
-            _, out = other.obstacle.distance(axis_points)
+            _, out = other.distance(axis_points)
             across = out - (out @ axis)[:, None] * axis
             length = np.linalg.norm(across, axis=1)
             facing = length > 1e-3
             rolling = axis_points[facing] - mine.roll_radius * scale * across[facing] / length[facing, None]
-            roll_gap, roll_normal = other.obstacle.distance(rolling)
+            roll_gap, roll_normal = other.distance(rolling)
             points, gap, normal = np.concatenate([points, rolling]), np.concatenate([gap, roll_gap]), np.concatenate([normal, roll_normal])
         is_near = gap < margin
         return points[is_near], normal[is_near], gap[is_near]
@@ -149,6 +153,9 @@ class DeformingSurface:
     def speed(self) -> float:
         return self.obstacle.fastest
 
+    def distance(self, points: Floats) -> tuple[Floats, Floats]:
+        return self.obstacle.distance(points)
+
     def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
         low, high = self.obstacle.bounds()
         return ((points > low - reach) & (points < high + reach)).all(axis=1)
@@ -156,7 +163,7 @@ class DeformingSurface:
     def near(self, other: RigidSurface, margin: float) -> tuple[Floats, Floats, Floats]:
         corners, offset = self.obstacle.corners()
         corners = corners[other.may_meet(corners, margin + offset)]
-        gap, normal = other.obstacle.distance(corners)
+        gap, normal = other.distance(corners)
         gap = gap - offset
         near = np.flatnonzero(gap < margin)
         if not len(near):
