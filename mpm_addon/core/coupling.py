@@ -12,11 +12,11 @@ import numpy as np
 from .description import Scene
 from .kernels.blocks import BLOCK
 from .kernels.exchange import sum_momenta, sum_moments
-from .obstacle import Floats, Obstacle
+from .obstacle import Floats
 from .obstacles import ObstacleGroup, is_ever_there
 from .particle_store import ParticleStore
 from .rigid_body import STATE_SIZE, RigidBody
-from .rigid_contact import Contacts, Surface, find_contacts, surface_of
+from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
 
 # how much of the change of velocity may be left as a mismatch, and how often the exchange is asked for
 TOLERANCE = 0.02
@@ -32,7 +32,7 @@ class RigidBodies:
 
     Args:
         scene: the scene.
-        passive: the other obstacles; bodies pass through those that deform.
+        passive: the other obstacles.
         filling: see `ObstacleGroup`.
 
     Attributes:
@@ -45,9 +45,9 @@ class RigidBodies:
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
         self.groups = [ObstacleGroup([body.obstacle], scene, filling) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing
-        others = [obstacle for group in passive for obstacle in group.obstacles if isinstance(obstacle, Obstacle)] if self.bodies else []
+        others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
         self._others = [surface_of(obstacle, scene) for obstacle in others]
-        self._surfaces: list[Surface] = [surface_of(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
+        self._surfaces = [rigid_surface(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
         self._saved = self.state()
         self._contacts: Contacts | None = None
         # what the last step has learnt of each body's answer
@@ -104,10 +104,10 @@ class RigidBodies:
             group.move_to(0.0)
 
     def _find_contacts(self, gravity: Floats, dt: float) -> Contacts:
-        fastest = sum(sorted(surface.obstacle.speed(np.zeros((1, 3), np.int64)) for surface in self._surfaces)[-2:])
         # what has no end is as fast as it is at the bodies
         around = np.floor([body.center / (BLOCK * self._spacing) for body in self.bodies]).astype(np.int64)
-        fastest += max((other.obstacle.speed(around) for other in self._others), default=0.0)
+        fastest = sum(sorted(surface.speed(around) for surface in self._surfaces)[-2:])
+        fastest += max((other.speed(around) for other in self._others), default=0.0)
         way = dt * (fastest + dt * float(np.linalg.norm(gravity)))
         return find_contacts(self._surfaces, self._others, FORESIGHT * way + 1e-3 * self._spacing)
 

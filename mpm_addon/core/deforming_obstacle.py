@@ -50,6 +50,8 @@ class DeformingObstacle(AnimatedObstacle):
         self._speeds = np.zeros(len(poses[0]))
         self._frame = self._measured_at = float(scene.time.frame_start)
         self._interval: tuple[int, int] | None = None
+        self._is_posed = False
+        self._bounds: Floats | None = None
         self._keys: Ints | None = None
         self._field: Field | None = None
         self._box = np.zeros((2, 3))
@@ -59,6 +61,8 @@ class DeformingObstacle(AnimatedObstacle):
         self._frame = frame
         between = interval(self._motion, frame)[:2]
         self._vertices, velocities = vertices_at(self._motion, frame, self._frame_rate)
+        if between != self._interval or between[0] != between[1]:
+            self._is_posed, self._bounds = False, None
         if between != self._interval:
             self._interval, self._velocities = between, velocities
             self._speeds = np.linalg.norm(velocities[:, [0, 2]] if self._is_plane else velocities, axis=1)
@@ -70,9 +74,44 @@ class DeformingObstacle(AnimatedObstacle):
 
     def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
         """Which points (n, 3) [m] lie in it, at the moment that it was moved to; see `Obstacle.holds`."""
-        self._mesh.move_to(self._vertices, self._velocities)
-        allowance = EXACT_ERROR * self._spacing + self._mesh.offset
-        return self._mesh(points)[0] < (-allowance if is_body else 0.0)
+        mesh = self._posed()
+        allowance = EXACT_ERROR * self._spacing + mesh.offset
+        return mesh(points)[0] < (-allowance if is_body else 0.0)
+
+    @property
+    def fastest(self) -> float:
+        """The greatest speed [m/s] of all vertices."""
+        return float(self._speeds.max()) if self.is_present else 0.0
+
+    def bounds(self) -> Floats:
+        """A box around all that it blocks [m], shape (2, 3); without an end along y in the plane."""
+        if self._bounds is None:
+            # no obstacle is thickened by more than half a cell on either side
+            reach = 0.5 * self._spacing
+            self._bounds = np.stack([self._vertices.min(axis=0) - reach, self._vertices.max(axis=0) + reach])
+            if self._is_plane:
+                self._bounds[:, 1] = -np.inf, np.inf
+        return self._bounds
+
+    def distance(self, points: Floats) -> tuple[Floats, Floats]:
+        """The signed distance [m] of points (n, 3), shape (n,), positive outside, and its gradient (n, 3)."""
+        return self._posed()(points)[:2]
+
+    def velocity_at(self, points: Floats) -> Floats:
+        """The velocity [m/s] of its surface where that is nearest to points (n, 3)."""
+        return self._posed()(points)[2]
+
+    def corners(self) -> tuple[Floats, float]:
+        """Its vertices, or those of its section, (n, 3) [m], and how far outside of them it blocks [m]."""
+        mesh = self._posed()
+        return mesh.corners(), mesh.offset
+
+    def _posed(self) -> DeformingMesh | DeformingSection:
+        """The mesh at the moment that it was moved to."""
+        if not self._is_posed:
+            self._mesh.move_to(self._vertices, self._velocities)
+            self._is_posed = True
+        return self._mesh
 
     def speed(self, near: Ints) -> float:
         """The greatest speed [m/s] of the vertices that may come near the particles within a frame; `near` is not needed."""
@@ -98,11 +137,11 @@ class DeformingObstacle(AnimatedObstacle):
         return self._field._replace(distance=self._field.distance - passed * approach)
 
     def _measured(self, number: int, keys: Ints, coordinates: Ints) -> Field:
-        self._mesh.move_to(self._vertices, self._velocities)
+        mesh = self._posed()
         edge = BLOCK * self._spacing
         self._box = np.array([coordinates.min(axis=0), coordinates.max(axis=0) + 1]) * edge if len(keys) else np.zeros((2, 3))
         reach = NEAR * self._spacing
-        low, high = self._mesh.bounds() + np.array([[-reach], [reach]])
+        low, high = mesh.bounds() + np.array([[-reach], [reach]])
         is_near = ((coordinates + 1) * edge >= low) & (coordinates * edge <= high)
         near = np.flatnonzero(is_near[:, [0, 2]].all(axis=1) if self._is_plane else is_near.all(axis=1))
         distance, normal, velocity = self._at_nodes(coordinates[near], reach)

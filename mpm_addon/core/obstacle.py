@@ -1,6 +1,7 @@
 """One rigid collider or wall: its pose and velocity, and its signed distance at the nodes of the blocks near it."""
 
 import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from .animation import value_at
 from .description import Collider, Scene
-from .geometry.distance import distance_query
+from .geometry.distance import DistanceQuery, distance_query, exact_query
 from .geometry.motion import velocity_at
 from .geometry.section import section_of
 from .geometry.shapes.mesh import Mesh
@@ -201,12 +202,20 @@ class Obstacle(AnimatedObstacle):
         allowance = error + 0.5 * self.scale * thickening(self._shape, self._spacing)
         return self.distance(points)[0] < (-allowance if is_body else 0.0)
 
-    def distance(self, points: Floats) -> tuple[Floats, Floats]:
-        """The signed distance [m] of points (n, 3), shape (n,), positive outside, and its gradient (n, 3)."""
+    @cached_property
+    def _exact(self) -> DistanceQuery:
+        return exact_query(self._shape, self._spacing)
+
+    def distance(self, points: Floats, *, is_exact: bool = False) -> tuple[Floats, Floats]:
+        """The signed distance [m] of points (n, 3), shape (n,), positive outside, and its gradient (n, 3).
+
+        That from a mesh is sampled, and a bound where it is more than a cell, unless it is to be exact.
+        """
+        query = self._exact if is_exact else self._query
         if not self.is_moving:
-            return self._query(np.ascontiguousarray(points))
+            return query(np.ascontiguousarray(points))
         local = (points - self._matrix[:3, 3]) @ self._inverse.T
-        distance, normal = self._query(np.ascontiguousarray(local))
+        distance, normal = query(np.ascontiguousarray(local))
         return distance * self.scale, normal @ self._matrix[:3, :3].T / self.scale
 
 

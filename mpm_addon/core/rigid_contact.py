@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .description import Collider, Scene
+from .deforming_obstacle import DeformingObstacle
+from .description import Scene
 from .geometry.contact_points import ContactPoints, contact_points
 from .geometry.section import section_of
 from .kernels.rigid_contact import solve_contacts
-from .obstacle import Floats, Ints, Obstacle
+from .obstacle import AnimatedObstacle, Floats, Ints, Obstacle
 
 SWEEPS = 200
 # the share of an overlap that a step takes back
@@ -23,6 +24,11 @@ RECOVERY = 0.2
 FACING = -0.3
 # so much farther from the middle is a point outside a corner
 OUTSIDE = 1e-4
+# how far a vertex of a deforming mesh goes on its way to a body to see whether that leads out of its own surface [cells]
+WAY_OUT = 1e-3
+# vertices of a deforming mesh in a cube of this size count as one [cells]
+CLOSEST = 0.5
+_NOTHING = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
 # the friction of what holds matter, where its own is less
 STICKY_FRICTION = 1.0
 
@@ -67,12 +73,11 @@ class Contacts(NamedTuple):
         )  # fmt: skip
 
 
-class Surface:
-    """An obstacle as other bodies meet it.
+class RigidSurface:
+    """A rigid obstacle as bodies meet it.
 
     Args:
         obstacle: its pose, its velocity and its distance.
-        collider: what it was made from; its friction may change, and is the obstacle's.
         points: of its surface, in its own coordinates.
 
     Attributes:
@@ -80,11 +85,10 @@ class Surface:
         middle: of the points, in the shape's coordinates [m]; radius: of the ball about it that holds the shape, infinite without an end.
     """
 
-    def __init__(self, obstacle: Obstacle, collider: Collider, points: ContactPoints, body: int = -1) -> None:
+    def __init__(self, obstacle: Obstacle, points: ContactPoints, body: int = -1) -> None:
         self.obstacle = obstacle
         self.points = points
         self.body = body
-        self._is_sticky = collider.surface == "sticky"
         self.middle, self.radius = np.zeros((1, 3)), math.inf
         if len(points.points):
             self.middle = 0.5 * (points.points.min(axis=0) + points.points.max(axis=0))[None]
@@ -92,24 +96,31 @@ class Surface:
         # a corner's is between those of its faces: just outside it is one
         _, self._outward = obstacle.shape_distance(points.points + OUTSIDE * (points.points - self.middle))
 
-    @property
-    def friction(self) -> float:
-        return max(self.obstacle.friction, STICKY_FRICTION) if self._is_sticky else self.obstacle.friction
+    def speed(self, around: Ints) -> float:
+        """A bound on its speed [m/s]; of what has no end, at the node blocks `around` (n, 3)."""
+        return self.obstacle.speed(around)
+
+    def distance(self, points: Floats) -> tuple[Floats, Floats]:
+        """The signed distance [m] of points (n, 3), shape (n,), and its gradient (n, 3), both exact."""
+        return self.obstacle.distance(points, is_exact=True)
+
+    def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
+        """Which of points (n, 3) may be nearer than `reach` [m]; a bound that costs little."""
+        if self.radius == math.inf:
+            return np.ones(len(points), np.bool_)
+        reach = self.radius * self.obstacle.scale + reach
+        return ((points - self.obstacle.world(self.middle)) ** 2).sum(axis=1) < reach**2
 
     def near(self, other: "Surface", margin: float) -> tuple[Floats, Floats, Floats]:
         """The points of this surface that are nearer to another one than `margin` [m]: their places, normals (k, 3) and gaps (k,)."""
         obstacle, mine = self.obstacle, self.points
         scale = obstacle.scale
-        if self.radius < math.inf:
-            away = other.obstacle.distance(obstacle.world(self.middle))[0][0]
-            if away > self.radius * scale + margin:
-                return np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
+        if not len(mine.points) or other.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
+            return _NOTHING
         points, outward = obstacle.world(mine.points), obstacle.turned(self._outward)
-        if other.radius < math.inf:
-            reach = other.radius * other.obstacle.scale + margin + mine.radius * scale
-            is_near = ((points - other.obstacle.world(other.middle)) ** 2).sum(axis=1) < reach**2
-            points, outward = points[is_near], outward[is_near]
-        gap, normal = other.obstacle.distance(points)
+        is_near = other.may_meet(points, margin + mine.radius * scale)
+        points, outward = points[is_near], outward[is_near]
+        gap, normal = other.distance(points)
         if mine.radius == 0.0:
             is_facing = (outward * normal).sum(axis=1) < FACING
             points, gap, normal = points[is_facing], gap[is_facing], normal[is_facing]
@@ -117,40 +128,89 @@ class Surface:
         points = points - mine.radius * scale * normal
         if len(mine.rolls):
             axis_points, axis = obstacle.world(mine.rolls), obstacle.turned(mine.axis[None])[0]
-            _, out = other.obstacle.distance(axis_points)
+            _, out = other.distance(axis_points)
             across = out - (out @ axis)[:, None] * axis
             length = np.linalg.norm(across, axis=1)
             facing = length > 1e-3
             rolling = axis_points[facing] - mine.roll_radius * scale * across[facing] / length[facing, None]
-            roll_gap, roll_normal = other.obstacle.distance(rolling)
+            roll_gap, roll_normal = other.distance(rolling)
             points, gap, normal = np.concatenate([points, rolling]), np.concatenate([gap, roll_gap]), np.concatenate([normal, roll_normal])
         is_near = gap < margin
         return points[is_near], normal[is_near], gap[is_near]
 
 
+class DeformingSurface:
+    """A deforming obstacle as bodies meet it; the same as `RigidSurface`, with its vertices in the pose of the moment as points."""
+
+    body = -1
+
+    def __init__(self, obstacle: DeformingObstacle, spacing: float) -> None:
+        self.obstacle = obstacle
+        self._spacing = spacing
+
+    def speed(self, around: Ints) -> float:
+        return self.obstacle.fastest
+
+    def distance(self, points: Floats) -> tuple[Floats, Floats]:
+        return self.obstacle.distance(points)
+
+    def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
+        low, high = self.obstacle.bounds()
+        return ((points > low - reach) & (points < high + reach)).all(axis=1)
+
+    def near(self, other: RigidSurface, margin: float) -> tuple[Floats, Floats, Floats]:
+        corners, offset = self.obstacle.corners()
+        corners = corners[other.may_meet(corners, margin + offset)]
+        gap, normal = other.distance(corners)
+        gap = gap - offset
+        near = np.flatnonzero(gap < margin)
+        if not len(near):
+            return _NOTHING
+        way = WAY_OUT * self._spacing
+        out = self.obstacle.distance(corners[near] - way * normal[near])[0] + offset
+        near = near[out > -FACING * way]
+        # of vertices that lie close together, the one that is nearest to the body
+        near = near[np.argsort(gap[near], kind="stable")]
+        _, first = np.unique(np.floor(corners[near] / (CLOSEST * self._spacing)), axis=0, return_index=True)
+        near = near[np.sort(first)]
+        return corners[near] - offset * normal[near], normal[near], gap[near]
+
+
+Surface = RigidSurface | DeformingSurface
+# a body, what it meets, and there: places (k, 3), normals (k, 3) and gaps (k,)
+Part = tuple[RigidSurface, Surface, Floats, Floats, Floats]
+
+
 def pair_friction(first: Surface, second: Surface) -> float:
     """The coefficient of two surfaces: the geometric mean of theirs, so that one without friction slides on everything."""
-    return math.sqrt(first.friction * second.friction)
+    return math.sqrt(_friction(first.obstacle) * _friction(second.obstacle))
 
 
-def find_contacts(bodies: list[Surface], others: list[Surface], margin: float) -> Contacts:
+def _friction(obstacle: AnimatedObstacle) -> float:
+    return max(obstacle.friction, STICKY_FRICTION) if obstacle.collider.surface == "sticky" else obstacle.friction
+
+
+def find_contacts(bodies: list[RigidSurface], others: list[Surface], margin: float) -> Contacts:
     """The contacts of bodies with each other and with what is no body, nearer than `margin` [m]."""
-    parts: list[tuple[Surface, Surface, Floats, Floats, Floats]] = []
+    parts: list[Part] = []
     for number, body in enumerate(bodies):
-        for other in others + bodies[number + 1 :]:
+        for other in [*others, *bodies[number + 1 :]]:
             if not (body.obstacle.is_present and other.obstacle.is_present):
+                continue
+            middle = body.obstacle.world(body.middle)
+            if not other.may_meet(middle, body.radius * body.obstacle.scale + margin)[0]:
                 continue
             points, normals, gaps = body.near(other, margin)
             parts.append((body, other, points, normals, gaps))
             # the point of a round body is exact on everything
-            if len(other.points.points) and body.points.radius == 0.0:
+            if body.points.radius == 0.0:
                 points, normals, gaps = other.near(body, margin)
                 # the body's own side of the gap, with the normal turned towards it
                 parts.append((body, other, points - gaps[:, None] * normals, -normals, gaps))
     return _joined(parts)
 
 
-def _joined(parts: list[tuple[Surface, Surface, Floats, Floats, Floats]]) -> Contacts:
+def _joined(parts: list[Part]) -> Contacts:
     parts = [part for part in parts if len(part[4])]
     if not parts:
         nothing = np.zeros(0, np.int64)
@@ -160,7 +220,7 @@ def _joined(parts: list[tuple[Surface, Surface, Floats, Floats, Floats]]) -> Con
     def repeated(values: list[int]) -> Ints:
         return np.repeat(np.array(values, np.int64), counts)
 
-    arms = [np.hstack([points - body.obstacle.center, points - other.obstacle.center]) for body, other, points, _, _ in parts]
+    arms = [np.hstack([points - body.obstacle.center, points - _center(other)]) for body, other, points, _, _ in parts]
     others = [np.zeros_like(points) if other.body >= 0 else other.obstacle.velocity_at(points) for _, other, points, _, _ in parts]
     return Contacts(
         repeated([body.body for body, *_ in parts]),
@@ -173,8 +233,20 @@ def _joined(parts: list[tuple[Surface, Surface, Floats, Floats, Floats]]) -> Con
     )
 
 
-def surface_of(obstacle: Obstacle, scene: Scene, body: int = -1) -> Surface:
-    """An obstacle of a scene as other bodies meet it; see `Surface`."""
+def _center(surface: Surface) -> Floats:
+    """Where the centre of mass is of what is a body [m], shape (3,)."""
+    return surface.obstacle.center if isinstance(surface, RigidSurface) else np.zeros(3)
+
+
+def surface_of(obstacle: Obstacle | DeformingObstacle, scene: Scene) -> Surface:
+    """An obstacle of a scene as bodies meet it."""
+    if isinstance(obstacle, DeformingObstacle):
+        return DeformingSurface(obstacle, scene.solver.grid_spacing)
+    return rigid_surface(obstacle, scene)
+
+
+def rigid_surface(obstacle: Obstacle, scene: Scene, body: int = -1) -> RigidSurface:
+    """A rigid obstacle of a scene as bodies meet it; see `RigidSurface`."""
     collider, spacing = obstacle.collider, scene.solver.grid_spacing
     shape = section_of(collider.shape) if scene.solver.dimension == 2 else collider.shape
-    return Surface(obstacle, collider, contact_points(shape, spacing), body)
+    return RigidSurface(obstacle, contact_points(shape, spacing), body)

@@ -75,6 +75,8 @@ for scene in scenes:
     for frame in simulate(scene):
         for name in frame.attributes:
             digest.update(frame.attribute(name).tobytes())
+        for pose in frame.poses.values():
+            digest.update(pose.tobytes())
 print(digest.hexdigest())
 """
 

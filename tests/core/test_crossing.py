@@ -119,7 +119,7 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
             spacing=SPACING,
             dtype="float32",
             first_id=0,
-            body=0,
+            bodies=np.zeros(count, np.int64),
             subject="test",
         )
     )

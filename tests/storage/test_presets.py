@@ -56,7 +56,7 @@ def test_every_file_of_a_scene_preset_is_used() -> None:
     for folder in scene_preset_folders().values():
         text = (folder / "scene.toml").read_text(encoding="utf-8")
         for path in folder.iterdir():
-            assert path.name == "scene.toml" or f'file = "{path.name}"' in text
+            assert path.name == "scene.toml" or f'= "{path.name}"' in text
 
 
 def test_the_page_of_scenes_lists_every_scene_and_variant() -> None:

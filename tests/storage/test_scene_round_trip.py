@@ -147,11 +147,11 @@ def _fitting(shape: Any, motion: Motion | None) -> Motion | None:
 
 def _flowing(emitter: Emitter, shape: Any) -> dict[str, Any]:
     """What an emitter needs so that it can be an inflow: an inside, a velocity and no turn across it."""
-    if shape.kind == "points" and emitter.source == "surface":
-        return {"mode": "once", "source": "volume"}
+    if shape.kind == "points":
+        return {"mode": "once", "source": "volume", "normal_velocity": 0.0}
     if emitter.mode != "inflow":
         return {}
-    return {"mode": "once"} if shape.kind == "points" else {"velocity": (1.5, 0.0, -0.5), "angular_velocity": (0.0, 0.0, 0.0)}
+    return {"velocity": (1.5, 0.0, -0.5), "angular_velocity": (0.0, 0.0, 0.0)}
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 import random
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,19 +118,26 @@ def test_the_moments_of_a_bake_end_with_its_last_frame() -> None:
     assert [moment.frame for moment in wanted_moments(range(2, 4), 1)] == [2.0, 2.5, 3.0]
 
 
+def _is_between(cache: Path) -> bool:
+    """Whether the last state of a cache lies between two frames."""
+    moments = open_cache(cache).moments
+    return bool(moments) and not moments[-1].is_frame
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="SIGKILL is POSIX")
 def test_killed_at_any_moment_it_resumes_to_the_same_bytes(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     cache, lines = tmp_path / "cache", random.Random(1)
     kills = between = 0
-    for _ in range(8):
+    for attempt in range(8):
         with spawn(scene, cache, pause=0.005) as process:
             assert process.stdout is not None
             for _ in range(lines.randrange(2, 9)):
                 process.stdout.readline()
+            while attempt % 2 and process.poll() is None and not _is_between(cache):
+                time.sleep(0.001)
             process.kill()
             kills += process.wait(20) == -signal.SIGKILL
-        moments = open_cache(cache).moments
-        between += bool(moments) and not moments[-1].is_frame
+        between += _is_between(cache)
     assert kills
     assert between, "no kill fell between two frames"
     bake_here(scene, cache)

@@ -79,6 +79,10 @@ class DeformingMesh:
         """The box around the mesh [m], shape (2, 3)."""
         return self._tree.boxes[0].reshape(2, 3) + self.center
 
+    def corners(self) -> Floats:
+        """Its vertices with those of its caps [m], shape (n, 3)."""
+        return self._places
+
     def __call__(self, points: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """What the mesh is like at points.
 

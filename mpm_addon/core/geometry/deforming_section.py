@@ -44,12 +44,17 @@ class DeformingSection:
         segments, triangle = cut_mesh(self._mesh.closing.extended(vertices), self._closed)
         cap_count = int(np.count_nonzero(triangle >= self._own_count))
         outline = Outline(segments, cap_count, "the mesh") if len(segments) > cap_count else None
+        self._ends = np.unique(segments.reshape(-1, 2), axis=0)
         self._ask = outline_distance(outline, self._spacing) if outline is not None else None
         self.offset = 0.5 * thickening(outline, self._spacing) if outline is not None else 0.0
 
     def bounds(self) -> Floats:
         """The box around the mesh [m], shape (2, 3)."""
         return self._mesh.bounds()
+
+    def corners(self) -> Floats:
+        """The ends of the section's segments [m], shape (n, 3)."""
+        return np.column_stack([self._ends[:, 0], np.zeros(len(self._ends)), self._ends[:, 1]])
 
     def __call__(self, points: Floats) -> tuple[Floats, Floats, Floats]:
         """The signed distance [m] in the plane, its unit gradient and the velocity of the section [m/s], as `DeformingMesh`.

@@ -23,6 +23,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ..description import Shape
+from .deforming import DeformingMesh
 from .distance_field import build_field, query_field
 from .mesh_topology import Floats
 from .outline import Outline
@@ -51,6 +52,14 @@ def distance_query(shape: Shape, spacing: float) -> DistanceQuery:
     if isinstance(shape, ClosedForm):
         return shape.distance_and_normal
     raise TypeError(f"no distance for a shape of kind {shape.kind!r}")
+
+
+def exact_query(shape: Shape, spacing: float) -> DistanceQuery:
+    """The same as `distance_query`, but exact at any distance: a mesh's triangles are asked, not samples of them."""
+    if not isinstance(shape, Mesh):
+        return distance_query(shape, spacing)
+    mesh = DeformingMesh(shape.vertices[None], shape.triangles, spacing)
+    return lambda points: mesh(points)[:2]
 
 
 def outline_distance(outline: Outline, spacing: float) -> DistanceQuery:

@@ -14,6 +14,8 @@ from .mesh_tree import STACK_SIZE, Floats, morton_codes
 
 SEGMENTS_PER_LEAF = 4
 QUERIES_PER_TASK = 256
+# of a segment's length: nearer than this to the outline, the segment's own normal is more exact than the way to it
+ON_OUTLINE = 1e-9
 
 
 class SegmentTree(NamedTuple):
@@ -68,8 +70,9 @@ def query_outline(tree, points, is_solid, distance, normal):
             away = np.sqrt(squared)
             sign = -1.0 if is_solid and _winding(tree, x, z, stack) > 0 else 1.0
             nx, nz = _offset(tree.segments[segment], x, z)
-            if away == 0.0:
-                nx, nz = _right_of(tree.segments[segment])
+            rx, rz, length = _right_of(tree.segments[segment])
+            if away <= ON_OUTLINE * length:
+                nx, nz = rx, rz
             else:
                 nx, nz = sign * nx / away, sign * nz / away
             distance[query] = sign * away
@@ -147,10 +150,10 @@ def _offset(segment, x, z):
 
 @kernel
 def _right_of(segment):
-    """The unit vector to the right of a segment: outward where the inside lies to its left."""
+    """The unit vector to the right of a segment, outward where the inside lies to its left, and the segment's length."""
     dx, dz = segment[2] - segment[0], segment[3] - segment[1]
     length = np.sqrt(dx * dx + dz * dz)
-    return dz / length, -dx / length
+    return dz / length, -dx / length, length
 
 
 @kernel
