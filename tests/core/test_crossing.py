@@ -113,7 +113,7 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
         new_particles(
             positions,
             velocities,
-            np.zeros(9),
+            np.zeros((count, 9)),
             np.full(count, 1e-3),
             np.full(count, 1e-9),
             spacing=SPACING,

@@ -50,7 +50,7 @@ def stored(positions: np.ndarray, dtype: str = "float64", scheme: Scheme = SCHEM
     count = len(positions)
     velocities = shift_in(scheme) + positions @ gradient_in(scheme).T
     particles = new_particles(
-        positions, velocities, gradient_in(scheme).ravel(), np.ones(count), np.zeros(count),
+        positions, velocities, np.tile(gradient_in(scheme).ravel(), (count, 1)), np.ones(count), np.zeros(count),
         spacing=SPACING, dtype=dtype, first_id=0, bodies=np.zeros(count, np.int64), subject="test",
     )  # fmt: skip
     store.sort(particles)

@@ -131,7 +131,7 @@ outflows = st.builds(
 paintings = st.sampled_from(
     [
         None,
-        Painting({"stiffness": np.array([1.0, 2.0, 3.0, 4.0]), "UVMap": np.linspace(0.0, 1.0, 24).reshape(4, 3, 2)}),
+        Painting({"density": np.array([1.0, 2.0, 3.0, 4.0]), "UVMap": np.linspace(0.0, 1.0, 24).reshape(4, 3, 2)}),
         Painting({"temperature": np.arange(8.0).reshape(4, 2)}),
     ]
 )
@@ -183,7 +183,9 @@ def scenes(draw: st.DrawFn) -> Scene:
         paintings,
     )
     colliders = st.builds(
-        lambda name, shape, motion, other: dataclasses.replace(other, name=name, shape=shape, motion=_fitting(shape, motion)),
+        lambda name, shape, motion, other: dataclasses.replace(
+            other, name=name, shape=shape, motion=None if other.dynamic else _fitting(shape, motion)
+        ),
         names,
         shapes.filter(lambda shape: shape.can_collide),
         motions,
