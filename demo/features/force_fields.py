@@ -1,4 +1,4 @@
-"""Powder in Blender's own force fields: a vortex lifts it, wind carries it, an empty attracts it."""
+"""Dust in Blender's own force fields: a vortex lifts it, wind carries it, an empty attracts it."""
 
 from typing import Any
 
@@ -12,7 +12,8 @@ def build() -> None:
     scene = stage.new_file(frame_end=60, grid_spacing=0.025)
     scene.gravity = (0.0, 0.0, -2.0)
     stage.table(half=2.0, friction=0.3)
-    stage.emitter(stage.cylinder("Powder", 0.2, 0.3, (-0.4, 0.0, 0.152)), "powder_snow", particles_per_cell=6)
+    stage.emitter(stage.cylinder("Powder", 0.2, 0.3, (-0.4, 0.0, 0.152)), "snow", color=(0.85, 0.6, 0.3), particles_per_cell=6)
+    stage.custom(stage.context.object, "stress_free", density=100.0)
     vortex = _field("VORTEX", (-0.4, 0.0, 0.1))
     vortex.field.strength, vortex.field.distance_max, vortex.field.use_max_distance = 6.0, 0.6, True
     wind = _field("WIND", (-0.4, 0.0, 0.3))

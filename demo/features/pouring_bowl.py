@@ -5,7 +5,7 @@ import math
 import stage
 from scene import BOWL_INSIDE, BOWL_OUTSIDE, BOWL_RIM, WATER_IN_BOWL, add_turned
 
-VIEW = stage.View(camera=(0.1, -1.9, 0.95), target=(0.1, 0.0, 0.28), stills=(1, 20, 40, 60))
+VIEW = stage.View(camera=(0.15, -2.3, 1.0), target=(0.15, 0.0, 0.36), stills=(1, 20, 40, 60))
 
 
 def build() -> None:
