@@ -27,9 +27,9 @@ def test_bodies_that_collide_keep_mass_and_momentum(dimension: int, kernel: str,
 
 
 @SPLINES
-def test_a_wall_takes_momentum(kernel: str) -> None:
+def test_a_post_takes_momentum(kernel: str) -> None:
     """Negative control."""
-    history = meeting(2, MATERIALS, kernel=kernel, has_floor=True)
+    history = meeting(2, MATERIALS, kernel=kernel, has_post=True)
     assert np.abs(history.momentum - history.momentum[0]).max() > 1e-2 * history.size
 
 

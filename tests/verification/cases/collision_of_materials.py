@@ -40,7 +40,7 @@ def meeting(
     kernel: str = "quadratic",
     transfer: str = "apic",
     precision: str = "float64",
-    has_floor: bool = False,
+    has_post: bool = False,
 ) -> Meeting:
     """Blocks of 0.2 m on a circle around the origin fly towards its middle, past it by a little."""
     emitters = []
@@ -50,10 +50,11 @@ def meeting(
         centre, velocity = 0.3 * out, -3.0 * out + 0.5 * around
         shape = block(tuple(centre - 0.1), tuple(centre + 0.1))
         emitters.append(Emitter(name, shape, name, velocity=tuple(velocity), **lattice(dimension)))
-    floor = (Collider("floor", SHAPES["plane"](point=(0.0, 0.0, -0.2))),)
+    # where no block begins
+    post = (Collider("post", SHAPES["sphere"](center=(0.04, 0.0, 0.03), radius=0.08)),)
     described = scene(
         emitters, [material(name) for name in materials], seconds=0.2, fps=20.0, gravity=(0.0, 0.0, 0.0),
-        colliders=floor if has_floor else (),
+        colliders=post if has_post else (),
         dimension=dimension, kernel=kernel, transfer=transfer, precision=precision, grid_spacing=0.05,
     )  # fmt: skip
 
