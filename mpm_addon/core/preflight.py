@@ -17,8 +17,9 @@ from .geometry.outline import Outline
 from .geometry.rotation import Floats
 from .geometry.section import section_of
 from .geometry.shapes import Mesh, Points
+from .geometry.solid import solid_properties
 from .geometry.thickness import is_solid, thickening
-from .schedule import frame_of_once
+from .schedule import first_frame, frame_of_once, has_flow_rate, last_frame
 from .settings import SIDES
 
 # Thinner than this, matter has no inside to deform, and a collider no inside to push from [cells].
@@ -29,6 +30,8 @@ LARGEST_OVERLAP = 0.01
 LARGEST_SHARE_OF_MEMORY = 0.8
 LARGEST_SHARE_OF_DISK = 0.9
 LONGEST_HOURS = 6.0
+# A dynamic collider's density over that of the lightest matter, below which nothing is promised of its motion.
+LIGHTEST_BODY = 1.0 / 30.0
 
 _DEPTHS = 8
 _SURFACE_POINTS = 2000
@@ -41,7 +44,8 @@ class SceneWarning:
     """Something to look at before a bake.
 
     Attributes:
-        topic: one word for programs: "thin_emitter", "thin_collider", "outside_domain", "overlap", "memory", "disk", "duration".
+        topic: one word for programs: "thin_emitter", "thin_collider", "outside_domain", "overlap", "never_emits", "light_body",
+            "memory", "disk", "duration".
         subject: what it is about: 'Emitter "Cube"'.
         message: the value, the limit and the remedy, one sentence without the subject.
     """
@@ -66,7 +70,7 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
     Raises:
         SceneError: a shape that a bake would refuse too.
     """
-    found = [*_thin_shapes(scene), *_outside(scene), *_overlaps(scene)]
+    found = [*_thin_shapes(scene), *_outside(scene), *_overlaps(scene), *_silent_emitters(scene), *_light_bodies(scene)]
     subject = f'Scene "{scene.name}"'
     if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
         found.append(
@@ -90,6 +94,35 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
             )
         )  # fmt: skip
     return found
+
+
+def _silent_emitters(scene: Scene) -> Iterator[SceneWarning]:
+    """Emitters that are off, or have no flow, at every frame at which they could emit."""
+    for emitter in scene.emitters:
+        frames = range(max(first_frame(emitter, scene), scene.time.frame_start), min(last_frame(emitter, scene), scene.time.frame_end) + 1)
+        is_flowing = emitter.mode != "inflow" or not has_flow_rate(emitter)
+        if not any(value_at(emitter, "enabled", frame) and (is_flowing or value_at(emitter, "flow_rate", frame) > 0.0) for frame in frames):
+            yield SceneWarning(
+                "never_emits", f'Emitter "{emitter.name}"', f"it is off or without flow at all frames from {frames[0]} to {frames[-1]}; "
+                "enable it, or give it a flow_rate, at one of them.",
+            )  # fmt: skip
+
+
+def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
+    """Dynamic colliders that are far lighter than the matter that may meet them."""
+    lightest = min((scene.materials[emitter.material].law.density * emitter.mass_scale for emitter in scene.emitters), default=0.0)
+    for collider in scene.colliders:
+        if not collider.dynamic:
+            continue
+        subject = f'Collider "{collider.name}"'
+        density = collider.density
+        if collider.mass is not None:
+            density = collider.mass / solid_properties(collider.shape, subject, scene.solver.dimension).volume
+        if density < LIGHTEST_BODY * lightest:
+            yield SceneWarning(
+                "light_body", subject, f"its density is {density:.3g} kg/m^3, less than 1/30 of the lightest matter's "
+                f"{lightest:.3g} kg/m^3: it may jump, and steps get short; use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3.",
+            )  # fmt: skip
 
 
 def sizes_of(scene: Scene) -> dict[str, tuple[float, float, float]]:

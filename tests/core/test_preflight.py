@@ -194,3 +194,32 @@ def test_sizes_in_words() -> None:
     assert size_text("Suzanne", (2.7, 1.9, 1.6)) == "Suzanne is 2.7 x 1.9 x 1.6 m"
     assert size_text("Bead", (0.021, 0.02, 0.005)) == "Bead is 2.1 x 2 x 0.5 cm"
     assert size_text("Ground", (120.0, 80.0, 1.0)) == "Ground is 120 x 80 x 1 m"
+
+
+def keyed(**values: Any) -> Animation:
+    return Animation(np.array([1.0, 2.0]), {name: np.array(numbers, np.float64) for name, numbers in values.items()})
+
+
+def test_an_emitter_that_never_emits_is_named() -> None:
+    pouring = {"mode": "inflow", "velocity": (0.0, 0.0, -1.0)}
+    for silent in ({"enabled": False}, {"animation": keyed(enabled=[0, 0])}, {**pouring, "flow_rate": 0.0}):
+        (warning,) = found(emitter(box((0.0, 0.0, 2.0), 0.4), **silent))
+        assert (warning.topic, warning.subject) == ("never_emits", 'Emitter "drop"')
+        assert "off or without flow at all frames from 1 to " in warning.message
+    for emits in ({"animation": keyed(enabled=[0, 1])}, {**pouring, "flow_rate": 0.0, "animation": keyed(flow_rate=[0, 0.1])}, pouring):
+        assert topics(emitter(box((0.0, 0.0, 2.0), 0.4), **emits)) == []
+
+
+@pytest.mark.parametrize("dimension", [3, 2])
+def test_a_body_that_is_far_lighter_than_matter_is_named(dimension: int) -> None:
+    shape = box((0.0, 0.0, 0.0), 0.4)
+    volume = 0.4**dimension
+    for weight, density in (({"density": 30.0}, "30"), ({"mass": 20.0 * volume}, "20")):
+        (warning,) = found(FINE, colliders=(Collider("ball", shape, dynamic=True, **weight),), dimension=dimension)
+        assert (warning.topic, warning.subject) == ("light_body", 'Collider "ball"')
+        assert f"its density is {density} kg/m^3" in warning.message
+        assert "use at least 33.3 kg/m^3" in warning.message
+    for weight in ({"density": 34.0}, {"mass": 40.0 * volume}):
+        assert topics(FINE, colliders=(Collider("ball", shape, dynamic=True, **weight),), dimension=dimension) == []
+    # one that nothing moves has no weight
+    assert topics(FINE, colliders=(Collider("ball", shape, density=1.0),), dimension=dimension) == []
