@@ -34,16 +34,23 @@ class MPM_PT_emission(ObjectPanel, bpy.types.Panel):
         draw_parameters(layout.column(), emitter, Emitter, without=tuple(hidden))
 
 
-class MPM_PT_start_velocity(ObjectPanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_start_velocity"
-    bl_label = "Start Velocity"
+class _SomeParameters(ObjectPanel):
+    """A closed panel with those parameters of an emitter that it names."""
+
     bl_options = {"DEFAULT_CLOSED"}
     mpm_type = "emitter"
+    names: tuple[str, ...]
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self, has_keys=True)
         emitter = context.object.mpm.emitter
-        draw_parameters(layout.column(), emitter, Emitter, without=_names(Emitter, emitter, _VELOCITIES))
+        draw_parameters(layout.column(), emitter, Emitter, without=_names(Emitter, emitter, self.names))
+
+
+class MPM_PT_start_velocity(_SomeParameters, bpy.types.Panel):
+    bl_idname = "MPM_PT_start_velocity"
+    bl_label = "Start Velocity"
+    names = _VELOCITIES
 
 
 class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
@@ -64,16 +71,10 @@ class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
         layout.prop(emitter, "carried_attributes")
 
 
-class MPM_PT_goal(ObjectPanel, bpy.types.Panel):
+class MPM_PT_goal(_SomeParameters, bpy.types.Panel):
     bl_idname = "MPM_PT_goal"
     bl_label = "Goal"
-    bl_options = {"DEFAULT_CLOSED"}
-    mpm_type = "emitter"
-
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self, has_keys=True)
-        emitter = context.object.mpm.emitter
-        draw_parameters(layout.column(), emitter, Emitter, without=_names(Emitter, emitter, _GOALS))
+    names = _GOALS
 
 
 class MPM_PT_collision(ObjectPanel, bpy.types.Panel):

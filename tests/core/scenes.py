@@ -21,6 +21,21 @@ def box(center: tuple[float, float, float], size: float | tuple[float, float, fl
     return SHAPES["box"](center=center, size=(size, size, size) if isinstance(size, float) else size)
 
 
+BOX_CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+# counter-clockwise seen from outside, whichever corners lie where these do
+BOX_TRIANGLES = np.array(
+    [
+        [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
+        [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
+    ]
+)  # fmt: skip
+
+
+def box_mesh(size: tuple[float, float, float], center: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Any:
+    """A box of twelve triangles."""
+    return SHAPES["mesh"](vertices=BOX_CORNERS * size + center, triangles=BOX_TRIANGLES)
+
+
 def material(name: str, **parameters: Any) -> Material:
     return Material(name, LAWS[name](**parameters))
 

@@ -11,29 +11,10 @@ from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import Mesh, Plane, Sphere
 from mpm_addon.core.settings import Domain, Side
-from tests.core.scenes import LATTICE, box, material, scene
+from tests.core.scenes import LATTICE, box, box_mesh, material, scene
 
 WATER, JELLY = (material("water"),), (material("corotated"),)
 H = 0.05
-
-
-def cube(size: tuple[float, float, float], center: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Mesh:
-    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    faces = [
-        [0, 1, 3],
-        [0, 3, 2],
-        [4, 6, 7],
-        [4, 7, 5],
-        [0, 4, 5],
-        [0, 5, 1],
-        [2, 3, 7],
-        [2, 7, 6],
-        [0, 2, 6],
-        [0, 6, 4],
-        [1, 5, 7],
-        [1, 7, 3],
-    ]
-    return Mesh(corners * size + center, np.array(faces))
 
 
 def grid_sheet(size: float, z: float) -> Mesh:
@@ -49,7 +30,7 @@ def first_frame(emitter: Emitter, *colliders: Collider, **rest: Any) -> Any:
 @pytest.mark.parametrize("mode", ["once", "repeat", "inflow"])
 @pytest.mark.parametrize(
     ("shape", "tolerance"),
-    [(Sphere(radius=0.2), 0.02), (box((0.0, 0.0, 0.0), 0.3), 0.02), (cube((0.3, 0.3, 0.3)), 0.3)],
+    [(Sphere(radius=0.2), 0.02), (box((0.0, 0.0, 0.0), 0.3), 0.02), (box_mesh((0.3, 0.3, 0.3)), 0.3)],
     ids=["ball", "box", "mesh"],
 )
 def test_nothing_begins_inside_a_collider(shape: Any, tolerance: float, mode: str, dimension: int) -> None:
@@ -95,8 +76,8 @@ def test_colliders_that_are_not_there_do_not_count() -> None:
     [
         Plane(),
         box((0.0, 0.0, -0.1), (2.0, 2.0, 0.2)),
-        cube((2.0, 2.0, 0.2), (0.0, 0.0, -0.1)),
-        cube((2.0, 2.0, 0.01), (0.0, 0.0, -0.005)),
+        box_mesh((2.0, 2.0, 0.2), (0.0, 0.0, -0.1)),
+        box_mesh((2.0, 2.0, 0.01), (0.0, 0.0, -0.005)),
         grid_sheet(1.0, 0.0),
     ],
     ids=["plane", "box", "mesh", "thin mesh", "sheet"],

@@ -15,7 +15,7 @@ from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes import Mesh
 from mpm_addon.core.settings import Domain, Side, Time
 from mpm_addon.core.simulation import Simulation
-from tests.core.scenes import LATTICE, box, digests_by_threads, material, scene
+from tests.core.scenes import BOX_TRIANGLES, LATTICE, box, digests_by_threads, material, scene
 
 H = 0.05
 
@@ -131,21 +131,7 @@ def test_a_section_moves_as_the_mesh_goes_through_the_plane() -> None:
 
     wedge = np.array([[x, y, z] for x in (0.0, 1.0) for y in (-2.0, 2.0) for z in (-1.0, 1.0)])
     wedge[:, 0] += np.where(wedge[:, 0] == 1.0, 0.5 * wedge[:, 1], 0.0)
-    cube = [
-        [0, 1, 3],
-        [0, 3, 2],
-        [4, 6, 7],
-        [4, 7, 5],
-        [0, 4, 5],
-        [0, 5, 1],
-        [2, 3, 7],
-        [2, 7, 6],
-        [0, 2, 6],
-        [0, 6, 4],
-        [1, 5, 7],
-        [1, 7, 3],
-    ]
-    section = DeformingSection(wedge[None], np.array(cube), H, "wedge")
+    section = DeformingSection(wedge[None], BOX_TRIANGLES, H, "wedge")
     points = np.array([[1.1, 0.0, 0.1], [0.9, 5.0, 0.2], [0.5, 0.0, 1.2]])
     step, speed = 1e-4, np.array([0.3, -1.0, 0.0])
     section.move_to(wedge, np.tile(speed, (8, 1)))

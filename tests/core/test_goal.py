@@ -14,10 +14,9 @@ from mpm_addon.core.description import Emitter, Scene
 from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.motion import pose_at
 from mpm_addon.core.geometry.rotation import rotation_matrix
-from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.pinning import vertices_at
 from mpm_addon.core.simulation import Simulation
-from tests.core.scenes import LATTICE, box, digests_by_threads, material, scene
+from tests.core.scenes import LATTICE, box, box_mesh, digests_by_threads, material, scene
 
 SPACING = 0.05
 
@@ -122,28 +121,9 @@ def test_what_is_held_follows_a_motion_and_takes_along_what_hangs_on_it(dimensio
     assert np.linalg.norm(of(frames[-1], 1).mean(axis=0) - hung) < 0.1
 
 
-def cloth_box() -> Mesh:
-    corners = np.array([[x, y, z] for x in (-0.2, 0.2) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
-    faces = [
-        [0, 1, 3],
-        [0, 3, 2],
-        [4, 6, 7],
-        [4, 7, 5],
-        [0, 4, 5],
-        [0, 5, 1],
-        [2, 3, 7],
-        [2, 7, 6],
-        [0, 2, 6],
-        [0, 6, 4],
-        [1, 5, 7],
-        [1, 7, 3],
-    ]
-    return Mesh(vertices=corners, triangles=np.array(faces))
-
-
 def test_what_is_held_follows_a_mesh_that_moves_and_deforms() -> None:
     """A turn and a shift of all vertices carry a particle as a pose does; stretched along x, its foot on the surface goes along."""
-    mesh = cloth_box()
+    mesh = box_mesh((0.4, 0.2, 0.2))
     turn = rotation_matrix(np.array([0.3, 0.5, -0.2]))
     moved = mesh.vertices @ turn.T + [0.1, 0.0, 0.2]
     vertices = np.stack([mesh.vertices, moved, moved * 1.0])

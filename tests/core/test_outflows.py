@@ -10,9 +10,8 @@ from mpm_addon.core.animation import Animation, Motion
 from mpm_addon.core.description import Emitter, Outflow, Scene
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.simulation import Simulation
-from tests.core.scenes import LATTICE, box, material, scene
+from tests.core.scenes import LATTICE, box, box_mesh, material, scene
 
 
 def falling(*outflows: Outflow, speed: float = 10.0, frames: int = 5, at: Any = (0.0, 0.0, 0.5), **rest: Any) -> Scene:
@@ -45,23 +44,7 @@ def test_matter_beside_an_outflow_stays() -> None:
 
 
 def test_a_mesh_and_a_plane_take_what_is_in_them() -> None:
-    corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-0.1, 0.1)])
-    faces = [
-        [0, 1, 3],
-        [0, 3, 2],
-        [4, 6, 7],
-        [4, 7, 5],
-        [0, 4, 5],
-        [0, 5, 1],
-        [2, 3, 7],
-        [2, 7, 6],
-        [0, 2, 6],
-        [0, 6, 4],
-        [1, 5, 7],
-        [1, 7, 3],
-    ]
-    mesh = Mesh(vertices=corners, triangles=np.array(faces))
-    for shape in (mesh, SHAPES["plane"]()):
+    for shape in (box_mesh((2.0, 2.0, 0.2)), SHAPES["plane"]()):
         *_, last = simulate(falling(Outflow("drain", shape)))
         assert last.statistics.particles == 0
 

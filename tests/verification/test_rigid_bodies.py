@@ -57,12 +57,9 @@ def test_a_tumbling_box_keeps_its_spin_and_its_energy() -> None:
     assert turning[:, 1].min() < -0.9 * turning[0, 1]
 
 
-@BOTH_DIMENSIONS
 @pytest.mark.parametrize("precision", list(TOLERANCE))
-@pytest.mark.parametrize("density", [100.0, 1000.0, 10000.0])
+@pytest.mark.parametrize(("dimension", "density"), [(2, 1000.0), (3, 100.0), (3, 1000.0), (3, 10000.0)])
 def test_a_ball_and_jelly_keep_their_momentum_together(dimension: int, precision: str, density: float) -> None:
-    if dimension == 2 and density != 1000.0:
-        pytest.skip("one density in the plane is enough")
     impact = ball_hits_jelly(dimension, precision, density=density)
     tolerance = TOLERANCE[precision]
     assert np.abs(impact.momentum - impact.momentum[0]).max() < tolerance * np.linalg.norm(impact.momentum[0])

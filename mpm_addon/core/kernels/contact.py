@@ -68,6 +68,17 @@ def collide_deep(nodes, deep, run, owner, blocks, node_blocks, normal, velocity,
         nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
 
 
+@kernel
+def meet_owner(
+    nodes, deep, feet, run, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid, spacing, filled_mass
+):  # fmt: skip
+    """Apply an obstacle to the deep nodes of a run, and find the feet with matter; see `meet_matter`."""
+    collide_deep(
+        nodes, deep, run, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid, spacing, filled_mass, feet.counted
+    )
+    meet_run(nodes, feet, run, filled_mass)
+
+
 @kernel(parallel=True)
 def meet_matter(nodes, deep, feet, colours, blocks, node_blocks, normal, velocity, surfaces, frictions, rigid, spacing, filled_mass):
     """Apply obstacles to the deep nodes, find the feet with matter, and press evenly at them.
@@ -92,42 +103,14 @@ def meet_matter(nodes, deep, feet, colours, blocks, node_blocks, normal, velocit
         surface, friction = surfaces[owner], frictions[owner]
         if slabs > 1:
             for slab in prange(slabs):
-                run = slab * count + owner
-                collide_deep(
-                    nodes,
-                    deep,
-                    run,
-                    owner,
-                    blocks,
-                    node_blocks,
-                    normal,
-                    velocity,
-                    surface,
-                    friction,
-                    rigid,
-                    spacing,
-                    filled_mass,
-                    feet.counted,
-                )
-                meet_run(nodes, feet, run, filled_mass)
+                meet_owner(
+                    nodes, deep, feet, slab * count + owner, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid,
+                    spacing, filled_mass,
+                )  # fmt: skip
         else:
-            collide_deep(
-                nodes,
-                deep,
-                owner,
-                owner,
-                blocks,
-                node_blocks,
-                normal,
-                velocity,
-                surface,
-                friction,
-                rigid,
-                spacing,
-                filled_mass,
-                feet.counted,
+            meet_owner(
+                nodes, deep, feet, owner, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid, spacing, filled_mass
             )
-            meet_run(nodes, feet, owner, filled_mass)
         found = 0
         for slab in range(slabs):
             found += feet.active_end[slab * count + owner] - feet.first[slab * count + owner]
