@@ -154,16 +154,6 @@ def test_a_collider_that_begins_without_a_surface_is_refused() -> None:
         Collider("c", MESH, motion=motion)
 
 
-def test_what_must_keep_its_shape_is_not_moved_by_vertices() -> None:
-    motion = Motion(np.array([1.0]), vertices=MESH.vertices[None])
-    with pytest.raises(
-        SceneError, match=r'^Outflow "o": a motion by vertices deforms it, and an outflow keeps its shape; give motion by matrix'
-    ):
-        Outflow("o", MESH, motion=motion)
-    with pytest.raises(SceneError, match=r'^Collider "c": it is dynamic, and a motion by vertices deforms it; give motion by matrix'):
-        Collider("c", MESH, dynamic=True, motion=motion)
-
-
 def test_distances_of_a_force_may_not_contradict_each_other_at_any_frame() -> None:
     animation = Animation(np.array([1.0, 5.0]), {"min_distance": np.array([0.0, 2.0])})
     Force("f", radius=2.0, animation=animation)
