@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.description import Emitter, Scene
 from ..core.force import Force
-from ..core.settings import SIDES, Domain, Side, Solver, Time
+from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from .blender_types import BlenderObject, BlenderScene, Context
 from .bodies import colliders_of, emitters_of, outflows_of
 from .declarations import decimal, values_of
@@ -72,6 +72,7 @@ def _described(scene: BlenderScene, found: Participants, time: Time, domain: Dom
         emitters=emitters,
         colliders=colliders_of(found.colliders, frames, units),
         outflows=outflows_of(found.outflows, frames, units),
+        cache=CacheSettings(**values_of(scene.mpm.kept, CacheSettings)),
         forces=tuple(force for name, track in found.forces if (force := _force(name, track, frames, units)) is not None),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..core.laws import LAWS
-from ..core.settings import SIDES, Domain, Side, Solver
+from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver
 from . import emission_panels, force_panels, paths, playback, preflight, session
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
 from .declarations import title
@@ -174,6 +174,16 @@ class MPM_PT_frames(ScenePanel, bpy.types.Panel):
         column.prop(settings, "subframes")
 
 
+class MPM_PT_cache(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_cache"
+    bl_label = "Cache"
+    bl_parent_id = "MPM_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        draw_parameters(split_layout(self).column(), context.scene.mpm.kept, CacheSettings)
+
+
 class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_preflight"
     bl_label = "Pre-flight"
@@ -255,6 +265,7 @@ CLASSES = (
     MPM_PT_bake,
     MPM_PT_objects,
     MPM_PT_frames,
+    MPM_PT_cache,
     *force_panels.CLASSES,
     MPM_PT_preflight,
     MPM_PT_solver,

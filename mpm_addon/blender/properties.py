@@ -12,7 +12,7 @@ from ..core.description import Collider, Emitter, Outflow
 from ..core.laws import LAWS
 from ..core.laws.law import Law
 from ..core.parameters import parameters_of
-from ..core.settings import SIDES, Domain, Side, Solver, Time
+from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ..storage.presets import material_preset, material_preset_names
 from .declarations import STILL, annotations_of, enum_items, property_group, title
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
@@ -123,6 +123,9 @@ SOLVER_GROUP = property_group(
 )
 
 
+CACHE_GROUP = property_group("MPM_PG_cache", annotations_of(CacheSettings), description="What is kept of a bake.")
+
+
 def _is_solid(_group: Any, candidate: Any) -> bool:
     return candidate.type in {"MESH", "EMPTY", "CURVE", "SURFACE", "META", "FONT"}
 
@@ -181,6 +184,7 @@ SCENE_GROUP = property_group(
         "solver": PointerProperty(type=SOLVER_GROUP),
         "domain": PointerProperty(type=DOMAIN_GROUP),
         "forces": PointerProperty(type=FORCES_GROUP),
+        "kept": PointerProperty(type=CACHE_GROUP),
         "effector_collection": EFFECTOR_COLLECTION,
         "motion_samples": IntProperty(
             name="Motion Samples",
@@ -222,6 +226,7 @@ GROUPS: tuple[type, ...] = (
     OUTFLOW_GROUP,
     FORCES_GROUP,
     SOLVER_GROUP,
+    CACHE_GROUP,
     DOMAIN_GROUP,
     OBJECT_GROUP,
     SCENE_GROUP,

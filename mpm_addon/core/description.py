@@ -27,7 +27,7 @@ from .force import Force
 from .laws.law import Law
 from .painting import FACTOR_NAMES, Painting
 from .parameters import parameter, parameters_of, suggestion, validate
-from .settings import SURFACES, Domain, Solver, Time
+from .settings import SURFACES, CacheSettings, Domain, Solver, Time
 
 Floats = NDArray[np.float64]
 
@@ -269,6 +269,7 @@ class Scene:
     colliders: tuple[Collider, ...] = ()
     forces: tuple[Force, ...] = ()
     outflows: tuple[Outflow, ...] = ()
+    cache: CacheSettings = field(default_factory=CacheSettings)
 
     def __post_init__(self) -> None:
         for emitter in self.emitters:

@@ -68,6 +68,29 @@ class Solver:
 
 
 @dataclass(frozen=True)
+class CacheSettings:
+    """What is kept of a bake. Decides nothing of how matter moves."""
+
+    precision: str = parameter(
+        "compact", choices=("compact", "exact"), help="compact rounds positions to less than 1e-4 of a cell, the rest to 3 digits"
+    )
+    velocity: bool = parameter(True, help="Keep velocities, for motion blur and between frames")
+    density_ratio: bool = parameter(True, help="Keep volume ratios")
+    stress: bool = parameter(True, help="Keep stresses")
+    rotation: bool = parameter(True, help="Keep rotations")
+    rest_position: bool = parameter(True, help="Keep where particles were emitted, for textures that stick to matter")
+    checkpoint_interval: int = parameter(
+        10, minimum=1, maximum=100000, help="Frames between two exact states, from which a bake can go on; a minute at most lies between"
+    )
+    checkpoint_count: int = parameter(8, minimum=1, maximum=100000, help="Exact states that are kept; older ones are thinned out")
+    size_limit: float | None = parameter(None, unit="GB", above=0.0, example=100.0, help="Size at which the bake stops")
+    time_limit: float | None = parameter(None, unit="h", above=0.0, example=12.0, help="Time after which the bake stops")
+
+    def __post_init__(self) -> None:
+        validate(self, "cache")
+
+
+@dataclass(frozen=True)
 class Side:
     """One side of a box domain."""
 

@@ -9,7 +9,7 @@ from ..core.errors import MpmError, SceneError
 from ..core.force import FORCE_KINDS, Force
 from ..core.laws import LAWS
 from ..core.parameters import suggestion
-from ..core.settings import SIDES, Domain, Side, Solver, Time
+from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from .package_files import PackageReader
 from .presets import load_material_preset
 from .toml_tables import Table, check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
@@ -18,7 +18,9 @@ from .variants import entry_name, variants_of, with_changes
 SCENE_SCHEMA = 1
 SCENE_FILE = "scene.toml"
 _WORDS = ("description", "source")
-_SECTIONS = ("schema", "name", *_WORDS, "time", "solver", "domain", "materials", "emitters", "colliders", "forces", "outflows", "variants")
+_SECTIONS = (
+    "schema", "name", *_WORDS, "time", "solver", "domain", "materials", "emitters", "colliders", "forces", "outflows", "cache", "variants",
+)  # fmt: skip
 
 
 def scene_path(path: str | Path) -> Path:
@@ -96,7 +98,7 @@ def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Sce
         _text(table, key, subject)
     return Scene(
         name=_name(table, file.resolve().parent.name if file.name == SCENE_FILE else file.stem, subject),
-        time=_read_time(table.get("time", {})),
+        time=_read_plain(Time, table.get("time", {}), "time"),
         solver=_read_solver(table.get("solver"), reader),
         domain=_read_domain(table.get("domain", {})),
         materials=_read_materials(table.get("materials"), reader),
@@ -104,6 +106,7 @@ def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Sce
         colliders=tuple(_read_collider(*entry, reader) for entry in _entries(table, "colliders", "Collider")),
         forces=tuple(_read_force(*entry, reader) for entry in _entries(table, "forces", "Force")),
         outflows=tuple(_read_outflow(*entry, reader) for entry in _entries(table, "outflows", "Outflow")),
+        cache=_read_plain(CacheSettings, table.get("cache", {}), "cache"),
     )
 
 
@@ -121,9 +124,10 @@ def _name(table: Table, fallback: str, subject: str) -> str:
     return name
 
 
-def _read_time(table: Any) -> Time:
-    check_keys(table, parameter_names(Time), "time")
-    return Time(**declared_values(Time, table, "time"))
+def _read_plain(owner: type, table: Any, subject: str) -> Any:
+    """A section that holds nothing but the parameters of a dataclass."""
+    check_keys(table, parameter_names(owner), subject)
+    return owner(**declared_values(owner, table, subject))
 
 
 def _read_solver(table: Any, reader: PackageReader) -> Solver:

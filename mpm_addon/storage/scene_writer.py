@@ -50,10 +50,10 @@ def write_scene(scene: Scene, folder: str | Path) -> Path:
 def scene_hash(scene: Scene) -> str:
     """A SHA-256 over everything that decides how the frames of a scene look, as hexadecimal text.
 
-    The last frame is left out: a scene that only goes on for longer is the same scene.
+    The last frame is left out: a scene that only goes on for longer is the same scene. So is what the cache keeps.
     """
     table = scene_table(scene, PackageWriter(lambda _owner, arrays: digest(arrays)))
-    del table["time"]["frame_end"]
+    del table["time"]["frame_end"], table["cache"]
     return hashlib.sha256(json.dumps(table).encode()).hexdigest()
 
 
@@ -70,6 +70,7 @@ def scene_table(scene: Scene, writer: PackageWriter) -> dict[str, Any]:
         "colliders": [_obstacle_table(collider, writer) for collider in scene.colliders],
         "forces": [_common(force, writer) for force in scene.forces],
         "outflows": [_obstacle_table(outflow, writer) for outflow in scene.outflows],
+        "cache": table_of(scene.cache),
     }
     return {key: value for key, value in table.items() if value != []}
 

@@ -49,8 +49,8 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
         activate(bpy, item)
         shown[item.name] = {name for name, layout in draw_all(draw).items() if layout is not None}
     scene_wide = {
-        "MPM_PT_bake", "MPM_PT_objects", "MPM_PT_frames", "MPM_PT_reading", "MPM_PT_forces", "MPM_PT_preflight", "MPM_PT_solver",
-        "MPM_PT_domain",
+        "MPM_PT_bake", "MPM_PT_objects", "MPM_PT_frames", "MPM_PT_cache", "MPM_PT_reading", "MPM_PT_forces", "MPM_PT_preflight",
+        "MPM_PT_solver", "MPM_PT_domain",
     }  # fmt: skip
     assert shown["Plain"] - scene_wide == {"MPM_PT_object"}
     assert shown["Emitter"] - scene_wide == {
