@@ -149,14 +149,12 @@ class _Job:
     def run(self, cost: Estimate) -> None:
         """Simulate until no wanted frame is missing. Raises MpmError."""
         started = time.perf_counter()
-        checkpoint = self._writer.read_checkpoint() if self._missing and not self._writer.is_replacing else None
-        if checkpoint is not None and checkpoint[0] >= self._missing[0].frame:
-            checkpoint = None
+        checkpoint = self._writer.read_checkpoint(self._missing[0]) if self._missing and not self._writer.is_replacing else None
         self._emit(
             {
                 "event": "start",
                 "scene": self._scene.name,
-                "cache": str(self._writer.cache.folder),
+                "cache": str(self._writer.folder),
                 "particles": cost.particles,
                 "done": self._done,
                 "total": self._total,
@@ -175,7 +173,7 @@ class _Job:
         """Tell what is worth a second look."""
         from .core.preflight import warnings_of
 
-        self._warnings = [vars(warning) for warning in warnings_of(self._scene, cost, disk_free=free_space(self._writer.cache.folder))]
+        self._warnings = [vars(warning) for warning in warnings_of(self._scene, cost, disk_free=free_space(self._writer.folder))]
         for warning in self._warnings:
             self._emit({"event": "warning", **warning})
 
@@ -190,13 +188,11 @@ class _Job:
                 self._writer.begin(self._scene)
                 self.write_status("running")
             if frame.moment in missing:
-                self._writer.write_frame(frame)
+                self._writer.write_frame(frame, time.perf_counter() - started)
             if not frame.moment.is_frame:
                 continue
-            if frame.moment in missing:
-                self._writer.note(frame, time.perf_counter() - started)
             self._done += frame.number in self._unfinished
-            if self._writer.is_newer(frame.number):
+            if self._writer.is_state_due(frame.number, is_last=frame.number >= last.frame):
                 self._writer.write_checkpoint(frame.number, simulation.snapshot())
             self._pace.frame_done(frame)
             self._tell(frame, time.perf_counter() - started)

@@ -17,7 +17,7 @@ from .core.description import Scene
 from .core.errors import Cancelled, MpmError, SceneError
 from .core.estimate import available_memory, estimate
 from .core.support import refuse_unsupported
-from .storage.cache import MANIFEST, Cache, open_cache
+from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, export_frames
 from .storage.installation import presets_folder, version
@@ -191,7 +191,7 @@ def _duration(seconds: float) -> str:
 
 
 def _info(options: argparse.Namespace) -> None:
-    is_cache = (options.path / MANIFEST).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
+    is_cache = (options.path / CACHE_FILE).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
     if is_cache and options.variant is not None:
         raise SceneError(f"{options.path}: is a cache, of one variant already; leave --variant out.")
     if is_cache and options.probe:

@@ -9,8 +9,6 @@ import bpy
 from .blender_types import BlenderScene
 from .properties import DEFAULT_CACHE
 
-PACKAGE_FOLDER = "scene"
-
 
 def cache_path(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> str:
     """The cache folder as Blender writes it, relative to the .blend file where it begins with //.
@@ -38,8 +36,3 @@ def is_temporary(path: str) -> bool:
 def unsaved_folder() -> Path:
     """The folder for the caches of files that were never saved, one for each Blender that runs."""
     return Path(tempfile.gettempdir()) / f"mpm_unsaved_{os.getpid()}"
-
-
-def package_folder(cache: Path) -> Path:
-    """Where the description of the baked scene is, a package that bakes again without Blender."""
-    return cache / PACKAGE_FOLDER

@@ -122,7 +122,7 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
         arrays = reader.arrays(shown.frame, like=nearest_frame(like))
         # metres per second of simulated time -> per second of the scene, which renderers count in
         factor = time.time_scale * frame_rate(scene) / time.fps * shown.rate
-        if factor != 1.0:
+        if factor != 1.0 and "velocity" in arrays:
             arrays = {**arrays, "velocity": arrays["velocity"] * np.float32(factor)}
         fill(mesh, arrays, scene.unit_settings.scale_length)
     except (MpmError, OSError) as error:
@@ -135,9 +135,8 @@ def _reader(item: BlenderObject) -> MomentReader:
     """What reads the object's cache. Raises CacheError where there is none."""
     cache = open_cache(paths.absolute(item.mpm.cache))
     reader = _readers.setdefault(item.name_full, MomentReader(cache))
-    if reader.cache.folder != cache.folder:
+    if not reader.cache.is_same(cache):
         reader = _readers[item.name_full] = MomentReader(cache)
-    reader.cache = cache
     return reader
 
 

@@ -13,7 +13,7 @@ from .emission import Batch
 from .kernels.output import show_particles, totals, world_positions
 from .kernels.rows import STATE, STATE_SIZE, VELOCITY, VOLUME
 from .particle_store import ParticleStore
-from .particles import Frame, FrameStatistics, Moment, frame_attributes
+from .particles import AGE, BIRTH, Frame, FrameStatistics, Moment, frame_attributes
 
 # how the names of painted values begin in a snapshot
 _CARRIED = "painted "
@@ -63,6 +63,14 @@ class Provenance:
         carried = {name.removeprefix(_CARRIED): values for name, values in arrays.items() if name.startswith(_CARRIED)}
         return cls(arrays["emitter"], arrays["birth"], arrays["rest_position"], carried)
 
+    def births(self, scene: Scene) -> dict[str, NDArray[Any]]:
+        """What a frame says of the births of all particles; see `Frame.births`."""
+        materials = list(scene.materials)
+        material_of = np.array([materials.index(emitter.material) for emitter in scene.emitters], np.int32)
+        carried = {name: values if values.shape[1] > 1 else values[:, 0] for name, values in self.carried.items()}
+        own = {"emitter_index": self.emitter, "material_index": material_of[self.emitter], "rest_position": self.rest_position}
+        return {**own, BIRTH: self.birth, **carried}
+
     def __len__(self) -> int:
         return len(self.emitter)
 
@@ -86,7 +94,6 @@ def make_frame(
     layout = store.layout
     run = np.searchsorted(layout.first, slots, side="right") - 1
     body = run % store.body_count
-    material = np.array([b.material_index for b in bodies], np.int32)[body]
     position = np.empty((len(slots), 3), np.float32)
     world_positions(store.table, slots, run // store.body_count, layout.coordinates, scene.solver.grid_spacing, position)
     density_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
@@ -98,29 +105,29 @@ def make_frame(
     for index, shown in enumerate(bodies):
         its = body == index
         density_ratio[its] = shown.law.volume_ratio(density_ratio[its], store.table[STATE : STATE + STATE_SIZE, slots[its]])
+    births = provenance.births(scene)
     arrays = {
         "position": position,
         "velocity": store.table[VELOCITY : VELOCITY + 3, slots].T,
         "id": ids,
-        "material_index": material,
-        "emitter_index": provenance.emitter[ids],
+        "material_index": births["material_index"][ids],
+        "emitter_index": births["emitter_index"][ids],
         "density_ratio": density_ratio,
         "stress": stress,
-        "age": time - provenance.birth[ids],
-        "rest_position": provenance.rest_position[ids],
+        AGE: time - births[BIRTH][ids],
+        "rest_position": births["rest_position"][ids],
         "rotation": rotation,
         "scale": store.table[VOLUME, slots] ** (1.0 / scene.solver.dimension),
     }
     attributes = frame_attributes(scene.carried)
-    for name, components in scene.carried.items():
-        arrays[name] = provenance.carried[name][ids].reshape((len(ids), components) if components > 1 else (len(ids),))
+    arrays |= {name: births[name][ids] for name in scene.carried}
     shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=each.dtype) for name, each in attributes.items()}
     mass, *momentum, energy = _totals(store)
     statistics = FrameStatistics(
         particles=len(slots), deleted=deleted, substeps=substeps, kinetic_energy=energy,
         momentum=(momentum[0], momentum[1], momentum[2]), mass=mass, step_seconds=step_seconds,
     )  # fmt: skip
-    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses)
+    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births)
 
 
 def _slots_by_id(store: ParticleStore, id_count: int) -> NDArray[np.int64]:

@@ -21,7 +21,8 @@ def between(first: Frame, second: Frame, time: float, *, like: Frame | None = No
 
     A position is on the cubic Hermite spline through both positions and velocities, exact for motions of third order in time,
     and the velocity is the spline's. A rotation goes the shorter way between both quaternions (normalised linear interpolation),
-    whole numbers are those of the nearer moment, everything else is linear. At a moment itself its values are returned.
+    whole numbers are those of the nearer moment, everything else is linear, and so is a position where no velocity was kept. At a
+    moment itself its values are returned.
 
     A particle that is missing at one of the moments moves on from the other with its velocity; one that is missing at both,
     from `like`.
@@ -36,22 +37,26 @@ def between(first: Frame, second: Frame, time: float, *, like: Frame | None = No
     """
     seconds = second.time - first.time
     share = (time - first.time) / seconds if seconds > 0.0 else 0.0
-    nearer, farther = (first, second) if share <= 0.5 else (second, first)
+    nearer = first if share <= 0.5 else second
     wanted = like or nearer
+    # frames that were baked with different settings may have different attributes
+    names = [name for name in wanted.arrays if name in first.arrays and name in second.arrays]
+    start, end, own = ({name: source.arrays[name] for name in names} for source in (first, second, wanted))
     if seconds > 0.0 and np.array_equal(wanted.id, first.id) and np.array_equal(wanted.id, second.id):
-        return _blended(first.arrays, second.arrays, share, seconds)
+        return _blended(start, end, share, seconds)
     places = {source.moment: _places(wanted.id, source.id) for source in (first, second)}
     at_first, at_second = places[first.moment], places[second.moment]
-    result = {name: np.empty_like(values) for name, values in wanted.arrays.items()}
+    result = {name: np.empty_like(values) for name, values in own.items()}
     both = (at_first >= 0) & (at_second >= 0) if seconds > 0.0 else np.zeros(len(wanted.id), np.bool_)
-    pair = _taken(first.arrays, at_first[both]), _taken(second.arrays, at_second[both])
-    _put(result, both, _blended(*pair, share, seconds))
+    _put(result, both, _blended(_taken(start, at_first[both]), _taken(end, at_second[both]), share, seconds))
     left = ~both
-    for source, there in ((nearer, places[nearer.moment]), (farther, places[farther.moment])):
+    known = [(first, start), (second, end)] if nearer is first else [(second, end), (first, start)]
+    for source, arrays in known:
+        there = places[source.moment]
         here = left & (there >= 0)
-        _put(result, here, _drifted(_taken(source.arrays, there[here]), time - source.time))
+        _put(result, here, _drifted(_taken(arrays, there[here]), time - source.time))
         left &= ~here
-    _put(result, left, _drifted(_taken(wanted.arrays, np.flatnonzero(left)), time - wanted.time))
+    _put(result, left, _drifted(_taken(own, np.flatnonzero(left)), time - wanted.time))
     return result
 
 
@@ -74,7 +79,8 @@ def _put(result: dict[str, NDArray[Any]], rows: NDArray[np.bool_], arrays: Array
 def _drifted(arrays: Arrays, seconds: float) -> dict[str, NDArray[Any]]:
     """Copies of the arrays after a time [s], before it where negative, in which every particle keeps its velocity."""
     result = {name: np.array(values) for name, values in arrays.items()}
-    result["position"] += float(seconds) * result["velocity"]
+    if "velocity" in result:
+        result["position"] += float(seconds) * result["velocity"]
     result["age"] = np.maximum(result["age"] + np.float32(seconds), np.float32(0.0))
     return result
 
@@ -90,8 +96,10 @@ def _blended(first: Arrays, second: Arrays, share: float, seconds: float) -> dic
             result[name] = start + (end - start) * float(share)
         else:
             result[name] = start if share <= 0.5 else end
-    result["position"], result["velocity"] = _hermite(first, second, float(share), float(seconds))
-    result["rotation"] = _turned(first["rotation"], second["rotation"], float(share))
+    if "velocity" in first:
+        result["position"], result["velocity"] = _hermite(first, second, float(share), float(seconds))
+    if "rotation" in first:
+        result["rotation"] = _turned(first["rotation"], second["rotation"], float(share))
     return result
 
 

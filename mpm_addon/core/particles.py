@@ -32,6 +32,11 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 }
 
 
+AGE = "age"
+# Among births, the time of emission [s], float64; no attribute is called so.
+BIRTH = "_birth"
+
+
 def frame_attributes(carried: Mapping[str, int]) -> dict[str, Attribute]:
     """The attributes of the frames of a scene; `carried` gives the components of each value that is painted on its emitters."""
     painted = {name: Attribute("float32", components, "", "Painted on the emitters") for name, components in carried.items()}
@@ -100,6 +105,8 @@ class Frame:
         statistics: what `info` prints of the frame.
         part, parts: how far the moment lies behind the frame; see `Moment`.
         poses: name of a dynamic collider -> world from local, float64 (4, 4).
+        births: what never changes in a particle's life, for every particle ever emitted, by id: attribute name -> array, and
+            `BIRTH`. Empty where a frame was read from a cache.
     """
 
     number: int
@@ -109,6 +116,7 @@ class Frame:
     part: int = 0
     parts: int = 1
     poses: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    births: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def moment(self) -> Moment:

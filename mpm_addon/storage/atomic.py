@@ -38,6 +38,27 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object], *, is_dur
         _sync_folder(path.parent)
 
 
+def append_durably(path: Path, line: bytes) -> None:
+    """Append a line to a file, made where it is missing, and wait until the disk has it.
+
+    A line that a crash cut short before is ended, so that the new one stands alone.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    is_new = not path.exists()
+    with open(path, "a+b") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                line = b"\n" + line
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+    if is_new:
+        _sync_folder(path.parent)
+
+
 def _replace(source: Path, target: Path) -> None:
     for delay in _RETRY_DELAYS:
         try:

@@ -1,69 +1,73 @@
-"""Reading a cache: the folder of frames that a bake makes. Takes no lock, and may be read while it grows."""
+"""Reading a cache: the folder that bakes fill with frames. Takes no lock, and may be read while it grows.
 
+A cache has takes. The current one shows the frames of its own, and before them those of the take after which it goes on.
+"""
+
+import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..core.errors import CacheError, SceneError
 from ..core.particles import Frame, Moment
 from ..core.settings import Time
-from .arrays import ArrayFileError, is_whole
-from .frame_file import read_frame
+from .arrays import ArrayFileError
+from .births import read_births
+from .sealed import unsealed
+from .take import BIRTHS, MANIFEST, TAKES, Take, take_folder, unreadable
 
-CACHE_SCHEMA = 1
+CACHE_SCHEMA = 2
 CACHE_KIND = "mpm_addon cache"
-MANIFEST = "cache.json"
-FRAMES = "frames"
-JOURNAL = "journal.jsonl"
-_FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?\.npz")
-
-
-def frame_name(moment: Moment) -> str:
-    """The file name of a frame: frame_000012.npz; of the first of three states after it: frame_000012_1of4.npz."""
-    between = "" if moment.is_frame else f"_{moment.part}of{moment.parts}"
-    return f"frame_{moment.number:06d}{between}.npz"
+CACHE_FILE = "cache.json"
+_NO_LIMIT = 1 << 62
 
 
 class Cache:
-    """A cache on disk.
+    """A cache on disk, as one of its takes shows it.
 
     Attributes:
         folder: where it is.
-        manifest: what cache.json says: scene_name, scene_hash, fps, time_scale, subframes, frame_start, frame_end, grid_spacing, dimension,
-            materials, emitters, attributes and versions; see docs/formats.md.
+        takes: the take that is shown, and before it those that it goes on after, the first one first.
     """
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, takes: list[Take]) -> None:
         self.folder = folder
-        self.manifest = manifest
+        self.takes = takes
+        self._births: dict[str, NDArray[Any]] = {}
+
+    @property
+    def take(self) -> int:
+        """The number of the take that is shown."""
+        return self.takes[-1].number
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What take.json of the take says: scene_name, scene_hash, fps, time_scale, subframes, frame_start, frame_end, grid_spacing,
+        dimension, materials, emitters, attributes, versions and more; see docs/formats.md."""
+        return self.takes[-1].manifest
 
     @property
     def time(self) -> Time:
         """The frames and seconds of the scene that was baked. Raises CacheError where the manifest is damaged."""
         keys = ("fps", "frame_start", "frame_end", "time_scale", "subframes")
         try:
-            return Time(**{key: self.manifest[key] for key in keys if key in self.manifest})
-        except SceneError as error:
-            raise CacheError(f"{self.folder / MANIFEST}: is damaged ({error}); bake again with --restart.") from error
+            return Time(**{key: self.manifest[key] for key in keys})
+        except (KeyError, SceneError) as error:
+            raise CacheError(f"{self.takes[-1].folder / MANIFEST}: is damaged ({error}); bake again with --restart.") from error
 
     @property
     def frames(self) -> list[int]:
-        """The numbers of the frames that are there now, ascending."""
+        """The frames that are there, ascending. Raises CacheError where the folder cannot be read."""
         return [moment.number for moment in self.moments if moment.is_frame]
 
     @property
     def moments(self) -> list[Moment]:
-        """The frames and the states between them that are there now, ascending."""
-        try:
-            names = [path.name for path in (self.folder / FRAMES).iterdir()]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise _unreadable(self.folder / FRAMES, error) from error
-        found = (Moment(int(match[1]), int(match[2] or 0), int(match[3] or 1)) for match in map(_FRAME_NAME.fullmatch, names) if match)
-        return sorted((moment for moment in found if 0 < moment.part < moment.parts or moment == Moment(moment.number)), key=_frame_of)
+        """The frames and the states between them that are there, ascending. Raises CacheError as `frames`."""
+        return [moment for take in self.takes for moment in take.moments() if self._take_of(moment) is take]
 
     def frame(self, number: int) -> Frame:
         """One frame.
@@ -75,18 +79,10 @@ class Cache:
 
     def state(self, moment: Moment) -> Frame:
         """The particles at one of the `moments`. Raises CacheError as `frame`."""
-        path = self.state_path(moment)
         try:
-            frame = read_frame(path)
+            return self._take_of(moment).read(moment, self._births_of)
         except FileNotFoundError:
             raise CacheError(f"{self.folder}: frame {moment.frame:g} was not baked; {self._extent()}.") from None
-        except ArrayFileError as error:
-            raise CacheError(f"{path}: {error}; delete this file and bake again to fill the gap.") from error
-        except OSError as error:
-            raise _unreadable(path, error) from error
-        if frame.moment != moment:
-            raise CacheError(f"{path}: holds frame {frame.moment.frame:g}, not {moment.frame:g}; give it back its own name.")
-        return frame
 
     def frame_path(self, number: int) -> Path:
         """Where a frame is, or would be."""
@@ -94,95 +90,144 @@ class Cache:
 
     def state_path(self, moment: Moment) -> Path:
         """Where a frame, or a state between two, is or would be."""
-        return self.folder / FRAMES / frame_name(moment)
+        return self._take_of(moment).path(moment)
 
     def whole_moments(self) -> list[Moment]:
-        """The moments whose files are complete, found by a look at each file's end."""
-        return [moment for moment in self.moments if is_whole(self.state_path(moment))]
+        """The moments whose files are complete, found by their sizes. Raises CacheError."""
+        return [moment for take in self.takes for moment in take.whole_moments() if self._take_of(moment) is take]
 
-    def journal(self) -> dict[int, dict[str, Any]]:
-        """Notes of the bake: frame -> {"seconds", "step_seconds"}; a line cut short by a crash is left out."""
+    def damaged(self) -> Iterator[str]:
+        """Read every byte, and say of each frame that is not as it was written what is wrong with it."""
+        for moment in self.moments:
+            path = self.state_path(moment)
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                yield f"{path}: cannot be read ({error.strerror})."
+                continue
+            if hashlib.sha256(content).hexdigest() != self._take_of(moment).journal()[moment].get("sha256"):
+                yield f"{path}: is damaged; delete this file and bake again to fill the gap."
         try:
-            lines = (self.folder / JOURNAL).read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return {}
-        entries = (_journal_entry(line) for line in lines)
-        return {entry["frame"]: entry for entry in entries if entry is not None}
+            self._births_of(max((take.journal()[moment]["emitted"] for take in self.takes for moment in take.moments()), default=0))
+        except CacheError as error:
+            yield str(error)
 
     def statistics(self) -> Iterator[dict[str, Any]]:
-        """The numbers of every frame, as `info --json` prints them. Raises CacheError for a damaged frame."""
-        journal = self.journal()
-        for number in self.frames:
-            frame = self.frame(number)
-            statistics = frame.statistics
-            noted = journal.get(number, {})
-            yield {
-                "frame": number,
-                "particles": statistics.particles,
-                "substeps": statistics.substeps,
-                "seconds": noted.get("seconds"),
-                "step_seconds": noted.get("step_seconds"),
-                "kinetic_energy": statistics.kinetic_energy,
-                "momentum": list(statistics.momentum),
-                "mass": statistics.mass,
-                "deleted": statistics.deleted,
-                "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
-            }
+        """The numbers of every frame, as `info --json` prints them: those that the journal notes. Raises CacheError."""
+        for moment in self.moments:
+            if moment.is_frame:
+                entry = self._take_of(moment).journal()[moment]
+                yield {key: value for key, value in entry.items() if key not in _INTERNAL}
 
     def size(self) -> int:
-        """The bytes of all frame files, those between two frames with them."""
+        """The bytes of all frame files that are shown, those between two frames with them."""
         return sum(self.state_path(moment).stat().st_size for moment in self.moments)
+
+    def is_same(self, other: "Cache") -> bool:
+        """Whether both show the same take of the same cache."""
+        kept, others = ([(take.number, take.manifest) for take in cache.takes] for cache in (self, other))
+        return self.folder == other.folder and kept == others
+
+    def _take_of(self, moment: Moment) -> Take:
+        """The take that a moment belongs to."""
+        for take, following in zip(self.takes, self.takes[1:], strict=False):
+            if moment.frame <= following.from_frame:
+                return take
+        return self.takes[-1]
+
+    def _births_of(self, count: int) -> Mapping[str, NDArray[Any]]:
+        """The births of the particles emitted first, at least `count` where there are so many. Raises CacheError."""
+        known = len(next(iter(self._births.values()), ()))
+        if known >= count and self._births:
+            return self._births
+        pieces: list[Mapping[str, NDArray[Any]]] = [self._births] if self._births else []
+        limits = [*(following.first_id for following in self.takes[1:]), _NO_LIMIT]
+        for take, limit in zip(self.takes, limits, strict=True):
+            folder = take.folder / BIRTHS
+            try:
+                new = read_births(folder, known, max(limit, known))
+            except ArrayFileError as error:
+                raise CacheError(f"{folder}: {error}; delete this file and bake again.") from error
+            except OSError as error:
+                raise unreadable(folder, error) from error
+            pieces += new
+            known += sum(len(next(iter(piece.values()))) for piece in new)
+        if known < count or not pieces:
+            raise CacheError(f"{self.folder}: the births of particles {known} to {count - 1} are missing; bake again to fill the gap.")
+        self._births = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[-1]}
+        return self._births
 
     def _extent(self) -> str:
         frames = self.frames
         return f"frames {frames[0]} to {frames[-1]} are there" if frames else "no frame is there yet"
 
 
-def _frame_of(moment: Moment) -> float:
-    return moment.frame
+# What the journal notes for the cache itself.
+_INTERNAL = ("part", "parts", "bytes", "sha256", "emitted")
 
 
-def _unreadable(path: Path, error: OSError) -> CacheError:
-    return CacheError(f"{path}: cannot be read ({error.strerror}); check its permissions.")
-
-
-def _journal_entry(line: str) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) and isinstance(entry.get("frame"), int) else None
-
-
-def open_cache(folder: str | Path) -> Cache:
+def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
     """The cache in a folder.
 
+    Args:
+        folder: where it is.
+        take: the take to show; the current one where it is not given.
+
     Raises:
-        CacheError: there is none, or it is damaged or of a later version.
+        CacheError: there is none, or it is damaged or of another version.
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise CacheError(f"{folder}: is a file, not a cache folder; give the folder of a bake.")
-    if not (folder / MANIFEST).is_file():
-        raise CacheError(f"{folder}: holds no cache ({MANIFEST} is missing); give the folder of a bake.")
-    return Cache(folder, read_manifest(folder))
+    if not (folder / CACHE_FILE).is_file():
+        raise CacheError(f"{folder}: holds no cache ({CACHE_FILE} is missing); give the folder of a bake.")
+    number = current_take(folder)
+    if take is not None and take not in take_numbers(folder):
+        known = ", ".join(map(str, take_numbers(folder)))
+        raise CacheError(f"{folder}: has no take {take}; use one of {known}.")
+    return Cache(folder, chain(folder, number if take is None else take))
 
 
-def read_manifest(folder: Path, *, must_be_whole: bool = True) -> dict[str, Any]:
-    """The content of cache.json; with `must_be_whole` False, an empty one where it is damaged.
+def take_numbers(folder: Path) -> list[int]:
+    """The takes that a cache holds, ascending. Raises CacheError."""
+    try:
+        return sorted(int(path.name) for path in (folder / TAKES).iterdir() if path.name.isdecimal() and (path / MANIFEST).is_file())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise unreadable(folder / TAKES, error) from error
 
-    Raises:
-        CacheError: it is damaged, of another program or of a later version.
-    """
-    path = folder / MANIFEST
+
+def chain(folder: Path, number: int) -> list[Take]:
+    """A take, and before it those that it goes on after. Raises CacheError."""
+    takes = [_take(folder, number)]
+    while takes[0].parent is not None:
+        earlier = _take(folder, takes[0].parent)
+        if earlier.number >= takes[0].number:
+            raise CacheError(f"{takes[0].folder / MANIFEST}: goes on after take {earlier.number}, which is not earlier; bake again.")
+        takes.insert(0, earlier)
+    return takes
+
+
+def current_take(folder: Path) -> int:
+    """The number of the take that a cache shows. Raises CacheError where its manifest is damaged, of another program or version."""
+    refuse_foreign(folder)
+    path = folder / CACHE_FILE
+    number = _manifest(path).get("take")
+    if not isinstance(number, int) or number < 1:
+        raise CacheError(f"{path}: take {number!r} is no number; bake again with --restart.")
+    return number
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Check that the manifest of a folder, damaged or not, is that of a cache of this version. Raises CacheError."""
+    path = folder / CACHE_FILE
     try:
         manifest = json.loads(path.read_bytes())
     except OSError as error:
-        raise _unreadable(path, error) from error
-    except (ValueError, RecursionError) as error:
-        if not must_be_whole:
-            return {}
-        raise CacheError(f"{path}: is damaged ({error}); bake again with --restart.") from error
+        raise unreadable(path, error) from error
+    except (ValueError, RecursionError):
+        return
     if not isinstance(manifest, dict) or manifest.get("kind") != CACHE_KIND:
         raise CacheError(f"{path}: belongs to another program; give another folder.")
     if manifest.get("schema") != CACHE_SCHEMA:
@@ -190,4 +235,21 @@ def read_manifest(folder: Path, *, must_be_whole: bool = True) -> dict[str, Any]
             f"{path}: schema {manifest.get('schema')!r} is not known to this version (it knows {CACHE_SCHEMA}); "
             "use the version that baked it, or bake into another folder."
         )
-    return manifest
+
+
+def _take(folder: Path, number: int) -> Take:
+    path = take_folder(folder, number) / MANIFEST
+    manifest = _manifest(path)
+    parent, wanted = manifest.get("parent"), ("from_frame", "first_id") if manifest.get("parent") is not None else ()
+    if not isinstance(parent, int | None) or not all(isinstance(manifest.get(key), int) for key in wanted):
+        raise CacheError(f"{path}: does not say after which frame it goes on; bake again with --restart.")
+    return Take(folder, number, manifest)
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        return unsealed(path.read_bytes())
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:
+        raise CacheError(f"{path}: is damaged ({error}); bake again with --restart.") from error

@@ -1,57 +1,70 @@
 """Writing a cache, so that a bake killed at any moment loses nothing that was good and resumes to the same bytes.
 
-For each frame, in this order: its file, its line in the journal, the checkpoint. Whatever a crash cuts off is made
-again from the checkpoint before it, and comes out the same.
+For each frame, in this order: the births of its new particles, its file, its line in the journal; then, now and again, the
+exact state. Whatever a crash cuts off is made again from a state before it, and comes out the same.
 """
 
 import contextlib
-import importlib.metadata
 import json
-import platform
+import re
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..core.description import Scene
 from ..core.errors import CacheError
-from ..core.particles import Frame, frame_attributes
-from .arrays import ArrayFileError, read_arrays, write_arrays
-from .atomic import TEMPORARY_SUFFIX, write_atomically
-from .cache import CACHE_KIND, CACHE_SCHEMA, FRAMES, JOURNAL, MANIFEST, Cache, frame_name, read_manifest
-from .frame_file import write_frame
+from ..core.particles import Frame, Moment
+from .arrays import ArrayFileError
+from .atomic import TEMPORARY_SUFFIX, append_durably, write_atomically
+from .births import births_name, covered, ranges, write_births
+from .cache import CACHE_FILE, CACHE_KIND, CACHE_SCHEMA, Cache, chain, current_take, refuse_foreign, take_numbers
+from .checkpoints import Snapshot, checkpoint_frames, checkpoint_path, read_checkpoint, surplus, write_checkpoint
+from .frame_file import emitted, write_frame
 from .installation import version
-from .scene_writer import scene_hash, write_scene
+from .manifest import manifest_of
+from .scene_file import SCENE_FILE
+from .scene_writer import write_scene
+from .sealed import sealed
+from .take import BIRTHS, CHECKPOINTS, FRAMES, JOURNAL, MANIFEST, SCENE, TAKES, Take, frame_files, frame_name, take_folder
 
-CHECKPOINT = "checkpoint.npz"
 STATUS = "status.json"
 CANCEL = "cancel"
-SCENE = "scene"
 
-# In a checkpoint beside the solver's arrays; no array of a snapshot begins with an underscore.
-_CHECKPOINT_FRAME = "_frame"
-_CHECKPOINT_HASH = "_scene_hash"
+# How `write_scene` names the arrays of a package.
+_ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
 
-Snapshot = dict[str, NDArray[Any]]
+# Seconds after which an exact state is kept, however few frames have come.
+_LONGEST_INTERVAL = 60.0
 
 
 class CacheWriter:
     """The writing side of one cache.
 
     Attributes:
-        cache: the reading side.
+        folder: where it is.
         is_replacing: whether frames of an earlier bake are still there, to be removed by `begin`.
     """
 
     def __init__(self, folder: Path, scene: Scene) -> None:
-        self.cache = Cache(folder, manifest_of(scene))
+        self.folder = folder
         self.is_replacing = False
-        self._folder = folder
-        self._hash: str = self.cache.manifest["scene_hash"]
-        self._checkpoint_frame: int | None = None
+        self._settings = scene.cache
+        self._cell = scene.solver.grid_spacing
+        self._first_frame = scene.time.frame_start
+        self._manifest = manifest_of(scene)
+        self._hash: str = self._manifest["scene_hash"]
+        self._takes = [Take(folder, 1, self._manifest)]
+        self._covered = 0
+        self._kept_at = time.monotonic()
+
+    @property
+    def cache(self) -> Cache:
+        """The reading side of what is written."""
+        return Cache(self.folder, self._takes)
 
     def prepare(self, scene: Scene, *, restart: bool) -> None:
         """Make the folder ready: check that it is free or holds this scene's frames, and note what is baked.
@@ -66,144 +79,194 @@ class CacheWriter:
         Raises:
             CacheError: the folder is a file, holds another scene or foreign files, or cannot be written.
         """
-        if self._folder.exists() and not self._folder.is_dir():
-            raise CacheError(f"{self._folder}: is a file, not a folder; give another cache folder or remove the file.")
-        with _writing(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._check(restart=restart)
-            for place in (self._folder, self._folder / FRAMES, self._folder / SCENE):
-                _remove_temporaries(place)
-            (self._folder / CANCEL).unlink(missing_ok=True)
-        self.is_replacing = restart and bool(self.cache.moments)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise CacheError(f"{self.folder}: is a file, not a folder; give another cache folder or remove the file.")
+        with self._writing():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._takes = self._find(restart=restart)
+            for path in (self.folder, *_folders(self._takes[-1].folder)):
+                _remove_temporaries(path)
+            (self.folder / CANCEL).unlink(missing_ok=True)
         if not self.is_replacing:
             self.begin(scene)
 
     def begin(self, scene: Scene) -> None:
-        """Remove what is replaced and note what is baked. Raises CacheError."""
-        with _writing(self._folder):
-            if self.is_replacing or not self.cache.moments:
-                remove_frames(self._folder)
+        """Note what is baked, and remove what it replaces. Raises CacheError."""
+        with self._writing():
+            take = self._takes[-1]
+            # the first manifest comes first, so that whatever a crash leaves is known to be a cache; a later take is shown when it is whole
+            if not (self.folder / CACHE_FILE).exists():
+                self._show(take)
+            for path in _folders(take.folder):
+                path.mkdir(parents=True, exist_ok=True)
+            write_scene(scene, take.folder / SCENE)
+            _write_text(take.folder / MANIFEST, sealed(take.manifest, indent=1))
+            self._show(take)
+            if self.is_replacing:
+                kept = {shown.number for shown in self._takes}
+                for number in take_numbers(self.folder):
+                    if number not in kept:
+                        remove_take(take_folder(self.folder, number))
             self.is_replacing = False
-            write_scene(scene, self._folder / SCENE)
-            text = json.dumps(dict(self.cache.manifest), indent=1) + "\n"
-            write_atomically(self._folder / MANIFEST, lambda file: file.write(text.encode()))
-            (self._folder / FRAMES).mkdir(exist_ok=True)
-            self._mend_journal()
+            self._covered = covered(take.folder / BIRTHS, take.first_id)
 
-    def write_frame(self, frame: Frame) -> None:
-        """Keep a frame or a state between two. Raises CacheError."""
-        with _writing(self._folder):
-            write_frame(self._folder / FRAMES / frame_name(frame.moment), frame)
+    def _show(self, take: Take) -> None:
+        manifest = {"kind": CACHE_KIND, "schema": CACHE_SCHEMA, "take": take.number}
+        _write_text(self.folder / CACHE_FILE, sealed(manifest, indent=1))
 
-    def note(self, frame: Frame, seconds: float) -> None:
-        """Note in the journal how long a frame took. Raises CacheError."""
-        entry = {"frame": frame.number, "seconds": seconds, "step_seconds": frame.statistics.step_seconds}
-        with _writing(self._folder), open(self._folder / JOURNAL, "ab") as file:
-            file.write(json.dumps(entry).encode() + b"\n")
+    def write_frame(self, frame: Frame, seconds: float | None = None) -> None:
+        """Keep a frame or a state between two.
 
-    def is_newer(self, number: int) -> bool:
-        """Whether frame `number` comes after the one that the checkpoint holds."""
-        return self._checkpoint_frame is None or number > self._checkpoint_frame
+        Args:
+            frame: what to keep.
+            seconds: what a frame took.
+
+        Raises:
+            CacheError: it cannot be written.
+        """
+        folder = self._takes[-1].folder
+        with self._writing():
+            if emitted(frame) > self._covered:
+                write_births(folder / BIRTHS, frame.births, self._covered)
+                self._covered = emitted(frame)
+            written = write_frame(folder / FRAMES / frame_name(frame.moment), frame, self._settings, self._cell)
+            entry = {**_noted(frame), "seconds": seconds, "bytes": written.size, "sha256": written.sha256, "emitted": emitted(frame)}
+            append_durably(folder / JOURNAL, sealed(entry).encode() + b"\n")
+
+    def is_state_due(self, number: int, *, is_last: bool) -> bool:
+        """Whether the exact state after frame `number` is to be kept; `is_last` where the bake ends with it."""
+        is_due = (number - self._first_frame) % self._settings.checkpoint_interval == 0
+        is_late = time.monotonic() - self._kept_at > _LONGEST_INTERVAL
+        return (is_due or is_late or is_last) and not checkpoint_path(self._takes[-1].folder / CHECKPOINTS, number).exists()
 
     def write_checkpoint(self, number: int, snapshot: Snapshot) -> None:
-        """Keep the exact state after frame `number`. Raises CacheError."""
-        marks = {
-            _CHECKPOINT_FRAME: np.array(number),
-            _CHECKPOINT_HASH: np.frombuffer(self._hash.encode(), dtype=np.uint8),
-        }
-        with _writing(self._folder):
-            write_arrays(self._folder / CHECKPOINT, {**marks, **snapshot})
-        self._checkpoint_frame = number
+        """Keep the exact state after frame `number`, and thin out older ones. Raises CacheError."""
+        folder = self._takes[-1].folder / CHECKPOINTS
+        with self._writing():
+            write_checkpoint(folder, number, self._hash, snapshot)
+            for frame in surplus(checkpoint_frames(folder), self._settings.checkpoint_count):
+                checkpoint_path(folder, frame).unlink(missing_ok=True)
+        self._kept_at = time.monotonic()
 
-    def read_checkpoint(self) -> tuple[int, Snapshot] | None:
-        """The last frame with its exact state; None where there is none that is whole and of this scene."""
-        try:
-            arrays = read_arrays(self._folder / CHECKPOINT)
-            number = int(arrays.pop(_CHECKPOINT_FRAME))
-            owner = arrays.pop(_CHECKPOINT_HASH).tobytes().decode()
-        except (OSError, ArrayFileError, KeyError, TypeError, ValueError):
-            return None
-        if owner != self._hash:
-            return None
-        self._checkpoint_frame = number
-        return number, arrays
+    def read_checkpoint(self, moment: Moment) -> tuple[int, dict[str, NDArray[Any]]] | None:
+        """The last whole frame before a moment of which the exact state was kept; None where there is none."""
+        folder = self._takes[-1].folder / CHECKPOINTS
+        for frame in reversed(checkpoint_frames(folder)):
+            if frame < moment.frame:
+                with contextlib.suppress(OSError, ArrayFileError):
+                    return frame, read_checkpoint(folder, frame, self._hash)
+        return None
 
     def write_status(self, status: dict[str, Any]) -> None:
         """Tell other processes how far the bake is. Raises CacheError."""
-        with _writing(self._folder):
+        with self._writing():
             text = json.dumps(status).encode()
-            write_atomically(self._folder / STATUS, lambda file: file.write(text), is_durable=False)
+            write_atomically(self.folder / STATUS, lambda file: file.write(text), is_durable=False)
 
     @property
     def cancel_file(self) -> Path:
         """The file that asks the bake to stop."""
-        return self._folder / CANCEL
+        return self.folder / CANCEL
 
-    def _check(self, *, restart: bool) -> None:
-        """Check that nothing of anybody else would be lost. Raises CacheError."""
-        if not (self._folder / MANIFEST).exists():
-            # the scene alone may be here already: the interface puts it where the bake would copy it
-            foreign = [name for name in (FRAMES, JOURNAL, CHECKPOINT, STATUS) if (self._folder / name).exists()]
+    def _find(self, *, restart: bool) -> list[Take]:
+        """The take to write, and those before it. Raises CacheError where something of anybody else would be lost."""
+        if not (self.folder / CACHE_FILE).exists():
+            foreign = [name for name in (TAKES, STATUS) if (self.folder / name).exists()]
             if foreign:
-                raise CacheError(f'{self._folder}: holds "{foreign[0]}" but no {MANIFEST}: it is no cache; give another folder.')
-            return
-        manifest = read_manifest(self._folder, must_be_whole=not restart)
-        if restart or not self.cache.moments:
-            return
+                raise CacheError(f'{self.folder}: holds "{foreign[0]}" but no {CACHE_FILE}: it is no cache; give another folder.')
+            return [Take(self.folder, 1, self._manifest)]
+        refuse_foreign(self.folder)
+        numbers = take_numbers(self.folder)
+        if restart:
+            self.is_replacing = any(Take(self.folder, number, {}).moments() for number in numbers)
+            return [Take(self.folder, max(numbers, default=0) + (self.is_replacing or not numbers), self._manifest)]
+        number = current_take(self.folder)
+        if number not in numbers:
+            # a bake that was killed before it had noted its scene
+            return [Take(self.folder, number, self._manifest)]
+        *earlier, current = chain(self.folder, number)
+        if current.moments():
+            self._check(current.manifest)
+        return [*earlier, Take(self.folder, number, {**self._manifest, **_place_of(current.manifest)})]
+
+    def _check(self, manifest: Mapping[str, Any]) -> None:
+        """Check that frames are those that this scene would give. Raises CacheError."""
         remedy = "use --restart to replace them, or give another cache folder."
         if manifest.get("scene_hash") != self._hash:
             name = manifest.get("scene_name")
-            raise CacheError(f'{self._folder}: holds frames of another scene or of other settings ("{name}"); {remedy}')
+            raise CacheError(f'{self.folder}: holds frames of another scene or of other settings ("{name}"); {remedy}')
         baked_by = manifest.get("versions", {}).get("mpm_addon")
         if baked_by != version():
+            raise CacheError(f"{self.folder}: holds frames of version {baked_by}, this is {version()}, and its frames may differ; {remedy}")
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Turn what the system says about a failed write into one line."""
+        try:
+            yield
+        except OSError as error:
+            free = f", {shutil.disk_usage(self.folder).free / 1e9:.1f} GB free" if self.folder.is_dir() else ""
             raise CacheError(
-                f"{self._folder}: holds frames of version {baked_by}, this is {version()}, and its frames may differ; {remedy}"
-            )
-
-    def _mend_journal(self) -> None:
-        """End a line that a crash cut short, so that the next one stands alone."""
-        path = self._folder / JOURNAL
-        if path.exists() and path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-            with open(path, "ab") as file:
-                file.write(b"\n")
+                f"{self.folder}: cannot be written ({error.strerror or error}{free}); make room or give another cache folder."
+            ) from error
 
 
-def remove_frames(folder: Path) -> None:
-    """Remove what bakes write into a cache, except its scene, and nothing else. Raises OSError.
+def remove_cache(folder: Path) -> None:
+    """Remove what bakes write into a cache, and nothing else. Raises OSError.
 
     The manifest goes last, so that a removal which is interrupted can be repeated.
     """
-    cache = Cache(folder, {})
-    for moment in cache.moments:
-        cache.state_path(moment).unlink()
-    for name in (CHECKPOINT, JOURNAL, STATUS, MANIFEST):
+    for number in take_numbers(folder):
+        remove_take(take_folder(folder, number))
+    for name in (STATUS, CANCEL, CACHE_FILE):
         (folder / name).unlink(missing_ok=True)
+    for path in (folder / TAKES, folder):
+        _remove_if_empty(path)
 
 
-def manifest_of(scene: Scene) -> dict[str, Any]:
-    """What cache.json says of a scene."""
+def remove_take(folder: Path) -> None:
+    """Remove what bakes write into a take, its manifest last, and nothing else. Raises OSError."""
+    births = [folder / BIRTHS / births_name(*ids) for ids in ranges(folder / BIRTHS)]
+    states = [checkpoint_path(folder / CHECKPOINTS, frame) for frame in checkpoint_frames(folder / CHECKPOINTS)]
+    arrays = [path for path in (folder / SCENE).glob("*.npz") if _ARRAY_FILE.fullmatch(path.name)]
+    last = (folder / SCENE / SCENE_FILE, folder / JOURNAL, folder / MANIFEST)
+    for path in (*frame_files(folder / FRAMES), *births, *states, *arrays, *last):
+        path.unlink(missing_ok=True)
+    for path in (*_folders(folder), folder):
+        _remove_if_empty(path)
+
+
+def _noted(frame: Frame) -> dict[str, Any]:
+    """What the journal says of a frame."""
+    statistics = frame.statistics
+    position = frame.position
     return {
-        "kind": CACHE_KIND,
-        "schema": CACHE_SCHEMA,
-        "scene_name": scene.name,
-        "scene_hash": scene_hash(scene),
-        "fps": scene.time.fps,
-        "time_scale": scene.time.time_scale,
-        "subframes": scene.time.subframes,
-        "frame_start": scene.time.frame_start,
-        "frame_end": scene.time.frame_end,
-        "dimension": scene.solver.dimension,
-        "grid_spacing": scene.solver.grid_spacing,
-        "materials": list(scene.materials),
-        "emitters": [emitter.name for emitter in scene.emitters],
-        "attributes": {name: attribute._asdict() for name, attribute in frame_attributes(scene.carried).items()},
-        "versions": {
-            "mpm_addon": version(),
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "numba": importlib.metadata.version("numba"),
-        },
+        "frame": frame.number,
+        "part": frame.part,
+        "parts": frame.parts,
+        "particles": statistics.particles,
+        "substeps": statistics.substeps,
+        "step_seconds": statistics.step_seconds,
+        "kinetic_energy": statistics.kinetic_energy,
+        "momentum": list(statistics.momentum),
+        "mass": statistics.mass,
+        "deleted": statistics.deleted,
+        "bounds": [position.min(axis=0).tolist(), position.max(axis=0).tolist()] if len(position) else None,
+        "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
     }
+
+
+def _place_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest says of other takes."""
+    return {key: manifest[key] for key in ("parent", "from_frame", "first_id") if key in manifest}
+
+
+def _folders(take: Path) -> list[Path]:
+    return [take / name for name in (FRAMES, BIRTHS, CHECKPOINTS, SCENE)]
+
+
+def _write_text(path: Path, text: str) -> None:
+    write_atomically(path, lambda file: file.write(text.encode() + b"\n"))
 
 
 def _remove_temporaries(folder: Path) -> None:
@@ -211,13 +274,6 @@ def _remove_temporaries(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Turn what the system says about a failed write into one line."""
-    try:
-        yield
-    except OSError as error:
-        free = f", {shutil.disk_usage(folder).free / 1e9:.1f} GB free" if folder.is_dir() else ""
-        raise CacheError(
-            f"{folder}: cannot be written ({error.strerror or error}{free}); make room or give another cache folder."
-        ) from error
+def _remove_if_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()

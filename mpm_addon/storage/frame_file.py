@@ -1,31 +1,60 @@
-"""One frame in one .npz file: the attribute arrays, and a `header` that says what must be there.
+"""One frame in one file: arrays that change from frame to frame, encoded for playback, and numbers about the frame.
 
+What never changes in a particle's life stands once in the births beside the frames; a frame takes it from there by id.
 The bytes depend on the frame alone: no date, no duration.
 """
 
-import json
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.particles import Frame, FrameStatistics
-from .arrays import ArrayFileError, read_arrays, write_arrays
+from ..core.parameters import parameters_of
+from ..core.particles import AGE, BIRTH, Frame, FrameStatistics
+from ..core.settings import CacheSettings
+from . import encoding
+from .arrays import ArrayFileError
+from .container import Container, Written, read_container, write_container
 
-FRAME_SCHEMA = 1
-_HEADER = "header"
+Arrays = Mapping[str, NDArray[Any]]
+# Given how many particles were ever emitted, what is known of their births by id.
+Births = Callable[[int], Arrays]
+
+_KIND = "frame"
+_ROUNDED = {"velocity": encoding.half, "density_ratio": encoding.half, "stress": encoding.half, "rotation": encoding.rotation}
+_BORN = "born"
+_FLAGS = {declared.name for declared in parameters_of(CacheSettings) if declared.kind == "flag"}
 
 
-def write_frame(path: Path, frame: Frame) -> None:
-    """Write a frame, whole or not at all. Raises OSError."""
+def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) -> Written:
+    """Write a frame, whole or not at all.
+
+    Args:
+        path: where.
+        frame: what; arrays that its births have are left out.
+        settings: which attributes, and how exactly.
+        cell: the grid spacing [m], of which positions are rounded to a small part.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    tables, sections = {}, []
+    for name in kept_attributes(frame.arrays, settings):
+        if emitted(frame) and (name in frame.births or (name == AGE and BIRTH in frame.births)):
+            tables[name] = {"encoding": _BORN}
+            continue
+        table, data = _encoded(name, frame.arrays[name], settings.precision, cell)
+        tables[name] = {**table, "section": len(sections), "bytes": len(data)}
+        sections.append(data)
     statistics = frame.statistics
     header = {
-        "schema": FRAME_SCHEMA,
         "number": frame.number,
-        **({} if frame.moment.is_frame else {"part": frame.part, "parts": frame.parts}),
+        "part": frame.part,
+        "parts": frame.parts,
         "time": frame.time,
-        "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in frame.arrays.items()},
+        "emitted": emitted(frame),
         "statistics": {
             "particles": statistics.particles,
             "deleted": statistics.deleted,
@@ -35,39 +64,75 @@ def write_frame(path: Path, frame: Frame) -> None:
             "mass": statistics.mass,
         },
         "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
+        "arrays": tables,
     }
-    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    write_arrays(path, {_HEADER: text, **frame.arrays})
+    return write_container(path, _KIND, header, sections)
 
 
-def read_frame(path: Path, *, step_seconds: float = 0.0) -> Frame:
-    """The frame in a file.
+def emitted(frame: Frame) -> int:
+    """How many particles had ever been emitted."""
+    return len(next(iter(frame.births.values()), ()))
+
+
+def kept_attributes(names: Collection[str], settings: CacheSettings) -> list[str]:
+    """Those attributes that the settings keep, in order. What can be left out is a flag of the settings by its name."""
+    return [name for name in names if name not in _FLAGS or getattr(settings, name)]
+
+
+def _encoded(name: str, array: NDArray[Any], precision: str, cell: float) -> encoding.Encoded:
+    if name == "id":
+        return encoding.ids(array)
+    if precision == "compact" and name == "position":
+        return encoding.fixed(array, cell / encoding.STEPS_PER_CELL)
+    if precision == "compact" and name in _ROUNDED:
+        return _ROUNDED[name](array)
+    return encoding.exact(array)
+
+
+def read_frame(path: Path, births: Births) -> Frame:
+    """The frame in a file. Its `step_seconds` are 0: durations stand in the journal.
 
     Args:
         path: the file.
-        step_seconds: the duration for its statistics, which the file leaves out.
+        births: gives what is known of the particles' births.
 
     Raises:
         ArrayFileError: truncated, damaged, or no frame.
         OSError: it cannot be read.
     """
-    arrays = read_arrays(path)
-    header = _header(arrays.pop(_HEADER, None))
-    found = {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}
+    container = read_container(path, _KIND)
+    header = container.header
     try:
-        if header["arrays"] != found:
-            raise ArrayFileError("does not hold the arrays that it announces")
-        statistics = dict(header["statistics"])
-        statistics["momentum"] = tuple(statistics["momentum"])
-        # the header's order, which is the solver's
-        ordered = {name: arrays[name] for name in header["arrays"]}
-        numbers = FrameStatistics(**statistics, step_seconds=step_seconds)
-        part, parts = int(header.get("part", 0)), int(header.get("parts", 1))
-        # frames of earlier versions have none
-        poses = {name: _pose(rows) for name, rows in header.get("poses", {}).items()}
-        return Frame(int(header["number"]), float(header["time"]), ordered, numbers, part, parts, poses)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ArrayFileError(f"has a header that is not a frame's ({error})") from error
+        statistics = {**header["statistics"], "momentum": tuple(header["statistics"]["momentum"])}
+        numbers = FrameStatistics(**statistics, step_seconds=0.0)
+        poses = {name: _pose(rows) for name, rows in header["poses"].items()}
+        time, count = float(header["time"]), int(header["emitted"])
+        arrays = _arrays(container, header["arrays"], lambda: births(count), time)
+        return Frame(int(header["number"]), time, arrays, numbers, int(header["part"]), int(header["parts"]), poses)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+        raise ArrayFileError(f"has a header that is not a frame's ({type(error).__name__}: {error})") from error
+
+
+def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[], Arrays], time: float) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, table in tables.items():
+        if table["encoding"] != _BORN:
+            arrays[name] = encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size))
+    ids = arrays["id"]
+    count = len(ids)
+    if any(len(array) != count for array in arrays.values()):
+        raise ArrayFileError("has arrays of different lengths")
+    if len(arrays) < len(tables):
+        born = births()
+        if count and ids[-1] >= len(born[BIRTH]):
+            raise ArrayFileError(f"has a particle {ids[-1]}, and births of {len(born[BIRTH])} are there")
+        # of ids that are all there in a row, a view and no copy
+        places = slice(int(ids[0]), int(ids[-1]) + 1) if count and ids[-1] - ids[0] == count - 1 else ids
+        taken = {name: born[name][places] for name in tables if name not in arrays and name != AGE}
+        if AGE in tables and AGE not in arrays:
+            taken[AGE] = (time - born[BIRTH][places]).astype(np.float32)
+        arrays = {name: arrays[name] if name in arrays else taken[name] for name in tables}
+    return arrays
 
 
 def _pose(rows: Any) -> NDArray[np.float64]:
@@ -75,15 +140,3 @@ def _pose(rows: Any) -> NDArray[np.float64]:
     if pose.shape != (4, 4):
         raise ValueError(f"a pose of shape {pose.shape}")
     return pose
-
-
-def _header(text: NDArray[Any] | None) -> dict[str, Any]:
-    if text is None or text.dtype != np.uint8:
-        raise ArrayFileError("is no frame of a cache")
-    try:
-        header = json.loads(text.tobytes())
-    except (ValueError, RecursionError) as error:
-        raise ArrayFileError(f"has a damaged header ({error})") from error
-    if not isinstance(header, dict) or header.get("schema") != FRAME_SCHEMA:
-        raise ArrayFileError(f"has a frame format that this version does not know (it knows {FRAME_SCHEMA})")
-    return header

@@ -96,6 +96,8 @@ def write_cache(folder: Path, counts: dict[int, int]) -> Path:
     """A cache with the given number of particles in each frame."""
     writer = CacheWriter(folder, description())
     writer.prepare(description(), restart=True)
+    if writer.is_replacing:
+        writer.begin(description())
     for number, count in counts.items():
         statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
         writer.write_frame(Frame(number, (number - 1) / 24.0, frame_arrays(number, count), statistics))

@@ -13,13 +13,13 @@ from .scenes import error_of, write_cache
 def test_freeing_deletes_the_bakes_files_and_no_others(bpy: Any, tmp_path: Path) -> None:
     folder = write_cache(tmp_path / "cache", {1: 3, 2: 3})
     (folder / "notes.txt").write_text("mine")
-    (folder / "scene" / "texture.npz").write_text("mine")
+    (folder / "takes" / "0001" / "scene" / "texture.npz").write_text("mine")
     item = playback.result_object(bpy.context.scene, str(folder))
     bpy.context.scene.frame_set(1)
     assert len(item.data.vertices) == 3
     assert bpy.ops.mpm.bake_free(cache=str(folder)) == {"FINISHED"}
     left = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    assert left == ["notes.txt", "scene/texture.npz"]
+    assert left == ["notes.txt", "takes/0001/scene/texture.npz"]
     assert len(item.data.vertices) == 0
 
 

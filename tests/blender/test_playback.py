@@ -74,7 +74,7 @@ def test_a_missing_cache_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp
 
 
 def test_a_damaged_frame_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp_path: Path) -> None:
-    (tmp_path / "cache" / "frames" / "frame_000002.npz").write_bytes(b"no frame at all")
+    (tmp_path / "cache" / "takes" / "0001" / "frames" / "frame_000002.mpm").write_bytes(b"no frame at all")
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
     assert "delete this file and bake again" in playback.status(particles)

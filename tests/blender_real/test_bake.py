@@ -12,6 +12,8 @@ import pytest
 
 from .conftest import ROOT, RunInBlender
 
+TAKE = Path("takes/0001")
+
 pytestmark = [pytest.mark.blender, pytest.mark.slow]
 
 PRELUDE = """
@@ -76,7 +78,7 @@ def answer_of(output: str) -> dict[str, Any]:
 
 
 def frame_files(cache: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((cache / "frames").glob("*.npz"))}
+    return {path.name: path.read_bytes() for path in sorted((cache / TAKE / "frames").glob("*.mpm"))}
 
 
 def test_a_scene_bakes_and_plays(baked: tuple[Path, dict[str, Any]]) -> None:
@@ -86,7 +88,7 @@ def test_a_scene_bakes_and_plays(baked: tuple[Path, dict[str, Any]]) -> None:
     assert 700 < count < 1300  # (0.4 m)^3 and a ball of 0.2 m, 8 particles in (0.1 m)^3
     assert found["counts"] == {"1": [count, count], "3": [count, count], "5": [count, count], "9": [0, 0]}
     assert -0.05 < found["lowest"] < 0.2
-    assert list(frame_files(folder / "cache_mpm")) == [f"frame_{number:06d}.npz" for number in range(1, 6)]
+    assert list(frame_files(folder / "cache_mpm")) == [f"frame_{number:06d}.mpm" for number in range(1, 6)]
 
 
 def test_numba_stays_out_of_blenders_process(baked: tuple[Path, dict[str, Any]]) -> None:
@@ -96,7 +98,7 @@ def test_numba_stays_out_of_blenders_process(baked: tuple[Path, dict[str, Any]])
 def test_the_command_line_bakes_the_same_package_to_the_same_bytes(baked: tuple[Path, Any], tmp_path: Path) -> None:
     folder, _found = baked
     finished = subprocess.run(
-        [sys.executable, "-m", "mpm_addon", "bake", folder / "cache_mpm" / "scene", "--cache", tmp_path / "cache"],
+        [sys.executable, "-m", "mpm_addon", "bake", folder / "cache_mpm" / TAKE / "scene", "--cache", tmp_path / "cache"],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -108,7 +110,7 @@ def test_the_command_line_bakes_the_same_package_to_the_same_bytes(baked: tuple[
 
 def test_a_reopened_file_shows_its_frame_and_bakes_nothing_anew(baked: tuple[Path, Any], installed_extension: RunInBlender) -> None:
     folder, before = baked
-    times = {path: path.stat().st_mtime_ns for path in (folder / "cache_mpm" / "frames").iterdir()}
+    times = {path: path.stat().st_mtime_ns for path in (folder / "cache_mpm" / TAKE / "frames").iterdir()}
     found = answer_of(
         installed_extension(
             PRELUDE
@@ -123,7 +125,7 @@ answer(shown=shown, status=module.run(["bake"]), objects=sum(bool(item.mpm.cache
     )
     count = before["counts"]["1"][0]
     assert found == {"shown": [3, count, count], "status": 0, "objects": 1}
-    assert {path: path.stat().st_mtime_ns for path in (folder / "cache_mpm" / "frames").iterdir()} == times
+    assert {path: path.stat().st_mtime_ns for path in (folder / "cache_mpm" / TAKE / "frames").iterdir()} == times
 
 
 def test_one_object_bakes_apart_from_the_scene(baked: tuple[Path, Any], installed_extension: RunInBlender) -> None:
@@ -150,7 +152,7 @@ answer(message=message, outcome=sorted(outcome), counts=counts)
     assert found["outcome"] == ["FINISHED"]
     alone, together = found["counts"]
     assert 0 < alone < together == before["counts"]["1"][0]
-    assert sorted(frame_files(folder / "cache_Ball")) == ["frame_000001.npz", "frame_000002.npz"]
+    assert sorted(frame_files(folder / "cache_Ball")) == ["frame_000001.mpm", "frame_000002.mpm"]
 
 
 def test_a_changed_scene_is_refused_until_it_restarts(baked: tuple[Path, Any], installed_extension: RunInBlender) -> None:

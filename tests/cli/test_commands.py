@@ -14,6 +14,8 @@ import pytest
 
 from mpm_addon.storage import open_cache, read_scene
 
+TAKE = Path("takes/0001")
+
 SCENE = """
 schema = 1
 name = "small"
@@ -22,6 +24,8 @@ fps = 48
 frame_end = 5
 [solver]
 grid_spacing = 0.05
+[cache]
+precision = "exact"
 [domain]
 kind = "box"
 min = [-0.5, -0.5, 0.0]
@@ -69,7 +73,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def frame_bytes(cache: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((cache / "frames").glob("*.npz"))}
+    return {path.name: path.read_bytes() for path in sorted((cache / TAKE / "frames").glob("*.mpm"))}
 
 
 def events(output: str) -> list[dict[str, Any]]:
@@ -142,9 +146,9 @@ def test_a_signal_cancels_at_every_stage(scene: Path, whole: Path, tmp_path: Pat
 
 
 def test_a_finished_bake_does_nothing_more(scene: Path, whole: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in (whole / "frames").iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in (whole / TAKE / "frames").iterdir()}
     assert [event["event"] for event in events(run("bake", scene, "--cache", whole, "--json").stdout)] == ["start", "done"]
-    assert {path: path.stat().st_mtime_ns for path in (whole / "frames").iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in (whole / TAKE / "frames").iterdir()} == before
 
 
 def test_info_of_a_cache_has_the_numbers_of_every_frame(whole: Path) -> None:

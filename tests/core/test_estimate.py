@@ -16,7 +16,7 @@ from mpm_addon.core.errors import SceneError
 from mpm_addon.core.estimate import available_memory, estimate
 from mpm_addon.core.geometry.shapes import Box, Cylinder, Points, Sphere
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import Solver, Time
+from mpm_addon.core.settings import CacheSettings, Solver, Time
 
 
 def scene_of(*emitters: Emitter, solver: Solver | None = None, **changes: Any) -> Scene:
@@ -86,8 +86,17 @@ def test_a_section_that_the_plane_misses_is_refused_before_anything_is_made() ->
 
 def test_the_disk_takes_what_the_frames_hold() -> None:
     cost = estimate(scene_of(Emitter("cube", Box(size=(1, 1, 1)), "jelly"), time=Time(frame_end=10)))
-    assert cost.frame_bytes == 8000 * module.FRAME_BYTES_PER_PARTICLE
+    assert cost.frame_bytes == pytest.approx(8000 * sum(module.FRAME_BYTES["compact"].values()), abs=1)
     assert cost.disk_bytes >= 10 * cost.frame_bytes
+
+
+def test_what_is_not_kept_takes_no_disk() -> None:
+    cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly")
+    costs = [
+        estimate(scene_of(cube, cache=cache)).disk_bytes
+        for cache in (CacheSettings(precision="exact"), CacheSettings(), CacheSettings(rotation=False), CacheSettings(checkpoint_count=2))
+    ]
+    assert costs[0] > costs[1] > costs[2] > 0 and costs[1] > costs[3]
 
 
 def test_too_many_particles_are_refused_before_memory_is_taken() -> None:

@@ -5,7 +5,7 @@ this simulation, so that a test can kill it: `python stand_in.py SCENE CACHE SUB
 """
 
 import sys
-import time
+import time as clock
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ import numpy as np
 from mpm_addon.bake import bake
 from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, UnstableError
-from mpm_addon.core.particles import ATTRIBUTES, Frame, FrameStatistics, Moment
+from mpm_addon.core.particles import ATTRIBUTES, BIRTH, Frame, FrameStatistics, Moment
 
 PARTICLES = 200
 MODULE = "mpm_addon.core.simulation"
@@ -31,6 +31,9 @@ subframes = {subframes}
 [solver]
 grid_spacing = 0.05
 seed = {seed}
+[cache]
+checkpoint_interval = {checkpoint_interval}
+precision = "{precision}"
 [materials.jelly]
 law = "corotated"
 [[emitters]]
@@ -84,7 +87,7 @@ class Simulation:
                     self._part = step * parts // substeps
                     yield self._frame(step)
                 self._report(Progress("simulating", number, step / substeps, step, PARTICLES, 0.01))
-                time.sleep(self.pause)
+                clock.sleep(self.pause)
                 self._position += self._velocity * (self._scene.time.frame_seconds / substeps)
             if number == self.fails_at:
                 raise UnstableError(f'Material "jelly": not a finite number at frame {number}; use a smaller cfl.')
@@ -104,9 +107,12 @@ class Simulation:
         arrays["id"] = np.arange(PARTICLES, dtype=np.int32)
         momentum = tuple(float(part) for part in self._velocity.sum(axis=0))
         energy = float(0.5 * (self._velocity**2).sum())
-        statistics = FrameStatistics(PARTICLES, 0, substeps, energy, momentum, float(PARTICLES), time.perf_counter())
+        statistics = FrameStatistics(PARTICLES, 0, substeps, energy, momentum, float(PARTICLES), clock.perf_counter())
         moment = Moment(self._number, self._part, self._scene.time.subframes + 1 if self._part else 1)
-        return Frame(self._number, self._scene.time.seconds_at(moment.frame), arrays, statistics, moment.part, moment.parts)
+        births = {"rest_position": arrays["rest_position"], BIRTH: np.zeros(PARTICLES)}
+        time = self._scene.time.seconds_at(moment.frame)
+        arrays["age"] = np.full(PARTICLES, time, np.float32)
+        return Frame(self._number, time, arrays, statistics, moment.part, moment.parts, births=births)
 
 
 def module(simulation: type[Simulation] = Simulation) -> types.ModuleType:
@@ -116,9 +122,14 @@ def module(simulation: type[Simulation] = Simulation) -> types.ModuleType:
     return stand_in
 
 
-def write_small_scene(folder: Path, *, frame_end: int = 6, seed: int = 0, subframes: int = 0) -> Path:
+def write_small_scene(
+    folder: Path, *, frame_end: int = 6, seed: int = 0, subframes: int = 0, checkpoint_interval: int = 1, precision: str = "compact"
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "scene.toml").write_text(SCENE.format(frame_end=frame_end, seed=seed, subframes=subframes))
+    text = SCENE.format(
+        frame_end=frame_end, seed=seed, subframes=subframes, checkpoint_interval=checkpoint_interval, precision=precision
+    )  # fmt: skip
+    (folder / "scene.toml").write_text(text)
     return folder
 
 

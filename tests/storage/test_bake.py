@@ -14,14 +14,17 @@ import pytest
 from mpm_addon.bake import bake
 from mpm_addon.core.errors import CacheError, Cancelled, SceneError, UnstableError
 from mpm_addon.storage import open_cache
+from mpm_addon.storage.sealed import sealed, unsealed
 from tests.storage import stand_in
 from tests.storage.stand_in import bake_here, write_small_scene
+
+TAKE = Path("takes/0001")
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
 
 
 def frame_bytes(cache: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((cache / "frames").iterdir())}
+    return {path.name: path.read_bytes() for path in sorted((open_cache(cache).takes[-1].folder / "frames").iterdir())}
 
 
 @pytest.fixture
@@ -53,19 +56,19 @@ def test_a_bake_tells_its_way(scene: Path, tmp_path: Path) -> None:
 def test_the_same_scene_gives_the_same_bytes(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     bake_here(scene, tmp_path / "again")
     assert frame_bytes(tmp_path / "again") == whole
-    manifests = [(tmp_path / name / "cache.json").read_bytes() for name in ("whole", "again")]
+    manifests = [(tmp_path / name / TAKE / "take.json").read_bytes() for name in ("whole", "again")]
     assert manifests[0] == manifests[1]
 
 
 def test_a_scene_baked_from_its_copy_gives_the_same_bytes(tmp_path: Path, whole: dict[str, bytes]) -> None:
-    bake_here(tmp_path / "whole" / "scene", tmp_path / "again")
+    bake_here(tmp_path / "whole" / TAKE / "scene", tmp_path / "again")
     assert frame_bytes(tmp_path / "again") == whole
 
 
 def test_a_scene_may_lie_where_the_bake_would_copy_it(tmp_path: Path, whole: dict[str, bytes]) -> None:
     write_small_scene(tmp_path / "cache" / "scene")
     bake_here(tmp_path / "cache" / "scene", tmp_path / "cache")
-    bake_here(tmp_path / "cache" / "scene", tmp_path / "cache", restart=True)
+    bake_here(tmp_path / "cache" / TAKE / "scene", tmp_path / "cache", restart=True)
     assert frame_bytes(tmp_path / "cache") == whole
 
 
@@ -87,15 +90,15 @@ def test_a_longer_scene_goes_on_from_the_checkpoint(tmp_path: Path, whole: dict[
 
 
 def test_a_missing_frame_in_the_middle_is_made_again(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
-    (tmp_path / "whole" / "frames" / "frame_000003.npz").unlink()
-    truncated = tmp_path / "whole" / "frames" / "frame_000005.npz"
+    (tmp_path / "whole" / TAKE / "frames" / "frame_000003.mpm").unlink()
+    truncated = tmp_path / "whole" / TAKE / "frames" / "frame_000005.mpm"
     truncated.write_bytes(truncated.read_bytes()[:100])
     bake_here(scene, tmp_path / "whole")
     assert frame_bytes(tmp_path / "whole") == whole
 
 
 def test_filling_a_gap_keeps_the_later_checkpoint(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
-    (tmp_path / "whole" / "frames" / "frame_000002.npz").unlink()
+    (tmp_path / "whole" / TAKE / "frames" / "frame_000002.mpm").unlink()
     bake_here(scene, tmp_path / "whole", frames=(2, 2))
     longer = write_small_scene(tmp_path / "longer", frame_end=7)
     assert bake_here(longer, tmp_path / "whole")[0]["resumed_from"] == 6
@@ -105,7 +108,8 @@ def test_a_checkpoint_of_another_scene_is_not_used(scene: Path, tmp_path: Path, 
     cache, other = tmp_path / "cache", tmp_path / "other_cache"
     bake_here(scene, cache, frames=(1, 3))
     bake_here(write_small_scene(tmp_path / "other", seed=5), other, frames=(1, 3))
-    (cache / "checkpoint.npz").write_bytes((other / "checkpoint.npz").read_bytes())
+    for path in (cache / TAKE / "checkpoints").iterdir():
+        path.write_bytes((other / TAKE / "checkpoints" / path.name).read_bytes())
     assert bake_here(scene, cache)[0]["resumed_from"] is None
     assert frame_bytes(cache) == whole
 
@@ -113,10 +117,11 @@ def test_a_checkpoint_of_another_scene_is_not_used(scene: Path, tmp_path: Path, 
 def test_a_journal_line_cut_short_spoils_no_later_line(scene: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     bake_here(scene, cache, frames=(1, 3))
-    journal = cache / "journal.jsonl"
+    journal = cache / TAKE / "journal.jsonl"
     journal.write_bytes(journal.read_bytes()[:-10])
+    assert open_cache(cache).frames == [1, 2]
     bake_here(scene, cache)
-    assert set(open_cache(cache).journal()) == {1, 2, 4, 5, 6}
+    assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]
 
 
 def test_only_the_frames_asked_for_are_kept(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
@@ -134,10 +139,12 @@ def test_frames_outside_of_the_scene_are_refused(scene: Path, tmp_path: Path, fr
 
 def test_a_damaged_checkpoint_costs_time_but_no_frame(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     bake_here(scene, tmp_path / "cache", frames=(1, 4))
-    checkpoint = tmp_path / "cache" / "checkpoint.npz"
-    checkpoint.write_bytes(checkpoint.read_bytes()[:-30])
+    states = sorted((tmp_path / "cache" / TAKE / "checkpoints").iterdir())
+    assert len(states) == 4
+    for path in states[2:]:
+        path.write_bytes(path.read_bytes()[:-30])
     events = bake_here(scene, tmp_path / "cache")
-    assert events[0]["resumed_from"] is None
+    assert events[0]["resumed_from"] == 2
     assert frame_bytes(tmp_path / "cache") == whole
 
 
@@ -163,26 +170,26 @@ def test_a_cache_without_frames_may_change_its_scene(
 
 
 def test_a_cache_of_another_version_is_refused(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
-    path = tmp_path / "whole" / "cache.json"
-    manifest = json.loads(path.read_text())
+    path = tmp_path / "whole" / TAKE / "take.json"
+    manifest = unsealed(path.read_text())
     manifest["versions"]["mpm_addon"] = "0.0.1"
-    path.write_text(json.dumps(manifest))
+    path.write_text(sealed(manifest))
     with pytest.raises(CacheError, match=r"frames of version 0\.0\.1.* use --restart"):
         bake_here(scene, tmp_path / "whole")
 
 
 def test_a_restart_removes_only_what_bakes_write(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     cache = tmp_path / "whole"
-    (cache / "frames" / "notes.txt").write_text("mine")
+    (cache / TAKE / "frames" / "notes.txt").write_text("mine")
     (cache / "render.png").write_text("mine")
     bake_here(scene, cache, restart=True, frames=(1, 2))
     assert open_cache(cache).frames == [1, 2]
-    assert (cache / "frames" / "notes.txt").read_text() == "mine"
+    assert (cache / TAKE / "frames" / "notes.txt").read_text() == "mine"
     assert (cache / "render.png").read_text() == "mine"
 
 
 @pytest.mark.parametrize("restart", [False, True])
-@pytest.mark.parametrize("name", ["cache.json", "checkpoint.npz", "journal.jsonl", "status.json", "frames/x"])
+@pytest.mark.parametrize("name", ["cache.json", "status.json", "takes/x"])
 def test_files_of_another_program_are_never_touched(scene: Path, tmp_path: Path, name: str, restart: bool) -> None:
     foreign = tmp_path / "cache" / name
     foreign.parent.mkdir(parents=True)
@@ -199,7 +206,7 @@ def test_a_file_in_the_place_of_the_cache_is_refused(scene: Path, tmp_path: Path
 
 
 def test_a_folder_in_the_place_of_a_file_is_refused_in_one_line(scene: Path, tmp_path: Path) -> None:
-    (tmp_path / "cache" / "frames" / "frame_000002.npz").mkdir(parents=True)
+    (tmp_path / "cache" / TAKE / "frames" / "frame_000002.mpm").mkdir(parents=True)
     (tmp_path / "cache" / "cache.json").mkdir()
     with pytest.raises(CacheError, match=r"cache\.json: cannot be read"):
         bake_here(scene, tmp_path / "cache")
@@ -341,13 +348,13 @@ def test_killed_at_any_moment_it_resumes_to_the_same_bytes(scene: Path, tmp_path
                 process.stdout.readline()
             process.kill()
             kills += process.wait(20) == -signal.SIGKILL
-        for name, content in frame_bytes(cache).items() if (cache / "frames").exists() else ():
+        for name, content in frame_bytes(cache).items() if (cache / TAKE / "frames").exists() else ():
             assert name.endswith(".partial") or content == whole[name]
     assert kills
     bake_here(scene, cache)
     assert frame_bytes(cache) == whole
     assert not list(cache.rglob("*.partial"))
-    assert list(open_cache(cache).journal()) == [1, 2, 3, 4, 5, 6]
+    assert list(open_cache(cache).damaged()) == []
 
 
 def test_warnings_are_told_before_the_first_frame_and_kept_in_the_status(scene: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_painted_attributes_go_all_the_way(tmp_path: Path) -> None:
     bake(tmp_path / "scene", tmp_path / "parts", frames=(1, 3))
     bake(tmp_path / "scene", tmp_path / "parts")
     for number in range(1, 6):
-        name = f"frames/frame_{number:06d}.npz"
+        name = f"takes/0001/frames/frame_{number:06d}.mpm"
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "parts" / name).read_bytes()
     (ply,) = export_frames(cache, [3], "ply", tmp_path / "a.ply")
     vertices = plyfile.PlyData.read(ply)["vertex"]

@@ -1,0 +1,90 @@
+"""What never changes in a particle's life, stored once: where and when it was emitted, by whom, of what, painted how.
+
+Particles are numbered as they come, so a file holds a range of ids, and the files of a bake follow each other without a gap.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import encoding
+from .arrays import ArrayFileError
+from .container import SUFFIX, read_container, write_container
+
+Arrays = Mapping[str, NDArray[Any]]
+
+_KIND = "births"
+_NAME = re.compile(r"(\d{10})_(\d{10})" + re.escape(SUFFIX))
+
+
+def ranges(folder: Path) -> list[tuple[int, int]]:
+    """The ranges of ids, first and one past the last, of the files in a folder, ascending."""
+    found = [_NAME.fullmatch(path.name) for path in folder.iterdir()] if folder.is_dir() else []
+    return sorted((int(match[1]), int(match[2])) for match in found if match)
+
+
+def covered(folder: Path, first: int) -> int:
+    """One past the last id to which the files of a folder lead from `first` without a gap."""
+    for start, end in ranges(folder):
+        if start == first:
+            first = end
+    return first
+
+
+def write_births(folder: Path, births: Arrays, first: int) -> None:
+    """Write the births of the ids from `first` on.
+
+    Args:
+        folder: where.
+        births: name -> array of all ids.
+        first: the first id that is not there yet.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    end = len(next(iter(births.values())))
+    encoded = {name: encoding.exact(np.ascontiguousarray(array[first:])) for name, array in births.items()}
+    tables = {name: {**table, "section": number, "bytes": len(data)} for number, (name, (table, data)) in enumerate(encoded.items())}
+    header = {"first": first, "end": end, "arrays": tables}
+    write_container(folder / births_name(first, end), _KIND, header, [data for _, data in encoded.values()])
+
+
+def read_births(folder: Path, first: int, end: int) -> list[dict[str, NDArray[Any]]]:
+    """The births of the ids from `first` to before `end`, or of fewer where there are no more, file by file.
+
+    Raises:
+        ArrayFileError: a file is damaged; the message begins with its name.
+        OSError: one cannot be read.
+    """
+    pieces = []
+    for start, stop in ranges(folder):
+        if start == first < end:
+            piece = _read(folder / births_name(start, stop), stop - start)
+            pieces.append({name: array[: end - start] for name, array in piece.items()})
+            first = stop
+    return pieces
+
+
+def _read(path: Path, count: int) -> dict[str, NDArray[Any]]:
+    try:
+        container = read_container(path, _KIND)
+        arrays = {
+            name: encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size))
+            for name, table in container.header["arrays"].items()
+        }
+        if any(len(array) != count for array in arrays.values()):
+            raise ArrayFileError(f"does not hold {count} births")
+    except ArrayFileError as error:
+        raise ArrayFileError(f"{path.name}: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ArrayFileError(f"{path.name}: has a header that is not that of births ({error})") from error
+    return arrays
+
+
+def births_name(first: int, end: int) -> str:
+    """The name of the file with a range of ids: the first, and one past the last."""
+    return f"{first:010d}_{end:010d}{SUFFIX}"

@@ -1,0 +1,66 @@
+"""Exact states of a bake, from which it can go on: some are kept, the older the farther apart."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from . import encoding
+from .arrays import ArrayFileError
+from .container import SUFFIX, read_container, write_container
+
+Snapshot = Mapping[str, NDArray[Any]]
+
+_KIND = "checkpoint"
+_NAME = re.compile(r"frame_(-?\d{6,})" + re.escape(SUFFIX))
+
+
+def checkpoint_frames(folder: Path) -> list[int]:
+    """The frames after which a state is kept, ascending."""
+    found = [_NAME.fullmatch(path.name) for path in folder.iterdir()] if folder.is_dir() else []
+    return sorted(int(match[1]) for match in found if match)
+
+
+def write_checkpoint(folder: Path, number: int, scene_hash: str, snapshot: Snapshot) -> None:
+    """Keep the state after frame `number`. Raises OSError."""
+    encoded = {name: encoding.raw(array) for name, array in snapshot.items()}
+    tables = {name: {**table, "section": place, "bytes": len(data)} for place, (name, (table, data)) in enumerate(encoded.items())}
+    header = {"frame": number, "scene_hash": scene_hash, "arrays": tables}
+    write_container(checkpoint_path(folder, number), _KIND, header, [data for _, data in encoded.values()])
+
+
+def read_checkpoint(folder: Path, number: int, scene_hash: str) -> dict[str, NDArray[Any]]:
+    """The state after frame `number`.
+
+    Raises:
+        ArrayFileError: it is damaged, or that of another scene.
+        OSError: it cannot be read.
+    """
+    container = read_container(checkpoint_path(folder, number), _KIND)
+    header = container.header
+    try:
+        if (header["frame"], header["scene_hash"]) != (number, scene_hash):
+            raise ArrayFileError("is a state of another frame or scene")
+        return {
+            name: encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size))
+            for name, table in header["arrays"].items()
+        }
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ArrayFileError(f"has a header that is not that of a state ({error})") from error
+
+
+def checkpoint_path(folder: Path, number: int) -> Path:
+    """Where the state after a frame is, or would be."""
+    return folder / f"frame_{number:06d}{SUFFIX}"
+
+
+def surplus(frames: list[int], count: int) -> list[int]:
+    """Those of the frames whose states can go so that `count` stay: the newest two, and others spread over all frames."""
+    kept, gone = sorted(frames), []
+    while len(kept) > count:
+        candidates = range(max(len(kept) - 2, 1))
+        before = [2 * kept[0] - kept[1], *kept]
+        gone.append(kept.pop(min(candidates, key=lambda place: kept[place + 1] - before[place])))
+    return gone

@@ -1,0 +1,141 @@
+"""The file format of caches: a header in JSON and sections of bytes, each compressed by zstandard and checked by its checksum.
+
+    8 bytes    b"MPMCACHE"
+    4 bytes    length of the compressed header, little-endian
+    header     JSON: `schema`, `kind`, `sections` (a list of [compressed length, length]), and what the kind adds
+    sections   one after another, to the end of the file
+
+Every section and the header is one zstandard frame with its content's size and a checksum of its content (XXH64), so that a
+flipped bit anywhere is found, and no memory is taken for a size that does not belong to the file.
+"""
+
+import hashlib
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import zstandard
+
+from ..core.estimate import available_memory
+from .arrays import ArrayFileError
+from .atomic import write_atomically
+
+SUFFIX = ".mpm"
+_MAGIC = b"MPMCACHE"
+_SCHEMA = 2
+_LENGTH = struct.Struct("<I")
+_LARGEST_HEADER = 1 << 26
+# Bytes for which nobody asks how much memory there is.
+_ALWAYS_FITS = 1 << 28
+
+# The fastest level: frames are mostly digits without pattern, which higher levels do not make smaller.
+_LEVEL = 1
+
+
+class Written(NamedTuple):
+    """A file that was written: its size [bytes] and its SHA-256."""
+
+    size: int
+    sha256: str
+
+
+class Container:
+    """A file of sections, read but not yet unpacked.
+
+    Attributes:
+        header: what the file says of its sections.
+    """
+
+    def __init__(self, header: Mapping[str, Any], sections: Sequence[memoryview], lengths: Sequence[int]) -> None:
+        self.header = header
+        self._sections = sections
+        self._lengths = lengths
+
+    def section(self, number: Any, length: int) -> bytes:
+        """The content of a section that must have `length` bytes. Raises ArrayFileError."""
+        if not isinstance(number, int) or not 0 <= number < len(self._sections) or self._lengths[number] != length:
+            raise ArrayFileError("has a header that contradicts its sections")
+        return _unpacked(self._sections[number], length)
+
+
+def write_container(path: Path, kind: str, header: Mapping[str, Any], sections: Sequence[bytes]) -> Written:
+    """Write a file whose bytes depend on its content alone (and on the release of zstandard). Raises OSError."""
+    packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True, write_content_size=True)
+    packed = [packer.compress(section) for section in sections]
+    lengths = [[len(small), len(section)] for small, section in zip(packed, sections, strict=True)]
+    text = packer.compress(json.dumps({"schema": _SCHEMA, "kind": kind, "sections": lengths, **header}).encode())
+    pieces = [_MAGIC, _LENGTH.pack(len(text)), text, *packed]
+    write_atomically(path, lambda file: file.writelines(pieces))
+    hasher = hashlib.sha256()
+    for piece in pieces:
+        hasher.update(piece)
+    return Written(sum(map(len, pieces)), hasher.hexdigest())
+
+
+def read_container(path: Path, kind: str) -> Container:
+    """The file at a path.
+
+    Raises:
+        ArrayFileError: it is truncated or damaged, of another kind or version, or larger unpacked than the memory.
+        OSError: it cannot be read.
+    """
+    content = memoryview(path.read_bytes())
+    start = len(_MAGIC) + _LENGTH.size
+    if content[: len(_MAGIC)] != _MAGIC or len(content) < start:
+        raise ArrayFileError("is damaged or no file of a cache")
+    end = start + _LENGTH.unpack(content[len(_MAGIC) : start])[0]
+    header = _header(content[start:end])
+    if header.get("schema") != _SCHEMA or header.get("kind") != kind:
+        found = f"{header.get('kind')!r}, schema {header.get('schema')!r}"
+        raise ArrayFileError(f"is {found[:80]}, not a {kind} that this version knows (schema {_SCHEMA})")
+    sections, lengths = [], []
+    for entry in _pairs(header.get("sections")):
+        sections.append(content[end : end + entry[0]])
+        lengths.append(entry[1])
+        end += entry[0]
+    if end != len(content):
+        raise ArrayFileError(f"is damaged: it has {len(content)} bytes instead of {end}")
+    total = sum(lengths)
+    if total > _ALWAYS_FITS and total > available_memory():
+        raise ArrayFileError(f"needs {total / 1e9:.1f} GB of memory, and {available_memory() / 1e9:.1f} GB are available")
+    return Container(header, sections, lengths)
+
+
+def _header(packed: memoryview) -> dict[str, Any]:
+    try:
+        size = zstandard.frame_content_size(packed)
+    except zstandard.ZstdError as error:
+        raise ArrayFileError("is damaged") from error
+    if not 0 <= size <= _LARGEST_HEADER:
+        raise ArrayFileError("has a header of an impossible size")
+    try:
+        header = json.loads(_unpacked(packed, size))
+    except (ValueError, RecursionError) as error:
+        raise ArrayFileError(f"has a damaged header ({error})") from error
+    if not isinstance(header, dict):
+        raise ArrayFileError("has a header that is no table")
+    return header
+
+
+def _pairs(entries: Any) -> list[list[int]]:
+    if not isinstance(entries, list):
+        raise ArrayFileError("has a header without sections")
+    for entry in entries:
+        is_pair = isinstance(entry, list) and len(entry) == 2
+        if not is_pair or not all(isinstance(length, int) and not isinstance(length, bool) and length >= 0 for length in entry):
+            raise ArrayFileError("has a header with an impossible section")
+    return entries
+
+
+def _unpacked(packed: memoryview, length: int) -> bytes:
+    try:
+        parameters = zstandard.get_frame_parameters(packed)
+        if not parameters.has_checksum:
+            raise ArrayFileError("is damaged: a checksum is missing")
+        if parameters.content_size != length:
+            raise ArrayFileError("has a section of another length than it says")
+        return zstandard.ZstdDecompressor().decompress(packed, max_output_size=max(length, 1))
+    except zstandard.ZstdError as error:
+        raise ArrayFileError("is damaged: a checksum does not fit") from error

@@ -1,0 +1,230 @@
+"""How the arrays of a frame become bytes: exact, or rounded where nobody sees it.
+
+All encodings store component after component, and bytes of the same significance together, which is what a compressor makes
+small. What cannot be rounded, because a value is not finite or its range too wide, is stored exactly.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arrays import ArrayFileError
+
+# Steps of a rounded position in a cell: half a step is 0.6e-4 of a cell.
+STEPS_PER_CELL = 8192
+# Steps between 0 and 1 of a rounded component of a rotation.
+_ROTATION_STEPS = 1023
+_LARGEST_HALF = 32768.0
+# The value of every half-precision number by its bits: faster than numpy's conversion.
+_HALVES = np.nan_to_num(np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32), nan=0.0, posinf=0.0, neginf=0.0)
+
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+Table = Mapping[str, Any]
+# Given the number of bytes of a section, its content.
+Read = Callable[[int], bytes]
+
+
+class Encoded(NamedTuple):
+    """An array as bytes, and the words by which they become the array again."""
+
+    table: dict[str, Any]
+    data: bytes
+
+
+def exact(array: NDArray[Any]) -> Encoded:
+    """Every bit of an array (n,) or (n, components)."""
+    columns = _columns(array)
+    count, components = columns.shape
+    data = columns.T.copy().view(np.uint8).reshape(components, count, array.dtype.itemsize).transpose(0, 2, 1).tobytes()
+    return Encoded({"encoding": "exact", "dtype": array.dtype.str, "shape": list(array.shape)}, data)
+
+
+def raw(array: NDArray[Any]) -> Encoded:
+    """Every bit of an array of any number of dimensions, as it lies in memory: fast to write and to read."""
+    return Encoded({"encoding": "raw", "dtype": array.dtype.str, "shape": list(array.shape)}, np.asarray(array, order="C").tobytes())
+
+
+def fixed(array: NDArray[Any], step: float) -> Encoded:
+    """A float32 array rounded to multiples of `step`: 16 low bits, and 8 or 16 high ones as its range needs."""
+    columns = _columns(array)
+    if not np.isfinite(columns).all():
+        return exact(array)
+    # beyond 2^40 steps, numbers of float32 are farther apart than steps
+    if np.abs(columns).max(initial=0.0) > 2.0**40 * step:
+        return exact(array)
+    whole = [np.rint(column * (1.0 / step)).astype(np.int64) for column in columns.T.astype(np.float64)]
+    origin = [int(column.min(initial=1 << 62)) if len(column) else 0 for column in whole]
+    steps = [column - first for column, first in zip(whole, origin, strict=True)]
+    widest = max(int(column.max(initial=0)) for column in steps)
+    if widest >= 1 << 32:
+        return exact(array)
+    high = np.uint8 if widest < 1 << 24 else np.uint16
+    low_bits = b"".join(column.astype(np.uint16).tobytes() for column in steps)
+    high_bits = b"".join(exact((column >> 16).astype(high)).data for column in steps)
+    return Encoded({"encoding": "fixed", "shape": list(array.shape), "step": step, "origin": origin}, low_bits + high_bits)
+
+
+def half(array: NDArray[Any]) -> Encoded:
+    """A float32 array as half-precision numbers, times a power of two that keeps the largest one in their range."""
+    largest = float(np.abs(array).max(initial=0.0))
+    if not math.isfinite(largest):
+        return exact(array)
+    exponent = min(max(math.floor(math.log2(_LARGEST_HALF / largest)) if largest > 1e-30 else 0, -126), 126)
+    bits = (_columns(array) * np.float32(2.0**exponent)).astype(np.float16).view(np.uint16)
+    return Encoded({"encoding": "half", "shape": list(array.shape), "exponent": exponent}, exact(bits).data)
+
+
+def rotation(array: NDArray[Any]) -> Encoded:
+    """Unit quaternions (n, 4), w first, as modified Rodrigues parameters (x, y, z)/(1 + abs(w)), which are at most 1."""
+    if not np.isfinite(array).all():
+        return exact(array)
+    w, *axis = array.T.astype(np.float64)
+    length = np.sqrt(sum((column**2 for column in axis), w**2))
+    if (length < 0.5).any():
+        return exact(array)
+    scale = np.copysign(_ROTATION_STEPS, w) / (length + np.abs(w))
+    steps = [np.rint(column * scale + _ROTATION_STEPS).astype(np.uint16) for column in axis]
+    return Encoded({"encoding": "rotation", "shape": list(array.shape)}, b"".join(exact(column).data for column in steps))
+
+
+def ids(array: NDArray[np.int32]) -> Encoded:
+    """Ascending numbers, as the gaps between them."""
+    gaps = np.diff(array.astype(np.int64), prepend=-1) - 1
+    if (gaps < 0).any():
+        return exact(array)
+    return Encoded({"encoding": "ids", "shape": list(array.shape)}, exact(gaps.astype(np.uint32)).data if gaps.any() else b"")
+
+
+def decode(table: Table, length: int, read: Read) -> NDArray[Any]:
+    """The array that was encoded.
+
+    Args:
+        table: the words that came with it.
+        length: the bytes that it was encoded to.
+        read: gives them.
+
+    Raises:
+        ArrayFileError: words and bytes do not belong together.
+        KeyError, TypeError, ValueError, OverflowError: the words are not those of an encoding.
+    """
+    shape = tuple(int(extent) for extent in table["shape"])
+    is_flat = table["encoding"] == "raw" or 1 <= len(shape) <= 2
+    if not is_flat or min(shape, default=0) < 0:
+        raise ArrayFileError(f"has an array of shape {shape}")
+    make = _DECODERS[table["encoding"]]
+    return make(table, shape, length, read)
+
+
+def _decode_exact(table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
+    dtype = _dtype(table)
+    _check(length, math.prod(shape) * dtype.itemsize)
+    return _joined(read(length), shape, dtype.itemsize).view(dtype)
+
+
+def _decode_raw(table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
+    dtype = _dtype(table)
+    _check(length, math.prod(shape) * dtype.itemsize)
+    return np.frombuffer(bytearray(read(length)), dtype).reshape(shape)
+
+
+def _dtype(table: Table) -> np.dtype[Any]:
+    dtype = np.dtype(str(table["dtype"]))
+    if dtype.kind not in "iufb" or dtype.itemsize not in _UNSIGNED:
+        raise ArrayFileError(f"has an array of type {dtype}")
+    return dtype
+
+
+def _decode_fixed(table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
+    count, components = _extents(shape)
+    high_bytes = 2 if length == 4 * count * components else 1
+    _check(length, (2 + high_bytes) * count * components)
+    data, step = read(length), float(table["step"])
+    low = np.frombuffer(data, np.uint16, count * components).reshape(components, count)
+    origin = [int(number) for number in table["origin"]]
+    if len(origin) != components:
+        raise ArrayFileError("has positions without an origin")
+    array = np.empty((count, components), np.float32)
+    for axis, high in enumerate(_split(memoryview(data)[low.nbytes :], count, components, high_bytes)):
+        base = ((np.arange(1 << 8 * high_bytes) * 65536.0 + origin[axis]) * step).astype(np.float32)
+        array[:, axis] = low[axis] * np.float32(step) + base[high]
+    return array.reshape(shape)
+
+
+def _decode_half(table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
+    _check(length, 2 * math.prod(shape))
+    values = _HALVES * np.float32(2.0 ** -int(table["exponent"]))
+    return values[_joined(read(length), shape, 2)]
+
+
+def _decode_rotation(_table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
+    if len(shape) != 2 or shape[1] != 4:
+        raise ArrayFileError(f"has rotations of shape {shape}")
+    _check(length, 6 * shape[0])
+    array = np.empty(shape, np.float32)
+    axis = [column * np.float32(1.0 / _ROTATION_STEPS) - np.float32(1.0) for column in _split(read(length), shape[0], 3, 2)]
+    inverse = 1.0 / (1.0 + axis[0] ** 2 + axis[1] ** 2 + axis[2] ** 2)
+    inverse *= 2.0
+    np.subtract(inverse, 1.0, out=array[:, 0])
+    for component, column in enumerate(axis, start=1):
+        np.multiply(column, inverse, out=array[:, component])
+    return array
+
+
+def _decode_ids(_table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
+    if len(shape) != 1:
+        raise ArrayFileError(f"has ids of shape {shape}")
+    if length == 0:
+        read(0)
+        return np.arange(shape[0], dtype=np.int32)
+    _check(length, 4 * shape[0])
+    gaps = _joined(read(length), shape, 4)
+    ends = np.cumsum(gaps, dtype=np.int64) + np.arange(shape[0])
+    if len(ends) and ends[-1] > np.iinfo(np.int32).max:
+        raise ArrayFileError("has an id that is too large")
+    return ends.astype(np.int32)
+
+
+_DECODERS: dict[str, Callable[[Table, tuple[int, ...], int, Read], NDArray[Any]]] = {
+    "exact": _decode_exact,
+    "raw": _decode_raw,
+    "fixed": _decode_fixed,
+    "half": _decode_half,
+    "rotation": _decode_rotation,
+    "ids": _decode_ids,
+}
+
+
+def _columns(array: NDArray[Any]) -> NDArray[Any]:
+    return array.reshape(len(array), -1) if array.size else array.reshape(_extents(array.shape))
+
+
+def _extents(shape: tuple[int, ...]) -> tuple[int, int]:
+    return shape[0], shape[1] if len(shape) > 1 else 1
+
+
+def _check(length: int, wanted: int) -> None:
+    if length != wanted:
+        raise ArrayFileError("has an array of another length than its shape says")
+
+
+def _joined(data: bytes, shape: tuple[int, ...], itemsize: int) -> NDArray[Any]:
+    """Unsigned numbers (n,) or (n, components) from their bytes."""
+    count, components = _extents(shape)
+    joined = np.empty((count, components), _UNSIGNED[itemsize])
+    for component, column in enumerate(_split(data, count, components, itemsize)):
+        joined[:, component] = column
+    return joined.reshape(shape)
+
+
+def _split(data: Any, count: int, components: int, itemsize: int) -> Iterator[NDArray[Any]]:
+    """The components, one after another, of unsigned numbers whose bytes lie component by component, the lowest byte first."""
+    for planes in np.frombuffer(data, np.uint8).reshape(components, itemsize, count):
+        column = planes[-1].astype(_UNSIGNED[itemsize])
+        for plane in planes[-2::-1]:
+            column <<= 8
+            column |= plane
+        yield column

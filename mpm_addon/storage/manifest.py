@@ -1,0 +1,47 @@
+"""What a take says of the scene that it was baked from."""
+
+import importlib.metadata
+import platform
+from typing import Any
+
+import numpy as np
+
+from ..core.description import Scene
+from ..core.particles import frame_attributes
+from .frame_file import kept_attributes
+from .installation import version
+from .scene_writer import scene_hash
+from .toml_tables import table_of
+
+
+def manifest_of(scene: Scene) -> dict[str, Any]:
+    """The content of take.json but for what depends on other takes; see docs/formats.md."""
+    attributes = frame_attributes(scene.carried)
+    kept = kept_attributes(attributes, scene.cache)
+    return {
+        "scene_name": scene.name,
+        "scene_hash": scene_hash(scene),
+        "units": "SI",
+        "fps": scene.time.fps,
+        "time_scale": scene.time.time_scale,
+        "subframes": scene.time.subframes,
+        "frame_start": scene.time.frame_start,
+        "frame_end": scene.time.frame_end,
+        "dimension": scene.solver.dimension,
+        "grid_spacing": scene.solver.grid_spacing,
+        "domain": table_of(scene.domain),
+        "materials": list(scene.materials),
+        "emitters": [emitter.name for emitter in scene.emitters],
+        "colliders": [
+            {"name": collider.name, "kind": collider.shape.kind, "dynamic": collider.dynamic, "is_moving": collider.motion is not None}
+            for collider in scene.colliders
+        ],
+        "precision": scene.cache.precision,
+        "attributes": {name: attributes[name]._asdict() for name in kept},
+        "versions": {
+            "mpm_addon": version(),
+            "python": platform.python_version(),
+            **{name: importlib.metadata.version(name) for name in ("numba", "zstandard")},
+            "numpy": np.__version__,
+        },
+    }

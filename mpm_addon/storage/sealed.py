@@ -1,0 +1,36 @@
+"""Tables of JSON that carry a checksum of themselves: the manifests and the lines of the journal."""
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+_CHECK = "crc32"
+
+
+def sealed(table: Mapping[str, Any], *, indent: int | None = None) -> str:
+    """A table as JSON, with the CRC-32 of the rest as its last entry."""
+    return json.dumps({**table, _CHECK: _crc32(table)}, indent=indent)
+
+
+def unsealed(text: str | bytes) -> dict[str, Any]:
+    """The table that was sealed.
+
+    Raises:
+        ValueError: it is no JSON, no table, or was changed.
+    """
+    try:
+        table = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(table, dict):
+        raise ValueError("it is no table")
+    if _CHECK not in table:
+        raise ValueError("its checksum is missing")
+    if table.pop(_CHECK) != _crc32(table):
+        raise ValueError("its checksum does not fit")
+    return table
+
+
+def _crc32(table: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(table).encode())
