@@ -42,6 +42,9 @@ _WITH_LENGTH = {"m", "m/s"}
 _status: dict[str, str] = {}
 _suspensions: list[None] = []
 _readers: dict[str, MomentReader] = {}
+# What each mesh was last filled with: session_uid -> attribute name -> values.
+_filled: dict[int, dict[str, NDArray[Any]]] = {}
+_STRIDE = 1009
 # While a frame is rendered: object -> the cached frame that is its picture's; it has its particles at all moments of the shutter.
 _shutter: dict[str, float] = {}
 _rendering: list[None] = []
@@ -56,6 +59,7 @@ def reset() -> None:
     """Forget everything about the file that was open."""
     _status.clear()
     _readers.clear()
+    _filled.clear()
     _end_shutter()
 
 
@@ -151,17 +155,29 @@ def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: fl
     if len(mesh.vertices) != count:
         mesh.clear_geometry()
         mesh.vertices.add(count)
+        _filled.pop(mesh.session_uid, None)
+    filled = _filled.setdefault(mesh.session_uid, {})
     for name, values in arrays.items() if count else ():
         components = values.shape[1] if values.ndim > 1 else 1
         kind, field = (_TYPES if name in ATTRIBUTES else _PAINTED_TYPES)[values.dtype.name, components]
         flat = np.ascontiguousarray(values).ravel()
         if name in ATTRIBUTES and ATTRIBUTES[name].unit in _WITH_LENGTH and scale_length != 1.0:
             flat = flat / np.float32(scale_length)
-        _attribute(mesh, _STORED_NAMES.get(name, name), kind).data.foreach_set(field, flat)
+        stored = _STORED_NAMES.get(name, name)
+        # to write into an attribute costs a copy of it: that of the evaluated mesh is the same memory
+        if stored in mesh.attributes and _is_same(flat, filled.get(name)):
+            continue
+        _attribute(mesh, stored, kind).data.foreach_set(field, flat)
+        filled[name] = flat
     if count:
         # the box around the mesh is remembered, and forgotten only when a vertex is moved by itself
         mesh.vertices[0].co = mesh.vertices[0].co
     mesh.update_tag()
+
+
+def _is_same(values: NDArray[Any], before: NDArray[Any] | None) -> bool:
+    """Whether values are those from before; mostly a look at a few of them tells."""
+    return before is not None and np.array_equal(values[::_STRIDE], before[::_STRIDE]) and np.array_equal(values, before)
 
 
 def clear(mesh: BlenderMesh) -> None:
@@ -206,6 +222,12 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
         show(scene)
 
 
+@persistent
+def _on_undo(_scene: Any = None, _unused: Any = None) -> None:
+    """Meshes are those of another time again, and what they were filled with is not known."""
+    _filled.clear()
+
+
 def _on_retime(scene: BlenderScene) -> None:
     if scene is not None and not _suspensions:
         show(scene)
@@ -215,7 +237,8 @@ def _handlers() -> list[tuple[list[Any], Any]]:
     """The lists of Blender and what is in each of them."""
     lists = bpy.app.handlers
     shutter = [(lists.render_pre, _begin_shutter), (lists.render_post, _end_shutter), (lists.render_cancel, _end_shutter)]
-    return [(lists.frame_change_post, _on_frame_change), (lists.load_post, _on_load), *shutter]
+    undo = [(lists.undo_post, _on_undo), (lists.redo_post, _on_undo)]
+    return [(lists.frame_change_post, _on_frame_change), (lists.load_post, _on_load), *undo, *shutter]
 
 
 def register() -> None:

@@ -155,9 +155,13 @@ def _decode_fixed(table: Table, shape: tuple[int, ...], length: int, read: Read)
 
 
 def _decode_half(table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
-    _check(length, 2 * math.prod(shape))
+    count, components = _extents(shape)
+    _check(length, 2 * count * components)
     values = _HALVES * np.float32(2.0 ** -int(table["exponent"]))
-    return values[_joined(read(length), shape, 2)]
+    array = np.empty((count, components), np.float32)
+    for component, column in enumerate(_split(read(length), count, components, 2)):
+        array[:, component] = values[column]
+    return array.reshape(shape)
 
 
 def _decode_rotation(_table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:

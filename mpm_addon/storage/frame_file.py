@@ -4,7 +4,9 @@ What never changes in a particle's life stands once in the births beside the fra
 The bytes depend on the frame alone: no date, no duration.
 """
 
+import os
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,9 @@ Births = Callable[[int], Arrays]
 _KIND = "frame"
 _ROUNDED = {"velocity": encoding.half, "density_ratio": encoding.half, "stress": encoding.half, "rotation": encoding.rotation}
 _BORN = "born"
+# Frames with as many bytes before compression are decoded by several threads.
+_WORTH_THREADS = 4_000_000
+_THREADS = 4
 _FLAGS = {declared.name for declared in parameters_of(CacheSettings) if declared.kind == "flag"}
 
 
@@ -114,10 +119,17 @@ def read_frame(path: Path, births: Births) -> Frame:
 
 
 def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[], Arrays], time: float) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, table in tables.items():
-        if table["encoding"] != _BORN:
-            arrays[name] = encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size))
+    def decoded(name: str) -> NDArray[Any]:
+        table = tables[name]
+        return encoding.decode(table, table["bytes"], lambda size: container.section(table["section"], size))
+
+    own = [name for name, table in tables.items() if table["encoding"] != _BORN]
+    if sum(tables[name]["bytes"] for name in own) > _WORTH_THREADS:
+        # decompressing and numpy leave the interpreter to others
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as pool:
+            arrays = dict(zip(own, pool.map(decoded, own), strict=True))
+    else:
+        arrays = {name: decoded(name) for name in own}
     ids = arrays["id"]
     count = len(ids)
     if any(len(array) != count for array in arrays.values()):

@@ -11,7 +11,7 @@ from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import ATTRIBUTES, Frame, FrameStatistics
-from mpm_addon.core.settings import Solver, Time
+from mpm_addon.core.settings import CacheSettings, Solver, Time
 from mpm_addon.storage.cache_writer import CacheWriter
 
 CORNERS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
@@ -84,20 +84,21 @@ def frame_arrays(number: int, count: int) -> dict[str, np.ndarray]:
     return arrays
 
 
-def description(frame_end: int = 3) -> Scene:
+def description(frame_end: int = 3, cache: CacheSettings | None = None) -> Scene:
     """Two emitters of two materials."""
     materials = {name: Material(name, LAWS[name]()) for name in ("water", "snow")}
     sphere = SHAPES["sphere"](radius=0.2)
     emitters = tuple(Emitter(name=f"{name} ball", shape=sphere, material=name) for name in materials)
-    return Scene("test", Solver(grid_spacing=0.05), materials, emitters, time=Time(frame_end=frame_end))
+    return Scene("test", Solver(grid_spacing=0.05), materials, emitters, time=Time(frame_end=frame_end), cache=cache or CacheSettings())
 
 
-def write_cache(folder: Path, counts: dict[int, int]) -> Path:
+def write_cache(folder: Path, counts: dict[int, int], settings: CacheSettings | None = None) -> Path:
     """A cache with the given number of particles in each frame."""
-    writer = CacheWriter(folder, description())
-    writer.prepare(description(), restart=True)
+    described = description(cache=settings)
+    writer = CacheWriter(folder, described)
+    writer.prepare(described, restart=True)
     if writer.is_replacing:
-        writer.begin(description())
+        writer.begin(described)
     for number, count in counts.items():
         statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
         writer.write_frame(Frame(number, (number - 1) / 24.0, frame_arrays(number, count), statistics))

@@ -10,6 +10,7 @@ import pytest
 
 from mpm_addon.blender import nodes, paths, playback
 from mpm_addon.core.particles import ATTRIBUTES
+from mpm_addon.core.settings import CacheSettings
 
 from .scenes import add_mesh, frame_arrays, write_cache
 
@@ -251,3 +252,31 @@ def test_a_painted_colour_reaches_the_material(bpy: Any, particles: Any) -> None
     assert linked == {"MPM brush": ["color"], "MPM green": []}
     nodes.dress(particles, [nodes.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
     assert len([node for node in particles.data.materials[0].node_tree.nodes if node.type == "ATTRIBUTE"]) == 1
+
+
+def test_an_attribute_that_was_removed_comes_back(bpy: Any, particles: Any) -> None:
+    particles.data.attributes.remove(particles.data.attributes["rest_position"])
+    bpy.context.scene.frame_set(2)
+    assert stored(particles, "rest_position").tolist() == [[0.0, 0.0, 0.0]] * 5
+
+
+def test_what_undo_brought_back_is_filled_anew(bpy: Any, particles: Any) -> None:
+    scale = particles.data.attributes["scale"]
+    scale.data.foreach_set("value", np.full(5, 7.0, np.float32))
+    bpy.context.scene.frame_set(2)
+    assert stored(particles, "scale").tolist() == [7.0] * 5, "unchanged values are not written again"
+    for handler in list(bpy.app.handlers.undo_post):
+        handler(bpy.context.scene)
+    bpy.context.scene.frame_set(1)
+    assert stored(particles, "scale") == pytest.approx(np.full(5, 0.1, np.float32))
+
+
+def test_settings_may_leave_attributes_out(bpy: Any, tmp_path: Path) -> None:
+    settings = CacheSettings(velocity=False, stress=False)
+    write_cache(tmp_path / "cache", {1: 5, 2: 5}, settings)
+    item = playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    for frame, subframe in ((1, 0.0), (1, 0.5)):
+        bpy.context.scene.frame_set(frame, subframe=subframe)
+        assert playback.status(item) == ""
+        assert stored(item, "position")[:, 1].tolist() == [frame + subframe] * 5
+    assert "stress" not in item.data.attributes and "velocity" not in item.data.attributes
