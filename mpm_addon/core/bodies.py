@@ -57,11 +57,15 @@ class Body:
         Returns:
             The greatest wave speed [m/s] and the greatest velocity gradient [1/s].
         """
+        for row, value in enumerate(self.law.virgin_state):
+            table[STATE + row] = value
+        return self.renew(table)
+
+    def renew(self, table: NDArray[Any]) -> tuple[float, float]:
+        """Give particles the stress of this body's law at their deformation; arguments and result as of `prepare`."""
         count = table.shape[1]
         filled = np.minimum(np.arange(-(-count // LANE_COUNT) * LANE_COUNT), count - 1)
         padded = np.ascontiguousarray(table[:, filled])
-        for row, value in enumerate(self.law.virgin_state):
-            padded[STATE + row] = value
         extremes = np.zeros(3)
         advance_material(self.constants, self.dimension, padded, 0.0, np.zeros_like(padded[MASS]), extremes)
         table[:] = padded[:, :count]

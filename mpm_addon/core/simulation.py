@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from . import emission
 from .bodies import Body, bodies_of, body_numbers, compile_kernels
+from .continuation import refuse_another_state
 from .description import Scene
 from .estimate import estimate
 from .framing import Provenance, make_frame
+from .kernels.rows import STRESS
 from .obstacles import open_limits, refuse_outside
 from .outflows import Outflows
 from .particle_store import NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
@@ -69,14 +71,24 @@ class Simulation:
     Args:
         scene: what to simulate.
         snapshot: what `snapshot` returned after a frame or a state between two, to continue from there.
+        before: the scene that the snapshot is of, where it is another one.
         report: called before compiling and after every step; may raise `Cancelled` to stop.
 
     Attributes:
         seconds: spent so far on the phases "sort", "grid", "contact", "particles" and "output".
     """
 
-    def __init__(self, scene: Scene, *, snapshot: Mapping[str, NDArray[Any]] | None = None, report: Report | None = None) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        snapshot: Mapping[str, NDArray[Any]] | None = None,
+        before: Scene | None = None,
+        report: Report | None = None,
+    ) -> None:
         refuse_unsupported(scene)
+        if before is not None:
+            refuse_another_state(before, scene)
         estimate(scene)
         self.scene = scene
         self.bodies: list[Body] = bodies_of(scene)
@@ -105,7 +117,7 @@ class Simulation:
         self._stepper.compile()
         self._is_resumed = snapshot is not None
         if snapshot is not None:
-            self._load(snapshot)
+            self._load(snapshot, is_changed=before is not None)
 
     def frames(self) -> Iterator[Frame]:
         """The frames, from the first one, or from the one after the snapshot's."""
@@ -133,7 +145,7 @@ class Simulation:
         """The dynamic colliders that are ever there, in the scene's order."""
         return self._stepper.rigid.bodies
 
-    def _load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
+    def _load(self, snapshot: Mapping[str, NDArray[Any]], *, is_changed: bool) -> None:
         self._moment = Moment(*(int(part) for part in snapshot["moment"]))
         self._coming = self._moment.number
         self._substeps = int(snapshot["substeps"])
@@ -143,8 +155,26 @@ class Simulation:
         self._stepper.pins.load(snapshot)
         self._stepper.move_to(self._moment.frame)
         self._stepper.rigid.load(snapshot["rigid_bodies"])
-        self._outflows.take_up(self.store, particles_of_snapshot(snapshot), self._moment.frame)
+        particles = particles_of_snapshot(snapshot)
+        if is_changed:
+            self._stress_anew(particles)
+        self._outflows.take_up(self.store, particles, self._moment.frame)
         self._stepper.begin()
+
+    def _stress_anew(self, particles: NewParticles) -> None:
+        """Give particles the stress, and the control the wave speeds, of laws that are not those with which they came here."""
+        self.control.speeds = self.control.speeds._replace(wave=0.0)
+        for number, body in enumerate(self.bodies):
+            its = np.flatnonzero(particles.bodies == number)
+            if not len(its):
+                continue
+            table = particles.table[:, its]
+            wave_speed, gradient = body.renew(table)
+            # deformation and state stay: how dense matter is around is not known here, and some laws ask for it
+            particles.table[STRESS : STRESS + 6, its] = table[STRESS : STRESS + 6]
+            if wave_speed > self.control.speeds.wave:
+                self.control.stiffest = body.name
+            self.control.speeds = self.control.speeds.at_least(wave_speed, 0.0, gradient)
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:
         if self._report_to is not None:

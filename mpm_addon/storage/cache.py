@@ -67,7 +67,7 @@ class Cache:
     @property
     def moments(self) -> list[Moment]:
         """The frames and the states between them that are there, ascending. Raises CacheError as `frames`."""
-        return [moment for take in self.takes for moment in take.moments() if self._take_of(moment) is take]
+        return [moment for take in self.takes for moment in take.moments() if self.take_of(moment) is take]
 
     def frame(self, number: int) -> Frame:
         """One frame.
@@ -80,7 +80,7 @@ class Cache:
     def state(self, moment: Moment) -> Frame:
         """The particles at one of the `moments`. Raises CacheError as `frame`."""
         try:
-            return self._take_of(moment).read(moment, self._births_of)
+            return self.take_of(moment).read(moment, self._births_of)
         except FileNotFoundError:
             raise CacheError(f"{self.folder}: frame {moment.frame:g} was not baked; {self._extent()}.") from None
 
@@ -90,11 +90,11 @@ class Cache:
 
     def state_path(self, moment: Moment) -> Path:
         """Where a frame, or a state between two, is or would be."""
-        return self._take_of(moment).path(moment)
+        return self.take_of(moment).path(moment)
 
     def whole_moments(self) -> list[Moment]:
         """The moments whose files are complete, found by their sizes. Raises CacheError."""
-        return [moment for take in self.takes for moment in take.whole_moments() if self._take_of(moment) is take]
+        return [moment for take in self.takes for moment in take.whole_moments() if self.take_of(moment) is take]
 
     def damaged(self) -> Iterator[str]:
         """Read every byte, and say of each frame that is not as it was written what is wrong with it."""
@@ -105,7 +105,7 @@ class Cache:
             except OSError as error:
                 yield f"{path}: cannot be read ({error.strerror})."
                 continue
-            if hashlib.sha256(content).hexdigest() != self._take_of(moment).journal()[moment].get("sha256"):
+            if hashlib.sha256(content).hexdigest() != self.take_of(moment).journal()[moment].get("sha256"):
                 yield f"{path}: is damaged; delete this file and bake again to fill the gap."
         try:
             self._births_of(max((take.journal()[moment]["emitted"] for take in self.takes for moment in take.moments()), default=0))
@@ -116,7 +116,7 @@ class Cache:
         """The numbers of every frame, as `info --json` prints them: those that the journal notes. Raises CacheError."""
         for moment in self.moments:
             if moment.is_frame:
-                entry = self._take_of(moment).journal()[moment]
+                entry = self.take_of(moment).journal()[moment]
                 yield {key: value for key, value in entry.items() if key not in _INTERNAL}
 
     def size(self) -> int:
@@ -128,7 +128,7 @@ class Cache:
         kept, others = ([(take.number, take.manifest) for take in cache.takes] for cache in (self, other))
         return self.folder == other.folder and kept == others
 
-    def _take_of(self, moment: Moment) -> Take:
+    def take_of(self, moment: Moment) -> Take:
         """The take that a moment belongs to."""
         for take, following in zip(self.takes, self.takes[1:], strict=False):
             if moment.frame <= following.from_frame:

@@ -21,7 +21,7 @@ from ..core.particles import Frame, Moment
 from .arrays import ArrayFileError
 from .atomic import TEMPORARY_SUFFIX, append_durably, write_atomically
 from .births import births_name, covered, ranges, write_births
-from .cache import CACHE_FILE, CACHE_KIND, CACHE_SCHEMA, Cache, chain, current_take, refuse_foreign, take_numbers
+from .cache import CACHE_FILE, CACHE_KIND, CACHE_SCHEMA, Cache, chain, current_take, open_cache, refuse_foreign, take_numbers
 from .checkpoints import Snapshot, checkpoint_frames, checkpoint_path, read_checkpoint, surplus, write_checkpoint
 from .frame_file import emitted, write_frame
 from .installation import version
@@ -52,6 +52,7 @@ class CacheWriter:
     def __init__(self, folder: Path, scene: Scene) -> None:
         self.folder = folder
         self.is_replacing = False
+        self._is_shown = True
         self._settings = scene.cache
         self._cell = scene.solver.grid_spacing
         self._first_frame = scene.time.frame_start
@@ -66,7 +67,17 @@ class CacheWriter:
         """The reading side of what is written."""
         return Cache(self.folder, self._takes)
 
-    def prepare(self, scene: Scene, *, restart: bool) -> None:
+    @property
+    def from_frame(self) -> int | None:
+        """The frame of an earlier take after which this one goes on; None where it has none."""
+        return None if self._takes[-1].parent is None else self._takes[-1].from_frame
+
+    @property
+    def parent_scene(self) -> Path:
+        """The scene package of the take after which this one goes on."""
+        return self._takes[-2].folder / SCENE
+
+    def prepare(self, scene: Scene, *, restart: bool, from_frame: int | None = None) -> None:
         """Make the folder ready: check that it is free or holds this scene's frames, and note what is baked.
 
         Frames that a restart replaces stay, with their scene, until `begin`: a bake that fails before its first frame
@@ -75,15 +86,17 @@ class CacheWriter:
         Args:
             scene: the scene that will be baked.
             restart: whether to replace what an earlier bake left.
+            from_frame: go on after this frame of what is there, whatever scene that is of; later frames stay in the take in which
+                they are.
 
         Raises:
-            CacheError: the folder is a file, holds another scene or foreign files, or cannot be written.
+            CacheError: the folder is a file, holds another scene or foreign files, lacks the frame, or cannot be written.
         """
         if self.folder.exists() and not self.folder.is_dir():
             raise CacheError(f"{self.folder}: is a file, not a folder; give another cache folder or remove the file.")
         with self._writing():
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._takes = self._find(restart=restart)
+            self._takes = self._find(restart=restart) if from_frame is None else self._branch(from_frame)
             for path in (self.folder, *_folders(self._takes[-1].folder)):
                 _remove_temporaries(path)
             (self.folder / CANCEL).unlink(missing_ok=True)
@@ -101,7 +114,9 @@ class CacheWriter:
                 path.mkdir(parents=True, exist_ok=True)
             write_scene(scene, take.folder / SCENE)
             _write_text(take.folder / MANIFEST, sealed(take.manifest, indent=1))
-            self._show(take)
+            self._is_shown = take.parent is None or current_take(self.folder) == take.number
+            if take.parent is None:
+                self._show(take)
             if self.is_replacing:
                 kept = {shown.number for shown in self._takes}
                 for number in take_numbers(self.folder):
@@ -132,6 +147,10 @@ class CacheWriter:
             written = write_frame(folder / FRAMES / frame_name(frame.moment), frame, self._settings, self._cell)
             entry = {**_noted(frame), "seconds": seconds, "bytes": written.size, "sha256": written.sha256, "emitted": emitted(frame)}
             append_durably(folder / JOURNAL, sealed(entry).encode() + b"\n")
+            if not self._is_shown:
+                # a take that goes on after another is shown when it has a frame that the other has not
+                self._show(self._takes[-1])
+                self._is_shown = True
 
     def is_state_due(self, number: int, *, is_last: bool) -> bool:
         """Whether the exact state after frame `number` is to be kept; `is_last` where the bake ends with it."""
@@ -155,6 +174,15 @@ class CacheWriter:
             if frame < moment.frame:
                 with contextlib.suppress(OSError, ArrayFileError):
                     return frame, read_checkpoint(folder, frame, self._hash)
+        return None
+
+    def read_parent_checkpoint(self) -> tuple[int, dict[str, NDArray[Any]]] | None:
+        """The last frame up to `from_frame` of which the take before kept the exact state; None where there is none."""
+        parent = self._takes[-2]
+        states = [frame for frame in checkpoint_frames(parent.folder / CHECKPOINTS) if frame <= self._takes[-1].from_frame]
+        for frame in reversed(states):
+            with contextlib.suppress(OSError, ArrayFileError):
+                return frame, read_checkpoint(parent.folder / CHECKPOINTS, frame, parent.manifest["scene_hash"])
         return None
 
     def write_status(self, status: dict[str, Any]) -> None:
@@ -188,6 +216,24 @@ class CacheWriter:
         if current.moments():
             self._check(current.manifest)
         return [*earlier, Take(self.folder, number, {**self._manifest, **_place_of(current.manifest)})]
+
+    def _branch(self, frame: int) -> list[Take]:
+        """A take that goes on after a frame of what is there, and those before it. Raises CacheError where the frame is not there."""
+        cache = open_cache(self.folder)
+        if Moment(frame) not in cache.whole_moments():
+            frames = cache.frames
+            known = f"frames {frames[0]} to {frames[-1]} are" if frames else "none is"
+            raise CacheError(f"{self.folder}: frame {frame} is not there to go on after; {known}.")
+        parent = cache.take_of(Moment(frame))
+        first_id = parent.journal()[Moment(frame)]["emitted"]
+        place = {"parent": parent.number, "from_frame": frame, "first_id": first_id}
+        numbers = take_numbers(self.folder)
+        earlier = chain(self.folder, parent.number)
+        for number in numbers:
+            manifest = chain(self.folder, number)[-1].manifest
+            if manifest.get("scene_hash") == self._hash and _place_of(manifest) == place:
+                return [*earlier, Take(self.folder, number, {**self._manifest, **place})]
+        return [*earlier, Take(self.folder, numbers[-1] + 1, {**self._manifest, **place})]
 
     def _check(self, manifest: Mapping[str, Any]) -> None:
         """Check that frames are those that this scene would give. Raises CacheError."""

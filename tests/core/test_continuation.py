@@ -1,0 +1,89 @@
+"""Going on from the state of one scene with another: what may differ, what may not, and that nothing jumps."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.core.description import Collider, Emitter, Scene
+from mpm_addon.core.errors import SceneError
+from mpm_addon.core.geometry.shapes import Plane
+from mpm_addon.core.particles import Frame
+from mpm_addon.core.simulation import Simulation
+from tests.core.scenes import LATTICE, box, material, scene
+
+FLOOR = Collider("floor", Plane(), surface="sticky")
+
+
+def falling(frames: int = 8, **rest: Any) -> Scene:
+    block = Emitter("block", box((0.0, 0.0, 0.25), 0.4), "neo_hookean", velocity=(0.0, 0.0, -2.0), **LATTICE)
+    given = {"materials": (material("neo_hookean"),), "colliders": (FLOOR,), "dimension": 2, "frames": frames, **rest}
+    return scene(block, **given)
+
+
+def changed_law(described: Scene, **values: Any) -> Scene:
+    (name, own), *_ = described.materials.items()
+    return replace(described, materials={name: replace(own, law=replace(own.law, **values))})
+
+
+@pytest.fixture(scope="module")
+def halfway() -> dict[str, np.ndarray]:
+    """The state in the middle of the impact."""
+    simulation = Simulation(falling(2))
+    for _ in simulation.frames():
+        pass
+    return simulation.snapshot()
+
+
+def later(described: Scene, snapshot: dict[str, np.ndarray], before: Scene | None) -> list[Frame]:
+    return list(Simulation(described, snapshot=snapshot, before=before).frames())
+
+
+def test_the_same_scene_goes_on_as_if_nothing_had_been_between(halfway: dict[str, np.ndarray]) -> None:
+    plain, again = later(falling(), halfway, None)[-1], later(falling(), halfway, falling())[-1]
+    assert np.abs(plain.position - again.position).max() < 1e-5
+
+
+def test_a_hundred_times_the_stiffness_is_met_with_smaller_steps(halfway: dict[str, np.ndarray]) -> None:
+    stiff = changed_law(falling(), young_modulus=100.0 * falling().materials["neo_hookean"].law.young_modulus)
+    soft_frames, frames = later(falling(), halfway, None), later(stiff, halfway, falling())
+    assert frames[0].statistics.substeps > 5 * soft_frames[0].statistics.substeps
+    assert frames[-1].position[:, 2].min() > 0.0
+    # what was pressed together springs back harder
+    assert frames[-1].position[:, 2].mean() > soft_frames[-1].position[:, 2].mean()
+
+
+def test_emitters_colliders_and_forces_may_come(halfway: dict[str, np.ndarray]) -> None:
+    drop = Emitter("drop", box((0.0, 0.0, 1.0), 0.2), "water", frame_start=6, **LATTICE)
+    more = falling()
+    more = replace(more, emitters=(*more.emitters, drop), materials={**more.materials, "water": material("water")}, colliders=())
+    frames = later(more, halfway, falling())
+    counts = [frame.statistics.particles for frame in frames]
+    assert counts[0] < counts[-1]
+    assert frames[-1].attribute("emitter_index").max() == 1
+    assert frames[-1].position[frames[-1].attribute("emitter_index") == 0, 2].min() < 0.0, "the floor is gone"
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (falling(grid_spacing=0.04), r"^solver: grid_spacing 0\.04 differs from 0\.05, .*; keep it, or bake from the start\.$"),
+        (falling(fps=30.0), r"^time: fps 30\.0 differs from 24\.0"),
+        (falling(precision="float64"), "^solver: precision float64 differs"),
+        (falling(transfer="flip"), "^solver: transfer flip True differs from False"),
+        (changed_law(falling(), density=1234.0), '^Material "neo_hookean": density 1234.0 differs from'),
+        (falling(materials=(replace(material("corotated"), name="neo_hookean"),)), '^Material "neo_hookean": law corotated differs'),
+        (falling(colliders=(replace(FLOOR, shape=box((0.0, 0.0, 2.0), 0.3), dynamic=True),)), "^Dynamic colliders .* differs from"),
+    ],
+)
+def test_what_the_state_is_made_of_may_not_differ(halfway: dict[str, np.ndarray], other: Scene, message: str) -> None:
+    with pytest.raises(SceneError, match=message):
+        later(other, halfway, falling())
+
+
+def test_another_emitter_in_the_place_of_one_is_refused(halfway: dict[str, np.ndarray]) -> None:
+    other = falling()
+    other = replace(other, emitters=(replace(other.emitters[0], name="other"),))
+    with pytest.raises(SceneError, match=r"^Emitter 1: name other differs from block"):
+        later(other, halfway, falling())
