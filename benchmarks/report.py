@@ -9,7 +9,7 @@ from .programs import rounds_of
 from .roofline import BYTES, FLOPS
 from .rounds import LEAST_BUSY, Spread, Summary, rate, spread, summary
 
-PARTS = ("block", "roofline", "scenes", "scaling", "variants", "geometry", "start_up")
+PARTS = ("block", "roofline", "scenes", "scaling", "variants", "geometry", "caches", "start_up")
 Results = dict[str, Any]
 
 INTRODUCTION = """\
@@ -72,7 +72,7 @@ def page(results: Results) -> str:
     """The page; parts that were not measured are left out."""
     sections: dict[str, Callable[[Results], str]] = {
         "machine": machine_section, "block": block_section, "roofline": roofline_section, "scenes": scenes_section,
-        "scaling": scaling_section, "variants": variants_section, "geometry": geometry_section,
+        "scaling": scaling_section, "variants": variants_section, "geometry": geometry_section, "caches": caches_section,
         "start_up": start_up_section,
     }  # fmt: skip
     text = [INTRODUCTION.format(least=LEAST_BUSY)]
@@ -283,6 +283,34 @@ def geometry_section(results: Results) -> str:
         "vertices to the distance, normal and velocity at the nodes of all blocks near it.\n\n"
     )
     return text + table(("mesh", "threads", "triangles", "points", "wall, ms", "CPU, ms"), rows)
+
+
+def caches_section(results: Results) -> str:
+    sizes = [each["sizes"] for each in results["caches"] if "sizes" in each]
+    rows = [
+        [
+            each["scene"], each["precision"], f"{each['particles']:,}", str(each["frames"]), f"{each['frame']:.1f}", f"{each['births']:.1f}",
+            f"{each['state']:.0f}",
+        ]
+        for each in sizes
+    ]  # fmt: skip
+    text = (
+        "## Caches\n\nBytes on the disk: of a frame a particle, with all attributes; of what stands there once a particle; of an exact "
+        "state a particle.\n\n"
+    )
+    text += table(("scene", "precision", "particles", "frames", "B / particle-frame", "once, B", "a state, B"), rows, 2)
+    text += (
+        "\nPlayback in Blender without a window: milliseconds from one frame to the next, with reading, decoding, and all attributes in "
+        "the mesh; the median and the worst of several rounds.\n\n"
+    )
+    rows = [
+        [
+            f"{each['particles']:,}", f"{each['frame']:.1f}", f"{1e3 * each['wall']:.1f}", f"{1e3 * each['worst']:.1f}",
+            f"{1e3 * each['cpu']:.1f}", f"{1.0 / each['wall']:.0f}",
+        ]
+        for each in (each["playback"] for each in results["caches"] if "playback" in each)
+    ]  # fmt: skip
+    return text + table(("particles", "B / particle-frame", "wall, ms", "worst, ms", "CPU, ms", "frames / s"), rows)
 
 
 def start_up_section(results: Results) -> str:

@@ -42,6 +42,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "2D": {"dimension": 2},
     "float64": {"precision": "float64"},
 }
+# A fluid, what breaks, and what turns: scenes whose frames are weighed.
+CACHED = ("dam_break", "snowball_wall", "jelly_drop")
 START_UP_SCENES = ("two_spheres", "four_materials")
 
 
@@ -57,6 +59,7 @@ class Effort:
         frames: of each preset scene at most.
         starts: bakes that start with compiled kernels.
         threads: numbers of threads.
+        played: particles of the caches that Blender plays.
     """
 
     particles: tuple[int, ...] = (100_000, 500_000, 1_000_000)
@@ -68,6 +71,7 @@ class Effort:
     frames: int = sys.maxsize
     starts: int = 3
     threads: tuple[int, ...] = (1, 2)
+    played: tuple[int, ...] = (100_000, 1_000_000)
 
 
 QUICK = Effort(
@@ -138,6 +142,15 @@ def measure_geometry(effort: Effort) -> Results:
         yield ask("benchmarks.geometry", str(threads))
 
 
+def measure_caches(effort: Effort) -> Results:
+    """How small the frames of three scenes are, and how fast Blender plays caches."""
+    for name in CACHED:
+        for precision in ("compact", "exact"):
+            yield {"sizes": ask("benchmarks.caches", "sizes", name, precision, str(effort.frames))}
+    for particles in effort.played:
+        yield {"playback": ask("benchmarks.caches", "playback", str(particles))}
+
+
 PARTS: dict[str, Callable[[Effort], Results]] = {
     "block": measure_block,
     "roofline": measure_roofline,
@@ -145,6 +158,7 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "scaling": measure_scaling,
     "variants": measure_variants,
     "geometry": measure_geometry,
+    "caches": measure_caches,
     "start_up": measure_start_up,
 }
 

@@ -52,6 +52,12 @@ def results() -> dict[str, Any]:
         "scenes": [scene("bowl", 1e7, 1.6e7, 2e7)],
         "scaling": [{"label": "water", "threads": 2, "programs": [ours("1000", 5e7), ours("2000", 4e7), ours("4000", 4e7)]}],
         "variants": [{"label": "water", "threads": 1, "programs": [ours("standard", 4e7), ours("cubic", 2e7)]}],
+        "caches": [
+            {"sizes": {
+                "scene": "dam", "precision": "compact", "particles": 24000, "frames": 49, "frame": 17.25, "births": 12.0, "state": 150.0,
+            }},
+            {"playback": {"particles": 1_000_000, "frame": 20.5, "wall": 0.031, "worst": 0.040, "cpu": 0.055}},
+        ],
         "geometry": [
             {"threads": 2, "cells": 128, "meshes": [{"mesh": "at rest", "triangles": 100110, "points": 4037202, "wall": 0.9, "cpu": 1.7}]}
         ],
