@@ -289,8 +289,8 @@ def caches_section(results: Results) -> str:
     sizes = [each["sizes"] for each in results["caches"] if "sizes" in each]
     rows = [
         [
-            each["scene"], each["precision"], f"{each['particles']:,}", str(each["frames"]), f"{each['frame']:.1f}", f"{each['births']:.1f}",
-            f"{each['state']:.0f}",
+            each["scene"], each["precision"], f"{each['particles']:,}", str(each["frames"]), f"{each['frame']:.1f}",
+            f"{each['births']:.1f}", f"{each['state']:.0f}",
         ]
         for each in sizes
     ]  # fmt: skip
