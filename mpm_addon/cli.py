@@ -6,13 +6,13 @@ Exit status: 0 done, 1 failed with one line on stderr, 2 bad usage, 130 cancelle
 import argparse
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .arguments import frame_range, thread_count
 from .core.description import Scene
 from .core.errors import Cancelled, MpmError, SceneError
 from .core.estimate import available_memory, estimate
@@ -22,8 +22,6 @@ from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, export_frames
 from .storage.installation import presets_folder, version
 from .storage.scene_file import read_scene, read_scene_words, scene_path
-
-MOST_THREADS = 1024
 
 # What runs the kernels' threads: OpenMP that sleeps while it waits. On a busy computer spinning threads take ten times
 # as long, and numba's own work queue half as long again. Where OpenMP is missing (macOS), numba takes the next.
@@ -63,8 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     bake = commands.add_parser("bake", help="simulate a scene into a cache; resumes by default", allow_abbrev=False)
     bake.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
     bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
-    bake.add_argument("--frames", metavar="A-B", type=_frame_range, help="keep these frames only (default: all)")
-    bake.add_argument("--threads", metavar="N", type=_thread_count, help="threads (default: all cores); may exceed them")
+    bake.add_argument("--frames", metavar="A-B", type=frame_range, help="keep these frames only (default: all)")
+    bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed them")
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     bake.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
     bake.add_argument("--json", action="store_true", help="print one JSON object a line")
@@ -75,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     info.add_argument("--probe", action="store_true", help="of a scene: measure some steps and tell how long a bake takes")
     info.add_argument("--cache", metavar="DIR", type=Path, default=Path(), help="of a scene: where its cache would be (default: here)")
-    info.add_argument("--threads", metavar="N", type=_thread_count, help="threads of the probe (default: all cores)")
+    info.add_argument("--threads", metavar="N", type=thread_count, help="threads of the probe (default: all cores)")
     info.add_argument("--json", action="store_true", help="print JSON")
     info.set_defaults(run=_info)
 
@@ -83,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("cache", metavar="DIR", type=Path, help="a cache")
     export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
     export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder; or a file, for one frame")
-    export.add_argument("--frames", metavar="A-B", type=_frame_range, help="these frames only (default: all)")
+    export.add_argument("--frames", metavar="A-B", type=frame_range, help="these frames only (default: all)")
     export.set_defaults(run=_export)
 
     presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
@@ -98,20 +96,6 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(run=_doctor)
     return parser
-
-
-def _frame_range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(-?\d+)(?:-(-?\d+))?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f'"{text}" is no range of frames; use A-B, such as 1-48')
-    first = int(match[1])
-    return first, int(match[2]) if match[2] else first
-
-
-def _thread_count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_THREADS:
-        raise argparse.ArgumentTypeError(f'"{text}" is no number of threads; use 1 to {MOST_THREADS}')
-    return int(text)
 
 
 def prepare_numba(threads: int | None = None) -> None:

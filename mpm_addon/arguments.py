@@ -1,0 +1,26 @@
+"""Values that several commands of the command line take, with one clear line for what is wrong with them."""
+
+import argparse
+import re
+
+MOST_THREADS = 1024
+
+
+def frame_range(text: str) -> tuple[int, int]:
+    """The first and last frame of "A-B", or of "A" alone."""
+    match = re.fullmatch(r"(-?\d+)(?:-(-?\d+))?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f'"{text}" is no range of frames; use A-B, such as 1-48')
+    first = int(match[1])
+    return first, int(match[2]) if match[2] else first
+
+
+def thread_count(text: str) -> int:
+    """A number of threads."""
+    return _count(text, "threads")
+
+
+def _count(text: str, noun: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_THREADS:
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of {noun}; use 1 to {MOST_THREADS}')
+    return int(text)
