@@ -22,6 +22,7 @@ from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, export_frames
 from .storage.installation import presets_folder, version
 from .storage.scene_file import read_scene, read_scene_words, scene_path
+from .wedge.command import add_command as add_wedge
 
 # What runs the kernels' threads: OpenMP that sleeps while it waits. On a busy computer spinning threads take ten times
 # as long, and numba's own work queue half as long again. Where OpenMP is missing (macOS), numba takes the next.
@@ -67,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
     bake.add_argument("--json", action="store_true", help="print one JSON object a line")
     bake.set_defaults(run=_bake)
+
+    add_wedge(commands)
 
     info = commands.add_parser("info", help="describe a cache, or what a scene will cost", allow_abbrev=False)
     info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")

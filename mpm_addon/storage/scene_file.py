@@ -1,6 +1,7 @@
 """Reading scene files: TOML in the schema of docs/formats.md, with the array files beside it, into a `Scene`."""
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +58,8 @@ def read_scene(path: str | Path, variant: str | None = None) -> Scene:
         SceneError: anything wrong with it, in one line that names the object, the value, the limit and the remedy.
         PresetError: a material names a preset that does not exist.
     """
-    file = scene_path(path)
-    table, subject = _read_table(file)
-    reader = PackageReader(file.parent)
-    scene = _scene(table, file, subject, reader)
-    scenes = {}
-    for name, changes in variants_of(table, subject).items():
-        try:
-            changed = _scene(with_changes(table, changes, name), file, subject, reader)
-        except MpmError as error:
-            message = str(error)
-            raise type(error)(message if message.startswith(f'Variant "{name}"') else f'Variant "{name}": {message}') from error
-        scenes[name] = dataclasses.replace(changed, name=f"{scene.name} ({name})")
+    table, subject = read_table(scene_path(path))
+    scene, scenes = changed_scenes(path, table, variants_of(table, subject))
     if variant is None:
         return scene
     if not scenes:
@@ -76,21 +67,44 @@ def read_scene(path: str | Path, variant: str | None = None) -> Scene:
     return look_up(variant, scenes, "variant", subject)
 
 
+def changed_scenes(path: str | Path, table: Table, variants: Mapping[str, Table]) -> tuple[Scene, dict[str, Scene]]:
+    """The scene of a scene file's `table`, and under their names the scenes with the changes of `variants`.
+
+    Raises as `read_scene`; the message begins with the variant that is wrong.
+    """
+    file = scene_path(path)
+    subject, reader = _subject(file), PackageReader(file.parent)
+    scene = _scene(table, file, subject, reader)
+    scenes = {}
+    for name, changes in variants.items():
+        try:
+            changed = _scene(with_changes(table, changes, name), file, subject, reader)
+        except MpmError as error:
+            message = str(error)
+            raise type(error)(message if message.startswith(f'Variant "{name}"') else f'Variant "{name}": {message}') from error
+        scenes[name] = dataclasses.replace(changed, name=f"{scene.name} ({name})")
+    return scene, scenes
+
+
 def read_scene_words(path: str | Path) -> SceneWords:
     """What a scene file says to people. Raises SceneError where it is malformed."""
-    table, subject = _read_table(scene_path(path))
+    table, subject = read_table(scene_path(path))
     variants = variants_of(table, subject)
     words = {key: _text(table, key, subject) for key in _WORDS}
     return SceneWords(**words, variants={name: _text(variants[name], "description", f'Variant "{name}"') for name in variants})
 
 
-def _read_table(file: Path) -> tuple[dict[str, Any], str]:
-    """The tables of a scene file, and what messages call it."""
+def read_table(file: Path) -> tuple[dict[str, Any], str]:
+    """The tables of a scene file, and what messages call it. Raises SceneError where it is no scene file."""
     table = read_toml(file, SceneError)
-    subject = f"Scene {file.name}"
+    subject = _subject(file)
     check_keys(table, _SECTIONS, subject)
     check_schema(table, subject, newest=SCENE_SCHEMA)
     return table, subject
+
+
+def _subject(file: Path) -> str:
+    return f"Scene {file.name}"
 
 
 def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Scene:

@@ -18,13 +18,19 @@ from .scene_file import SCENE_FILE, SCENE_SCHEMA
 from .toml_tables import table_of
 
 
-def write_scene(scene: Scene, folder: str | Path) -> Path:
+def write_scene(scene: Scene, folder: str | Path, name: str = SCENE_FILE) -> Path:
     """Write a scene package: scene.toml and its array files. `read_scene` gives an equal scene back.
 
-    Array files are named by their content, so that a package which is overwritten stays whole at every moment.
+    Array files are named by their content, so that a package which is overwritten stays whole at every moment, and
+    scenes that are alike share them in one folder.
+
+    Args:
+        scene: the scene.
+        folder: where it is written; made where it is missing.
+        name: the file's name, where several scenes share the folder.
 
     Returns:
-        The path of scene.toml.
+        The path of the scene file.
 
     Raises:
         SceneError: the folder cannot be written.
@@ -33,18 +39,18 @@ def write_scene(scene: Scene, folder: str | Path) -> Path:
     folder = Path(folder)
 
     def store(owner: str, arrays: Arrays) -> str:
-        name = f"{_slug(owner)}_{digest(arrays)[:12]}.npz"
-        if not (folder / name).exists():
-            write_arrays(folder / name, arrays)
-        return name
+        file = f"{_slug(owner)}_{digest(arrays)[:12]}.npz"
+        if not (folder / file).exists():
+            write_arrays(folder / file, arrays)
+        return file
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         text = toml.dumps(scene_table(scene, PackageWriter(store)))
-        write_atomically(folder / SCENE_FILE, lambda file: file.write(text.encode()))
+        write_atomically(folder / name, lambda file: file.write(text.encode()))
     except OSError as error:
         raise SceneError(f"{folder}: the scene cannot be written ({error.strerror}); choose another folder.") from error
-    return folder / SCENE_FILE
+    return folder / name
 
 
 def scene_hash(scene: Scene) -> str:

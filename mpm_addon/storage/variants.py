@@ -19,7 +19,8 @@ _WHOLE = {
     "outflows": ("shape",),
 }
 
-_KEYS = ("description", "leave_out", "time", "solver", "domain", *_WHOLE)
+_PLACES = ("time", "solver", "domain", *_WHOLE)
+_KEYS = ("description", "leave_out", *_PLACES)
 
 # A table that names its sort anew has other keys than the scene's, so it replaces it.
 _SORTS = ("kind", "law", "preset")
@@ -42,6 +43,34 @@ def variants_of(table: Table, subject: str) -> dict[str, Table]:
     for name, changes in variants.items():
         check_keys(changes, _KEYS, f'Variant "{name}"')
     return dict(variants)
+
+
+def check_place(path: tuple[str, ...], table: Table, subject: str) -> None:
+    """Check that a dotted path leads into a section, and where it has entries into one of these, of a scene file.
+
+    Args:
+        path: its parts, such as ("materials", "snow", "young_modulus").
+        table: the scene file.
+        subject: what messages call the path.
+
+    Raises:
+        SceneError: naming the nearest section or entry.
+    """
+    section = path[0]
+    check_keys({section: None}, _PLACES, subject)
+    depth = 3 if section in _WHOLE else 2
+    if len(path) < depth:
+        place = "NAME.KEY" if section in _WHOLE else "KEY"
+        raise SceneError(f"{subject}: names no value; give {section}.{place}.")
+    if section not in _WHOLE:
+        return
+    entries = table.get(section, {})
+    names = list(_by_name(entries, section, subject) if section in _LISTS and isinstance(entries, list) else entries)
+    if path[1] not in names:
+        raise SceneError(
+            f'{subject}: "{path[1]}" is not in {section}{suggestion(path[1], names)}; use one of {", ".join(names) or "none"}, '
+            "in quotes where a name has dots or spaces."
+        )
 
 
 def with_changes(table: Table, changes: Table, variant: str) -> dict[str, Any]:

@@ -1,0 +1,148 @@
+"""Where the bakes of a wedge run: in processes of this computer, or on the workers of a Dask cluster that is there already.
+
+Dask is imported only when a scheduler is given; see docs/farm.md for what its workers need.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib.util
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..core.errors import MpmError
+from ..storage.installation import require, version
+from .index import INDEX
+from .process import Order, Outcome, run
+
+_CONNECT_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Something that bakes.
+
+    Attributes:
+        jobs: how many bakes at a time.
+        submit: begins to bake an order.
+    """
+
+    jobs: int
+    submit: Callable[[Order], "Future[Outcome]"]
+
+
+def core_count() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def local_cluster(jobs: int, threads: int) -> Iterator[Cluster]:
+    """Bake in processes of this computer.
+
+    Args:
+        jobs: how many at a time.
+        threads: of all together; those that cannot be shared evenly go to the first bakes.
+    """
+    shares = [max(1, threads // jobs + (slot < threads % jobs)) for slot in reversed(range(jobs))]
+
+    def bake(order: Order) -> Outcome:
+        share = shares.pop()
+        try:
+            return run(dataclasses.replace(order, threads=share))
+        finally:
+            shares.append(share)
+
+    with ThreadPoolExecutor(jobs) as executor:
+        yield Cluster(jobs, lambda order: executor.submit(bake, order))
+
+
+@contextlib.contextmanager
+def dask_cluster(address: str, output: Path, jobs: int | None, threads: int | None) -> Iterator[Cluster]:
+    """Bake on the workers of a Dask cluster.
+
+    Args:
+        address: of its scheduler, such as tcp://farm:8786.
+        output: the folder of the wedge, with its index; every worker must see it under this path.
+        jobs: at most so many at a time; by default as many as the workers have threads.
+        threads: of each bake; by default the cores of a computer over the bakes that its workers may run at a time.
+
+    Raises:
+        MpmError: Dask is missing, no scheduler answers, there is no worker, or one lacks something.
+    """
+    distributed = require("distributed", "distributed", f"baking with --scheduler {address}")
+    _check_address(address)
+    try:
+        client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise MpmError(f"--scheduler {address}: no scheduler answers there ({_first_line(error)}); check the address.") from error
+    with client:
+        slots = _slots_beside(client.nthreads())
+        if not slots:
+            raise MpmError(f"--scheduler {address}: the cluster has no worker; start some with: dask worker {address}")
+        _check_workers(client, output)
+        executor: Executor = client.get_executor(pure=False)
+        width = sum(client.nthreads().values())
+        yield Cluster(min(jobs or width, width), lambda order: executor.submit(run_on_worker, order, threads, slots))
+
+
+def _check_address(address: str) -> None:
+    try:
+        parts = urlsplit(address if "://" in address else f"tcp://{address}")
+        is_address = bool(parts.hostname and parts.port)
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise MpmError(f"--scheduler {address}: is no address; use one such as tcp://farm:8786.")
+
+
+def run_on_worker(order: Order, threads: int | None, slots: dict[str, int]) -> Outcome:
+    """On a worker of a cluster: bake with a fair share of its computer's cores."""
+    distributed = require("distributed", "distributed", "a worker")
+    share = core_count() // slots.get(distributed.get_worker().address, 1)
+    return run(dataclasses.replace(order, threads=threads or max(1, share)))
+
+
+def what_is_wrong(output: str, digest: str, wanted_version: str) -> str:
+    """On a worker of a cluster: why it cannot bake into the folder; empty where it can."""
+    if version() != wanted_version:
+        return f"has version {version()} of mpm_addon, not {wanted_version}; install the same on all computers."
+    if importlib.util.find_spec("numba") is None:
+        return "lacks the package numba; pip install mpm-addon in the environment of the worker."
+    try:
+        found = hashlib.sha256((Path(output) / INDEX).read_bytes()).hexdigest()
+    except OSError:
+        found = ""
+    if found != digest or not os.access(output, os.W_OK):
+        return f"does not see {output}, or cannot write there; use an --output on a disk that all computers share, under one path."
+    return ""
+
+
+def _check_workers(client: Any, output: Path) -> None:
+    digest = hashlib.sha256((output / INDEX).read_bytes()).hexdigest()
+    answers = client.run(what_is_wrong, str(output), digest, version(), on_error="return")
+    for worker, answer in answers.items():
+        if isinstance(answer, ImportError):
+            answer = f"cannot import mpm_addon ({_first_line(answer)}); install it in the environment of the worker."
+        elif isinstance(answer, BaseException):
+            answer = f"fails ({_first_line(answer)})."
+        if answer:
+            raise MpmError(f"worker {worker}: {answer}")
+
+
+def _slots_beside(threads: dict[str, int]) -> dict[str, int]:
+    """Address of a worker -> how many bakes may run at a time on its computer, on all the workers there."""
+    hosts: dict[str | None, int] = {}
+    for address, count in threads.items():
+        host = urlsplit(address).hostname
+        hosts[host] = hosts.get(host, 0) + count
+    return {address: hosts[urlsplit(address).hostname] for address in threads}
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
