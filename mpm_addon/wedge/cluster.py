@@ -127,10 +127,8 @@ def _check_workers(client: Any, output: Path) -> None:
     digest = hashlib.sha256((output / INDEX).read_bytes()).hexdigest()
     answers = client.run(what_is_wrong, str(output), digest, version(), on_error="return")
     for worker, answer in answers.items():
-        if isinstance(answer, ImportError):
-            answer = f"cannot import mpm_addon ({_first_line(answer)}); install it in the environment of the worker."
-        elif isinstance(answer, BaseException):
-            answer = f"fails ({_first_line(answer)})."
+        if isinstance(answer, BaseException):
+            answer = f"cannot run mpm_addon ({_first_line(answer)}); install the same version in the environment of the worker."
         if answer:
             raise MpmError(f"worker {worker}: {answer}")
 

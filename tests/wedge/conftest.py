@@ -1,0 +1,45 @@
+"""A small scene, and wedges of it baked with the stand-in simulation: processes of their own, in milliseconds each."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.storage.stand_in import write_small_scene
+from tests.wedge.stand_in_wedge import SCRIPT
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    return write_small_scene(tmp_path / "scene")
+
+
+def environment(pause: float = 0.0) -> dict[str, str]:
+    search_path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": search_path, "STAND_IN_PAUSE": str(pause)}
+
+
+def start(*arguments: object, pause: float = 0.0) -> "subprocess.Popen[str]":
+    command = [sys.executable, str(SCRIPT), "wedge", *map(str, arguments), "--json"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(pause))
+
+
+def bake(*arguments: object) -> "tuple[int, list[dict[str, Any]], str]":
+    """Exit status, events and complaints of a wedge."""
+    with start(*arguments) as process:
+        out, complaints = process.communicate(timeout=120)
+    return process.returncode, [json.loads(line) for line in out.splitlines()], complaints
+
+
+def index(output: Path) -> dict[str, Any]:
+    return json.loads((output / "wedge.json").read_text())
+
+
+def states(output: Path) -> dict[str, str]:
+    return {variant["name"]: variant["state"] for variant in index(output)["variants"]}
