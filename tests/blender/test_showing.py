@@ -1,0 +1,54 @@
+"""Caches that were baked elsewhere are shown: by the object that is there, or by a new one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender import playback, showing
+
+from .scenes import error_of, write_cache
+
+
+@pytest.fixture(autouse=True)
+def plain_nodes(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if host == "fake":
+        # the fake has no node trees
+        monkeypatch.setattr(showing.nodes, "dress", lambda _item, _looks: None)
+
+
+def test_a_file_that_was_never_baked_shows_the_frames(bpy: Any, host: str, tmp_path: Path) -> None:
+    folder = write_cache(tmp_path / "cache", {1: 3, 2: 5})
+    bpy.context.scene.frame_set(2)
+    assert bpy.ops.mpm.show(cache=str(folder)) == {"FINISHED"}
+    (item,) = playback.result_objects(bpy.context.scene)
+    assert len(item.data.vertices) == 5
+    if host == "bpy":
+        assert len(item.modifiers) == 1
+        assert item.data.materials
+
+
+def test_the_object_of_a_file_that_was_moved_finds_its_frames_again(bpy: Any, tmp_path: Path) -> None:
+    lost = playback.result_object(bpy.context.scene, str(tmp_path / "gone"))
+    other = playback.result_object(bpy.context.scene, str(tmp_path / "gone too"))
+    other.mpm.emitter_name = "Ball"
+    folder = write_cache(tmp_path / "cache", {1: 3})
+    bpy.context.scene.frame_set(1)
+    assert showing.show_cache(bpy.context.scene, str(folder)) == lost
+    assert len(lost.data.vertices) == 3
+    assert showing.show_cache(bpy.context.scene, str(folder)) == lost
+    assert len(playback.result_objects(bpy.context.scene)) == 2
+
+
+def test_an_object_with_frames_of_its_own_keeps_them(bpy: Any, tmp_path: Path) -> None:
+    first, second = (write_cache(tmp_path / name, {1: 3}) for name in ("first", "second"))
+    item = showing.show_cache(bpy.context.scene, str(first))
+    assert showing.show_cache(bpy.context.scene, str(second)) != item
+    assert item.mpm.cache == str(first)
+
+
+def test_a_folder_without_frames_is_refused(bpy: Any, tmp_path: Path) -> None:
+    assert "holds no cache" in error_of(lambda: bpy.ops.mpm.show(cache=str(tmp_path)))
+    assert not playback.result_objects(bpy.context.scene)
