@@ -113,7 +113,7 @@ def what_is_wrong(output: str, digest: str, wanted_version: str) -> str:
     if version() != wanted_version:
         return f"has version {version()} of mpm_addon, not {wanted_version}; install the same on all computers."
     if importlib.util.find_spec("numba") is None:
-        return "lacks the package numba; pip install mpm-addon in the environment of the worker."
+        return "lacks the package numba; install mpm_addon with its packages in the environment of the worker."
     try:
         found = hashlib.sha256((Path(output) / INDEX).read_bytes()).hexdigest()
     except OSError:

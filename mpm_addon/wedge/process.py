@@ -57,12 +57,17 @@ def run(order: Order) -> Outcome:
         return Outcome("cancelled")
     search_path = os.pathsep.join([str(PACKAGE.parent), *(entry for entry in sys.path if entry)])
     environment = {**os.environ, "PYTHONPATH": search_path, "PYTHONIOENCODING": "utf-8"}
-    # A group of its own: Ctrl-C in a terminal is for the wedge, which then stops its bakes one way.
-    apart = {"start_new_session": True} if os.name == "posix" else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     with tempfile.TemporaryFile() as complaints:
         try:
             process = subprocess.Popen(
-                order.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints, env=environment, **apart
+                order.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                env=environment,
+                # A group of its own: Ctrl-C in a terminal is for the wedge, which then stops its bakes one way.
+                start_new_session=os.name == "posix",
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         except OSError as error:
             return Outcome("failed", f"{sys.executable} cannot be started ({error.strerror}).")

@@ -266,7 +266,7 @@ def test_doctor_describes_the_machine() -> None:
     assert run("doctor").returncode == 0
 
 
-@pytest.mark.parametrize("name", [[], ["bake"], ["info"], ["export"], ["presets"], ["doctor"]])
+@pytest.mark.parametrize("name", [[], ["bake"], ["wedge"], ["info"], ["export"], ["presets"], ["doctor"]])
 def test_every_command_has_help(name: list[str]) -> None:
     done = run(*name, "--help")
     assert done.returncode == 0
@@ -283,3 +283,15 @@ def test_nothing_of_blender_is_needed(scene: Path, tmp_path: Path, whole: Path) 
     )
     assert done.returncode == 0, done.stderr
     assert frame_bytes(tmp_path / "cache") == frame_bytes(whole)
+
+
+def test_a_wedge_bakes_what_bakes_of_its_variants_would(scene: Path, tmp_path: Path) -> None:
+    output = tmp_path / "wedge"
+    done = run("wedge", scene, "--vary", "materials.water.density=900,1100", "--output", output, "--frames", "1-2", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [event["event"] for event in events(done.stdout) if event["event"] != "progress"] == ["start", *["variant"] * 4, "sheet", "done"]
+    assert run("bake", output / "scenes" / "density_1100.toml", "--cache", tmp_path / "cache", "--frames", "1-2").returncode == 0
+    frame, same = (open_cache(cache).frame(2) for cache in (output / "caches" / "density_1100", tmp_path / "cache"))
+    np.testing.assert_array_equal(frame.position, same.position)
+    other = open_cache(output / "caches" / "density_900").frame(2)
+    assert other.statistics.mass < frame.statistics.mass
