@@ -7,6 +7,7 @@ from bpy.props import StringProperty
 
 from ..core.errors import CacheError, MpmError
 from ..storage import open_cache, read_scene
+from ..storage.take import SCENE
 from . import nodes, paths, playback, session
 from .blender_types import BlenderObject, BlenderScene, Context
 from .properties import PATH_OPTIONS
@@ -27,7 +28,7 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
     """
     chosen = paths.cache_path(scene, object_name=object_name, cache=cache)
     folder = paths.absolute(chosen)
-    open_cache(folder)
+    baked = open_cache(folder)
     shown = playback.result_objects(scene)
     if all(paths.absolute(item.mpm.cache) != folder for item in shown):
         for item in shown:
@@ -38,7 +39,7 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
     item = playback.result_object(scene, chosen)
     if len(playback.result_objects(scene)) > count:
         item.mpm.emitter_name = object_name
-        nodes.dress(item, session.looks_of(read_scene(paths.package_folder(folder))))
+        nodes.dress(item, session.looks_of(read_scene(baked.takes[-1].folder / SCENE)))
     playback.show(scene)
     return item
 

@@ -285,6 +285,7 @@ def test_nothing_of_blender_is_needed(scene: Path, tmp_path: Path, whole: Path) 
     assert frame_bytes(tmp_path / "cache") == frame_bytes(whole)
 
 
+@pytest.mark.slow
 def test_a_wedge_bakes_what_bakes_of_its_variants_would(scene: Path, tmp_path: Path) -> None:
     output = tmp_path / "wedge"
     done = run("wedge", scene, "--vary", "materials.water.density=900,1100", "--output", output, "--frames", "1-2", "--json")

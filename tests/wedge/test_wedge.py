@@ -115,6 +115,7 @@ def ends(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_it_leaves_no_process_and_goes_on_later(tmp_path: Path, number: signal.Signals) -> None:
