@@ -19,7 +19,7 @@ from .core.estimate import available_memory, estimate
 from .core.support import refuse_unsupported
 from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
-from .storage.exporters import EXPORTERS, export_frames
+from .storage.exporters import EXPORTERS, SPLITS, export_frames
 from .storage.installation import presets_folder, version
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .wedge.command import add_command as add_wedge
@@ -85,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
     export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder; or a file, for one frame")
     export.add_argument("--frames", metavar="A-B", type=frame_range, help="these frames only (default: all)")
+    export.add_argument("--split", choices=sorted(SPLITS), help="one file for each material or emitter, named by it")
     export.set_defaults(run=_export)
 
     presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
@@ -273,8 +274,9 @@ def _export(options: argparse.Namespace) -> None:
     cache = open_cache(options.cache)
     first, last = options.frames or (0, -1)
     numbers = range(first, last + 1) if options.frames else cache.frames
-    count = sum(1 for _ in export_frames(cache, numbers, options.format, options.output))
-    print(f"{count} frames written to {options.output}")
+    for _path in export_frames(cache, numbers, options.format, options.output, split=options.split):
+        pass
+    print(f"{len(numbers)} frames written to {options.output}")
 
 
 def _list_presets(_options: argparse.Namespace) -> None:

@@ -211,11 +211,23 @@ def test_progress_for_people_ends_at_all_frames(scene: Path, tmp_path: Path) -> 
     assert lines[-1].startswith("done: 5 frames")
 
 
-@pytest.mark.parametrize("format_name", ["ply", "obj", "npz", "vtk"])
+@pytest.mark.parametrize("format_name", ["ply", "obj", "npz", "vtk", "vtu"])
 def test_export_writes_every_frame(whole: Path, tmp_path: Path, format_name: str) -> None:
     done = run("export", whole, "--format", format_name, "--output", tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"frame_00000{n}.{format_name}" for n in range(1, 6)]
+    series = ["frames.pvd"] if format_name == "vtu" else []
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == [*(f"frame_00000{n}.{format_name}" for n in range(1, 6)), *series]
+    assert done.stdout == f"5 frames written to {tmp_path / 'out'}\n"
+
+
+def test_export_splits_by_emitter(whole: Path, tmp_path: Path) -> None:
+    done = run("export", whole, "--format", "npz", "--output", tmp_path / "out", "--split", "emitter", "--frames", "2-3")
+    assert (done.returncode, done.stderr) == (0, "")
+    names = open_cache(whole).manifest["emitters"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        f"frame_00000{n}_{name}.npz" for n in (2, 3) for name in names
+    )
 
 
 def test_export_of_a_range_and_of_a_frame_that_is_missing(whole: Path, tmp_path: Path) -> None:

@@ -1,16 +1,19 @@
 """Exports, read back by other people's code or by hand from the format's description."""
 
+import zlib
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import trimesh
 
 from mpm_addon.core.errors import CacheError
-from mpm_addon.core.particles import ATTRIBUTES
+from mpm_addon.core.particles import ATTRIBUTES, Frame, FrameStatistics
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache import Cache
-from mpm_addon.storage.exporters import EXPORTERS, export_frames
+from mpm_addon.storage.exporters import EXPORTERS, export_frames, vtu
 from tests.storage.stand_in import PARTICLES, bake_here, write_small_scene
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
@@ -30,7 +33,8 @@ def export_one(cache: Cache, format_name: str, output: Path) -> Path:
 @pytest.mark.parametrize("format_name", sorted(EXPORTERS))
 def test_a_folder_takes_one_file_a_frame(cache: Cache, tmp_path: Path, format_name: str) -> None:
     paths = list(export_frames(cache, cache.frames, format_name, tmp_path / "out"))
-    assert [path.name for path in paths] == [f"frame_00000{n}.{format_name}" for n in (1, 2, 3)]
+    series = ["frames.pvd"] if format_name == "vtu" else []
+    assert [path.name for path in paths] == [*(f"frame_00000{n}.{format_name}" for n in (1, 2, 3)), *series]
     assert sorted((tmp_path / "out").iterdir()) == paths
 
 
@@ -111,3 +115,100 @@ def test_vtk_has_points_cells_and_every_attribute(cache: Cache, tmp_path: Path) 
         values = block(dtype, PARTICLES * kind.components)
         np.testing.assert_array_equal(values, frame.attribute(name).ravel())
     assert position == len(data)
+
+
+def read_vtu(path: Path) -> tuple[dict[str, np.ndarray], ElementTree.Element]:
+    """The arrays of a .vtu file and its XML, read as the format's description says."""
+    head, _, rest = path.read_bytes().partition(b'<AppendedData encoding="raw">\n_')
+    data, _, tail = rest.rpartition(b"\n</AppendedData>")
+    root = ElementTree.fromstring(head + b"<AppendedData>" + b"</AppendedData>" + tail)
+    assert root.attrib | {"version": "1.0", "byte_order": "LittleEndian", "header_type": "UInt64"} == root.attrib
+    arrays, end = {}, 0
+    for element in root.iter("DataArray"):
+        if element.get("format") != "appended":
+            continue
+        start = int(element.get("offset"))
+        assert start == end
+        count, size, last = np.frombuffer(data, "<u8", 3, start)
+        sizes = np.frombuffer(data, "<u8", int(count), start + 24)
+        start += 24 + 8 * int(count)
+        blocks = []
+        for block in sizes.tolist():
+            blocks.append(zlib.decompress(data[start : start + block]))
+            start += block
+        end = start
+        assert [len(block) for block in blocks] == [int(size)] * (int(count) - bool(last)) + [int(last)] * bool(last)
+        dtype = {"Float32": "<f4", "Int32": "<i4", "Int64": "<i8", "UInt8": "u1"}[element.get("type")]
+        components = int(element.get("NumberOfComponents"))
+        values = np.frombuffer(b"".join(blocks), dtype)
+        arrays[element.get("Name")] = values.reshape(-1, components) if components > 1 else values
+    assert end == len(data)
+    return arrays, root
+
+
+def test_vtu_has_points_cells_time_and_every_attribute(cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vtu, "_BLOCK", 512)  # several blocks in an array, the last one smaller
+    frame = cache.frame(2)
+    arrays, root = read_vtu(export_one(cache, "vtu", tmp_path / "snow.vtu"))
+    np.testing.assert_array_equal(arrays.pop("Points"), frame.position)
+    assert arrays.pop("connectivity").tolist() == list(range(PARTICLES))
+    assert arrays.pop("offsets").tolist() == list(range(1, PARTICLES + 1))
+    assert set(arrays.pop("types").tolist()) == {1}
+    assert set(arrays) == set(ATTRIBUTES) - {"position"}
+    for name, values in arrays.items():
+        np.testing.assert_array_equal(values, frame.attribute(name))
+        assert values.dtype == frame.attribute(name).dtype
+    piece = root.find(".//Piece")
+    assert piece is not None and piece.attrib == {"NumberOfPoints": str(PARTICLES), "NumberOfCells": str(PARTICLES)}
+    assert float(root.find(".//FieldData/DataArray").text) == frame.time
+
+
+def test_a_series_lists_every_vtu_at_its_time(cache: Cache, tmp_path: Path) -> None:
+    *files, series = export_frames(cache, [1, 3], "vtu", tmp_path)
+    entries = [element.attrib for element in ElementTree.parse(series).getroot().iter("DataSet")]
+    assert [entry["file"] for entry in entries] == [path.name for path in files] == ["frame_000001.vtu", "frame_000003.vtu"]
+    assert [float(entry["timestep"]) for entry in entries] == [cache.frame(1).time, cache.frame(3).time]
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Cache:
+    """One frame with particles of the materials 0, 2 and 0, of three, and of two emitters."""
+    arrays: dict[str, Any] = {
+        "position": np.arange(9.0, dtype=np.float32).reshape(3, 3),
+        "id": np.arange(3, dtype=np.int32),
+        "material_index": np.array([0, 2, 0], np.int32),
+        "emitter_index": np.array([1, 1, 0], np.int32),
+    }
+    manifest = {"materials": ["snow", "mud", "wet snow (custom)"], "emitters": ["a/b", "a:b"]}
+
+    class OneFrame(Cache):
+        def frame(self, number: int) -> Frame:
+            return Frame(number, 0.5, arrays, FrameStatistics(3, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0))
+
+    return OneFrame(tmp_path / "mixed", manifest)
+
+
+@pytest.mark.parametrize("format_name", sorted(EXPORTERS))
+def test_a_split_writes_one_file_for_each_material(mixed: Cache, tmp_path: Path, format_name: str) -> None:
+    paths = list(export_frames(mixed, [7], format_name, tmp_path / "out", split="material"))
+    names = ["frame_000007_snow", "frame_000007_mud", "frame_000007_wet_snow__custom_"]
+    assert [path.stem for path in paths][:3] == names and all(path.stat().st_size for path in paths)
+    if format_name == "npz":
+        assert [np.load(path)["id"].tolist() for path in paths] == [[0, 2], [], [1]]
+    if format_name == "vtu":
+        assert [read_vtu(path)[0]["id"].tolist() for path in paths[:3]] == [[0, 2], [], [1]]
+        entries = [element.attrib for element in ElementTree.parse(paths[3]).getroot().iter("DataSet")]
+        assert [(entry["part"], entry["name"]) for entry in entries] == [("0", "snow"), ("1", "mud"), ("2", "wet_snow__custom_")]
+
+
+def test_emitters_whose_names_are_alike_in_a_file_name_get_numbers(mixed: Cache, tmp_path: Path) -> None:
+    paths = list(export_frames(mixed, [7], "npz", tmp_path, split="emitter"))
+    assert [path.name for path in paths] == ["frame_000007_a_b.npz", "frame_000007_a_b_2.npz"]
+    assert [np.load(path)["id"].tolist() for path in paths] == [[2], [0, 1]]
+
+
+def test_a_split_that_cannot_be_made_is_refused(mixed: Cache, tmp_path: Path) -> None:
+    with pytest.raises(CacheError, match=r"one file cannot hold a frame that is split by emitter; give a folder"):
+        list(export_frames(mixed, [7], "ply", tmp_path / "a.ply", split="emitter"))
+    with pytest.raises(CacheError, match=r"particles of emitter 1, but 1 are known"):
+        list(export_frames(type(mixed)(mixed.folder, {"emitters": ["a"]}), [7], "ply", tmp_path, split="emitter"))

@@ -4,25 +4,33 @@ An exporter writes one frame into an open binary file.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
+
+import numpy as np
 
 from ...core.errors import CacheError
 from ...core.particles import Frame
 from ..atomic import write_atomically
 from ..cache import Cache
-from . import npz, obj, ply, vtk
+from . import npz, obj, ply, vtk, vtu
+from .names import plain_names
 
 EXPORTERS: dict[str, Callable[[Frame, IO[bytes]], None]] = {
     "ply": ply.write,
     "obj": obj.write,
     "npz": npz.write,
     "vtk": vtk.write,
+    "vtu": vtu.write,
 }
+# What frames can be split by: word -> the attribute with its number, and the manifest's list of names.
+SPLITS = {"material": ("material_index", "materials"), "emitter": ("emitter_index", "emitters")}
+SERIES = "frames.pvd"
 
 
-def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output: Path) -> Iterator[Path]:
-    """Export frames, yielding each file when it is written.
+def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output: Path, *, split: str | None = None) -> Iterator[Path]:
+    """Export frames, yielding each file when it is written. With vtu into a folder, the last one lists the others with their times.
 
     Args:
         cache: where the frames come from.
@@ -30,6 +38,7 @@ def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output
         format_name: a key of `EXPORTERS`.
         output: a folder, made where it is missing, for frame_000001.ply and so on; or, for one frame, a file whose name
             ends in the format's suffix.
+        split: a key of `SPLITS`: one file for each of them, frame_000001_NAME.ply, also where it has no particle.
 
     Raises:
         CacheError: a frame is missing or damaged, or `output` cannot be written.
@@ -39,12 +48,42 @@ def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output
     is_file = output.suffix.lower() == suffix and not output.is_dir()
     if is_file and len(numbers) != 1:
         raise CacheError(f"{output}: one file cannot hold {len(numbers)} frames; give a folder, or one frame (--frames N).")
+    if is_file and split is not None:
+        raise CacheError(f"{output}: one file cannot hold a frame that is split by {split}; give a folder.")
+    series = []
     for number in numbers:
         frame = cache.frame(number)
-        path = output if is_file else output / f"frame_{number:06d}{suffix}"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, lambda file, frame=frame: EXPORTERS[format_name](frame, file), is_durable=False)
-        except OSError as error:
-            raise CacheError(f"{path}: cannot be written ({error.strerror}); give another output.") from error
-        yield path
+        for index, (name, part) in enumerate(_parts(cache, frame, split).items()):
+            path = output if is_file else output / f"frame_{number:06d}{'_' if name else ''}{name}{suffix}"
+            _write(path, lambda file, part=part: EXPORTERS[format_name](part, file))
+            series.append((frame.time, index, name, Path(path.name)))
+            yield path
+    if format_name == "vtu" and not is_file:
+        _write(output / SERIES, lambda file: vtu.write_series(series, file))
+        yield output / SERIES
+
+
+def _write(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, write, is_durable=False)
+    except OSError as error:
+        raise CacheError(f"{path}: cannot be written ({error.strerror}); give another output.") from error
+
+
+def _parts(cache: Cache, frame: Frame, split: str | None) -> dict[str, Frame]:
+    """The frame under an empty name, or a frame for each material or emitter under its name, as far as a file's name can have it."""
+    if split is None:
+        return {"": frame}
+    attribute, group = SPLITS[split]
+    if attribute not in frame.arrays:
+        raise CacheError(f"{cache.folder}: frame {frame.number} has no {attribute}; bake with it, or do not split by {split}.")
+    index, names = frame.arrays[attribute], cache.manifest.get(group, [])
+    if len(index) and not 0 <= int(index.min()) <= int(index.max()) < len(names):
+        raise CacheError(f"{cache.folder}: frame {frame.number} has particles of {split} {index.max()}, but {len(names)} are known.")
+    plain = plain_names(names)
+    members = [np.flatnonzero(index == number) for number in range(len(names))]
+    return {
+        plain[name]: replace(frame, arrays={key: values[chosen] for key, values in frame.arrays.items()})
+        for name, chosen in zip(names, members, strict=True)
+    }
