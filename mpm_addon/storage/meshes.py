@@ -3,7 +3,8 @@
 A reader of another format: a function here and its line in `MESH_READERS`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,19 +52,29 @@ def _read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _read_ply(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    ply = require("plyfile", "plyfile", f'reading "{path.name}"')
-    try:
-        data = ply.PlyData.read(str(path))
-        vertex = data["vertex"]
-        vertices = np.stack([np.asarray(vertex[axis], dtype=np.float64) for axis in "xyz"], axis=1)
+    with ply_data(path) as data:
+        vertices = ply_columns(data, ("x", "y", "z"))
         if "face" not in data:
             return vertices, np.zeros((0, 3), dtype=np.int64)
         names = [prop.name for prop in data["face"].properties]
         name = next(name for name in ("vertex_indices", "vertex_index") if name in names)
         polygons = list(data["face"][name])
-    except (ply.PlyParseError, ValueError, KeyError, StopIteration, EOFError, OverflowError, UnicodeDecodeError) as error:
-        raise ArrayFileError(f"is damaged or no PLY mesh ({error or type(error).__name__})") from error
     return vertices, _fans(polygons)
+
+
+@contextmanager
+def ply_data(path: Path) -> Iterator[Any]:
+    """The elements of a PLY file. What fails inside the block because of the file raises ArrayFileError."""
+    ply = require("plyfile", "plyfile", f'reading "{path.name}"')
+    try:
+        yield ply.PlyData.read(str(path))
+    except (ply.PlyParseError, ValueError, TypeError, KeyError, StopIteration, EOFError, OverflowError) as error:
+        raise ArrayFileError(f"is damaged or no fitting PLY file ({error or type(error).__name__})") from error
+
+
+def ply_columns(data: Any, names: Sequence[str]) -> NDArray[np.float64]:
+    """Scalar properties of the vertices, side by side (n, components). Raises KeyError where one is missing."""
+    return np.stack([np.asarray(data["vertex"][name], dtype=np.float64) for name in names], axis=1)
 
 
 def _read_obj(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -15,6 +15,7 @@ from ..core.geometry.shapes import SHAPES
 from ..core.painting import Painting
 from .arrays import ArrayFileError, Arrays, read_arrays
 from .meshes import read_mesh
+from .point_files import read_points
 from .toml_tables import Table, check_keys, declared_values, look_up, parameter_names, table_of
 
 # Shapes whose substance is an array file: kind -> the arrays and whether one must be there.
@@ -135,8 +136,8 @@ def read_mesh_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def read_point_arrays(path: Path) -> dict[str, NDArray[Any] | None]:
-    """The arrays of a file of points: position (n, 3), and velocity (n, 3) and volume (n,) where they are there."""
-    arrays = _known_arrays(path, _ARRAYS["points"])
+    """The arrays of a file of points: position (n, 3), and velocity (n, 3) and volume (n,) where they are there. Raises ArrayFileError."""
+    arrays = read_points(path)
     position = _floats(arrays, "position", (-1, 3))
     count = len(position)
     return {
