@@ -32,6 +32,7 @@ class Surface:
         painting: name -> values of each vertex (n, components), or of each corner (m, 3, components).
         tolerance: by how much vertices differ that are the same [Blender units].
         frame: where it was read.
+        is_cloud, velocity: see `Piece`; instanced parts make none.
     """
 
     triangles: Triangles
@@ -39,6 +40,8 @@ class Surface:
     painting: dict[str, Floats]
     tolerance: float
     frame: float
+    is_cloud: bool = False
+    velocity: NDArray[np.float32] | None = None
 
 
 def assembled(parts: Sequence[Part], matrix: Floats, subject: str, frame: float) -> tuple[NDArray[Any], Surface]:
@@ -53,7 +56,7 @@ def assembled(parts: Sequence[Part], matrix: Floats, subject: str, frame: float)
     """
     if len(parts) == 1 and parts[0].is_own:
         piece = parts[0].piece
-        return piece.vertices, Surface(piece.triangles, piece.counts, piece.painting, 0.0, frame)
+        return piece.vertices, Surface(piece.triangles, piece.counts, piece.painting, 0.0, frame, piece.is_cloud, piece.velocity)
     if abs(np.linalg.det(matrix[:3, :3])) == 0.0:
         raise SceneError(f"{subject}: its scale is zero at frame {frame:g}; use a scale above 0 on every axis.")
     inverse = np.linalg.inv(matrix)

@@ -9,6 +9,7 @@ from ..core.animation import Animation, Motion
 from ..core.description import Collider, Emitter, Material, Outflow
 from ..core.errors import SceneError
 from ..core.geometry.shapes.mesh import Mesh
+from ..core.geometry.shapes.points import Points
 from ..core.laws import LAWS
 from ..storage import load_material_preset
 from .blender_types import BlenderObject
@@ -36,9 +37,10 @@ def emitters_of(
             values["particles_per_cell"] = None
         if not track.block.mpm.emitter.use_color:
             values["color"] = color
+        shape = _points(track, body[0], body[1], scale_length) if track.surface is not None and track.surface.is_cloud else body[0]
         painting = None if track.surface is None else painting_of(track.surface.painting, is_mirrored=track.is_mirrored)
         emitters.append(
-            Emitter(name=name, shape=body[0], material=material.name, motion=body[1], animation=body[3], painting=painting, **values)
+            Emitter(name=name, shape=shape, material=material.name, motion=body[1], animation=body[3], painting=painting, **values)
         )
     if not emitters:
         raise SceneError(f"{tracks[0][1].subject}: it is disabled in viewports at every frame, as is every emitter; enable one.")
@@ -79,6 +81,18 @@ def _body(track: Track, frames: Floats, scale_length: float) -> tuple[Mesh, Moti
     values, animation = animated(track.values, times, track.subject)
     shape, motion = placed(shapes, track.surface.triangles, np.array(matrices), times, track.subject, scale_length=scale_length)
     return shape, motion, dict(values), animation
+
+
+def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float) -> Points:
+    """An emitter's vertices without a surface, with the velocities that they have at the first sample."""
+    if motion is not None and motion.vertices is not None:
+        remedy = "let the object move as a whole without changing its scale, or apply its modifiers"
+        raise SceneError(f"{track.subject}: its points move against each other, which points that emit cannot; {remedy}.")
+    velocity = None if track.surface is None else track.surface.velocity
+    if velocity is not None:
+        matrix = next(each for each in track.matrices if each is not None)
+        velocity = velocity.astype(np.float64) @ matrix[:3, :3].T * scale_length
+    return Points(mesh.vertices, velocity)
 
 
 def _refuse_motion(track: Track, motion: Motion) -> None:

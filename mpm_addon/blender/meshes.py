@@ -1,4 +1,4 @@
-"""Triangles of evaluated Blender objects as arrays. Knows nothing of emitters and colliders."""
+"""Triangles and points of evaluated Blender objects as arrays. Knows nothing of emitters and colliders."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +16,8 @@ Triangles = NDArray[np.int64]
 Counts = tuple[int, int, int]
 
 SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
+CLOUD_TYPES = {"POINTCLOUD"}
+VELOCITY = "velocity"
 
 # Reads painted values while a mesh is there, from the object, its mesh, and the corners (m, 3) and faces (m,) of its triangles.
 ReadPainting = Callable[[BlenderObject, BlenderMesh, Triangles, Triangles], dict[str, Floats]]
@@ -30,12 +32,16 @@ class Piece:
         triangles: (m, 3), counter-clockwise seen from outside.
         counts: how many vertices, faces and corners the mesh has.
         painting: name -> values of each vertex (n, components), or of each corner of the triangles (m, 3, components).
+        is_cloud: whether it is vertices alone, without edges and faces.
+        velocity: of each vertex of a cloud, its attribute "velocity" [Blender units/s] (n, 3), where it has one.
     """
 
     vertices: NDArray[np.float32]
     triangles: Triangles
     counts: Counts
     painting: dict[str, Floats] = field(default_factory=dict)
+    is_cloud: bool = False
+    velocity: NDArray[np.float32] | None = None
 
 
 @contextmanager
@@ -77,7 +83,30 @@ def read_piece(evaluated: BlenderObject, subject: str, *, read_painting: ReadPai
             if read_painting is not None:
                 corners = _indices(mesh.loop_triangles, "loops", 3)
                 painting = read_painting(evaluated, mesh, corners, _indices(mesh.loop_triangles, "polygon_index", 1)[:, 0])
-        return Piece(vertices.reshape(-1, 3), triangles, counts, painting)
+        is_cloud = counts[0] > 0 and not len(mesh.edges) and not counts[1]
+        velocity = _velocity(mesh) if is_cloud and has_triangles else None
+        return Piece(vertices.reshape(-1, 3), triangles, counts, painting, is_cloud, velocity)
+
+
+def read_cloud(evaluated: BlenderObject, *, read_painting: ReadPainting | None = None) -> Piece:
+    """The points of an evaluated point cloud in its own space. Raises SceneError for a painted attribute that is not there."""
+    cloud: Any = evaluated.data
+    count = len(cloud.points)
+    points = np.empty(3 * count, np.float32)
+    if count:
+        cloud.attributes["position"].data.foreach_get("vector", points)
+    none = np.empty((0, 3), np.int64)
+    painting = read_painting(evaluated, cloud, none, none[:, 0]) if read_painting is not None and count else {}
+    return Piece(points.reshape(-1, 3), none, (count, 0, 0), painting, count > 0, _velocity(cloud))
+
+
+def _velocity(geometry: Any) -> NDArray[np.float32] | None:
+    attribute = geometry.attributes.get(VELOCITY)
+    if attribute is None or attribute.data_type != "FLOAT_VECTOR" or attribute.domain != "POINT":
+        return None
+    values = np.empty(3 * len(attribute.data), np.float32)
+    attribute.data.foreach_get("vector", values)
+    return values.reshape(-1, 3)
 
 
 def instances_of(depsgraph: Depsgraph, owners: dict[str, Any]) -> Iterator[tuple[str, BlenderObject, Floats]]:

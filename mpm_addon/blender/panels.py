@@ -15,7 +15,7 @@ from .declarations import title
 from .drawing import ObjectPanel, PhysicsPanel, ScenePanel, draw_missing_numba, draw_parameters, split_layout
 from .fingerprint import fingerprint
 from .forces import has_field
-from .meshes import SURFACE_TYPES
+from .meshes import CLOUD_TYPES, SURFACE_TYPES
 from .participants import metres, scene_gravity
 from .properties import PRESET_LABELS
 
@@ -28,7 +28,7 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.object is not None and context.object.type in SURFACE_TYPES | {"EMPTY"}
+        return context.object is not None and context.object.type in SURFACE_TYPES | CLOUD_TYPES | {"EMPTY"}
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)

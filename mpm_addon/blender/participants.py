@@ -108,6 +108,7 @@ def _body(subject: str, item: BlenderObject, owner: type, scale_length: float) -
         may_change=not is_baked and (may_move(item) or may_deform(item)),
         has_surface=True,
         is_deforming=may_deform(item),
+        may_be_cloud=owner is Emitter,
         read_painting=painting_reader(item.mpm.emitter, subject) if owner is Emitter else None,
     )
 

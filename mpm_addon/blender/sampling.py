@@ -14,7 +14,7 @@ from ..core.animation import Animation
 from ..core.errors import SceneError
 from .assembly import Part, Surface, assembled
 from .blender_types import BlenderObject, Context, Depsgraph
-from .meshes import SURFACE_TYPES, Floats, Piece, ReadPainting, instances_of, matrix_array, read_piece
+from .meshes import CLOUD_TYPES, SURFACE_TYPES, Floats, Piece, ReadPainting, instances_of, matrix_array, read_cloud, read_piece
 
 Values = dict[str, Any]
 
@@ -31,6 +31,7 @@ class Track:
         may_change: whether anything but the first sample is needed.
         has_surface: whether its mesh counts.
         is_deforming: whether its mesh may change.
+        may_be_cloud: whether it may be points without a surface.
         read_painting: reads what is painted on it.
         matrices: world from object at every sample; None where Blender does not evaluate it, because it is disabled.
         shapes: vertices in the object's space at every sample, likewise.
@@ -45,6 +46,7 @@ class Track:
     may_change: bool
     has_surface: bool = False
     is_deforming: bool = False
+    may_be_cloud: bool = False
     read_painting: ReadPainting | None = None
     matrices: list[Floats | None] = field(default_factory=list)
     shapes: list[NDArray[Any] | None] = field(default_factory=list)
@@ -69,7 +71,10 @@ class Track:
     def read(self, evaluated: BlenderObject) -> Piece:
         """One mesh of the object: its own, or one that it instances."""
         is_first = self.surface is None
-        return read_piece(evaluated, self.subject, read_painting=self.read_painting if is_first else None, has_triangles=is_first)
+        painting = self.read_painting if is_first else None
+        if self.may_be_cloud and evaluated.type in CLOUD_TYPES:
+            return read_cloud(evaluated, read_painting=painting)
+        return read_piece(evaluated, self.subject, read_painting=painting, has_triangles=is_first)
 
     def record(self, depsgraph: Depsgraph, frame: float, instanced: Sequence[Part]) -> None:
         """Take one sample."""
