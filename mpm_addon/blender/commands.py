@@ -1,4 +1,4 @@
-"""`blender -b file.blend --command mpm bake`: the bake for scripts, farms and terminals."""
+"""`blender -b file.blend --command mpm bake`, `export` and `publish`: for scripts, farms and terminals."""
 
 import argparse
 import sys
@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import bpy
 
+from ..arguments import frame_range
 from ..core.errors import Cancelled, MpmError
-from . import session
+from . import export_operators, session
 from .worker import Event
 
 NAME = "mpm"
@@ -26,13 +27,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as usage:
         return int(usage.code or 0)
     try:
-        session.bake(
-            bpy.context,
-            object_name=options.object,
-            cache=options.cache,
-            restart=options.restart,
-            on_event=_print_event,
-        )
+        options.run(options)
     except Cancelled as error:
         print(f"mpm: {error}", file=sys.stderr, flush=True)
         return 130
@@ -44,12 +39,38 @@ def run(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"blender -b FILE.blend --command {NAME}", description="MPM simulations")
-    commands = parser.add_subparsers(required=True, metavar="bake")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
     bake = commands.add_parser("bake", help="simulate the scene of the open file into its cache; resumes by default")
     bake.add_argument("--object", default="", metavar="NAME", help="this emitter alone, with all colliders")
     bake.add_argument("--cache", default="", metavar="DIR", help="the folder for the frames (default: the scene's)")
     bake.add_argument("--restart", action="store_true", help="replace the frames that are there")
+    bake.set_defaults(run=_bake)
+    export = commands.add_parser("export", help="write the particles for other programs")
+    export.add_argument("--output", required=True, metavar="FILE", help="the file; .usdc, .abc, .ply, .vtu ... choose the format")
+    export.add_argument("--object", default="", metavar="NAME", help="the object that shows the cache, where there are several")
+    export.add_argument("--frames", metavar="A-B", type=frame_range, help="these frames (default: the scene's that are baked)")
+    export.set_defaults(run=_export)
+    publish = commands.add_parser("publish", help="write a folder that plays without this extension")
+    publish.add_argument("--output", required=True, metavar="DIR", help="a new or an empty folder, or an earlier publication")
+    publish.set_defaults(run=_publish)
     return parser
+
+
+def _bake(options: argparse.Namespace) -> None:
+    session.bake(bpy.context, object_name=options.object, cache=options.cache, restart=options.restart, on_event=_print_event)
+
+
+def _export(options: argparse.Namespace) -> None:
+    _print_notes(export_operators.export(bpy.context, options.output, object_name=options.object, frames=options.frames))
+
+
+def _publish(options: argparse.Namespace) -> None:
+    _print_notes(export_operators.publish(bpy.context, options.output))
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        print(f"mpm: {note}", file=sys.stderr, flush=True)
 
 
 def _print_event(event: Event) -> None:

@@ -1,0 +1,31 @@
+"""A Blender of its own that runs a script without any extension, and is waited for."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import bpy
+
+from ..core.errors import MpmError
+from .worker import python_executable
+
+
+def run_script(script: Path, arguments: Sequence[str]) -> str:
+    """Run a script with arguments behind `--`, and return what it printed. Raises MpmError with its last words where it fails."""
+    if bpy.app.binary_path:
+        command = [bpy.app.binary_path, "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(script), "--"]
+        environment = dict(os.environ)
+    else:  # Blender as a Python module
+        command = [python_executable(), "-P", str(script), "--"]
+        environment = {**os.environ, "PYTHONPATH": str(Path(bpy.utils.resource_path("LOCAL")).parents[1])}
+    try:
+        done = subprocess.run(
+            [*command, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment, check=False
+        )
+    except OSError as error:
+        raise MpmError(f"Blender could not be started again ({error.strerror}); check the installation.") from error
+    if done.returncode != 0:
+        words = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
+        raise MpmError(f"Blender ended with status {done.returncode} while it worked on the copy: {words}")
+    return done.stdout

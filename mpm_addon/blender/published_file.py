@@ -1,0 +1,270 @@
+"""Run by a Blender of its own, without any extension: turns a copy of a file into one that plays USD files.
+
+Knows nothing of this package but what it is told: `published_file.py -- BLEND JSON`. The last line on stdout is a JSON object.
+
+What Blender's reader needs was measured in 4.2, 4.5 and 5.2 (docs/blender.md): attributes are read from meshes with faces alone, so each
+file has a triangle, which is taken away again; and in 4.2 only from a modifier that the importer made.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+ANSWER = "PUBLISHED "
+GROUP_NAME = "MPM Published"
+MODIFIER_NAME = "MPM Published Points"
+
+# An attribute that does not pass through USD as it is: its name, its kind, and the names of its vector and of its number there ("" for
+# none).
+Split = tuple[str, str, str, str]
+
+
+def main(arguments: Sequence[str]) -> None:
+    blend, jobs = Path(arguments[0]), json.loads(arguments[1])
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    preferences: Any = bpy.context.preferences
+    preferences.filepaths.save_version = 0
+    bpy.ops.wm.open_mainfile(filepath=str(blend), load_ui=False, use_scripts=False)
+    objects: Any = bpy.data.objects
+    for job in jobs:
+        _play_files(objects[job["object"], None], job)
+    _pack()
+    bpy.ops.file.make_paths_relative()
+    bpy.ops.wm.save_mainfile(compress=True)
+    print(ANSWER + json.dumps({"outside": _outside(blend.parent)}), flush=True)
+
+
+def _play_files(item: Any, job: dict[str, Any]) -> None:
+    """Let an object show the files of a job, before all else that its modifiers do."""
+    item.data.clear_geometry()
+    reader = _reader(item)
+    reader.name = MODIFIER_NAME
+    cache = reader.cache_file
+    cache.name = f"{item.name} Points"
+    # Blender replaces the number in the name; a sign would not be a part of it
+    cache.filepath = f"//{job['folder']}/frame_{abs(job['first']):06d}.usdc"
+    cache.is_sequence = cache.override_frame = True
+    driver = cache.driver_add("frame").driver
+    driver.type = "SCRIPTED"
+    # of a kind that Blender computes without Python, which a farm need not allow
+    driver.expression = f"min(max(floor(frame + 0.5), {job['first']}), {job['last']})"
+    prim = [bpy.path.clean_name(name).replace(".", "_") for name in job["prim"]]
+    reader.object_path = "/root/" + "/".join(prim)
+    restored = item.modifiers.new(GROUP_NAME, "NODES")
+    restored.node_group = _restoring_group(job["splits"], job["rate"])
+    for index in (0, 1):
+        item.modifiers.move(len(item.modifiers) - 2 + index, index)
+    _forget_extension(item)
+
+
+def _reader(item: Any) -> Any:
+    """A modifier of an object that reads a file with all attributes, the last one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "moving.usdc"
+        _write_moving_triangle(path)
+        scene = bpy.data.scenes.new("MPM Import")
+        with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+            bpy.ops.wm.usd_import(filepath=str(path), set_frame_range=False)
+            source = next(each for each in scene.objects if each.type == "MESH")
+            chosen = [source, item]
+            with bpy.context.temp_override(object=source, active_object=source, selected_objects=chosen, selected_editable_objects=chosen):
+                bpy.ops.object.modifier_copy_to_selected(modifier=source.modifiers[0].name)
+        imported = list(scene.objects)
+        bpy.data.scenes.remove(scene)
+        for each in imported:
+            bpy.data.objects.remove(each)
+        return item.modifiers[-1]
+
+
+def _write_moving_triangle(path: Path) -> None:
+    """A USD file with something that changes: for it alone the importer makes a modifier."""
+    scene = bpy.data.scenes.new("MPM Triangle")
+    mesh = bpy.data.meshes.new("triangle")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    item: Any = bpy.data.objects.new("triangle", mesh)
+    scene.collection.objects.link(item)
+    moving = item.modifiers.new("moving", "DISPLACE")
+    for frame in (1, 2):
+        moving.strength = frame
+        moving.keyframe_insert("strength", frame=frame)
+    scene.frame_start, scene.frame_end = 1, 2
+    with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+        bpy.ops.wm.usd_export(filepath=str(path), export_animation=True, export_materials=False)
+    action = item.animation_data.action
+    bpy.data.objects.remove(item)
+    bpy.data.meshes.remove(mesh)
+    bpy.data.actions.remove(action)
+    bpy.data.scenes.remove(scene)
+
+
+def _restoring_group(splits: Sequence[Split], rate: float) -> Any:
+    """Geometry nodes: points alone, with their attributes, and between two frames where their velocity takes them."""
+    group: Any = bpy.data.node_groups.new(GROUP_NAME, "GeometryNodeTree")
+    group.is_modifier = True
+    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    chain = Chain(group)
+    delete = chain.add("GeometryNodeDeleteGeometry", domain="POINT")
+    chain.link(chain.node("GeometryNodeInputMeshVertexNeighbors").outputs["Face Count"], delete.inputs["Selection"])
+    for name, kind, vector, number in splits:
+        xyz = chain.attribute(vector, "FLOAT_VECTOR") if vector else None
+        w = chain.attribute(number, "FLOAT") if number else None
+        chain.store(name, kind, _joined(chain, kind, xyz, w))
+        for stored in filter(None, (vector, number)):
+            chain.add("GeometryNodeRemoveAttribute").inputs["Name"].default_value = stored
+    frame = chain.node("GeometryNodeInputSceneTime").outputs["Frame"]
+    nearest = chain.math("FLOOR", chain.math("ADD", frame, 0.5))
+    seconds = chain.math("DIVIDE", chain.math("SUBTRACT", frame, nearest), rate)
+    way = chain.node("ShaderNodeVectorMath", operation="SCALE")
+    chain.link(chain.attribute("velocity", "FLOAT_VECTOR"), way.inputs[0])
+    chain.link(seconds, way.inputs["Scale"])
+    chain.link(way.outputs[0], chain.add("GeometryNodeSetPosition").inputs["Offset"])
+    chain.end()
+    return group
+
+
+def _joined(chain: "Chain", kind: str, xyz: Any, w: Any) -> Any:
+    """The socket with a value of four components, from a vector and a number; of fewer, the one that there is."""
+    if xyz is None or w is None:
+        return w if xyz is None else xyz
+    parts = chain.node("ShaderNodeSeparateXYZ")
+    chain.link(xyz, parts.inputs[0])
+    whole = chain.node("FunctionNodeQuaternionToRotation" if kind == "QUATERNION" else "FunctionNodeCombineColor")
+    names = ("X", "Y", "Z", "W") if kind == "QUATERNION" else ("Red", "Green", "Blue", "Alpha")
+    for name, socket in zip(names, (*parts.outputs, w), strict=True):
+        chain.link(socket, whole.inputs[name])
+    return whole.outputs[0]
+
+
+def split_attributes(group: Any, splits: Sequence[Split]) -> None:
+    """Fill geometry nodes with the opposite of what the published file does: attributes split, and a triangle added."""
+    group.nodes.clear()
+    chain = Chain(group)
+    for name, kind, vector, number in splits:
+        whole = chain.attribute(name, "FLOAT_VECTOR" if kind == "FLOAT2" else kind)
+        if vector:
+            chain.store(vector, "FLOAT_VECTOR", _vector(chain, kind, whole))
+        if number:
+            chain.store(number, "FLOAT", _number(chain, kind, whole))
+        chain.add("GeometryNodeRemoveAttribute").inputs["Name"].default_value = name
+    triangle = chain.node("GeometryNodeMeshCircle", fill_type="NGON")
+    triangle.inputs["Vertices"].default_value, triangle.inputs["Radius"].default_value = 3, 0.0
+    join = chain.node("GeometryNodeJoinGeometry")
+    # a socket that takes many links has the last one first: the points stay in front
+    chain.link(triangle.outputs["Mesh"], join.inputs[0])
+    chain.link(chain.socket, join.inputs[0])
+    chain.socket = join.outputs[0]
+    chain.end()
+
+
+def _vector(chain: "Chain", kind: str, whole: Any) -> Any:
+    if kind != "QUATERNION":
+        return whole
+    parts = chain.node("FunctionNodeRotationToQuaternion")
+    xyz = chain.node("ShaderNodeCombineXYZ")
+    chain.link(whole, parts.inputs[0])
+    for name in "XYZ":
+        chain.link(parts.outputs[name], xyz.inputs[name])
+    return xyz.outputs[0]
+
+
+def _number(chain: "Chain", kind: str, whole: Any) -> Any:
+    if kind not in ("QUATERNION", "FLOAT_COLOR"):
+        return whole
+    parts = chain.node("FunctionNodeRotationToQuaternion" if kind == "QUATERNION" else "FunctionNodeSeparateColor")
+    chain.link(whole, parts.inputs[0])
+    return parts.outputs["W" if kind == "QUATERNION" else "Alpha"]
+
+
+class Chain:
+    """A geometry-nodes group whose geometry goes from node to node.
+
+    Attributes:
+        socket: where the geometry is now.
+    """
+
+    def __init__(self, group: Any) -> None:
+        self._group = group
+        self.socket = group.nodes.new("NodeGroupInput").outputs[0]
+
+    def node(self, kind: str, **settings: Any) -> Any:
+        node = self._group.nodes.new(kind)
+        node.location = (180 * len(self._group.nodes), 0)
+        for name, value in settings.items():
+            setattr(node, name, value)
+        return node
+
+    def link(self, source: Any, target: Any) -> None:
+        self._group.links.new(source, target)
+
+    def add(self, kind: str, **settings: Any) -> Any:
+        """The next node that the geometry goes through."""
+        node = self.node(kind, **settings)
+        self.link(self.socket, node.inputs["Geometry"])
+        self.socket = node.outputs["Geometry"]
+        return node
+
+    def attribute(self, name: str, kind: str) -> Any:
+        """The socket with a named attribute."""
+        node = self.node("GeometryNodeInputNamedAttribute", data_type=kind)
+        node.inputs["Name"].default_value = name
+        return node.outputs["Attribute"]
+
+    def store(self, name: str, kind: str, value: Any) -> None:
+        """Store a named attribute of the points."""
+        node = self.add("GeometryNodeStoreNamedAttribute", data_type=kind, domain="POINT")
+        node.inputs["Name"].default_value = name
+        self.link(value, node.inputs["Value"])
+
+    def math(self, operation: str, first: Any, second: float | Any = 0.0) -> Any:
+        node = self.node("ShaderNodeMath", operation=operation)
+        self.link(first, node.inputs[0])
+        if isinstance(second, float):
+            node.inputs[1].default_value = second
+        else:
+            self.link(second, node.inputs[1])
+        return node.outputs[0]
+
+    def end(self) -> None:
+        self.link(self.socket, self.node("NodeGroupOutput").inputs[0])
+
+
+def _forget_extension(item: Any) -> None:
+    """Remove the extension's settings: where it is installed it would look for the cache."""
+    kept = item.bl_system_properties_get() if hasattr(item, "bl_system_properties_get") else item
+    if kept is not None and "mpm" in kept:
+        del kept["mpm"]
+
+
+def _pack() -> None:
+    """Take images, fonts, sounds and linked libraries into the file, as far as they are there."""
+    images = [image for image in bpy.data.images if image.source in ("FILE", "TILED")]
+    for block in (*images, *bpy.data.fonts, *bpy.data.sounds):
+        if block.packed_file is None and block.library is None and Path(bpy.path.abspath(block.filepath)).is_file():
+            block.pack()
+    if bpy.data.libraries:
+        bpy.ops.file.pack_libraries()
+
+
+def _outside(folder: Path) -> list[str]:
+    """The files that are not packed and not in the folder of the publication."""
+    paths = (Path(path) for path in bpy.utils.blend_paths(absolute=True, packed=False, local=False))
+    return sorted({str(path) for path in paths if not path.resolve().is_relative_to(folder.resolve())})
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[sys.argv.index("--") + 1 :])
+    except BaseException:  # noqa: BLE001 - told on stderr; Python must not shut down, which Blender may not survive
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+    sys.stdout.flush()
+    os._exit(0)
