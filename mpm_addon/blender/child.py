@@ -13,8 +13,9 @@ from .worker import python_executable
 
 def run_script(script: Path, arguments: Sequence[str]) -> str:
     """Run a script with arguments behind `--`, and return what it printed. Raises MpmError with its last words where it fails."""
-    if bpy.app.binary_path:
-        command = [bpy.app.binary_path, "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(script), "--"]
+    binary = _binary()
+    if binary:
+        command = [binary, "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(script), "--"]
         environment = dict(os.environ)
     else:  # Blender as a Python module
         command = [python_executable(), "-P", str(script), "--"]
@@ -29,3 +30,8 @@ def run_script(script: Path, arguments: Sequence[str]) -> str:
         words = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
         raise MpmError(f"Blender ended with status {done.returncode} while it worked on the copy: {words}")
     return done.stdout
+
+
+def _binary() -> str:
+    """Blender's program; "" where Blender is a Python module."""
+    return bpy.app.binary_path
