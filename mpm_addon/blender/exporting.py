@@ -136,16 +136,17 @@ def stand_in(source: BlenderScene, item: BlenderObject, group: NodeTree) -> Iter
     scene: BlenderScene = bpy.data.scenes.new("MPM Export")
     copy: BlenderObject = item.copy()
     mesh = bpy.data.meshes.new(f"{item.name} Points")
+    copy.name, copy.data = mesh.name, mesh
     try:
         scene.render.fps, scene.render.fps_base = source.render.fps, source.render.fps_base
         scene.unit_settings.scale_length = source.unit_settings.scale_length
-        copy.name, copy.data = mesh.name, mesh
         copy.hide_viewport = copy.hide_render = False
         copy.modifiers.clear()
         copy.modifiers.new(group.name, "NODES").node_group = group
         scene.collection.objects.link(copy)
         yield StandIn(copy, scene)
     finally:
+        playback.forget(copy)
         bpy.data.objects.remove(copy)
         bpy.data.meshes.remove(mesh)
         bpy.data.scenes.remove(scene)

@@ -63,6 +63,13 @@ def reset() -> None:
     _end_shutter()
 
 
+def forget(item: BlenderObject) -> None:
+    """Forget an object that is about to be removed."""
+    _status.pop(item.name_full, None)
+    _readers.pop(item.name_full, None)
+    _filled.pop(item.data.session_uid, None)
+
+
 def frame_rate(scene: BlenderScene) -> float:
     """The scene's frames per second."""
     return scene.render.fps / decimal(scene.render.fps_base)

@@ -56,9 +56,10 @@ def read_back(bpy: Any, path: Path) -> tuple[Any, Any]:
 @pytest.mark.parametrize("suffix", ["abc", "usdc"])
 def test_positions_velocities_and_changing_counts_come_back(bpy: Any, particles: Any, tmp_path: Path, suffix: str) -> None:
     particles.location = (0.0, 0.0, 2.0)
-    before = blocks(bpy)
+    before, remembered = blocks(bpy), [len(playback._filled), list(playback._readers), list(playback._status)]
     bpy.ops.mpm.export_points(filepath=str(tmp_path / f"points.{suffix}"))
     assert blocks(bpy) == before
+    assert [len(playback._filled), list(playback._readers), list(playback._status)] == remembered
     assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end, bpy.context.scene.frame_current) == (1, 6, 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", f"points.{suffix}"]
     item, at = read_back(bpy, tmp_path / f"points.{suffix}")

@@ -15,6 +15,7 @@ import pytest
 from mpm_addon.blender import child, commands, nodes, playback, publishing
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import ATTRIBUTES
+from mpm_addon.core.settings import CacheSettings
 
 from .scenes import add_mesh, frame_arrays, write_cache
 
@@ -31,9 +32,11 @@ assert not hasattr(bpy.types.Object, "mpm")
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1], use_scripts=False)
 scene, item = bpy.context.scene, bpy.data.objects["MPM Particles"]
 FIELDS = {"FLOAT_VECTOR": ("vector", 3), "FLOAT2": ("vector", 2), "FLOAT_COLOR": ("color", 4), "QUATERNION": ("value", 4)}
+def material(item):
+    return next(used.name for used in item.data.materials if used)
 def instances():
     graph = bpy.context.evaluated_depsgraph_get()
-    return [[*each.matrix_world.translation, [used.name for used in each.object.data.materials if used][0]] for each in graph.object_instances if each.is_instance]
+    return [[*each.matrix_world.translation, material(each.object)] for each in graph.object_instances if each.is_instance]
 shown = {}
 for frame in json.loads(sys.argv[3]):
     scene.frame_set(int(frame // 1), subframe=frame % 1)
@@ -51,8 +54,10 @@ for frame in json.loads(sys.argv[3]):
             arrays[f"{frame:g}/{attribute.name}/{attribute.data_type}"] = values
 np.savez(sys.argv[2], **arrays)
 paths = [each.filepath for group in (bpy.data.cache_files, bpy.data.images, bpy.data.libraries) for each in group]
+settings = item.bl_system_properties_get() if hasattr(item, "bl_system_properties_get") else item
 driver = bpy.data.cache_files[0].animation_data.drivers[0].driver
 print("ANSWER", json.dumps({"shown": shown, "paths": paths, "is_simple": driver.is_simple_expression, "location": list(item.location),
+    "has_settings": settings is not None and "mpm" in settings.keys(),
     "blocks": [len(group) for group in (bpy.data.scenes, bpy.data.objects, bpy.data.meshes, bpy.data.cache_files)],
     "packed": [image.packed_file is not None for image in bpy.data.images]}))
 sys.stdout.flush()
@@ -76,7 +81,7 @@ def arrays_of(number: int, count: int) -> dict[str, np.ndarray]:
 def saved(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The particle object of a saved file with frames 1 to 5, of which 1 to 4 are baked."""
     monkeypatch.setattr("tests.blender.scenes.frame_arrays", arrays_of)
-    write_cache(tmp_path / "cache", COUNTS)
+    write_cache(tmp_path / "cache", COUNTS, CacheSettings(precision="exact"))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "my shot.blend"))
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 5
@@ -124,6 +129,7 @@ def test_a_publication_shows_everything_without_the_extension(bpy: Any, saved: A
     (tmp_path / "out").rename(tmp_path / "elsewhere")
     found, arrays = look(tmp_path / "elsewhere" / "my shot.blend", [3, 1, 2, 4, 5, 3.25, 2.75], tmp_path)
     assert found["is_simple"] and all(path.startswith("//") for path in found["paths"] if path and "sky" not in path)
+    assert not found["has_settings"]
     assert found["location"] == [0.0, 0.0, 2.0] and found["blocks"] == [1, 1, 1, 1] and sorted(found["packed"]) == [False, True]
     for frame, count in {**COUNTS, 5: 0}.items():
         wanted = arrays_of(frame, count)

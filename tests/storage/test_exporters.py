@@ -179,13 +179,14 @@ def mixed(tmp_path: Path) -> Cache:
         "material_index": np.array([0, 2, 0], np.int32),
         "emitter_index": np.array([1, 1, 0], np.int32),
     }
-    manifest = {"materials": ["snow", "mud", "wet snow (custom)"], "emitters": ["a/b", "a:b"]}
 
     class OneFrame(Cache):
+        manifest = {"materials": ["snow", "mud", "wet snow (custom)"], "emitters": ["a/b", "a:b"]}
+
         def frame(self, number: int) -> Frame:
             return Frame(number, 0.5, arrays, FrameStatistics(3, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0))
 
-    return OneFrame(tmp_path / "mixed", manifest)
+    return OneFrame(tmp_path / "mixed", [])
 
 
 @pytest.mark.parametrize("format_name", sorted(EXPORTERS))
@@ -210,5 +211,9 @@ def test_emitters_whose_names_are_alike_in_a_file_name_get_numbers(mixed: Cache,
 def test_a_split_that_cannot_be_made_is_refused(mixed: Cache, tmp_path: Path) -> None:
     with pytest.raises(CacheError, match=r"one file cannot hold a frame that is split by emitter; give a folder"):
         list(export_frames(mixed, [7], "ply", tmp_path / "a.ply", split="emitter"))
+    type(mixed).manifest["emitters"].pop()
     with pytest.raises(CacheError, match=r"particles of emitter 1, but 1 are known"):
-        list(export_frames(type(mixed)(mixed.folder, {"emitters": ["a"]}), [7], "ply", tmp_path, split="emitter"))
+        list(export_frames(mixed, [7], "ply", tmp_path, split="emitter"))
+    del mixed.frame(7).arrays["material_index"]
+    with pytest.raises(CacheError, match=r"frame 7 has no material_index; bake with it, or do not split by material"):
+        list(export_frames(mixed, [7], "ply", tmp_path, split="material"))
