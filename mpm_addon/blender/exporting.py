@@ -176,6 +176,7 @@ def _write(path: Path, scene: BlenderScene, first: int, last: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             if path.suffix.lower() == ALEMBIC:
+                _require("Alembic")
                 bpy.ops.wm.alembic_export(filepath=str(partial), start=first, end=last, as_background_job=False)
             else:
                 write_usd(partial, is_animated=True)
@@ -194,6 +195,17 @@ def cannot_write(path: Path, error: Exception) -> CacheError:
 
 def write_usd(path: Path, *, is_animated: bool) -> None:
     """Write the scene that operators work on as USD. Raises RuntimeError or OSError."""
+    _require("USD")
     bpy.ops.wm.usd_export(filepath=str(path), export_animation=is_animated, export_materials=False)
     if not path.is_file():
         raise OSError("Blender wrote nothing")
+
+
+def _require(name: str) -> None:
+    if not is_built_with(name):
+        raise RuntimeError(f"this Blender was built without {name}")
+
+
+def is_built_with(name: str) -> bool:
+    """Whether this Blender can write "USD" or "Alembic"; builds of Linux distributions may not."""
+    return getattr(bpy.app.build_options, name.lower())

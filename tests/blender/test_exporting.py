@@ -100,6 +100,13 @@ def test_a_file_that_cannot_be_written_is_named(bpy: Any, particles: Any, tmp_pa
     assert blocks(bpy) == before
 
 
+@blender
+def test_a_blender_without_usd_says_so(bpy: Any, particles: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "is_built_with", lambda _name: False)
+    with pytest.raises(MpmError, match=r"a\.abc: cannot be written \(this Blender was built without Alembic\)"):
+        exporting.export_points(bpy.context, particles, tmp_path / "a.abc")
+
+
 def test_other_formats_come_from_the_cache(bpy: Any, particles: Any, tmp_path: Path) -> None:
     assert export_operators.export(bpy.context, str(tmp_path / "snow.vtu"), frames=(3, 4)) == []
     names = ["frame_000003.vtu", "frame_000004.vtu", "frames.pvd"]

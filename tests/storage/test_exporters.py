@@ -170,27 +170,34 @@ def test_a_series_lists_every_vtu_at_its_time(cache: Cache, tmp_path: Path) -> N
     assert [float(entry["timestep"]) for entry in entries] == [cache.frame(1).time, cache.frame(3).time]
 
 
-@pytest.fixture
-def mixed(tmp_path: Path) -> Cache:
+class OneFrame(Cache):
     """One frame with particles of the materials 0, 2 and 0, of three, and of two emitters."""
-    arrays: dict[str, Any] = {
-        "position": np.arange(9.0, dtype=np.float32).reshape(3, 3),
-        "id": np.arange(3, dtype=np.int32),
-        "material_index": np.array([0, 2, 0], np.int32),
-        "emitter_index": np.array([1, 1, 0], np.int32),
-    }
 
-    class OneFrame(Cache):
-        manifest = {"materials": ["snow", "mud", "wet snow (custom)"], "emitters": ["a/b", "a:b"]}
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, [])
+        self.names = {"materials": ["snow", "mud", "wet snow (custom)"], "emitters": ["a/b", "a:b"]}
+        self.arrays: dict[str, Any] = {
+            "position": np.arange(9.0, dtype=np.float32).reshape(3, 3),
+            "id": np.arange(3, dtype=np.int32),
+            "material_index": np.array([0, 2, 0], np.int32),
+            "emitter_index": np.array([1, 1, 0], np.int32),
+        }
 
-        def frame(self, number: int) -> Frame:
-            return Frame(number, 0.5, arrays, FrameStatistics(3, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0))
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return self.names
 
-    return OneFrame(tmp_path / "mixed", [])
+    def frame(self, number: int) -> Frame:
+        return Frame(number, 0.5, self.arrays, FrameStatistics(3, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0))
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> OneFrame:
+    return OneFrame(tmp_path / "mixed")
 
 
 @pytest.mark.parametrize("format_name", sorted(EXPORTERS))
-def test_a_split_writes_one_file_for_each_material(mixed: Cache, tmp_path: Path, format_name: str) -> None:
+def test_a_split_writes_one_file_for_each_material(mixed: OneFrame, tmp_path: Path, format_name: str) -> None:
     paths = list(export_frames(mixed, [7], format_name, tmp_path / "out", split="material"))
     names = ["frame_000007_snow", "frame_000007_mud", "frame_000007_wet_snow__custom_"]
     assert [path.stem for path in paths][:3] == names and all(path.stat().st_size for path in paths)
@@ -202,18 +209,18 @@ def test_a_split_writes_one_file_for_each_material(mixed: Cache, tmp_path: Path,
         assert [(entry["part"], entry["name"]) for entry in entries] == [("0", "snow"), ("1", "mud"), ("2", "wet_snow__custom_")]
 
 
-def test_emitters_whose_names_are_alike_in_a_file_name_get_numbers(mixed: Cache, tmp_path: Path) -> None:
+def test_emitters_whose_names_are_alike_in_a_file_name_get_numbers(mixed: OneFrame, tmp_path: Path) -> None:
     paths = list(export_frames(mixed, [7], "npz", tmp_path, split="emitter"))
     assert [path.name for path in paths] == ["frame_000007_a_b.npz", "frame_000007_a_b_2.npz"]
     assert [np.load(path)["id"].tolist() for path in paths] == [[2], [0, 1]]
 
 
-def test_a_split_that_cannot_be_made_is_refused(mixed: Cache, tmp_path: Path) -> None:
+def test_a_split_that_cannot_be_made_is_refused(mixed: OneFrame, tmp_path: Path) -> None:
     with pytest.raises(CacheError, match=r"one file cannot hold a frame that is split by emitter; give a folder"):
         list(export_frames(mixed, [7], "ply", tmp_path / "a.ply", split="emitter"))
-    type(mixed).manifest["emitters"].pop()
+    mixed.names["emitters"].pop()
     with pytest.raises(CacheError, match=r"particles of emitter 1, but 1 are known"):
         list(export_frames(mixed, [7], "ply", tmp_path, split="emitter"))
-    del mixed.frame(7).arrays["material_index"]
+    del mixed.arrays["material_index"]
     with pytest.raises(CacheError, match=r"frame 7 has no material_index; bake with it, or do not split by material"):
         list(export_frames(mixed, [7], "ply", tmp_path, split="material"))

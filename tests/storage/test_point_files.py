@@ -32,7 +32,9 @@ VELOCITY = np.random.default_rng(1).integers(-99, 99, (5, 3)).astype(np.float32)
 
 def shape_of(folder: Path, file: str) -> Points:
     (folder / "scene.toml").write_text(SCENE.format(file=file))
-    return read_scene(folder).emitters[0].shape
+    shape = read_scene(folder).emitters[0].shape
+    assert isinstance(shape, Points)
+    return shape
 
 
 @pytest.mark.parametrize(("suffix", "has_velocity"), [("npz", True), ("ply", True), ("obj", False)])
