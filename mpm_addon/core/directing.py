@@ -79,6 +79,16 @@ class Director:
         """Look at the forces around the particles as they lie after a sort."""
         self.forces.survey(self._store)
 
+    def save(self) -> None:
+        """Remember what is known of the state at a sort, for `restore`."""
+        for course in self._animated.values():
+            course.save()
+
+    def restore(self) -> None:
+        """Go back to what was known of the state that was saved last."""
+        for course in self._animated.values():
+            course.restore()
+
     def drive(self, frame: float) -> Drive:
         """What limits the steps until the frame after a moment."""
         ahead = value_at(self._solver, "gravity", math.floor(frame) + 1.0)
@@ -112,6 +122,7 @@ class _Course:
         # the speed of a wave in undeformed matter when the speeds of the present state were taken, and now
         self._speed = 0.0
         self._speed_now = 0.0
+        self._saved = 0.0
 
     def body_at(self, frame: float) -> Body:
         law = self._law_at(frame)
@@ -126,6 +137,13 @@ class _Course:
     def begin(self, frame: float) -> None:
         # the last step before the frame was somewhere between it and the frame before
         self._speed = min(self._wave_speed(frame - 1.0), self._wave_speed(frame))
+        self.save()
+
+    def save(self) -> None:
+        self._saved = self._speed
+
+    def restore(self) -> None:
+        self._speed = self._saved
 
     def stiffening(self, frame: float) -> float:
         """By how much a wave can become faster until the next frame."""

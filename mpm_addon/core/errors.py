@@ -1,5 +1,10 @@
 """The errors that a user can cause. Each message names the object, the value, the limit and the remedy in one line."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .failure import Failure
+
 
 class MpmError(Exception):
     """Base of every error that the command line and the operators turn into one line."""
@@ -18,7 +23,15 @@ class CacheError(MpmError):
 
 
 class UnstableError(MpmError):
-    """The simulation left the numbers that it can represent, and smaller steps did not help."""
+    """The simulation cannot go on: no step is short enough.
+
+    Attributes:
+        failure: what became of which particles, where it is known.
+    """
+
+    def __init__(self, message: str, failure: "Failure | None" = None) -> None:
+        super().__init__(message)
+        self.failure = failure
 
 
 class Cancelled(MpmError):

@@ -16,8 +16,6 @@ from .description import Outflow, Scene
 from .geometry.distance import distance_query
 from .geometry.motion import pose_at
 from .geometry.section import section_of
-from .kernels.blocks import BLOCK
-from .kernels.rows import POSITION
 from .particle_store import NewParticles, ParticleStore
 
 Floats = NDArray[np.float64]
@@ -42,7 +40,7 @@ class Outflows:
     def take_up(self, store: ParticleStore, particles: NewParticles, frame: float) -> None:
         """Sort in particles that were looked at already, at a moment in frames."""
         store.sort(particles)
-        self._before, self._frame = _positions(store, self._spacing), frame
+        self._before, self._frame = store.positions(self._spacing), frame
 
     def sort(self, store: ParticleStore, new: NewParticles | None, limits: Floats, frame: float) -> int:
         """Sort a store's particles, without those that are in an outflow or came through one since the last call.
@@ -59,10 +57,10 @@ class Outflows:
         deleted = self._take(store, self._before, self._frame, frame)
         deleted += store.sort(new, limits)
         if new is not None:
-            inside = self._take(store, _positions(store, self._spacing), frame, frame)
+            inside = self._take(store, store.positions(self._spacing), frame, frame)
             if inside:
                 deleted += inside + store.sort(None, limits)
-        self._before, self._frame = _positions(store, self._spacing), frame
+        self._before, self._frame = store.positions(self._spacing), frame
         return deleted
 
     def _take(self, store: ParticleStore, before: Floats, since: float, frame: float) -> int:
@@ -71,7 +69,7 @@ class Outflows:
         acting = [volume for volume in self._volumes if volume.is_enabled(frame)]
         if not acting or len(slots) == 0:
             return 0
-        start, end = before[slots], _positions(store, self._spacing)[slots]
+        start, end = before[slots], store.positions(self._spacing)[slots]
         is_taken = np.zeros(len(slots), np.bool_)
         for volume in acting:
             left = np.flatnonzero(~is_taken)
@@ -144,11 +142,3 @@ class _Volume:
             gone[going] += np.maximum(distance, touch)
             going = going[~crossed[going] & (gone[going] <= length[going])]
         return crossed
-
-
-def _positions(store: ParticleStore, spacing: float) -> Floats:
-    """World positions of all slots [m], shape (slots, 3)."""
-    layout = store.layout
-    block = np.repeat(np.arange(len(layout.keys)), np.diff(layout.first[:: store.body_count]))
-    cells = store.table[POSITION : POSITION + 3, : layout.slot_count].T + BLOCK * layout.coordinates[block].astype(np.float64)
-    return cells * spacing

@@ -31,6 +31,10 @@ def packed(coordinates: Ints) -> Ints:
     return (x << (2 * blocks.KEY_BITS)) | (y << blocks.KEY_BITS) | z
 
 
+class Strayed(UnstableError):
+    """Particles moved past the blocks around their own since the last sort."""
+
+
 @dataclass
 class Layout:
     """Where the particles of each block lie, and which node blocks surround it.
@@ -181,12 +185,15 @@ class ParticleStore:
             How many particles were left out.
 
         Raises:
-            UnstableError: where a particle has moved past the blocks around its own, or farther than the grid's keys can name.
+            Strayed: where a particle has moved past the blocks around its own; all is as it was, and `restore` can be called.
+            UnstableError: where one has moved farther than the grid's keys can name.
         """
         bounds = np.array([[-np.inf] * 3, [np.inf] * 3]) if limits is None else limits
         added = NewParticles(self.table[:, :0].copy(), np.zeros(0, np.int64), self.ids[:0], np.zeros(0, np.int64))
-        self._source = _Source(self.table, self.ids, self.layout, new or added, bounds)
-        return self._sort(self._source)
+        source = _Source(self.table, self.ids, self.layout, new or added, bounds)
+        left_out = self._sort(source)
+        self._source = source
+        return left_out
 
     def restore(self) -> None:
         """Go back to the state at the last sort."""
@@ -240,7 +247,7 @@ class ParticleStore:
         )  # fmt: skip
         beyond, strays = lost.sum(axis=0)
         if strays:
-            raise UnstableError(
+            raise Strayed(
                 f"{strays:,} particles were thrown more than {blocks.BLOCK} cells in a step, or nowhere; use a smaller max_displacement, "
                 "or look for a collider that throws them out."
             )
@@ -273,6 +280,13 @@ class ParticleStore:
             self._spare_ids = np.full(capacity, -1, np.int32)
         if len(self._origin) < slots:
             self._origin = np.empty(capacity, np.int32)
+
+    def positions(self, spacing: float) -> NDArray[np.float64]:
+        """World positions of all slots [m], shape (slots, 3)."""
+        layout = self.layout
+        block = np.repeat(np.arange(len(layout.keys)), np.diff(layout.first[:: self.body_count]))
+        cells = self.table[POSITION : POSITION + 3, : layout.slot_count].T + blocks.BLOCK * layout.coordinates[block].astype(np.float64)
+        return cells * spacing
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """The particles as plain arrays, exact: table, ids, bodies and keys of their blocks, in the order of the slots."""

@@ -75,13 +75,14 @@ class Pins:
         places: of all that were ever emitted.
         blocks: the particle blocks that hold one, since the last sort.
         speed: of what carries them, about [m/s].
+        spring_speed: to which springs can bring what they pull [m/s], as it lay after the last sort.
         reach: how far held ones go along an axis in the present step, at most [cells].
     """
 
     def __init__(self, scene: Scene) -> None:
         self.places = PinnedPlaces.empty()
         self.blocks = np.zeros(0, np.int64)
-        self.speed = 0.0
+        self.speed = self.spring_speed = 0.0
         self.reach = 0.0
         self._emitters = scene.emitters
         self._solver = scene.solver
@@ -174,6 +175,9 @@ class Pins:
         self._find_targets(frame + GLANCE, self._next)
         self._find_targets(frame, self._targets)
         self.speed = float(np.linalg.norm(self._next - self._targets, axis=1).max(initial=0.0)) * self._frame_rate / GLANCE
+        # a spring of frequency w that is stretched by d gives w d
+        ways = np.linalg.norm(self._targets - store.positions(self._solver.grid_spacing)[self._slots], axis=1)
+        self.spring_speed = float((self._frequencies[self._live.emitter] * ways).max(initial=0.0))
 
     def move_to(self, frame: float) -> None:
         """Take the values of a moment, in frames."""

@@ -16,18 +16,21 @@ from . import emission
 from .bodies import Body, bodies_of, body_numbers, compile_kernels
 from .continuation import refuse_another_state
 from .description import Scene
+from .diagnosis import STRAYED, advice, examined
+from .errors import UnstableError
 from .estimate import estimate
+from .failure import Failure, Trouble
 from .framing import Provenance, make_frame
 from .kernels.rows import STRESS
 from .obstacles import open_limits, refuse_outside
 from .outflows import Outflows
-from .particle_store import NewParticles, ParticleStore, joined, new_particles, particles_of_snapshot
+from .particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
 from .particles import Frame, Moment
 from .rigid_body import RigidBody
 from .stepper import Stepper
 from .support import refuse_unsupported
 from .surroundings import Simulated
-from .time_step import Speeds, StepControl
+from .time_step import LARGEST_HALVINGS, Speeds, StepControl
 
 
 class Progress(NamedTuple):
@@ -60,7 +63,7 @@ def simulate(scene: Scene) -> Iterator[Frame]:
 
     Raises:
         SceneError: where the scene asks for something that cannot be computed.
-        UnstableError: where smaller steps do not keep the state finite.
+        UnstableError: where shorter steps do not keep the state sound; `failure` says of which particles.
     """
     return Simulation(scene).frames()
 
@@ -218,9 +221,7 @@ class Simulation:
             table = particles.table[:, its]
             wave_speed, gradient = self.bodies[number].prepare(table)
             particles.table[:, its] = table
-            if wave_speed > self.control.speeds.wave:
-                self.control.stiffest = self.bodies[number].name
-            self.control.speeds = self.control.speeds.at_least(wave_speed, fastest, gradient)
+            self.control.take_in(self.bodies[number].name, wave_speed, fastest, gradient)
         return particles
 
     def _sort(self, new: NewParticles | None = None) -> None:
@@ -249,33 +250,61 @@ class Simulation:
         self._moment = Moment(start + 1) if end == 1.0 else Moment(start, self._moment.part + 1, parts)
 
     def _advance_to(self, start: int, done: float, end: float) -> None:
-        """Advance from `done` to `end` [s after frame `start`], freshly sorted, in equal steps as far as the state allows."""
-        stepper, frame_time = self._stepper, self.scene.time.frame_seconds
-        sorted_at, sorted_speeds = done, self.control.speeds
-        while done < end:
+        """Advance from `done` to `end` [s after frame `start`], freshly sorted, in equal steps as far as the state allows.
+
+        Where a step turns out unstable, everything goes back to the last sort, and goes on from there in shorter steps; they grow
+        again where a later sort is reached.
+        """
+        stepper, control, frame_time = self._stepper, self.control, self.scene.time.frame_seconds
+        sorted_at, sorted_speeds, dt = done, control.speeds, 0.0
+        while done < end or stepper.may_have_strayed:
             began = time.perf_counter()
             stepper.start_clock()
             moment = start + done / frame_time
-            self.control.drive = stepper.move_to(moment)
+            control.drive = stepper.move_to(moment)
+            trouble, before = None, done
             if stepper.must_sort:
-                self._sort()
-                sorted_at, sorted_speeds = done, self.control.speeds
-            obstacle_speed = stepper.move_obstacles(moment)
-            stepper.spent("contact")
-            dt = stepper.planned or self.control.step(end - done, obstacle_speed)
-            after = end if dt >= end - done else done + dt
-            # one step ahead the speeds are those of now: a step's change of them is small against the margin of the limits
-            next_dt = self.control.step(end - after, obstacle_speed) if after < end else None
-            unstable = stepper.step(dt, next_dt)
-            self._substeps += 1
-            if unstable is None:
-                done = after
-                self.control.speeds = stepper.speeds
-                self.control.stiffest = stepper.stiffest
-            else:
-                self.control.fail(unstable, self._coming, dt)
+                try:
+                    self._sort()
+                except Strayed:
+                    trouble = STRAYED
+                else:
+                    sorted_at, sorted_speeds = done, control.speeds
+                    control.lengthen()
+            if trouble is None and done < end:
+                dt, done, trouble = self._step(moment, done, end)
+            if trouble is not None:
+                if not control.shorten(dt):
+                    raise self._failure(trouble, dt, start + before / frame_time)
                 stepper.move_to(start + sorted_at / frame_time)
                 stepper.restore()
-                done, self.control.speeds = sorted_at, sorted_speeds
+                done, control.speeds = sorted_at, sorted_speeds
             self._step_seconds += time.perf_counter() - began
             self._report("simulating", done / frame_time, dt)
+
+    def _step(self, moment: float, done: float, end: float) -> tuple[float, float, Trouble | None]:
+        """Take a step at a moment, in frames, on the way to `end`; returns it [s], how far it led [s], and what became unstable."""
+        stepper, control = self._stepper, self.control
+        obstacle_speed = stepper.move_obstacles(moment)
+        stepper.explained_speed = control.explained_speed(max(obstacle_speed, stepper.pins.spring_speed))
+        stepper.spent("contact")
+        dt = stepper.planned or control.step(end - done, obstacle_speed, self._coming)
+        after = end if dt >= end - done else done + dt
+        # one step ahead the speeds are those of now: a step's change of them is small against the margin of the limits
+        next_dt = control.step(end - after, obstacle_speed, self._coming) if after < end else None
+        trouble = stepper.step(dt, next_dt)
+        self._substeps += 1
+        if trouble is None:
+            control.speeds = stepper.speeds
+            control.stiffest = stepper.stiffest
+        return dt, after, trouble
+
+    def _failure(self, trouble: Trouble, dt: float, moment: float) -> UnstableError:
+        """What stops the simulation at a moment, in frames, after a step of dt [s] that cannot be shortened; it is over with that."""
+        trouble, ids, position = examined(trouble, self._stepper, self.store, self.bodies, dt)
+        emitters = tuple(self.scene.emitters[number].name for number in np.unique(self.provenance.emitter[ids]))
+        failure = Failure(
+            trouble.kind, trouble.subject, self._coming, self.scene.time.seconds_at(moment), dt, 2**LARGEST_HALVINGS,
+            ids, position, emitters, advice(trouble, self.scene, self.bodies, self.control),
+        )  # fmt: skip
+        return UnstableError(failure.message, failure)

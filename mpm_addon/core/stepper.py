@@ -15,7 +15,10 @@ from .bodies import Body
 from .coupling import RigidBodies
 from .description import Scene
 from .directing import Director
+from .failure import Kind, Trouble
+from .kernels.blocks import BLOCK
 from .kernels.grid import fastest_nodes, update_grid
+from .kernels.rows import POSITION
 from .kernels.scatter import particles_to_grid
 from .kernels.scheme import farthest_drift, scheme_of
 from .laws.advance import EXTREME_COUNT, advance_particles
@@ -35,8 +38,10 @@ class Stepper:
         obstacles: colliders and walls, the fixed and the moving ones.
         rigid: the dynamic colliders.
         pins: particles that are held or pulled to their emitters.
+        spacing: size of a cell [m].
         moment: what the last `move_to` brought everything to, in frames.
         speeds: after the last step.
+        explained_speed: how fast matter can be [m/s]; what is faster is unstable.
         stiffest: the material with the greatest wave speed.
         planned: the step [s] that the particles are scattered for already, or None.
         seconds: spent so far on "sort", "grid", "contact" and "particles".
@@ -48,7 +53,7 @@ class Stepper:
         filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
         self.obstacles: list[ObstacleGroup] = obstacles_of(scene, filling)
         self.rigid = RigidBodies(scene, self.obstacles, filling)
-        self._spacing = solver.grid_spacing
+        self.spacing = solver.grid_spacing
         self._bodies = bodies
         self._store = store
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
@@ -60,6 +65,7 @@ class Stepper:
         self.moment = float(scene.time.frame_start)
         self.speeds = Speeds()
         self.stiffest = ""
+        self.explained_speed = math.inf
         self.planned: float | None = None
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self._clock = 0.0
@@ -79,6 +85,11 @@ class Stepper:
         """Whether particles may have left the reach of their blocks; never while they are scattered for a step that is planned."""
         return self.planned is None and self._drift > self._farthest
 
+    @property
+    def may_have_strayed(self) -> bool:
+        """Whether particles may have left the blocks around their own, so that they cannot be sorted."""
+        return self.planned is None and self._drift > BLOCK
+
     def start_clock(self) -> None:
         self._clock = time.perf_counter()
 
@@ -95,6 +106,7 @@ class Stepper:
         count = len(self._store.layout.keys)
         self._is_waiting, self._is_near = np.ones(count, np.bool_), np.zeros(count, np.bool_)
         self.rigid.save()
+        self._director.save()
         for obstacle in self.obstacles:
             if not obstacle.is_moving:
                 obstacle.meet(self._store)
@@ -123,6 +135,7 @@ class Stepper:
         """Go back to the state at the last sort."""
         self._store.restore()
         self.rigid.restore()
+        self._director.restore()
         self.begin()
 
     def move_obstacles(self, frame: float) -> float:
@@ -137,7 +150,7 @@ class Stepper:
                 fastest = max(fastest, obstacle.speed(self._store))
         return fastest
 
-    def step(self, dt: float, next_dt: float | None) -> str | None:
+    def step(self, dt: float, next_dt: float | None) -> Trouble | None:
         """Advance everything by a step.
 
         Args:
@@ -156,35 +169,35 @@ class Stepper:
         fastest = self._fastest_node()
         self.spent("contact")
         if not math.isfinite(fastest):
-            return self._culprit()
-        farthest = self._drift + max(dt * fastest / self._spacing, self.pins.reach)
+            return self._not_finite()
+        farthest = self._drift + max(dt * fastest / self.spacing, self.pins.reach)
         self._is_near[:] = False
         self._is_near[self.pins.blocks] = True
         for obstacle in self.obstacles + self.rigid.groups:
             self._is_near[obstacle.due_blocks(farthest)] = True
         self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
-        unstable, drift = self._advance(dt)
-        if unstable is not None:
-            return unstable
+        trouble, drift = self._advance(dt)
+        if trouble is not None:
+            return trouble
         self._drift += max(drift, self.pins.reach)
         # a particle may be pushed by several, one after another
         self._drift += sum(obstacle.push_particles(self._store, dt, self._drift) for obstacle in self.obstacles)
         self._drift += self.rigid.push_particles(self._store, dt, self._drift)
-        unstable = self.rigid.advance(dt)
+        stopped = self.rigid.advance(dt)
         self.pins.hold(self._store, dt)
         self._director.limit_particles()
         self._is_waiting[:] = True if self.planned is None else self._is_near
         self.spent("particles")
-        return unstable
+        return None if stopped is None else Trouble(Kind.NOT_FINITE, stopped)
 
     def _move_grid(self, dt: float) -> None:
         """Scatter the particles that wait for it, and move the grid."""
         store, layout = self._store, self._store.layout
         scattered = (self.scheme, store.table, layout.first, store.body_count, layout.pieces, self._is_waiting)
         if self.scheme.flip_ratio > 0.0:
-            particles_to_grid(*scattered, 0.0, self._spacing, store.scratch, store.index, store.arenas)
+            particles_to_grid(*scattered, 0.0, self.spacing, store.scratch, store.index, store.arenas)
             update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0 * self._director.gravity)
-        particles_to_grid(*scattered, dt, self._spacing, store.scratch, store.index, store.arenas)
+        particles_to_grid(*scattered, dt, self.spacing, store.scratch, store.index, store.arenas)
         self.spent("particles")
         update_grid(store.arenas, layout.node_arenas, store.nodes, dt * self._director.gravity)
         self._director.push(dt)
@@ -207,31 +220,52 @@ class Stepper:
         fastest, check = self._node_extremes.max(axis=0)
         return float(fastest) + float(check)
 
-    def _advance(self, dt: float) -> tuple[str | None, float]:
+    def _advance(self, dt: float) -> tuple[Trouble | None, float]:
         """Advance the bodies, and scatter them where the next step is planned; returns what became unstable, and the drift [cells]."""
-        store, layout = self._store, self._store.layout
         self.speeds = Speeds()
         drift = 0.0
         for number, body in enumerate(self._bodies):
-            advance_particles(
-                body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
-                layout.neighbours, store.nodes, store.nodes_before, self._is_near, self.planned is not None,
-                dt, self.planned or 0.0, self._spacing, store.scratch, store.index, store.arenas, self._extremes,
-            )  # fmt: skip
-            fastest, farthest, wave_speed, gradient, check = (float(extreme) for extreme in self._extremes.max(axis=0))
-            if not math.isfinite(check) or dt * gradient > LARGEST_GRADIENT_STEP or farthest > self._longest_way:
-                return f'Material "{body.name}"', drift
+            self._pass(number, body, dt, self.planned)
+            fastest, farthest, wave_speed, gradient, flattest, check = (float(extreme) for extreme in self._extremes.max(axis=0))
+            kind = None
+            if not math.isfinite(check):
+                kind = Kind.NOT_FINITE
+            elif dt * gradient > LARGEST_GRADIENT_STEP or -flattest <= body.law.least_volume_ratio:
+                kind = Kind.INVERTED
+            elif fastest > self.explained_speed or farthest > self._longest_way:
+                kind = Kind.RUNAWAY
+            if kind is not None:
+                return Trouble(kind, f'Material "{body.name}"', number), drift
             if wave_speed > self.speeds.wave:
                 self.stiffest = body.name
             self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
             drift = max(drift, farthest)
         return None, drift
 
-    def _culprit(self) -> str:
-        """The material whose particles are not finite, for messages; the first of several."""
+    def _pass(self, number: int, body: Body, dt: float, next_dt: float | None) -> None:
+        """Advance one body by dt, and scatter it for the next step where there is one."""
+        store, layout = self._store, self._store.layout
+        advance_particles(
+            body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
+            layout.neighbours, store.nodes, store.nodes_before, self._is_near, next_dt is not None,
+            dt, next_dt or 0.0, self.spacing, store.scratch, store.index, store.arenas, self._extremes,
+        )  # fmt: skip
+
+    def look(self) -> None:
+        """Write what the particles get from the grid of the last step to the table, of which no step can go on."""
+        slots, low, high = self._store.layout.slot_count, 0.5 - self._farthest, BLOCK + 0.5 + self._farthest
+        for axis in (0, 2) if self._store.dimension == 2 else (0, 1, 2):
+            # those that were thrown out of reach are looked at where the reach ends
+            row = self._store.table[POSITION + axis, :slots]
+            np.clip(np.nan_to_num(row, nan=low), low, high, out=row)
+        for number, body in enumerate(self._bodies):
+            self._pass(number, body, 0.0, None)
+
+    def _not_finite(self) -> Trouble:
+        """The material whose particles are not finite; the first of several."""
         first, count = self._store.layout.first, self._store.body_count
         for number, body in enumerate(self._bodies):
             for low, high in zip(first[number:-1:count], first[number + 1 :: count], strict=True):
                 if not np.isfinite(self._store.table[:, low:high]).all():
-                    return f'Material "{body.name}"'
-        return "The grid"
+                    return Trouble(Kind.NOT_FINITE, f'Material "{body.name}"', number)
+        return Trouble(Kind.NOT_FINITE, "The grid")

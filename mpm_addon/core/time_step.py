@@ -8,12 +8,14 @@ from .description import Scene
 from .errors import UnstableError
 from .settings import Solver
 
-LARGEST_HALVINGS = 8
+LARGEST_HALVINGS = 6
 MOST_STEPS = 1_000_000
 # F <- (I + dt C) F cannot invert while dt |C| < 1
 GRADIENT_STEP = 0.5
 # a spring is computed explicitly: stable while dt w < 2, and its period is right to a hundredth while dt w < 1/2
 SPRING_STEP = 0.5
+# so many times as fast as what is there accounts for may matter be: jets and chains of collisions reach three
+EXPLAINED = 4.0
 
 
 class Speeds(NamedTuple):
@@ -48,6 +50,10 @@ class StepControl:
         speeds: of the present state; the solver sets them after every step.
         drive: of the present moment; the solver sets it before every step.
         stiffest: the material with the greatest wave speed.
+        base: the speeds where the frame, or state between two, began, and of what came since.
+        obstacle_speed: the greatest since then of what moves matter from outside [m/s].
+        acceleration: likewise [m/s^2].
+        stiffening: likewise, see `Drive`.
     """
 
     def __init__(self, scene: Scene, bodies: list[Body]) -> None:
@@ -58,11 +64,36 @@ class StepControl:
         self._halvings = 0
         self._longest = math.inf
         self.stiffest = ""
+        self._frame_seconds = scene.time.frame_seconds
+        self.begin_frame()
 
     def begin_frame(self) -> None:
-        """Forget earlier tries: they count from one frame, or state between two, to the next."""
+        """Forget what was before: a simulation may be continued from a frame, or state between two."""
         self._halvings = 0
         self._longest = math.inf
+        self.base = self.speeds
+        self.obstacle_speed = self.acceleration = 0.0
+        self.stiffening = 1.0
+
+    def take_in(self, name: str, wave: float, particle: float, gradient: float) -> None:
+        """Take in new matter of a material with the speeds and the gradient that it comes with."""
+        if wave > self.speeds.wave:
+            self.stiffest = name
+        self.speeds = self.speeds.at_least(wave, particle, gradient)
+        self.base = self.base.at_least(wave, particle, gradient)
+
+    def explained_speed(self, obstacle_speed: float) -> float:
+        """The speed [m/s] beyond which nothing explains matter's motion.
+
+        Elastic energy released throws matter no faster than waves run in it: v^2 / 2 <= (c strain)^2 / 2. Add what it had when the
+        frame began, what gravity and forces give within a frame, and the fastest obstacle; `EXPLAINED` times all that is the limit.
+        It needs no memory of earlier frames: what grows without end grows manifold within one.
+        """
+        self.obstacle_speed = max(self.obstacle_speed, obstacle_speed)
+        self.acceleration = max(self.acceleration, self.drive.acceleration)
+        self.stiffening = max(self.stiffening, self.drive.stiffening)
+        thrown = self.base.wave * self.stiffening + self.acceleration * self._frame_seconds
+        return EXPLAINED * (self.base.particle + thrown + self.obstacle_speed)
 
     def limit(self, obstacle_speed: float) -> float:
         """The longest stable step [s].
@@ -88,25 +119,26 @@ class StepControl:
             limit = min(limit, SPRING_STEP / self.drive.frequency)
         return limit
 
-    def step(self, remaining: float, obstacle_speed: float) -> float:
+    def step(self, remaining: float, obstacle_speed: float, frame: int) -> float:
         """The next step [s]: the remaining time of the frame in as few equal steps as the limit allows.
 
         Raises:
-            UnstableError: where the scene's fixed step is longer than the limit.
+            UnstableError: where the scene's fixed step is longer than the limit, or the limit so short that a frame has no end.
         """
         limit = self.limit(obstacle_speed)
         fixed = self._solver.time_step
         if fixed is not None:
             if fixed > limit:
                 raise UnstableError(
-                    f'solver: time_step {fixed:g} s is longer than the stable step {limit:.3g} s; use at most that, or "auto".'
+                    f'solver: time_step {fixed:g} s is longer than the stable step {limit:.3g} s; use at most that, or "auto" (frame {frame}).'
                 )
             limit = fixed
         limit = min(limit, self._longest)
         if remaining > MOST_STEPS * limit:
             cause, remedy = self._fastest(obstacle_speed)
             raise UnstableError(
-                f"{cause} allow steps of {limit:.3g} s only, more than {MOST_STEPS:,} a frame; use {remedy} or a larger grid_spacing."
+                f"{cause} allow steps of {limit:.3g} s only, more than {MOST_STEPS:,} a frame; use {remedy} or a larger grid_spacing "
+                f"(frame {frame})."
             )
         if limit >= remaining:
             return remaining
@@ -121,19 +153,17 @@ class StepControl:
             return f"Particles: motions at {particle:.3g} m/s", "smaller velocities and forces, a max_speed,"
         return f'Material "{self.stiffest}": waves at {wave:.3g} m/s', "a smaller stiffness"
 
-    def fail(self, subject: str, frame: int, dt: float) -> None:
-        """Halve the steps for the rest of the frame after one of dt [s] was unstable.
-
-        Raises:
-            UnstableError: naming the subject, after too many tries.
-        """
+    def shorten(self, dt: float) -> bool:
+        """Halve the steps after one of dt [s] was unstable; returns whether they may be halved so often."""
         self._halvings += 1
         self._longest = 0.5 * dt
-        if self._halvings > LARGEST_HALVINGS:
-            raise UnstableError(
-                f"{subject}: unstable at frame {frame} even with steps {2**LARGEST_HALVINGS} times shorter; "
-                "use a smaller cfl, a smaller stiffness or slower colliders."
-            )
+        return self._halvings <= LARGEST_HALVINGS
+
+    def lengthen(self) -> None:
+        """Take back one halving, where there is one: a state was reached that will not be left again."""
+        if self._halvings:
+            self._halvings -= 1
+            self._longest = 2.0 * self._longest if self._halvings else math.inf
 
 
 def _viscous_limit(body: Body, solver: Solver) -> float:

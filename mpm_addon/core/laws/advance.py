@@ -18,7 +18,7 @@ from ..kernels.vector import LANE_COUNT, largest, load, store
 from .dispatch import law_kernel, law_of, update
 from .law import FluidLaw
 
-EXTREME_COUNT = 5
+EXTREME_COUNT = 6
 
 
 def load_deformation(constants: Any, particles: Any, slot: Any) -> Any:
@@ -123,8 +123,8 @@ def advance_particles(
         dt: [s]; next_dt: of the next step, that a fused pass scatters for; spacing: cell size [m].
         scratch: (pieces, SCRATCH_SIZE); index: (pieces, LANE_COUNT) int32.
         arenas: (blocks, 4 * arena nodes) results of a fused pass.
-        extremes: (pieces, 5) results: greatest speed [m/s], greatest displacement along an axis [cells], greatest wave speed
-            [m/s], greatest |C| [1/s], and 0, or NaN where a velocity, a stress or a wave speed is not a finite number.
+        extremes: (pieces, 6) results: greatest speed [m/s], greatest displacement along an axis [cells], greatest wave speed
+            [m/s], greatest |C| [1/s], greatest -J, and 0, or NaN where a velocity, a stress or a wave speed is not a finite number.
     """
     step = dt / spacing
     dimension = dimension_of(scheme)
@@ -135,6 +135,7 @@ def advance_particles(
         numbers = index[piece]
         fastest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
         farthest, stiffest, steepest, check = fastest, fastest, fastest, fastest
+        flattest = constant(-1e30, fastest)
         for block in range(pieces[piece], pieces[piece + 1]):
             low, high = first[block * body_count + body], first[block * body_count + body + 1]
             is_scattered = is_fused and not is_held[block]
@@ -155,7 +156,7 @@ def advance_particles(
                 if scheme.flip_ratio > 0.0:
                     velocity = flip_velocity(scheme, load_vector(particles, VELOCITY, slot), velocity, table, numbers)
                     u, v, w = velocity
-                deformation, state, stress, _, wave_speed_squared = update(
+                deformation, state, stress, volume_ratio, wave_speed_squared = update(
                     constants,
                     dimension,
                     load_deformation(constants, particles, slot),
@@ -172,6 +173,7 @@ def advance_particles(
                 stiffest = maximum(stiffest, wave_speed_squared)
                 slope = squared_norm(gradient)
                 steepest = maximum(steepest, slope)
+                flattest = maximum(flattest, -volume_ratio)
                 check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
                 if is_scattered:
                     mass, volume = load(particles[MASS], slot, LANE_COUNT), load(particles[VOLUME], slot, LANE_COUNT)
@@ -187,7 +189,8 @@ def advance_particles(
         extremes[piece, 1] = largest(farthest)
         extremes[piece, 2] = largest(sqrt(stiffest))
         extremes[piece, 3] = largest(sqrt(steepest))
-        extremes[piece, 4] = largest(check)
+        extremes[piece, 4] = largest(flattest)
+        extremes[piece, 5] = largest(check)
 
 
 @law_kernel

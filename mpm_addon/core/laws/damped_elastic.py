@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..kernels.arithmetic import generic
 from ..kernels.linalg import determinant
 from ..parameters import parameter
-from .elasticity import ElasticLaw, logarithmic_wave_speed_squared
+from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, logarithmic_wave_speed_squared
 from .law import TensorLaw
 from .neo_hookean import energy as neo_hookean_energy
 from .neo_hookean import stress as neo_hookean_stress
@@ -48,6 +48,7 @@ class DampedElastic(TensorLaw, ElasticLaw):
 
     name = "damped_elastic"
     label = "Damped rubber"
+    least_volume_ratio = LEAST_VOLUME_RATIO
     constants_type = DampedElasticConstants
     energy = staticmethod(neo_hookean_energy)
     stress = staticmethod(stress)

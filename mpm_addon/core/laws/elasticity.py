@@ -7,6 +7,9 @@ from ..kernels.arithmetic import generic, log, maximum, minimum
 from ..parameters import parameter
 from .law import Law
 
+# a law that pushes back by ln J knows no inverted matter, and none that is squeezed ten thousandfold
+LEAST_VOLUME_RATIO = 1e-4
+
 
 @dataclass(frozen=True)
 class ElasticLaw(Law):

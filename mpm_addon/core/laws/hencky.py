@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ..kernels.arithmetic import exp, generic, log, maximum, minimum, select, sqrt
 from ..kernels.symmetric import EXPONENTIAL_LESS_ONE, LOGARITHM, increased, invariants, series, summed
-from .elasticity import ElasticLaw, elastic_wave_speed_squared, log_volume_ratio
+from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, elastic_wave_speed_squared, log_volume_ratio
 from .law import PrincipalLaw
 
 
@@ -115,6 +115,7 @@ class HenckyLaw(PrincipalLaw, ElasticLaw):
         where it is elastic the trace is unchanged bit for bit and the factor exactly 1
     """
 
+    least_volume_ratio = LEAST_VOLUME_RATIO
     flow: ClassVar[Callable[..., Any]]
     principal_stress = staticmethod(principal_stress)
     principal_energy = staticmethod(principal_energy)

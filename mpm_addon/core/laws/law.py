@@ -8,6 +8,7 @@ tau = P F^T Kirchhoff stress [Pa]. A tensor is a tuple of 9 values, row by row; 
 xx, xy, xz, yy, yz, zz.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -27,6 +28,7 @@ class Law:
         state_names: the plastic state's components (at most two), in order.
         virgin_state: their values in undeformed matter.
         scalable: the factors that may be painted on an emitter of this law (see `painting.ACTING`); what they mean says `scaled`.
+        least_volume_ratio: matter with a J of that or less is no matter of this law any more, squeezed to nothing or inverted.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
     """
 
@@ -35,6 +37,7 @@ class Law:
     state_names: ClassVar[tuple[str, ...]] = ()
     virgin_state: ClassVar[tuple[float, ...]] = ()
     scalable: ClassVar[tuple[str, ...]] = ("density", "stiffness")
+    least_volume_ratio: ClassVar[float] = -math.inf
     constants_type: ClassVar[type]
 
     density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..kernels.arithmetic import generic
 from ..kernels.linalg import determinant, squared_norm, times_transpose
-from .elasticity import ElasticLaw, log_volume_ratio, logarithmic_wave_speed_squared
+from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, log_volume_ratio, logarithmic_wave_speed_squared
 from .law import TensorLaw
 
 
@@ -45,6 +45,7 @@ class NeoHookean(TensorLaw, ElasticLaw):
 
     name = "neo_hookean"
     label = "Rubber (Neo-Hookean elastic)"
+    least_volume_ratio = LEAST_VOLUME_RATIO
     constants_type = NeoHookeanConstants
     energy = staticmethod(energy)
     stress = staticmethod(stress)

@@ -1,0 +1,141 @@
+"""Which particles are to blame where no step was short enough, and what to change. Runs once, at the end of a simulation."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bodies import Body
+from .description import Scene
+from .failure import Kind, Trouble
+from .kernels.rows import DEFORMATION, FLUID_ROW_COUNT, POSITION, VELOCITY, VELOCITY_GRADIENT
+from .laws.advance import advance_material
+from .particle_store import ParticleStore
+from .settings import Solver
+from .stepper import LARGEST_GRADIENT_STEP, Stepper
+from .time_step import StepControl
+
+Mask = NDArray[np.bool_]
+
+# what a sort found: particles that went past the blocks around their own
+STRAYED = Trouble(Kind.RUNAWAY, "Matter")
+
+
+def examined(
+    trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float
+) -> tuple[Trouble, NDArray[np.int32], NDArray[np.float32]]:
+    """What is wrong with which particles, right after a step of dt [s] that cannot be shortened; the store goes back to its last sort.
+
+    Returns:
+        The trouble with the material that it began in; the ids of the particles, ascending, and where they were after the sort
+        [m], shape (n, 3).
+    """
+    if trouble is STRAYED:
+        kind, slots = _strays(store)
+    else:
+        kind, slots = trouble.kind, _blamed(trouble, stepper, store, bodies, dt)
+    ids = np.sort(store.ids[slots])
+    if trouble.body is None and len(slots):
+        run = int(np.searchsorted(store.layout.first, slots[0], side="right")) - 1
+        trouble = Trouble(kind, f'Material "{bodies[run % store.body_count].name}"', run % store.body_count)
+    store.restore()
+    now = store.ids[: store.layout.slot_count]
+    slots = np.flatnonzero(np.isin(now, ids))
+    slots = slots[np.argsort(now[slots])]
+    return trouble, ids, store.positions(stepper.spacing)[slots].astype(np.float32)
+
+
+def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float) -> NDArray[np.int64]:
+    """The slots of the particles that a step found in trouble; their table is used up."""
+    its = _slots_of(store, trouble.body)
+    if trouble.kind is Kind.NOT_FINITE:
+        found = _not_finite(store, bodies, its)
+        if not found.any():
+            stepper.look()
+            found = its & ~np.isfinite(_table(store)).all(axis=0)
+        return np.flatnonzero(found)
+    if trouble.kind is Kind.INVERTED:
+        found = _inverted(store, bodies, its)
+        if found.any():
+            return np.flatnonzero(found)
+        stepper.look()
+        slope = np.linalg.norm(_table(store)[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9], axis=0)
+        return _beyond(slope, LARGEST_GRADIENT_STEP / dt, its)
+    stepper.look()
+    return _beyond(np.linalg.norm(_table(store)[VELOCITY : VELOCITY + 3], axis=0), stepper.explained_speed, its)
+
+
+def _table(store: ParticleStore) -> NDArray[np.float64]:
+    return store.table[:, : store.layout.slot_count].astype(np.float64)
+
+
+def _slots_of(store: ParticleStore, body: int | None) -> Mask:
+    """Which slots hold a particle, of one body or of all."""
+    if body is None:
+        return store.live
+    runs = np.arange(len(store.layout.first) - 1) % store.body_count == body
+    return store.live & np.repeat(runs, np.diff(store.layout.first))
+
+
+def _beyond(values: NDArray[np.float64], limit: float, its: Mask) -> NDArray[np.int64]:
+    """The slots with values beyond a limit, or the one with the greatest where rounding hides them."""
+    values = np.where(its, values, -np.inf)
+    found = np.flatnonzero(values > limit)
+    return found if len(found) or not its.any() else np.array([np.argmax(values)])
+
+
+def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
+    """Which particles are no numbers, or have a stress that is none."""
+    found = its & ~np.isfinite(_table(store)).all(axis=0)
+    if found.any():
+        return found
+    for number, body in enumerate(bodies):
+        slots = _slots_of(store, number)
+        # runs are whole vectors: copies fill them
+        run = np.repeat(np.arange(len(store.layout.first) - 1) % store.body_count == number, np.diff(store.layout.first))
+        table, extremes = np.ascontiguousarray(store.table[:, np.flatnonzero(run)]), np.zeros(3)
+        advance_material(body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), extremes)
+        bad = np.zeros(len(run), np.bool_)
+        bad[run] = ~np.isfinite(table).all(axis=0)
+        found |= its & slots & bad
+    return found
+
+
+def _inverted(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
+    """Which particles have a J that their law does not know."""
+    found = np.zeros(len(its), np.bool_)
+    if store.row_count == FLUID_ROW_COUNT:
+        return found
+    ratio = np.linalg.det(_table(store)[DEFORMATION : DEFORMATION + 9].T.reshape(-1, 3, 3))
+    for number, body in enumerate(bodies):
+        if not body.is_fluid:
+            found |= its & _slots_of(store, number) & (ratio <= body.law.least_volume_ratio)
+    return found
+
+
+def _strays(store: ParticleStore) -> tuple[Kind, NDArray[np.int64]]:
+    """What keeps a store from being sorted: particles that are nowhere, or too far from their blocks."""
+    position = _table(store)[POSITION : POSITION + 3]
+    is_nowhere = store.live & ~np.isfinite(position).all(axis=0)
+    if is_nowhere.any():
+        return Kind.NOT_FINITE, np.flatnonzero(is_nowhere)
+    # relative to their blocks, which are four cells wide, positions are between 0.5 and 4.5 after a sort
+    return Kind.RUNAWAY, _beyond(np.abs(position - 2.5).max(axis=0), 6.0, store.live)
+
+
+def advice(trouble: Trouble, scene: Scene, bodies: list[Body], control: StepControl) -> str:
+    """What to change, in one clause."""
+    solver = scene.solver
+    wave = control.base.wave
+    law = bodies[trouble.body].law if trouble.body is not None else None
+    if solver.time_step is not None:
+        return f'use time_step = "auto" in the place of {solver.time_step:g} s'
+    if control.obstacle_speed > max(wave, control.base.particle):
+        return f"use slower colliders: they move at {control.obstacle_speed:.3g} m/s and waves in matter at {wave:.3g} m/s"
+    if control.stiffening > 1.5:
+        return f"let the keys of the material change it more slowly: waves become {control.stiffening:.3g} times as fast within a frame"
+    default = Solver(grid_spacing=solver.grid_spacing)
+    for name in ("cfl", "max_displacement"):
+        if getattr(solver, name) > getattr(default, name):
+            return f"use a smaller {name} than {getattr(solver, name):g}, such as {getattr(default, name):g}"
+    if trouble.kind is Kind.INVERTED and law is not None and law.least_volume_ratio > 0.0:
+        return 'use a greater stiffness, colliders that leave matter room, or the law "corotated", which can be turned inside out'
+    return "use a smaller cfl, a smaller stiffness, or a larger grid_spacing"
