@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .core.description import Scene
-from .core.errors import Cancelled, MpmError, SceneError
+from .core.errors import Cancelled, MpmError, SceneError, UnstableError
 from .core.estimate import Estimate, estimate
+from .core.failure import Failure
 from .core.particles import Frame, Moment
 from .core.support import refuse_unsupported
 from .storage.cache_writer import CacheWriter
 from .storage.disk import free_space
+from .storage.failure import FAILURE, remove_failure, summary, write_failure
 from .storage.scene_file import read_scene
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def bake(
     Raises:
         SceneError: the scene is wrong or too large for the memory.
         CacheError: the folder holds something else, or cannot be written.
-        UnstableError: the simulation failed; the frames before are kept.
+        UnstableError: the simulation failed; the frames before are kept, and `failure.npz` says of which particles.
         Cancelled: a signal or the file `cancel` in the cache stopped the bake; the frames before are kept.
     """
     emit = on_event or (lambda _event: None)
@@ -82,6 +84,9 @@ def bake(
         message = job.words() if job is not None else "cancelled before the bake began."
         _end(job, "cancelled", message, emit)
         raise Cancelled(message) from error
+    except UnstableError as error:
+        _end(job, "error", str(error), emit, error.failure)
+        raise
     except MpmError as error:
         _end(job, "error", str(error), emit)
         raise
@@ -120,10 +125,12 @@ def _frame_after(moment: Moment) -> int:
     return moment.number if moment.is_frame else moment.number + 1
 
 
-def _end(job: "_Job | None", outcome: str, message: str, emit: OnEvent) -> None:
+def _end(job: "_Job | None", outcome: str, message: str, emit: OnEvent, failure: Failure | None = None) -> None:
     if job is not None:
+        if failure is not None:
+            job.keep(failure)
         job.write_status(outcome, message)
-    emit({"event": outcome, "message": message})
+    emit({"event": outcome, "message": message, **({} if failure is None else {"failure": summary(failure)})})
 
 
 class _Job:
@@ -180,6 +187,7 @@ class _Job:
     def _simulate(self, checkpoint: Any) -> None:
         from .core.simulation import Simulation
 
+        remove_failure(self._writer.folder)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
         missing, last = set(self._missing), self._missing[-1]
         started = time.perf_counter()
@@ -271,6 +279,14 @@ class _Job:
                 "warnings": self._warnings,
             }
         )
+
+    def keep(self, failure: Failure) -> None:
+        """Keep what made the simulation stop in the cache."""
+        try:
+            write_failure(self._writer.folder, failure)
+        except OSError as error:
+            # what stopped the bake matters more than what may be told of it
+            self._emit({"event": "warning", "topic": "failure", "subject": FAILURE, "message": f"cannot be written ({error.strerror})."})
 
     def _remaining(self, number: int) -> int:
         """Frames that are still to be simulated after frame `number`."""

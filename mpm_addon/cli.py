@@ -20,6 +20,7 @@ from .core.support import refuse_unsupported
 from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, SPLITS, export_frames
+from .storage.failure import read_failure, summary
 from .storage.installation import presets_folder, version
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .wedge.command import add_command as add_wedge
@@ -195,7 +196,9 @@ def _info(options: argparse.Namespace) -> None:
 
 def _describe_cache(cache: Cache) -> dict[str, Any]:
     frames = list(cache.statistics())
-    return {"cache": str(cache.folder), **cache.manifest, "bytes": cache.size(), "frames": frames}
+    failure = read_failure(cache.folder)
+    said = {"failure": None if failure is None else summary(failure)}
+    return {"cache": str(cache.folder), **cache.manifest, "bytes": cache.size(), **said, "frames": frames}
 
 
 def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
@@ -259,6 +262,9 @@ def _print_table(description: dict[str, Any]) -> None:
         if key == "frames":
             for frame in value:
                 print("  " + ", ".join(f"{name} {_shown(number)}" for name, number in frame.items()))
+        elif key == "failure":
+            if value is not None:
+                print(f"failure: {value['message']}")
         elif key != "attributes":
             items = [f"{name} {_shown(entry)}" for name, entry in value.items()] if isinstance(value, dict) else value
             print(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else _shown(items)}")

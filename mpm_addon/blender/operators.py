@@ -6,7 +6,7 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..core.errors import Cancelled, MpmError
-from . import paths, preflight, removal, session
+from . import paths, preflight, removal, session, unstable
 from .blender_types import BlenderEvent, Context
 from .properties import PATH_OPTIONS
 
@@ -202,6 +202,27 @@ class MPM_OT_bake_free(bpy.types.Operator):
         return outcome
 
 
+class MPM_OT_select_unstable(bpy.types.Operator):
+    """Select the particles that made the bake stop, at the last frame before"""
+
+    bl_idname = "mpm.select_unstable"
+    bl_label = "Select Unstable Particles"
+    bl_options = {"REGISTER", "UNDO"}
+
+    cache: StringProperty(
+        name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("No bake of this scene became unstable")
+        return context.scene is not None and bool(unstable.objects(context.scene))
+
+    def execute(self, context: Context) -> Any:
+        cache = paths.cache_path(context.scene, cache=self.cache)
+        return _reported(self, lambda: unstable.select(context.scene, context.view_layer, cache))
+
+
 def _reported(operator: Any, action: Any) -> Any:
     """Do it; an error becomes a report, which a script gets as a RuntimeError."""
     try:
@@ -222,7 +243,7 @@ def _redraw(context: Context) -> None:
                 area.tag_redraw()
 
 
-CLASSES = (MPM_OT_bake, MPM_OT_bake_cancel, MPM_OT_bake_free, MPM_OT_preflight, MPM_OT_preflight_cancel)
+CLASSES = (MPM_OT_bake, MPM_OT_bake_cancel, MPM_OT_bake_free, MPM_OT_preflight, MPM_OT_preflight_cancel, MPM_OT_select_unstable)
 
 
 def register() -> None:

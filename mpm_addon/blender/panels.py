@@ -9,7 +9,7 @@ import bpy
 
 from ..core.laws import LAWS
 from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver
-from . import emission_panels, force_panels, paths, playback, preflight, session
+from . import emission_panels, force_panels, paths, playback, preflight, session, unstable
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
 from .declarations import title
 from .drawing import ObjectPanel, PhysicsPanel, ScenePanel, draw_missing_numba, draw_parameters, split_layout
@@ -113,6 +113,12 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         is_outdated = any(item.mpm.fingerprint != fingerprint(scene, item.mpm.emitter_name) for item in shown)
         if is_outdated:
             layout.label(text="Out of date: the scene has changed since the bake", icon="ERROR")
+        stopped = unstable.shown(scene, str(folder))
+        if stopped is not None:
+            column = layout.column(align=True)
+            for number, line in enumerate(preflight.wrapped(unstable.message(stopped))):
+                column.label(text=line, icon="BLANK1" if number else "ERROR")
+            layout.operator("mpm.select_unstable", icon="RESTRICT_SELECT_OFF")
         row = layout.row(align=True)
         bake = row.operator("mpm.bake", text="Bake Again" if is_outdated else "Bake", icon="PHYSICS")
         bake.restart = is_outdated

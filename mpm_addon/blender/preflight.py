@@ -171,7 +171,12 @@ def lines_of(report: Report) -> list[str]:
 
 def warning_lines(warning: dict[str, str]) -> list[str]:
     """A warning in lines that fit into the sidebar."""
-    return textwrap.wrap(f"{warning['subject']}: {warning['message']}", _LINE_LENGTH)
+    return wrapped(f"{warning['subject']}: {warning['message']}")
+
+
+def wrapped(text: str) -> list[str]:
+    """A text in lines that fit into the sidebar."""
+    return textwrap.wrap(text, _LINE_LENGTH)
 
 
 def duration(seconds: float) -> str:

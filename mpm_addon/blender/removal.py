@@ -3,7 +3,7 @@
 from ..core.errors import CacheError
 from ..storage import open_cache
 from ..storage.cache_writer import remove_cache
-from . import keyframes, paths, playback
+from . import keyframes, paths, playback, unstable
 from .blender_types import BlenderScene
 
 
@@ -20,4 +20,5 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
     except OSError as error:
         raise CacheError(f"{error.filename}: cannot be deleted ({error.strerror}); check its permissions.") from error
     keyframes.remove_all_keys(scene, folder)
+    unstable.remove(scene, str(folder))
     playback.show(scene)

@@ -15,7 +15,7 @@ import bpy
 from ..core.description import Scene
 from ..core.errors import Cancelled, MpmError
 from ..storage import open_cache, write_scene
-from . import keyframes, nodes, paths, playback
+from . import keyframes, nodes, paths, playback, unstable
 from .blender_types import Context
 from .extract import extraction
 from .fingerprint import fingerprint
@@ -189,8 +189,20 @@ class BakeSession:
         if outcome["event"] == "done":
             self.fraction = 1.0
             self._show(None)
+        if outcome["event"] in ("done", "error"):
+            self._show_unstable()
         if self._has_dynamic_colliders and outcome["event"] in ("done", "cancelled"):
             self._write_keys()
+
+    def _show_unstable(self) -> None:
+        """Show the particles that made the bake stop, or take those away that an earlier one showed."""
+        scene = bpy.data.scenes.get(self._scene_name)
+        if scene is None:
+            return
+        try:
+            unstable.refresh(scene, self.cache)
+        except MpmError as error:
+            self.notes.append(f"The unstable particles are not shown: {error}")
 
     def _write_keys(self) -> None:
         """Let the objects of dynamic colliders move as they did in the bake."""

@@ -14,6 +14,8 @@ from .stepper import LARGEST_GRADIENT_STEP, Stepper
 from .time_step import StepControl
 
 Mask = NDArray[np.bool_]
+# what is wrong, the slots of the particles, ascending, and the one in which it began, where there is any
+Blame = tuple[Kind, NDArray[np.int64], int | None]
 
 # what a sort found: particles that went past the blocks around their own
 STRAYED = Trouble(Kind.RUNAWAY, "Matter")
@@ -28,14 +30,11 @@ def examined(
         The trouble with the material that it began in; the ids of the particles, ascending, and where they were after the sort
         [m], shape (n, 3).
     """
-    if trouble is STRAYED:
-        kind, slots = _strays(store)
-    else:
-        kind, slots = trouble.kind, _blamed(trouble, stepper, store, bodies, dt)
+    kind, slots, worst = _strays(store) if trouble is STRAYED else _blamed(trouble, stepper, store, bodies, dt)
     ids = np.sort(store.ids[slots])
-    if trouble.body is None and len(slots):
-        run = int(np.searchsorted(store.layout.first, slots[0], side="right")) - 1
-        trouble = Trouble(kind, f'Material "{bodies[run % store.body_count].name}"', run % store.body_count)
+    if worst is not None:
+        body = (int(np.searchsorted(store.layout.first, worst, side="right")) - 1) % store.body_count
+        trouble = Trouble(kind, f'Material "{bodies[body].name}"', body)
     store.restore()
     now = store.ids[: store.layout.slot_count]
     slots = np.flatnonzero(np.isin(now, ids))
@@ -43,24 +42,26 @@ def examined(
     return trouble, ids, store.positions(stepper.spacing)[slots].astype(np.float32)
 
 
-def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float) -> NDArray[np.int64]:
-    """The slots of the particles that a step found in trouble; their table is used up."""
-    its = _slots_of(store, trouble.body)
+def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float) -> Blame:
+    """The particles that a step found in trouble; their table is used up."""
     if trouble.kind is Kind.NOT_FINITE:
+        its = _slots_of(store, trouble.body)
         found = _not_finite(store, bodies, its)
         if not found.any():
             stepper.look()
             found = its & ~np.isfinite(_table(store)).all(axis=0)
-        return np.flatnonzero(found)
+        return _all_of(trouble.kind, found)
     if trouble.kind is Kind.INVERTED:
-        found = _inverted(store, bodies, its)
+        found = _inverted(store, bodies)
         if found.any():
-            return np.flatnonzero(found)
-        stepper.look()
-        slope = np.linalg.norm(_table(store)[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9], axis=0)
-        return _beyond(slope, LARGEST_GRADIENT_STEP / dt, its)
+            return _all_of(trouble.kind, found)
+    # a body that is swept along by another may have been looked at first
     stepper.look()
-    return _beyond(np.linalg.norm(_table(store)[VELOCITY : VELOCITY + 3], axis=0), stepper.explained_speed, its)
+    table = _table(store)
+    if trouble.kind is Kind.INVERTED:
+        slope = np.linalg.norm(table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9], axis=0)
+        return _beyond(trouble.kind, slope, LARGEST_GRADIENT_STEP / dt, store.live)
+    return _beyond(trouble.kind, np.linalg.norm(table[VELOCITY : VELOCITY + 3], axis=0), stepper.explained_speed, store.live)
 
 
 def _table(store: ParticleStore) -> NDArray[np.float64]:
@@ -75,11 +76,16 @@ def _slots_of(store: ParticleStore, body: int | None) -> Mask:
     return store.live & np.repeat(runs, np.diff(store.layout.first))
 
 
-def _beyond(values: NDArray[np.float64], limit: float, its: Mask) -> NDArray[np.int64]:
-    """The slots with values beyond a limit, or the one with the greatest where rounding hides them."""
+def _all_of(kind: Kind, found: Mask) -> Blame:
+    slots = np.flatnonzero(found)
+    return kind, slots, int(slots[0]) if len(slots) else None
+
+
+def _beyond(kind: Kind, values: NDArray[np.float64], limit: float, its: Mask) -> Blame:
+    """The particles with values beyond a limit, or the one with the greatest where rounding hides them."""
     values = np.where(its, values, -np.inf)
-    found = np.flatnonzero(values > limit)
-    return found if len(found) or not its.any() else np.array([np.argmax(values)])
+    found, worst = np.flatnonzero(values > limit), int(np.argmax(values)) if its.any() else None
+    return kind, found if len(found) or worst is None else np.array([worst]), worst
 
 
 def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
@@ -99,26 +105,26 @@ def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
     return found
 
 
-def _inverted(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
+def _inverted(store: ParticleStore, bodies: list[Body]) -> Mask:
     """Which particles have a J that their law does not know."""
-    found = np.zeros(len(its), np.bool_)
+    found = np.zeros(store.layout.slot_count, np.bool_)
     if store.row_count == FLUID_ROW_COUNT:
         return found
     ratio = np.linalg.det(_table(store)[DEFORMATION : DEFORMATION + 9].T.reshape(-1, 3, 3))
     for number, body in enumerate(bodies):
         if not body.is_fluid:
-            found |= its & _slots_of(store, number) & (ratio <= body.law.least_volume_ratio)
+            found |= _slots_of(store, number) & (ratio <= body.law.least_volume_ratio)
     return found
 
 
-def _strays(store: ParticleStore) -> tuple[Kind, NDArray[np.int64]]:
+def _strays(store: ParticleStore) -> Blame:
     """What keeps a store from being sorted: particles that are nowhere, or too far from their blocks."""
     position = _table(store)[POSITION : POSITION + 3]
     is_nowhere = store.live & ~np.isfinite(position).all(axis=0)
     if is_nowhere.any():
-        return Kind.NOT_FINITE, np.flatnonzero(is_nowhere)
+        return _all_of(Kind.NOT_FINITE, is_nowhere)
     # relative to their blocks, which are four cells wide, positions are between 0.5 and 4.5 after a sort
-    return Kind.RUNAWAY, _beyond(np.abs(position - 2.5).max(axis=0), 6.0, store.live)
+    return _beyond(Kind.RUNAWAY, np.abs(position - 2.5).max(axis=0), 6.0, store.live)
 
 
 def advice(trouble: Trouble, scene: Scene, bodies: list[Body], control: StepControl) -> str:

@@ -230,10 +230,10 @@ class Stepper:
             kind = None
             if not math.isfinite(check):
                 kind = Kind.NOT_FINITE
-            elif dt * gradient > LARGEST_GRADIENT_STEP or -flattest <= body.law.least_volume_ratio:
-                kind = Kind.INVERTED
             elif fastest > self.explained_speed or farthest > self._longest_way:
                 kind = Kind.RUNAWAY
+            elif dt * gradient > LARGEST_GRADIENT_STEP or -flattest <= body.law.least_volume_ratio:
+                kind = Kind.INVERTED
             if kind is not None:
                 return Trouble(kind, f'Material "{body.name}"', number), drift
             if wave_speed > self.speeds.wave:

@@ -130,7 +130,8 @@ class StepControl:
         if fixed is not None:
             if fixed > limit:
                 raise UnstableError(
-                    f'solver: time_step {fixed:g} s is longer than the stable step {limit:.3g} s; use at most that, or "auto" (frame {frame}).'
+                    f"solver: time_step {fixed:g} s is longer than the stable step {limit:.3g} s; use at most that, "
+                    f'or "auto" (frame {frame}).'
                 )
             limit = fixed
         limit = min(limit, self._longest)

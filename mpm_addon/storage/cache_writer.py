@@ -23,6 +23,7 @@ from .atomic import TEMPORARY_SUFFIX, append_durably, write_atomically
 from .births import births_name, covered, ranges, write_births
 from .cache import CACHE_FILE, CACHE_KIND, CACHE_SCHEMA, Cache, chain, current_take, open_cache, refuse_foreign, take_numbers
 from .checkpoints import Snapshot, checkpoint_frames, checkpoint_path, read_checkpoint, surplus, write_checkpoint
+from .failure import FAILURE
 from .frame_file import emitted, write_frame
 from .installation import version
 from .manifest import manifest_of
@@ -199,7 +200,7 @@ class CacheWriter:
     def _find(self, *, restart: bool) -> list[Take]:
         """The take to write, and those before it. Raises CacheError where something of anybody else would be lost."""
         if not (self.folder / CACHE_FILE).exists():
-            foreign = [name for name in (TAKES, STATUS) if (self.folder / name).exists()]
+            foreign = [name for name in (TAKES, STATUS, FAILURE) if (self.folder / name).exists()]
             if foreign:
                 raise CacheError(f'{self.folder}: holds "{foreign[0]}" but no {CACHE_FILE}: it is no cache; give another folder.')
             return [Take(self.folder, 1, self._manifest)]
@@ -264,7 +265,7 @@ def remove_cache(folder: Path) -> None:
     """
     for number in take_numbers(folder):
         remove_take(take_folder(folder, number))
-    for name in (STATUS, CANCEL, CACHE_FILE):
+    for name in (STATUS, FAILURE, CANCEL, CACHE_FILE):
         (folder / name).unlink(missing_ok=True)
     for path in (folder / TAKES, folder):
         _remove_if_empty(path)

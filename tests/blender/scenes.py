@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mpm_addon.core.description import Emitter, Material, Scene
+from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import ATTRIBUTES, Frame, FrameStatistics
@@ -112,3 +113,11 @@ def error_of(action: Any) -> str:
     except RuntimeError as error:
         return str(error).strip().removeprefix("Error: ")
     raise AssertionError("the operator did not fail")
+
+
+def failure(frame: int) -> Failure:
+    """What makes a bake stop: two particles."""
+    position = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.float32)
+    return Failure(
+        Kind.INVERTED, 'Material "snow"', frame, 0.1, 1e-6, 64, np.array([1, 3], np.int32), position, ("Cube",), "use a smaller cfl"
+    )

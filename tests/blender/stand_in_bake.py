@@ -1,6 +1,7 @@
 """A process in the place of the bake's, for tests: `python stand_in_bake.py CACHE BEHAVIOUR`.
 
-Behaviours: "good" writes the frames 1 and 2 of a cache and says so; "error" says one; "crash" dies without an event;
+Behaviours: "good" writes the frames 1 and 2 of a cache and says so; "error" says one; "unstable" writes frame 1
+and what made it stop; "crash" dies without an event;
 "slow" simulates until the file `cancel` is there; "stubborn" does not listen at all.
 """
 
@@ -33,6 +34,16 @@ def main() -> None:
         say("done", frames=2, seconds=0.5)
     elif behaviour == "error":
         say("error", message='Emitter "Cube": too small; use a larger one.')
+        sys.exit(1)
+    elif behaviour == "unstable":
+        sys.path.insert(0, str(Path(__file__).parents[2]))
+        from mpm_addon.storage.failure import write_failure
+        from tests.blender.scenes import failure, write_cache
+
+        write_cache(cache, {1: 4})
+        write_failure(cache, failure(2))
+        say("frame", frame=1, particles=4, substeps=9, done=1, total=2, deleted=0, seconds=0.1)
+        say("error", message=failure(2).message)
         sys.exit(1)
     elif behaviour == "crash":
         print("first line\nthe reason", file=sys.stderr, flush=True)

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import commands, operators, paths, playback, session, worker
+from mpm_addon.blender import commands, operators, paths, playback, session, unstable, worker
 from mpm_addon.blender.session import progress_text
 from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, MpmError
+from mpm_addon.storage.failure import remove_failure
 
-from .scenes import add_emitter, description, error_of
+from .scenes import add_emitter, description, error_of, failure
 
 STAND_IN = Path(__file__).with_name("stand_in_bake.py")
 blender = pytest.mark.blender
@@ -154,6 +155,20 @@ def test_what_the_worker_says_is_what_the_script_gets(bpy: Any, stand_in: Any) -
     with pytest.raises(MpmError, match=r'^Emitter "Cube": too small; use a larger one\.$') as caught:
         session.bake(bpy.context)
     assert error_of(bpy.ops.mpm.bake) == str(caught.value)
+
+
+def test_a_bake_that_becomes_unstable_shows_its_particles_until_one_succeeds(bpy: Any, stand_in: Any) -> None:
+    scene = bpy.context.scene
+    stand_in("unstable")
+    assert error_of(bpy.ops.mpm.bake) == failure(2).message
+    (item,) = unstable.objects(scene)
+    assert (len(item.data.vertices), unstable.message(item)) == (2, failure(2).message)
+    (result,) = playback.result_objects(scene)
+    assert len(result.data.vertices) == 4
+    remove_failure(paths.absolute(scene.mpm.cache))
+    stand_in("good")
+    assert bpy.ops.mpm.bake() == {"FINISHED"}
+    assert unstable.objects(scene) == []
 
 
 def test_a_worker_that_dies_is_reported_with_its_last_words(bpy: Any, stand_in: Any) -> None:

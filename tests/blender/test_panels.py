@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import emission_panels, force_panels, panels, playback, session
+from mpm_addon.blender import emission_panels, force_panels, panels, playback, session, unstable
 from mpm_addon.blender.fingerprint import fingerprint
 from mpm_addon.core.description import Emitter
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import parameters_of
+from mpm_addon.storage.failure import write_failure
 
-from .scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow, write_cache
+from .scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow, failure, write_cache
 
 
 def drawn(layout: Any) -> set[str]:
@@ -206,6 +207,20 @@ def test_a_changed_scene_is_shown_as_out_of_date(bpy: Any, draw: Any, tmp_path: 
     assert layout.find("operator", "mpm.bake")[0].arguments["settings"]["restart"] is True
     emitter.mpm.material.preset = "water"
     assert note not in draw(panels.MPM_PT_bake).texts()
+
+
+def test_the_panel_says_what_made_the_bake_stop(bpy: Any, draw: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if host == "fake":
+        # the fake has no node trees
+        monkeypatch.setattr(unstable.nodes, "dress", lambda _item, _looks: None)
+    scene = bpy.context.scene
+    scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3}))
+    assert draw(panels.MPM_PT_bake).find("operator", "mpm.select_unstable") == []
+    write_failure(tmp_path / "cache", failure(2))
+    unstable.refresh(scene, scene.mpm.cache)
+    layout = draw(panels.MPM_PT_bake)
+    assert layout.find("operator", "mpm.select_unstable") != []
+    assert failure(2).message in " ".join(layout.texts())
 
 
 def test_the_particle_object_shows_its_cache_and_its_status(bpy: Any, draw: Any, tmp_path: Path) -> None:

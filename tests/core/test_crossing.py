@@ -11,6 +11,7 @@ import pytest
 
 from mpm_addon.core import diagnostics
 from mpm_addon.core.description import Emitter, Scene
+from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.kernels.grid import update_grid
 from mpm_addon.core.kernels.rows import MASS, POSITION
@@ -148,7 +149,7 @@ def test_fused_and_separate_passes_give_the_same(precision: str, monkeypatch: py
     plans = []
     step = Stepper.step
 
-    def unfused(stepper: Stepper, dt: float, next_dt: float | None) -> str | None:
+    def unfused(stepper: Stepper, dt: float, next_dt: float | None) -> Trouble | None:
         plans.append(next_dt)
         return step(stepper, dt, None)
 

@@ -8,6 +8,7 @@ import pytest
 from mpm_addon.core import obstacles, simulate
 from mpm_addon.core.animation import Motion
 from mpm_addon.core.description import Collider, Emitter, Scene
+from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.settings import Domain, Side
 from mpm_addon.core.simulation import Simulation
@@ -84,7 +85,7 @@ def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pyte
     simulation = Simulation(corner_scene(dimension=dimension, kernel=kernel))
     step, checked = Stepper.step, []
 
-    def checking(stepper: Stepper, dt: float, next_dt: float | None) -> str | None:
+    def checking(stepper: Stepper, dt: float, next_dt: float | None) -> Trouble | None:
         result = step(stepper, dt, next_dt)
         store = simulation.store
         mass = store.nodes[: len(store.layout.node_keys)].reshape(len(store.layout.node_keys), -1, 4)[:, :, 3]

@@ -11,6 +11,7 @@ from mpm_addon.core import simulate
 from mpm_addon.core.animation import Animation, Motion
 from mpm_addon.core.description import Collider, Emitter, Scene
 from mpm_addon.core.errors import SceneError
+from mpm_addon.core.failure import Kind, Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.settings import Domain
 from mpm_addon.core.simulation import Simulation
@@ -82,9 +83,9 @@ def test_a_step_that_is_taken_back_takes_bodies_back(monkeypatch: pytest.MonkeyP
     next(frames)
     stepper = simulation._stepper
     states, step = [simulation._stepper.rigid.state()], stepper.step
-    failures = iter(["Collider", None, None, None])
+    failures = iter([Trouble(Kind.NOT_FINITE, "Collider"), None, None, None])
 
-    def failing(dt: float, next_dt: float | None) -> str | None:
+    def failing(dt: float, next_dt: float | None) -> Trouble | None:
         found = step(dt, next_dt)
         failure = next(failures, None)
         if failure is None:

@@ -17,6 +17,7 @@ import numpy as np
 from mpm_addon.bake import bake
 from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, UnstableError
+from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.particles import ATTRIBUTES, BIRTH, Frame, FrameStatistics, Moment
 
 PARTICLES = 200
@@ -51,6 +52,14 @@ class Progress:
     substeps: int
     particles: int
     time_step: float
+
+
+def failure_at(frame: int) -> Failure:
+    """What stops this simulation: ten particles in a row."""
+    ids = np.arange(5, 15, dtype=np.int32)
+    position = np.stack([0.1 * ids, 0.0 * ids, 1.0 + 0.0 * ids], axis=1).astype(np.float32)
+    advice = "use a smaller cfl than 1, such as 0.4"
+    return Failure(Kind.INVERTED, 'Material "jelly"', frame, 0.125, 1e-6, 64, ids, position, ("ball",), advice)
 
 
 class Simulation:
@@ -90,7 +99,8 @@ class Simulation:
                 clock.sleep(self.pause)
                 self._position += self._velocity * (self._scene.time.frame_seconds / substeps)
             if number == self.fails_at:
-                raise UnstableError(f'Material "jelly": not a finite number at frame {number}; use a smaller cfl.')
+                failure = failure_at(number)
+                raise UnstableError(failure.message, failure)
             self._number, self._part = number, 0
             yield self._frame(substeps)
 

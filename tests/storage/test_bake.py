@@ -189,7 +189,7 @@ def test_a_restart_removes_only_what_bakes_write(scene: Path, tmp_path: Path, wh
 
 
 @pytest.mark.parametrize("restart", [False, True])
-@pytest.mark.parametrize("name", ["cache.json", "status.json", "takes/x"])
+@pytest.mark.parametrize("name", ["cache.json", "status.json", "failure.npz", "takes/x"])
 def test_files_of_another_program_are_never_touched(scene: Path, tmp_path: Path, name: str, restart: bool) -> None:
     foreign = tmp_path / "cache" / name
     foreign.parent.mkdir(parents=True)

@@ -7,8 +7,8 @@ from ..kernels.arithmetic import generic, log, maximum, minimum
 from ..parameters import parameter
 from .law import Law
 
-# a law that pushes back by ln J knows no inverted matter, and none that is squeezed ten thousandfold
-LEAST_VOLUME_RATIO = 1e-4
+# a law that pushes back by ln J knows no inverted matter; what is squeezed a millionfold is pushed back no more
+LEAST_VOLUME_RATIO = 1e-6
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ def elastic_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: 
 
 @generic
 def log_volume_ratio(volume_ratio: Any) -> Any:
-    """ln J; such laws know no inverted matter, so that J below 1e-6 counts as 1e-6."""
-    return log(maximum(volume_ratio, 0.0 * volume_ratio + 1e-6))
+    """ln J, of `LEAST_VOLUME_RATIO` at least."""
+    return log(maximum(volume_ratio, 0.0 * volume_ratio + LEAST_VOLUME_RATIO))
 
 
 @generic

@@ -1,0 +1,83 @@
+"""What made a bake stop, kept in its cache: the particles concerned and one line of words. Gone when a bake begins again."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import CacheError
+from ..core.failure import TOLD_IDS, Failure, Kind
+from .arrays import ArrayFileError, read_arrays, write_arrays
+
+FAILURE = "failure.npz"
+_ARRAYS = {"id": np.dtype(np.int32), "position": np.dtype(np.float32)}
+_REPORT = "report"
+_WORDS = {"subject": str, "frame": int, "time": float, "time_step": float, "shortening": int, "advice": str}
+
+
+def write_failure(folder: Path, failure: Failure) -> None:
+    """Write a failure into a cache. Raises OSError."""
+    report = {name: getattr(failure, name) for name in _WORDS}
+    report |= {"kind": failure.kind.value, "emitters": list(failure.emitters)}
+    text = np.frombuffer(json.dumps(report).encode(), np.uint8)
+    write_arrays(folder / FAILURE, {_REPORT: text, **{name: getattr(failure, name) for name in _ARRAYS}})
+
+
+def read_failure(folder: Path) -> Failure | None:
+    """The failure that a cache keeps; None where its last bake did not become unstable.
+
+    Raises:
+        CacheError: the file is damaged, or cannot be read.
+    """
+    path = folder / FAILURE
+    try:
+        arrays = read_arrays(path)
+        return _failure_of(arrays)
+    except FileNotFoundError:
+        return None
+    except ArrayFileError as error:
+        raise CacheError(f"{path}: {error}; bake again.") from error
+    except OSError as error:
+        raise CacheError(f"{path}: cannot be read ({error.strerror}); check its permissions.") from error
+
+
+def remove_failure(folder: Path) -> None:
+    """Remove the failure that a cache keeps, if any. Raises CacheError."""
+    try:
+        (folder / FAILURE).unlink(missing_ok=True)
+    except OSError as error:
+        raise CacheError(f"{folder / FAILURE}: cannot be deleted ({error.strerror}); check its permissions.") from error
+
+
+def summary(failure: Failure) -> dict[str, Any]:
+    """What events and `info` say of a failure: everything but the arrays, with their number and the first ids."""
+    words = {name: getattr(failure, name) for name in _WORDS}
+    return {
+        "kind": failure.kind.value,
+        **words,
+        "particles": len(failure.id),
+        "ids": failure.id[:TOLD_IDS].tolist(),
+        "emitters": list(failure.emitters),
+        "message": failure.message,
+    }
+
+
+def _failure_of(arrays: dict[str, Any]) -> Failure:
+    """A failure from what a file holds. Raises ArrayFileError where that is something else."""
+    for name, dtype in _ARRAYS.items():
+        if name not in arrays or arrays[name].dtype != dtype:
+            raise ArrayFileError(f'holds no {dtype} array "{name}"')
+    if arrays["id"].ndim != 1 or arrays["position"].shape != (len(arrays["id"]), 3):
+        raise ArrayFileError('holds arrays "id" and "position" that do not belong together')
+    try:
+        report = json.loads(arrays[_REPORT].tobytes())
+        kind = Kind(report["kind"])
+        words = {name: report[name] for name in _WORDS}
+        emitters = tuple(report["emitters"])
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ArrayFileError("holds no report of a failure") from error
+    is_right = all(isinstance(words[name], (int, float) if kind_of is float else kind_of) for name, kind_of in _WORDS.items())
+    if not is_right or not all(isinstance(name, str) for name in emitters):
+        raise ArrayFileError("holds a malformed report of a failure")
+    return Failure(kind=kind, emitters=emitters, id=arrays["id"], position=arrays["position"], **words)

@@ -1,0 +1,265 @@
+"""Instability: what is found, what is rolled back, and what a simulation says that cannot go on."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mpm_addon.core.animation import Animation, Motion
+from mpm_addon.core.description import Collider, Emitter, Material, Scene
+from mpm_addon.core.errors import UnstableError
+from mpm_addon.core.failure import Failure, Kind, Trouble
+from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.kernels.rows import DEFORMATION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT
+from mpm_addon.core.laws import LAWS
+from mpm_addon.core.settings import Domain
+from mpm_addon.core.simulation import Simulation, simulate
+from mpm_addon.core.stepper import Stepper
+from mpm_addon.core.time_step import StepControl
+
+from .scenes import box, digests_by_threads, four_materials, material, scene
+
+FLAT = {"sampling": "lattice", "particles_per_cell": 4}
+# the step is chosen so many times as long as it may be: the wrong limit that a roll-back has to make up for
+TOO_LONG = 5.0
+
+
+def falling(*, frames: int = 5, **solver: float) -> Scene:
+    """A block of rubber that hits a floor at 3 m/s, in the plane."""
+    return scene(
+        Emitter("block", box((0.0, 0.0, 0.3), 0.2), "rubber", velocity=(0.0, 0.0, -3.0), **FLAT),
+        materials=(Material("rubber", LAWS["neo_hookean"](young_modulus=1e5)),),
+        colliders=(Collider("floor", SHAPES["plane"]()),),
+        frames=frames,
+        dimension=2,
+        **solver,
+    )
+
+
+def pressed() -> Scene:
+    """Very soft rubber between walls, that a press squeezes to nothing within eight frames."""
+    matrices = np.tile(np.eye(4), (2, 1, 1))
+    matrices[:, 2, 3] = 0.35, 0.1
+    motion = Motion(np.array([1.0, 9.0]), matrices=matrices)
+    return scene(
+        Emitter("block", box((0.0, 0.0, 0.1), 0.2), "rubber", **FLAT),
+        materials=(Material("rubber", LAWS["neo_hookean"](young_modulus=1.0)),),
+        colliders=(Collider("press", SHAPES["box"](size=(1.0, 1.0, 0.2)), surface="sticky", motion=motion),),
+        domain=Domain(kind="box", min=(-0.1, -1.0, 0.0), max=(0.1, 1.0, 1.0)),
+        frames=9,
+        dimension=2,
+        gravity=(0.0, 0.0, 0.0),
+        grid_spacing=0.01,
+    )
+
+
+def too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = StepControl.limit
+    monkeypatch.setattr(StepControl, "limit", lambda control, obstacle_speed: TOO_LONG * limit(control, obstacle_speed))
+
+
+def count_rollbacks(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The steps that turn out unstable from here on."""
+    shorten, failed = StepControl.shorten, []
+
+    def counted(control: StepControl, dt: float) -> bool:
+        failed.append(dt)
+        return shorten(control, dt)
+
+    monkeypatch.setattr(StepControl, "shorten", counted)
+    return failed
+
+
+def same_bytes(a: object, b: object) -> bool:
+    return all(a.attribute(name).tobytes() == b.attribute(name).tobytes() for name in a.attributes)  # type: ignore[attr-defined]
+
+
+def failure_of(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, row: int, value: float) -> tuple[Failure, int, np.ndarray]:
+    """Spoil one particle of the third material before every step of frame 2; returns what is said, its id, and where it was."""
+    frames = simulation.frames()
+    first = next(frames)
+    layout, count, step = simulation.store.layout, simulation.store.body_count, Stepper.step
+    run = next(run for run in range(2, len(layout.first) - 1, count) if layout.first[run] < layout.first[run + 1])
+    number = int(simulation.store.ids[layout.first[run]])
+
+    def spoiled(stepper: Stepper, dt: float, next_dt: float | None) -> Trouble | None:
+        simulation.store.table[row, np.flatnonzero(simulation.store.ids == number)] = value
+        return step(stepper, dt, next_dt)
+
+    monkeypatch.setattr(Stepper, "step", spoiled)
+    with pytest.raises(UnstableError) as caught:
+        next(frames)
+    assert caught.value.failure is not None
+    assert str(caught.value) == caught.value.failure.message
+    return caught.value.failure, number, first.position[first.id == number]
+
+
+@pytest.mark.parametrize("row", [VELOCITY, VELOCITY_GRADIENT + 4, STRESS, STATE, DEFORMATION + 8])
+def test_what_is_not_a_number_stops_with_its_particle(row: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulation = Simulation(four_materials(frames=2))
+    failure, number, position = failure_of(simulation, monkeypatch, row, math.nan)
+    assert failure.kind is Kind.NOT_FINITE
+    assert failure.subject == f'Material "{simulation.bodies[2].name}"'
+    assert (failure.frame, failure.emitters) == (2, (simulation.bodies[2].name,))
+    assert number in failure.id
+    assert np.abs(failure.position[failure.id == number] - position).max() < 0.05
+    assert 0.0 <= failure.time <= 1.0 / 24.0
+
+
+def test_an_inverted_particle_stops_where_its_law_knows_no_such_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulation = Simulation(replace(four_materials(frames=2), materials={**four_materials().materials, "snow": material("sand")}))
+    failure, number, _ = failure_of(simulation, monkeypatch, DEFORMATION, -1.0)
+    assert (failure.kind, failure.id.tolist()) == (Kind.INVERTED, [number])
+
+
+def test_a_particle_that_nothing_could_make_so_fast_stops_with_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    failure, number, _ = failure_of(Simulation(four_materials(frames=2)), monkeypatch, VELOCITY, 1e6)
+    assert failure.kind is Kind.RUNAWAY
+    assert number in failure.id
+
+
+def test_speeds_that_grow_from_step_to_step_are_a_runaway(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All matter alike becomes faster by a third at every step: nothing is torn or turned, and no step is too long for it."""
+    move_grid = Stepper._move_grid
+
+    def moved(stepper: Stepper, dt: float) -> None:
+        move_grid(stepper, dt)
+        nodes = simulation.store.nodes.reshape(len(simulation.store.nodes), -1, 4)
+        nodes[..., :3] *= 1.3
+
+    monkeypatch.setattr(Stepper, "_move_grid", moved)
+    simulation = Simulation(replace(falling(), colliders=()))
+    with pytest.raises(UnstableError, match="particles are faster than anything there could make them") as caught:
+        list(simulation.frames())
+    failure = caught.value.failure
+    assert failure is not None and (failure.kind, failure.subject) == (Kind.RUNAWAY, 'Material "rubber"')
+    # from rest to the limit of 4 (3 + 12) m/s, with waves at 12 m/s, is no frame's way
+    assert (failure.frame, len(failure.id)) == (2, simulation.store.particle_count)
+
+
+def test_a_press_that_squeezes_matter_to_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    rollbacks = count_rollbacks(monkeypatch)
+    frames = []
+    with pytest.raises(UnstableError, match=r'^Material "rubber": unstable at frame 8 .* squeezed to nothing .*law "corotated"') as caught:
+        frames.extend(simulate(pressed()))
+    failure = caught.value.failure
+    assert failure is not None and failure.kind is Kind.INVERTED
+    assert len(rollbacks) > 6
+    # the row next to the press
+    block = next(simulate(pressed()))
+    top = block.id[block.position[:, 2] > block.position[:, 2].max() - 1e-4]
+    assert np.isin(failure.id, top).mean() > 0.9
+
+
+def test_a_law_that_can_be_inverted_goes_on() -> None:
+    """Negative control: jelly squeezed as far is no failure."""
+    soft = replace(pressed(), materials={"rubber": Material("rubber", LAWS["corotated"](young_modulus=1.0))})
+    *_, last = simulate(soft)
+    assert last.number == 9 and np.isfinite(last.position).all()
+
+
+def test_rollbacks_save_what_is_lost_without_them_and_come_close_to_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    *_, truth = simulate(falling(cfl=0.1, max_displacement=0.1))
+    too_long(monkeypatch)
+    rollbacks = count_rollbacks(monkeypatch)
+    *_, saved = simulate(falling())
+    assert rollbacks
+    # half a cell, of a block that is four cells wide and has moved seven
+    assert np.abs(saved.position - truth.position).max() < 0.025
+    monkeypatch.setattr("mpm_addon.core.time_step.LARGEST_HALVINGS", 0)
+    with pytest.raises(UnstableError):
+        list(simulate(falling()))
+
+
+def test_steps_grow_again_after_a_rollback(monkeypatch: pytest.MonkeyPatch) -> None:
+    too_long(monkeypatch)
+    failed, after, step = count_rollbacks(monkeypatch), [], Stepper.step
+
+    def noted(stepper: Stepper, dt: float, next_dt: float | None) -> Trouble | None:
+        if failed:
+            after.append(dt)
+        return step(stepper, dt, next_dt)
+
+    monkeypatch.setattr(Stepper, "step", noted)
+    frames = simulate(falling(frames=3, fps=4.0))
+    while not failed:
+        next(frames)
+    assert after[0] <= 0.5 * failed[0] < 0.9 * max(after)
+
+
+SABOTAGED = f"""
+from mpm_addon.core.time_step import StepControl
+from tests.core.test_instability import hardening
+limit, shorten, failed = StepControl.limit, StepControl.shorten, []
+StepControl.limit = lambda control, obstacle_speed: {TOO_LONG} * limit(control, obstacle_speed)
+StepControl.shorten = lambda control, dt: failed.append(dt) or shorten(control, dt)
+scenes = [hardening()]
+"""
+
+
+def hardening() -> Scene:
+    """The falling block, of a material that hardens by keys meanwhile."""
+    keys = Animation(np.array([1.0, 2.5, 4.0]), {"young_modulus": np.array([1e5, 4e5, 2e5])})
+    rubber = Material("rubber", LAWS["neo_hookean"](young_modulus=1e5), animation=keys)
+    return replace(falling(), materials={"rubber": rubber})
+
+
+def test_rollbacks_give_the_same_bytes_on_any_number_of_threads() -> None:
+    assert len(digests_by_threads(SABOTAGED)) == 1
+
+
+def test_rollbacks_are_the_same_after_a_resume_from_any_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    too_long(monkeypatch)
+    failed = count_rollbacks(monkeypatch)
+    through = Simulation(hardening())
+    frames, snapshots, counts = {}, {}, {}
+    for frame in through.frames():
+        frames[frame.number], snapshots[frame.number], counts[frame.number] = frame, through.snapshot(), len(failed)
+    assert counts[5] > counts[1]
+    for start in range(1, 5):
+        for frame in Simulation(hardening(), snapshot=snapshots[start]).frames():
+            assert same_bytes(frame, frames[frame.number])
+            assert frame.statistics.substeps == frames[frame.number].statistics.substeps
+
+
+def test_a_rollback_takes_back_what_was_known_of_an_animated_material(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The speeds of a sorted state belong to the stiffness of that moment, not to that of the step which failed."""
+    simulation = Simulation(hardening())
+    frames = simulation.frames()
+    next(frames)
+    seen: list[float] = []
+    step, restore = Stepper.step, Stepper.restore
+
+    def stiffening(stepper: Stepper) -> float:
+        return stepper._director._animated[0]._speed
+
+    def failing(stepper: Stepper, dt: float, next_dt: float | None) -> Trouble | None:
+        seen.append(stiffening(stepper))
+        trouble = step(stepper, dt, next_dt)
+        return Trouble(Kind.RUNAWAY, "test") if len(seen) == 3 else trouble
+
+    def restored(stepper: Stepper) -> None:
+        assert stiffening(stepper) > seen[0]
+        restore(stepper)
+        assert stiffening(stepper) == seen[0]
+
+    monkeypatch.setattr(Stepper, "step", failing)
+    monkeypatch.setattr(Stepper, "restore", restored)
+    next(frames)
+    assert len(seen) > 4
+
+
+def test_speeds_that_something_explains_are_no_failure() -> None:
+    """Negative controls of the runaway: far beyond the speed of waves, by a strong force and by a fast emitter."""
+    pulled = replace(falling(frames=3, gravity=(0.0, 0.0, -2000.0)), colliders=())
+    thrown = replace(pulled, emitters=(replace(pulled.emitters[0], velocity=(0.0, 0.0, 500.0)),), solver=falling().solver)
+    for explained in (pulled, thrown):
+        *_, last = simulate(explained)
+        assert np.abs(last.velocity).max() > 50.0
+
+
+@pytest.mark.parametrize(("changes", "word"), [({"cfl": 1.0}, "cfl than 1, such as 0.4"), ({"time_step": 1e-5}, 'time_step = "auto"')])
+def test_the_advice_fits_the_case(changes: dict[str, float], word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    failure, *_ = failure_of(Simulation(four_materials(frames=2, **changes)), monkeypatch, DEFORMATION, math.nan)
+    assert word in failure.advice
