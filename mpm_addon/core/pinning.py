@@ -18,8 +18,9 @@ from .emission import Batch
 from .geometry.motion import pose_at, vertices_at
 from .geometry.shapes.mesh import Mesh
 from .geometry.surface import closest_points
-from .kernels.blocks import ARENA, NODE
+from .kernels.blocks import ARENA, BLOCK, NODE
 from .kernels.pinning import bind, find_targets, hold_nodes, hold_particles, pull_particles, spread_held
+from .kernels.rows import POSITION
 from .particle_store import ParticleStore
 
 Floats = NDArray[np.float64]
@@ -176,7 +177,8 @@ class Pins:
         self._find_targets(frame, self._targets)
         self.speed = float(np.linalg.norm(self._next - self._targets, axis=1).max(initial=0.0)) * self._frame_rate / GLANCE
         # a spring of frequency w that is stretched by d gives w d
-        ways = np.linalg.norm(self._targets - store.positions(self._solver.grid_spacing)[self._slots], axis=1)
+        cells = store.table[POSITION : POSITION + 3, self._slots].T + BLOCK * self._coordinates
+        ways = np.linalg.norm(self._targets - self._solver.grid_spacing * cells, axis=1)
         self.spring_speed = float((self._frequencies[self._live.emitter] * ways).max(initial=0.0))
 
     def move_to(self, frame: float) -> None:
