@@ -1,4 +1,4 @@
-"""Dust in Blender's own force fields: a vortex lifts it, wind carries it, an empty attracts it."""
+"""Sand in Blender's own force fields: a vortex turns it, wind carries it, an empty attracts it and drag slows it there."""
 
 from typing import Any
 
@@ -12,15 +12,16 @@ def build() -> None:
     scene = stage.new_file(frame_end=60, grid_spacing=0.025)
     scene.gravity = (0.0, 0.0, -2.0)
     stage.table(half=2.0, friction=0.3)
-    stage.emitter(stage.cylinder("Powder", 0.2, 0.3, (-0.4, 0.0, 0.152)), "snow", color=(0.85, 0.6, 0.3), particles_per_cell=6)
-    stage.custom(stage.context.object, "stress_free", density=100.0)
+    stage.emitter(stage.cylinder("Powder", 0.2, 0.3, (-0.4, 0.0, 0.152)), "fine_sand", color=(0.85, 0.6, 0.3), particles_per_cell=6)
     vortex = _field("VORTEX", (-0.4, 0.0, 0.1))
     vortex.field.strength, vortex.field.distance_max, vortex.field.use_max_distance = 6.0, 0.6, True
     wind = _field("WIND", (-0.4, 0.0, 0.3))
     wind.rotation_euler = (0.0, 1.1, 0.0)
     wind.field.strength = 3.0
     pointer = _field("FORCE", (0.9, 0.0, 0.8))
-    pointer.field.strength, pointer.field.falloff_power = -12.0, 1.0
+    pointer.field.strength, pointer.field.falloff_power = -6.0, 1.0
+    drag = _field("DRAG", (0.9, 0.0, 0.8))
+    drag.field.quadratic_drag, drag.field.distance_max, drag.field.use_max_distance = 2.0, 0.5, True
     turbulence = _field("TURBULENCE", (0.0, 0.0, 0.5))
     turbulence.field.strength, turbulence.field.size = 3.0, 0.3
 
