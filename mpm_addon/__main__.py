@@ -1,8 +1,42 @@
-"""`python -m mpm_addon`: the command line."""
+"""`python -m mpm_addon`: the command line, listening for requests to stop before anything large is imported."""
 
-import sys
-
-from .cli import main
+import os
+import signal
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # until the listener listens
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os._exit(130))
+
+import faulthandler
+import sys
+
+from .stopping import CANCELLED, Listener
+
+
+def main() -> int:
+    """Run the command line and return its exit status."""
+    faulthandler.enable()
+    listener = Listener()
+    try:
+        listener.listen()
+        from . import cli
+
+        return cli.main(listener=listener)
+    except KeyboardInterrupt:
+        return CANCELLED
+
+
+def run() -> None:
+    """Run the command line and end the process: at once, without the seconds that Python takes to give back what was compiled."""
+    try:
+        status = main()
+    except SystemExit as usage:
+        status = usage.code if isinstance(usage.code, int) else 0
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    run()

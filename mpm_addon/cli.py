@@ -17,12 +17,14 @@ from .core.description import Scene
 from .core.errors import Cancelled, MpmError, SceneError
 from .core.estimate import available_memory, estimate
 from .core.support import refuse_unsupported
+from .stopping import CANCELLED, Listener
 from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, SPLITS, export_frames
 from .storage.failure import read_failure, summary
 from .storage.installation import presets_folder, version
 from .storage.scene_file import read_scene, read_scene_words, scene_path
+from .storage.status import read_status, status_words
 from .wedge.command import add_command as add_wedge
 
 # What runs the kernels' threads: OpenMP that sleeps while it waits. On a busy computer spinning threads take ten times
@@ -30,20 +32,28 @@ from .wedge.command import add_command as add_wedge
 _THREADING = {"NUMBA_THREADING_LAYER_PRIORITY": "omp workqueue tbb", "OMP_WAIT_POLICY": "passive"}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status."""
+def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = None) -> int:
+    """Run a command and return its exit status.
+
+    Args:
+        arguments: the command line; the process's own where it is not given.
+        listener: what this process listens with for requests to stop.
+    """
     options = _parser().parse_args(arguments)
+    options.listener = listener
+    if listener is not None and options.run not in (_bake, _info):
+        listener.step_back()
     try:
         options.run(options)
         sys.stdout.flush()
     except Cancelled as error:
         _complain(error)
-        return 130
+        return CANCELLED
     except MpmError as error:
         _complain(error)
         return 1
     except KeyboardInterrupt:
-        return 130
+        return CANCELLED
     except BrokenPipeError:
         # whoever read stdout is gone; what Python still holds for it must not complain at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -66,6 +76,8 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--frames", metavar="A-B", type=frame_range, help="keep these frames only (default: all)")
     bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed them")
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
+    bake.add_argument("--size-limit", metavar="GB", type=float, help="stop before the cache is larger (default: the scene's)")
+    bake.add_argument("--time-limit", metavar="HOURS", type=float, help="stop after so long (default: the scene's)")
     bake.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
     bake.add_argument("--json", action="store_true", help="print one JSON object a line")
     bake.set_defaults(run=_bake)
@@ -116,7 +128,17 @@ def _bake(options: argparse.Namespace) -> None:
     from .bake import bake
 
     tell = _print_json if options.json else _EventPrinter().tell
-    bake(options.scene, options.cache, frames=options.frames, restart=options.restart, variant=options.variant, on_event=tell)
+    bake(
+        options.scene,
+        options.cache,
+        frames=options.frames,
+        restart=options.restart,
+        variant=options.variant,
+        size_limit=options.size_limit,
+        time_limit=options.time_limit,
+        on_event=tell,
+        listener=options.listener,
+    )
 
 
 def _print_json(value: Any) -> None:
@@ -154,6 +176,12 @@ class _EventPrinter:
     def _progress(self, event: dict[str, Any]) -> str:
         reached = f"frame {event['frame']} at {event['fraction']:.0%}"
         return f"{_share(event)} {reached}, {event['substeps']} substeps{_pace(event)}"
+
+    def _paused(self, event: dict[str, Any]) -> str:
+        return "paused; remove the file pause in the cache to go on"
+
+    def _resumed(self, event: dict[str, Any]) -> str:
+        return "going on"
 
     def _frame(self, event: dict[str, Any]) -> str:
         counts = f"{event['particles']} particles, {event['substeps']} substeps"
@@ -196,8 +224,11 @@ def _info(options: argparse.Namespace) -> None:
 
 def _describe_cache(cache: Cache) -> dict[str, Any]:
     frames = list(cache.statistics())
-    failure = read_failure(cache.folder)
-    said = {"failure": None if failure is None else summary(failure)}
+    failure, status = read_failure(cache.folder), read_status(cache.folder)
+    said = {
+        "failure": None if failure is None else summary(failure),
+        "status": None if status is None else {**status.told, "words": status_words(status)},
+    }
     return {"cache": str(cache.folder), **cache.manifest, "bytes": cache.size(), **said, "frames": frames}
 
 
@@ -259,7 +290,10 @@ def _print_scene(description: dict[str, Any]) -> None:
 
 def _print_table(description: dict[str, Any]) -> None:
     for key, value in description.items():
-        if key == "frames":
+        if key == "status":
+            if value is not None:
+                print(f"status: {value['words']}")
+        elif key == "frames":
             for frame in value:
                 print("  " + ", ".join(f"{name} {_shown(number)}" for name, number in frame.items()))
         elif key == "failure":

@@ -43,6 +43,14 @@ def draw_missing_numba(layout: Layout) -> None:
         layout.label(text=str(error), icon="ERROR")
 
 
+def redraw(manager: Any) -> None:
+    """Let every viewport and every properties editor draw itself again."""
+    for window in manager.windows:
+        for area in window.screen.areas:
+            if area.type in {"VIEW_3D", "PROPERTIES"}:
+                area.tag_redraw()
+
+
 class PhysicsPanel:
     """Where the panels of an object are."""
 

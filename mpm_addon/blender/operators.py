@@ -1,13 +1,16 @@
 """The operators: each hands over to one function and turns an MpmError into a report."""
 
+from pathlib import Path
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..core.errors import Cancelled, MpmError
-from . import paths, preflight, removal, session, unstable
+from ..core.errors import Cancelled, MpmError, Stopped
+from ..storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
+from . import observation, paths, preflight, removal, session, unstable
 from .blender_types import BlenderEvent, Context
+from .drawing import redraw
 from .properties import PATH_OPTIONS
 
 _TIMER_SECONDS = 0.1
@@ -28,7 +31,7 @@ class _Following:
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
-        _redraw(context)
+        redraw(context.window_manager)
 
 
 class MPM_OT_bake(_Following, bpy.types.Operator):
@@ -71,19 +74,19 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
         elif event.type != "TIMER":
             return {"PASS_THROUGH"}
         if running.poll() or running.is_finished or running.is_preparing:
-            _redraw(context)
+            redraw(context.window_manager)
         if not running.is_finished:
             return {"PASS_THROUGH"}
         self._stop(context)
         session.end()
         for note in running.notes:
             self.report({"WARNING"}, note)
-        return _reported(self, running.result)
+        return _reported(self, running.raise_outcome)
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, for a new file or at its exit."""
         self._stop(context)
-        session.end()
+        session.leave()
 
     def _bake(self, context: Context) -> None:
         for note in session.bake(context, **self._options()):
@@ -158,25 +161,51 @@ class MPM_OT_preflight_cancel(bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         preflight.end()
-        _redraw(context)
+        redraw(context.window_manager)
         return {"FINISHED"}
 
 
-class MPM_OT_bake_cancel(bpy.types.Operator):
+class _OfRunningBake:
+    """An operator on the bake that runs: this Blender's, or somebody else's into the scene's cache."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("No bake is running")  # type: ignore[attr-defined]
+        return session.current() is not None or (context.scene is not None and observation.observed(context.scene) is not None)
+
+    def execute(self, context: Context) -> Any:
+        running = session.current() or observation.observed(context.scene)
+        if running is None:
+            return {"CANCELLED"}
+        outcome = _reported(self, lambda: self._ask(running.folder))
+        redraw(context.window_manager)
+        return outcome
+
+    def _ask(self, folder: Path) -> None:
+        raise NotImplementedError
+
+
+class MPM_OT_bake_cancel(_OfRunningBake, bpy.types.Operator):
     """Stop the running bake after its current substep; the frames that are there stay"""
 
     bl_idname = "mpm.bake_cancel"
     bl_label = "Cancel"
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No bake is running")
-        return session.current() is not None
+    def _ask(self, folder: Path) -> None:
+        if session.current() is None:
+            ask_to_cancel(folder)
+        else:
+            session.cancel()
 
-    def execute(self, context: Context) -> Any:
-        session.cancel()
-        _redraw(context)
-        return {"FINISHED"}
+
+class MPM_OT_bake_pause(_OfRunningBake, bpy.types.Operator):
+    """Let the running bake wait after its current substep, or go on"""
+
+    bl_idname = "mpm.bake_pause"
+    bl_label = "Pause"
+
+    def _ask(self, folder: Path) -> None:
+        ask_to_pause(folder, is_paused=not is_asked_to_pause(folder))
 
 
 class MPM_OT_bake_free(bpy.types.Operator):
@@ -194,11 +223,11 @@ class MPM_OT_bake_free(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         cls.poll_message_set("A bake is running; cancel it first")
-        return context.scene is not None and session.current() is None
+        return context.scene is not None and session.current() is None and observation.observed(context.scene) is None
 
     def execute(self, context: Context) -> Any:
         outcome = _reported(self, lambda: removal.free(context.scene, object_name=self.object, cache=self.cache))
-        _redraw(context)
+        redraw(context.window_manager)
         return outcome
 
 
@@ -227,7 +256,7 @@ def _reported(operator: Any, action: Any) -> Any:
     """Do it; an error becomes a report, which a script gets as a RuntimeError."""
     try:
         action()
-    except Cancelled as error:
+    except (Cancelled, Stopped) as error:
         operator.report({"WARNING"}, str(error))
         return {"CANCELLED"}
     except MpmError as error:
@@ -236,14 +265,15 @@ def _reported(operator: Any, action: Any) -> Any:
     return {"FINISHED"}
 
 
-def _redraw(context: Context) -> None:
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in {"VIEW_3D", "PROPERTIES"}:
-                area.tag_redraw()
-
-
-CLASSES = (MPM_OT_bake, MPM_OT_bake_cancel, MPM_OT_bake_free, MPM_OT_preflight, MPM_OT_preflight_cancel, MPM_OT_select_unstable)
+CLASSES = (
+    MPM_OT_bake,
+    MPM_OT_bake_cancel,
+    MPM_OT_bake_pause,
+    MPM_OT_bake_free,
+    MPM_OT_preflight,
+    MPM_OT_preflight_cancel,
+    MPM_OT_select_unstable,
+)
 
 
 def register() -> None:
@@ -252,7 +282,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    session.end()
+    session.leave()
     preflight.end()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -3,13 +3,15 @@
 Drawing reads and never writes; it must not fail on any selection.
 """
 
+from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ..core.laws import LAWS
 from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver
-from . import emission_panels, force_panels, paths, playback, preflight, session, unstable
+from ..storage.status import is_asked_to_pause, status_words
+from . import emission_panels, force_panels, observation, paths, playback, preflight, session, unstable
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
 from .declarations import title
 from .drawing import ObjectPanel, PhysicsPanel, ScenePanel, draw_missing_numba, draw_parameters, split_layout
@@ -101,24 +103,36 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
             column.label(text="The file is not saved: the cache goes to", icon="INFO")
             column.label(text=paths.cache_path(scene))
         running = session.current()
-        if running is None:
-            self._draw_idle(layout, scene)
+        observed = observation.observed(scene)
+        if running is not None:
+            self._draw_running(layout, running.fraction, running.text, running.folder)
+        elif observed is not None:
+            status = observed.status
+            share = (status.done + status.fraction) / max(1, status.total)
+            self._draw_running(layout, share, status_words(status), observed.folder)
         else:
-            layout.progress(factor=running.fraction, type="BAR", text=running.text)
-            layout.operator("mpm.bake_cancel", icon="CANCEL")
+            self._draw_idle(layout, scene)
+        layout.prop(scene.mpm, "when_closing")
+
+    def _draw_running(self, layout: Layout, share: float, text: str, folder: Path) -> None:
+        layout.progress(factor=share, type="BAR", text=text)
+        row = layout.row(align=True)
+        is_waiting = is_asked_to_pause(folder)
+        row.operator("mpm.bake_pause", text="Go On" if is_waiting else "Pause", icon="PLAY" if is_waiting else "PAUSE")
+        row.operator("mpm.bake_cancel", icon="CANCEL")
 
     def _draw_idle(self, layout: Layout, scene: BlenderScene) -> None:
         folder = paths.absolute(paths.cache_path(scene))
         shown = [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
-        is_outdated = any(item.mpm.fingerprint != fingerprint(scene, item.mpm.emitter_name) for item in shown)
+        is_outdated = any(item.mpm.fingerprint not in ("", fingerprint(scene, item.mpm.emitter_name)) for item in shown)
         if is_outdated:
             layout.label(text="Out of date: the scene has changed since the bake", icon="ERROR")
-        stopped = unstable.shown(scene, str(folder))
+        stopped, status = unstable.shown(scene, str(folder)), observation.status_of(folder)
         if stopped is not None:
-            column = layout.column(align=True)
-            for number, line in enumerate(preflight.wrapped(unstable.message(stopped))):
-                column.label(text=line, icon="BLANK1" if number else "ERROR")
+            _draw_lines(layout, unstable.message(stopped), "ERROR")
             layout.operator("mpm.select_unstable", icon="RESTRICT_SELECT_OFF")
+        elif status is not None and status.state != "done":
+            _draw_lines(layout, status_words(status), "ERROR" if status.state in ("error", "interrupted") else "INFO")
         row = layout.row(align=True)
         bake = row.operator("mpm.bake", text="Bake Again" if is_outdated else "Bake", icon="PHYSICS")
         bake.restart = is_outdated
@@ -126,6 +140,13 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         for item in shown:
             if playback.status(item):
                 layout.label(text=playback.status(item), icon="INFO")
+
+
+def _draw_lines(layout: Layout, text: str, icon: Any) -> None:
+    """A text in lines that fit into the sidebar."""
+    column = layout.column(align=True)
+    for number, line in enumerate(preflight.wrapped(text)):
+        column.label(text=line, icon="BLANK1" if number else icon)
 
 
 class MPM_PT_objects(ScenePanel, bpy.types.Panel):

@@ -204,6 +204,18 @@ SCENE_GROUP = property_group(
         "frame_start": IntProperty(name="Start", description="First frame, the initial state", default=1),
         "frame_end": IntProperty(name="End", description="Last frame", default=48),
         **{name: made for name, made in annotations_of(Time).items() if name in ("time_scale", "subframes")},
+        "when_closing": EnumProperty(
+            name="When Blender Closes",
+            description="What becomes of a bake that is running when Blender closes or opens another file",
+            items=enum_items(
+                {
+                    "stop": ("Stop the Bake", "Its frames stay, and it goes on after them when it is baked again"),
+                    "run_on": ("Let It Run On", "It bakes without Blender; opening the file again shows how far it is"),
+                }
+            ),
+            default="stop",
+            options=STILL,
+        ),
         "preflight": StringProperty(name="Pre-flight", description="The last answer of the pre-flight, as JSON", options={"HIDDEN"}),
         "cache": StringProperty(
             name="Cache",

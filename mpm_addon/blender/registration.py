@@ -5,16 +5,16 @@ from types import ModuleType
 import bpy
 from bpy.app.handlers import persistent
 
-from . import commands, export_operators, operators, panels, playback, preflight, properties, session, showing
+from . import commands, export_operators, observation, operators, panels, playback, preflight, properties, session, showing
 
-_PARTS: tuple[ModuleType, ...] = (properties, operators, showing, panels, export_operators, playback, commands)
+_PARTS: tuple[ModuleType, ...] = (properties, operators, showing, panels, export_operators, playback, observation, commands)
 
 _registered: list[ModuleType] = []
 
 
 @persistent
 def _on_load_pre(_path: str = "", _unused: object = None) -> None:
-    session.end()
+    session.leave()
     preflight.end()
 
 

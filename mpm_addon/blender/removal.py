@@ -11,7 +11,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
     """Delete a cache; the particles and the keyframes of the bake vanish.
 
     Raises:
-        CacheError: there is no cache in the folder, or a file cannot be deleted.
+        CacheError: there is no cache in the folder, a bake writes into it, or a file cannot be deleted.
     """
     folder = paths.absolute(paths.cache_path(scene, object_name=object_name, cache=cache))
     open_cache(folder)  # only what says that it is a cache is touched

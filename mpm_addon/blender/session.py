@@ -1,7 +1,4 @@
-"""The bake that is running: starts the worker, follows its events, shows its frames. One at a time.
-
-Objects are kept by name, because an undo or a new file takes the objects themselves away.
-"""
+"""The bake that is running: starts the worker, follows its events, shows its frames. One at a time."""
 
 import importlib.util
 import shutil
@@ -13,13 +10,14 @@ from pathlib import Path
 import bpy
 
 from ..core.description import Scene
-from ..core.errors import Cancelled, MpmError
-from ..storage import open_cache, write_scene
-from . import keyframes, nodes, paths, playback, unstable
+from ..core.errors import Cancelled, MpmError, Stopped
+from ..storage import write_scene
+from . import paths
 from .blender_types import Context
 from .extract import extraction
 from .fingerprint import fingerprint
-from .worker import Event, Worker, bake_command
+from .results import Result
+from .worker import Event, Worker, bake_command, ending
 
 _POLL_SECONDS = 0.05
 # How long one poll reads the scene before the interface gets its turn.
@@ -35,7 +33,7 @@ class BakeSession:
     It begins with reading the scene, a few frames at each poll; then the worker bakes.
 
     Attributes:
-        cache: the cache folder as Blender writes it.
+        result: what it leaves in the file.
         text: what the interface says of the bake.
         fraction: how much of it is done, 0 to 1.
         notes: lines to report beside the outcome.
@@ -44,27 +42,30 @@ class BakeSession:
     def __init__(self, context: Context, *, object_name: str = "", cache: str = "", restart: bool = False) -> None:
         """Begin to read the scene. Raises MpmError."""
         require_numba()
-        self.cache = paths.cache_path(context.scene, object_name=object_name, cache=cache)
+        cache = paths.cache_path(context.scene, object_name=object_name, cache=cache)
+        found = fingerprint(context.scene, object_name)
+        self.result = Result(context.scene, cache, object_name=object_name, fingerprint=found)
         self.text = "Preparing"
         self.fraction = 0.0
         self.notes: list[str] = []
-        self._scene_name = context.scene.name
-        self._object_name = object_name
         self._restart = restart
         self._outcome: Event | None = None
-        self._looks: list[nodes.Look] = []
-        self._has_dynamic_colliders = False
-        self._is_result_made = False
+        self._has_begun = False
+        self._runs_on = False
         self._is_finished = False
         self._package: Path | None = None
         self._worker: Worker | None = None
-        self._fingerprint = fingerprint(context.scene, object_name)
         self._steps: Generator[float, None, Scene] | None = extraction(context, object_name=object_name)
         try:
             self._prepare()
         except MpmError:
             self.close()
             raise
+
+    @property
+    def folder(self) -> Path:
+        """The cache folder."""
+        return self.result.folder
 
     @property
     def is_finished(self) -> bool:
@@ -94,6 +95,9 @@ class BakeSession:
             except MpmError as error:
                 self._end({"event": "error", "message": str(error)})
             return []
+        scene = self.result.scene
+        if scene is not None:
+            self._runs_on = scene.mpm.when_closing == "run_on"
         status = self._worker.exit_status
         events = self._worker.events()
         for event in events:
@@ -121,27 +125,30 @@ class BakeSession:
 
     def _start_worker(self, scene: Scene) -> None:
         self.text, self.fraction = "Preparing", 0.0
-        self._looks = looks_of(scene)
-        self._has_dynamic_colliders = any(collider.dynamic for collider in scene.colliders)
+        self.result.describe(scene)
         self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
-        folder = paths.absolute(self.cache)
-        self._worker = Worker(bake_command(write_scene(scene, self._package), folder, restart=self._restart), folder)
+        folder = self.result.folder
+        command = bake_command(write_scene(scene, self._package), folder, restart=self._restart)
+        # without an interface whoever ends Blender, such as a render farm, means the bake too
+        self._worker = Worker(command, folder, is_apart=not bpy.app.background)
 
     def _end(self, outcome: Event) -> None:
         self._outcome = outcome
         self._is_finished = True
         self.close()
 
-    def result(self) -> None:
-        """Raises Cancelled or MpmError with the worker's words where the bake did not come to its end."""
+    def raise_outcome(self) -> None:
+        """Raises Cancelled, Stopped or MpmError with the worker's words where the bake did not come to its end."""
         outcome = self._outcome or {"event": "cancelled", "message": "cancelled."}
         if outcome["event"] == "cancelled":
             raise Cancelled(outcome["message"])
+        if outcome["event"] == "stopped":
+            raise Stopped(outcome["reason"], outcome["message"])
         if outcome["event"] == "error":
             raise MpmError(outcome["message"])
 
     def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
-        """Wait for the end. Raises as `result`."""
+        """Wait for the end. Raises as `raise_outcome`."""
         try:
             while not self.is_finished:
                 for event in self.poll():
@@ -151,7 +158,7 @@ class BakeSession:
                     time.sleep(_POLL_SECONDS)
         finally:
             self.close()
-        self.result()
+        self.raise_outcome()
 
     def close(self) -> None:
         """End the worker or the reading of the scene, and remove what the worker needed."""
@@ -163,89 +170,52 @@ class BakeSession:
         if self._package is not None:
             shutil.rmtree(self._package, ignore_errors=True)
 
+    def leave(self) -> None:
+        """Blender closes, or opens another file: stop the bake, or let it run on where the scene says so. What it bakes is found again."""
+        if self._worker is None or self.is_finished or self._worker.is_cancelled or not self._runs_on:
+            self.close()
+            return
+        self._worker.leave()
+        if self._has_begun and self._package is not None:  # the worker has read it
+            shutil.rmtree(self._package, ignore_errors=True)
+
     def _take(self, event: Event) -> None:
         kind = event["event"]
-        if kind in ("done", "cancelled", "error"):
+        self._has_begun = self._has_begun or kind == "start"
+        if kind in ("done", "cancelled", "stopped", "error"):
             self._outcome = event
         elif self._worker is not None and self._worker.is_cancelled:
             return
         elif kind in ("progress", "frame"):
             self.fraction = (event["done"] + event.get("fraction", 0.0)) / max(1, event["total"])
             self.text = progress_text(self.fraction, event)
-        elif kind in ("preparing", "compiling"):
+        elif kind in ("preparing", "compiling", "paused"):
             self.text = kind.capitalize()
         if kind == "frame":
-            self._show(event["frame"])
+            self.result.show(event["frame"])
 
     def _finish(self, worker: Worker, status: int) -> None:
         """The worker is gone: find out how, and show what it left."""
         outcome = self._outcome
         if outcome is None and worker.is_cancelled:
-            outcome = {"event": "cancelled", "message": "cancelled before the bake began."}
+            outcome = {"event": "cancelled", "message": "cancelled; the frames that are there stay, bake again to go on after them."}
         elif outcome is None:
             words = worker.complaint() or "it said nothing"
-            outcome = {"event": "error", "message": f"The bake ended with status {status}: {words}."}
+            outcome = {"event": "error", "message": f"The bake {ending(status)}: {words}."}
         self._end(outcome)
         if outcome["event"] == "done":
             self.fraction = 1.0
-            self._show(None)
+            self.result.show(None)
         if outcome["event"] in ("done", "error"):
-            self._show_unstable()
-        if self._has_dynamic_colliders and outcome["event"] in ("done", "cancelled"):
-            self._write_keys()
-
-    def _show_unstable(self) -> None:
-        """Show the particles that made the bake stop, or take those away that an earlier one showed."""
-        scene = bpy.data.scenes.get(self._scene_name)
-        if scene is None:
-            return
-        try:
-            unstable.refresh(scene, self.cache)
-        except MpmError as error:
-            self.notes.append(f"The unstable particles are not shown: {error}")
-
-    def _write_keys(self) -> None:
-        """Let the objects of dynamic colliders move as they did in the bake."""
-        scene = bpy.data.scenes.get(self._scene_name)
-        if scene is None:
-            return
-        try:
-            self.notes += keyframes.write_keys(scene, baked_poses(paths.absolute(self.cache)), self.cache)
-        except (MpmError, OSError) as error:
-            self.notes.append(f"The motion of dynamic colliders was not written: {error}")
-
-    def _show(self, frame: int | None) -> None:
-        """Make the particle object with the first frame, and refresh it where its frame came."""
-        scene = bpy.data.scenes.get(self._scene_name)
-        if scene is None or (frame is not None and self._is_result_made and frame != scene.frame_current):
-            return
-        item = playback.result_object(scene, self.cache)
-        if not self._is_result_made:
-            item.mpm.fingerprint = self._fingerprint
-            item.mpm.emitter_name = self._object_name
-            nodes.dress(item, self._looks)
-            self._is_result_made = True
-        playback.show(scene)
+            self.notes += self.result.show_unstable()
+        if outcome["event"] in ("done", "cancelled", "stopped"):
+            self.notes += self.result.write_keys()
 
 
 def require_numba() -> None:
     """Raises MpmError where the bake could not run. Looks without importing: numba stays out of Blender's process."""
     if importlib.util.find_spec("numba") is None:
         raise MpmError("numba is missing, so nothing can be baked; install the extension's zip for this platform again.")
-
-
-def looks_of(scene: Scene) -> list[nodes.Look]:
-    """How the particles of each emitter are shown."""
-    return [
-        nodes.Look(emitter.name, emitter.color, emitter.painting is not None and nodes.PAINTED_COLOR in emitter.painting.carried)
-        for emitter in scene.emitters
-    ]
-
-
-def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
-    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]."""
-    cache = open_cache(folder)
-    return {number: dict(cache.frame(number).poses) for number in cache.frames}
 
 
 def progress_text(fraction: float, event: Event) -> str:
@@ -268,7 +238,7 @@ def start(context: Context, *, object_name: str = "", cache: str = "", restart: 
     """Begin a bake. Raises MpmError where one is running, or where the scene cannot be baked."""
     running = current()
     if running is not None and not running.is_finished:
-        raise MpmError(f"A bake into {running.cache} is running; wait for its end or cancel it.")
+        raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")
     _running[:] = [BakeSession(context, object_name=object_name, cache=cache, restart=restart)]
     return _running[0]
 
@@ -283,6 +253,12 @@ def end() -> None:
     """Stop the bake that is running, if any, and forget it."""
     while _running:
         _running.pop().close()
+
+
+def leave() -> None:
+    """Forget the bake that is running, if any, because Blender or its file closes: it stops or runs on, as its scene says."""
+    while _running:
+        _running.pop().leave()
 
 
 def bake(

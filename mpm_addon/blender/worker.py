@@ -10,6 +10,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,15 +18,30 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import MpmError
+from ..core.errors import CacheError, MpmError
+from ..storage.status import CANCEL, ask_to_cancel
 
 Event = dict[str, Any]
 
 PACKAGE = Path(__file__).parent.parent
-CANCEL_FILE = "cancel"
-# Seconds that a process has to stop by itself before it is killed.
-PATIENCE = 5.0
+# Seconds that a process has to stop by itself before it is killed; it loses nothing by that.
+PATIENCE = 0.5
 _COMPLAINT_LINES = 5
+# What the interpreter says first when it crashes; the innermost functions follow.
+_CRASH = ("Fatal Python error", "Windows fatal exception")
+
+# How a process ends that does not end by itself, in words.
+_SIGNALS = {
+    "SIGKILL": "was killed (SIGKILL), probably by the system for want of memory; use a larger grid_spacing or close other programs",
+    "SIGTERM": "was ended from outside (SIGTERM)",
+    "SIGBUS": "crashed (SIGBUS), perhaps because the disk is full",
+}
+_WINDOWS_CODES = {
+    0xC0000005: "crashed (access violation)",
+    0xC0000017: "ended for want of memory; use a larger grid_spacing or close other programs",
+    0xC000013A: "was ended from outside (Ctrl C)",
+    0xC00000FD: "crashed (stack overflow)",
+}
 
 
 def python_executable() -> str:
@@ -55,6 +71,17 @@ def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
     return [*command, "--probe"] if probe else command
 
 
+def ending(status: int) -> str:
+    """How a process came to its end, in words: "was killed (SIGKILL), ...", "ended with status 3"."""
+    if status < 0:
+        try:
+            name = signal.Signals(-status).name
+        except ValueError:
+            name = f"signal {-status}"
+        return _SIGNALS.get(name, f"crashed ({name})")
+    return _WINDOWS_CODES.get(status, f"ended with status {status}")
+
+
 class Worker:
     """One process of the command line.
 
@@ -62,8 +89,17 @@ class Worker:
         cache: the folder whose file `cancel` stops it.
     """
 
-    def __init__(self, command: list[str], cache: Path) -> None:
-        """Start the process. Raises MpmError where it cannot be started."""
+    def __init__(self, command: list[str], cache: Path, *, is_apart: bool = False) -> None:
+        """Start the process.
+
+        Args:
+            command: what to run.
+            cache: the folder whose file `cancel` stops it.
+            is_apart: whether signals of Blender's terminal do not reach it, so that it can run on when Blender ends.
+
+        Raises:
+            MpmError: it cannot be started.
+        """
         self.cache = cache
         self._folder = Path(tempfile.mkdtemp(prefix="mpm_bake_"))
         self._rest = b""
@@ -79,6 +115,9 @@ class Worker:
                     stderr=complaints,
                     env=environment,
                     cwd=PACKAGE.parent,
+                    start_new_session=is_apart,
+                    # on Windows: no console window
+                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
                 )
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -118,15 +157,17 @@ class Worker:
             text = (self._folder / "stderr").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
-        return " | ".join([line.strip() for line in text.splitlines() if line.strip()][-_COMPLAINT_LINES:])
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        crash = next((number for number, line in enumerate(lines) if line.startswith(_CRASH)), None)
+        return " | ".join(lines[-_COMPLAINT_LINES:] if crash is None else lines[crash : crash + _COMPLAINT_LINES])
 
     def cancel(self) -> None:
-        """Ask the process to stop after its substep. Frames that are there stay."""
+        """Ask the process to stop; it is killed where it has not done so within PATIENCE seconds. Frames that are there stay."""
         if self.is_cancelled or self._process.poll() is not None:
             return
         self._end = time.monotonic() + PATIENCE
-        with contextlib.suppress(OSError):
-            (self.cache / CANCEL_FILE).touch()
+        with contextlib.suppress(CacheError):  # there may be no folder yet
+            ask_to_cancel(self.cache)
         if os.name == "posix":
             self._process.terminate()
 
@@ -138,6 +179,11 @@ class Worker:
             time.sleep(0.01)
         if self.is_cancelled:
             with contextlib.suppress(OSError):
-                (self.cache / CANCEL_FILE).unlink()
+                (self.cache / CANCEL).unlink()
         self._output.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def leave(self) -> None:
+        """Let the process run on, without Blender if need be. What it says goes to its files in the temporary folder."""
+        atexit.unregister(self.close)
+        self._output.close()

@@ -36,3 +36,15 @@ class UnstableError(MpmError):
 
 class Cancelled(MpmError):
     """The user asked the bake to stop."""
+
+
+class Stopped(MpmError):
+    """A bake came to a limit: of size, of time, or of the room on the disk.
+
+    Attributes:
+        reason: "size_limit", "time_limit" or "disk".
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason

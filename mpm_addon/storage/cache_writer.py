@@ -26,14 +26,13 @@ from .checkpoints import Snapshot, checkpoint_frames, checkpoint_path, read_chec
 from .failure import FAILURE
 from .frame_file import emitted, write_frame
 from .installation import version
+from .lock import WriterLock
 from .manifest import manifest_of
 from .scene_file import SCENE_FILE
 from .scene_writer import write_scene
 from .sealed import sealed
+from .status import CANCEL, PAUSE, STATUS
 from .take import BIRTHS, CHECKPOINTS, FRAMES, JOURNAL, MANIFEST, SCENE, TAKES, Take, frame_files, frame_name, take_folder
-
-STATUS = "status.json"
-CANCEL = "cancel"
 
 # How `write_scene` names the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
@@ -259,14 +258,19 @@ class CacheWriter:
 
 
 def remove_cache(folder: Path) -> None:
-    """Remove what bakes write into a cache, and nothing else. Raises OSError.
+    """Remove what bakes write into a cache, and nothing else.
 
     The manifest goes last, so that a removal which is interrupted can be repeated.
+
+    Raises:
+        CacheError: a bake writes into it.
+        OSError: a file cannot be removed.
     """
-    for number in take_numbers(folder):
-        remove_take(take_folder(folder, number))
-    for name in (STATUS, FAILURE, CANCEL, CACHE_FILE):
-        (folder / name).unlink(missing_ok=True)
+    with WriterLock(folder):
+        for number in take_numbers(folder):
+            remove_take(take_folder(folder, number))
+        for name in (STATUS, FAILURE, CANCEL, PAUSE, CACHE_FILE):
+            (folder / name).unlink(missing_ok=True)
     for path in (folder / TAKES, folder):
         _remove_if_empty(path)
 

@@ -1,6 +1,7 @@
 """How much room there is for files."""
 
 import contextlib
+import os
 import shutil
 from pathlib import Path
 
@@ -13,3 +14,16 @@ def free_space(folder: Path) -> int | None:
             if place.is_dir():
                 return shutil.disk_usage(place).free
     return None
+
+
+def folder_size(folder: Path) -> int:
+    """The bytes of all files in a folder and below; what vanishes meanwhile does not count."""
+    size = 0
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                size += folder_size(Path(entry.path))
+            else:
+                with contextlib.suppress(FileNotFoundError):
+                    size += entry.stat(follow_symlinks=False).st_size
+    return size

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import keyframes, session
+from mpm_addon.blender import keyframes, results
 from mpm_addon.blender.actions import animated_paths
 from mpm_addon.blender.extract import extract_scene
 from mpm_addon.blender.fingerprint import fingerprint
@@ -166,7 +166,7 @@ def test_the_poses_of_a_cache_are_read_frame_by_frame(tmp_path: Path, monkeypatc
         frames = [1, 2]
         frame = staticmethod(Frame)
 
-    monkeypatch.setattr(session, "open_cache", lambda _folder: Cache())
-    found = session.baked_poses(tmp_path)
+    monkeypatch.setattr(results, "open_cache", lambda _folder: Cache())
+    found = results.baked_poses(tmp_path)
     assert list(found) == [1, 2]
     assert (found[2]["Ball"] == poses("Ball")[2]["Ball"]).all()

@@ -177,16 +177,22 @@ def test_without_numba_one_line_says_so_and_the_rest_is_drawn(bpy: Any, draw: An
     assert drawn(draw(panels.MPM_PT_object)) == before
 
 
-def test_a_running_bake_shows_its_progress_and_can_be_cancelled(bpy: Any, draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_bake_shows_its_progress_and_can_be_stopped(
+    bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert draw(panels.MPM_PT_bake).find("operator", "mpm.bake") != []
 
     class Running:
         text, fraction = "Baking 25 % (12/48)", 0.25
+        folder = tmp_path
 
     monkeypatch.setattr(session, "current", Running)
     layout = draw(panels.MPM_PT_bake)
     assert layout.find("progress")[0].arguments["factor"] == 0.25
     assert layout.find("operator", "mpm.bake_cancel") != []
+    assert layout.find("operator", "mpm.bake_pause")[0].arguments["text"] == "Pause"
+    (tmp_path / "pause").touch()
+    assert draw(panels.MPM_PT_bake).find("operator", "mpm.bake_pause")[0].arguments["text"] == "Go On"
     assert layout.find("operator", "mpm.bake") == []
 
 

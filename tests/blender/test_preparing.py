@@ -71,7 +71,7 @@ def test_reading_can_be_cancelled(bpy: Any, reading: Any) -> None:
     assert made.is_closed
     assert (running.is_finished, running.is_preparing) == (True, False)
     with pytest.raises(Cancelled, match="cancelled while the scene was read; no frame was baked"):
-        running.result()
+        running.raise_outcome()
 
 
 def test_escape_cancels_reading_and_nothing_else(bpy: Any, reading: Any) -> None:

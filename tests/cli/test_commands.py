@@ -308,3 +308,34 @@ def test_a_wedge_bakes_what_bakes_of_its_variants_would(scene: Path, tmp_path: P
     np.testing.assert_array_equal(frame.position, same.position)
     other = open_cache(output / "caches" / "density_900").frame(2)
     assert other.statistics.mass < frame.statistics.mass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGTERM is POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_during_the_imports_cancels(tmp_path: Path, number: signal.Signals) -> None:
+    """The signal comes when numpy is about to be imported."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == 'numpy': os.kill(os.getpid(), {int(number)})\n"
+        "sys.meta_path.insert(0, Finder())\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path.cwd())])}
+    done = subprocess.run(command("doctor"), env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_second_bake_and_a_limit_fail_in_one_line(scene: Path, tmp_path: Path) -> None:
+    from mpm_addon.storage.lock import WriterLock
+
+    cache = tmp_path / "cache"
+    with WriterLock(cache):
+        refused = run("bake", scene, "--cache", cache, "--restart")
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1 and "another bake writes into it" in refused.stderr
+    stopped = run("bake", scene, "--cache", cache, "--size-limit", "1e-6", "--json")
+    assert stopped.returncode == 1 and stopped.stderr.count("\n") == 1
+    assert events(stopped.stdout)[-1]["event"] == "stopped"
+    assert json.loads(run("info", cache, "--json").stdout)["status"]["state"] == "stopped"
+    assert "\nstatus: Stopped before its size_limit" in run("info", cache).stdout
+    assert run("bake", scene, "--cache", cache, "--time-limit", "-1").returncode == 1

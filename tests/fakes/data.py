@@ -6,6 +6,7 @@ nodes, files, rendering) is left to the real bpy.
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -111,6 +112,8 @@ for _collection_name in [name for name in STUBS.names("bpy.types") if name.start
     if "remove" in STUBS.struct(_collection_name).methods:
         BEHAVIOURS[_collection_name, "remove"] = _remove_block
 ON_CHANGE["ID", "name"] = _rename
+_numbers = itertools.count(1)
+COMPUTED["ID", "session_uid"] = lambda self: self._values.setdefault("number", next(_numbers))
 NAMESPACES["ID"] = {
     "id_data": property(lambda self: self),
     "__repr__": lambda self: f"bpy.data.{type(self._values.get('siblings')).__name__[9:].lower()}[{self.name!r}]",

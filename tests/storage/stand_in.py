@@ -1,9 +1,10 @@
 """A small deterministic simulation in the place of the real one: what storing and baking need of it, in milliseconds.
 
 Particles drift with constant velocity; the state is continued from a snapshot exactly. Run as a program it bakes with
-this simulation, so that a test can kill it: `python stand_in.py SCENE CACHE SUBSTEPS SECONDS_PER_SUBSTEP`.
+this simulation, so that a test can kill it: `python stand_in.py SCENE CACHE SUBSTEPS SECONDS_PER_SUBSTEP [json]`.
 """
 
+import json
 import sys
 import time as clock
 import types
@@ -151,11 +152,15 @@ def bake_here(scene: Path, cache: Path, **options: Any) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    scene, cache, substeps, pause = sys.argv[1:]
+    scene, cache, substeps, pause, *form = sys.argv[1:]
     Simulation.substeps, Simulation.pause = int(substeps), float(pause)
     sys.modules[MODULE] = module()
+
+    def tell(event: dict[str, Any]) -> None:
+        print(*([json.dumps(event)] if form else [event["event"], event.get("frame", "")]), flush=True)
+
     try:
-        bake(scene, cache, on_event=lambda event: print(event["event"], event.get("frame", ""), flush=True))
+        bake(scene, cache, on_event=tell)
     except Cancelled:
         sys.exit(130)
 

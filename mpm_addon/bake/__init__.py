@@ -1,0 +1,135 @@
+"""The bake: a scene becomes a cache, frame by frame, with progress, pause, cancel and resume.
+
+Runs in a process of its own (`python -m mpm_addon bake`) or in the caller's. Loads numba only when there is something
+to simulate, so that the command line can set numba's threads and cache first.
+"""
+
+import contextlib
+import dataclasses
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..core.description import Scene
+from ..core.errors import Cancelled, MpmError, SceneError, Stopped, UnstableError
+from ..core.estimate import estimate
+from ..core.support import refuse_unsupported
+from ..stopping import Listener
+from ..storage.cache_writer import CacheWriter
+from ..storage.failure import summary
+from ..storage.lock import WriterLock
+from ..storage.scene_file import read_scene
+from .job import Event, Job, OnEvent
+from .limits import Limits
+from .selection import wanted_frames, wanted_moments
+
+__all__ = ["Event", "OnEvent", "bake", "wanted_frames", "wanted_moments"]
+
+
+def bake(
+    scene_path: str | Path,
+    cache_folder: str | Path,
+    *,
+    frames: tuple[int, int] | None = None,
+    restart: bool = False,
+    variant: str | None = None,
+    size_limit: float | None = None,
+    time_limit: float | None = None,
+    on_event: OnEvent | None = None,
+    listener: Listener | None = None,
+) -> None:
+    """Simulate a scene into a cache. Frames that are there already are kept, and the bake goes on after them.
+
+    Args:
+        scene_path: a scene file or its folder.
+        cache_folder: the cache; made where it is missing.
+        frames: the first and last frame to keep; all of the scene's where it is not given.
+        restart: replace the frames that an earlier bake left, whatever scene they are of, once there is a new one.
+        variant: the name of a variant of the scene.
+        size_limit: stop before the cache is larger [GB]; what the scene says where it is not given.
+        time_limit: stop after so long [h]; what the scene says where it is not given.
+        on_event: called with every event (see docs/formats.md). The last one is "done", "cancelled", "stopped" or "error".
+        listener: what listens for requests to stop where this process is there for the bake alone: it ends the process where the
+            bake is too busy to stop. Without one, SIGINT and SIGTERM are listened to, and the process is left to the caller.
+
+    Raises:
+        SceneError: the scene is wrong or too large for the memory.
+        CacheError: the folder holds something else, cannot be written, or another bake writes into it.
+        UnstableError: the simulation failed; the frames before are kept, and `failure.npz` says of which particles.
+        Cancelled: a signal or the file `cancel` in the cache stopped the bake; the frames before are kept.
+        Stopped: a limit was reached; the frames before are kept.
+    """
+    emit = on_event or (lambda _event: None)
+    folder = Path(cache_folder)
+    job: Job | None = None
+
+    def stop() -> None:
+        if job is None or not job.is_stepping:
+            raise KeyboardInterrupt
+        job.stop()
+
+    try:
+        with _stopping_on_signals(stop) if listener is None else contextlib.nullcontext():
+            scene = _with_limits(read_scene(scene_path, variant), size_limit, time_limit)
+            wanted = wanted_frames(scene, frames)
+            refuse_unsupported(scene)
+            cost = estimate(scene)
+            with WriterLock(folder) as lock:
+                writer = CacheWriter(folder, scene)
+                writer.prepare(scene, restart=restart)
+                job = Job(scene, writer, lock, wanted, Limits.of(scene, cost, folder), emit, listener)
+                try:
+                    job.run(cost)
+                except BaseException as error:
+                    if isinstance(error, UnstableError) and error.failure is not None:
+                        job.keep(error.failure)
+                    job.end(_ending(error, scene_path, job))
+                    raise
+    except BaseException as error:
+        ending = _ending(error, scene_path, job)
+        if job is None:
+            emit(ending)
+        if isinstance(error, KeyboardInterrupt):
+            raise Cancelled(ending["message"]) from error
+        if isinstance(error, MemoryError):
+            raise SceneError(ending["message"]) from error
+        raise
+
+
+def _ending(error: BaseException, scene_path: str | Path, job: Job | None) -> Event:
+    """The last event of a bake that did not come to its end."""
+    if isinstance(error, (Cancelled, KeyboardInterrupt)):
+        return {"event": "cancelled", "message": job.words() if job is not None else "cancelled before the bake began."}
+    if isinstance(error, Stopped):
+        return {"event": "stopped", "reason": error.reason, "message": str(error)}
+    if isinstance(error, UnstableError) and error.failure is not None:
+        return {"event": "error", "message": str(error), "failure": summary(error.failure)}
+    if isinstance(error, MpmError):
+        return {"event": "error", "message": str(error)}
+    if isinstance(error, MemoryError):
+        return {"event": "error", "message": f"{scene_path}: the memory ran out; use a larger grid_spacing or close other programs."}
+    return {"event": "error", "message": f"{type(error).__name__}: {error}"}
+
+
+def _with_limits(scene: Scene, size_limit: float | None, time_limit: float | None) -> Scene:
+    """A scene with other limits, where there are any. Raises SceneError for one that is out of range."""
+    given = {"size_limit": size_limit, "time_limit": time_limit}
+    changes = {name: value for name, value in given.items() if value is not None}
+    return dataclasses.replace(scene, cache=dataclasses.replace(scene.cache, **changes)) if changes else scene
+
+
+@contextlib.contextmanager
+def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Let SIGINT and SIGTERM call `stop`; only a main thread can listen."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for number in before:
+            signal.signal(number, lambda *_: stop())
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

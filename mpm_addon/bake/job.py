@@ -1,0 +1,265 @@
+"""One run of a bake: what is still missing, and the way there."""
+
+import contextlib
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..core.description import Scene
+from ..core.errors import CacheError, Cancelled
+from ..core.estimate import Estimate
+from ..core.failure import Failure
+from ..core.particles import Frame
+from ..stopping import Listener
+from ..storage.cache_writer import CacheWriter
+from ..storage.disk import free_space
+from ..storage.failure import FAILURE, remove_failure, write_failure
+from ..storage.lock import WriterLock
+from ..storage.status import PAUSE
+from .limits import Limits
+from .pace import Clock, Pace
+from .selection import frame_after, wanted_moments
+
+if TYPE_CHECKING:
+    from ..core.simulation import Progress
+
+Event = dict[str, Any]
+OnEvent = Callable[[Event], None]
+
+# Seconds between two looks at the files `cancel` and `pause`, two progress events, two status files.
+_LOOK_INTERVAL = 0.02
+_EVENT_INTERVAL = 0.1
+_STATUS_INTERVAL = 1.0
+
+
+class Job:
+    """One run of a bake."""
+
+    def __init__(
+        self, scene: Scene, writer: CacheWriter, lock: WriterLock, wanted: range, limits: Limits, emit: OnEvent, listener: Listener | None
+    ) -> None:
+        self._scene = scene
+        self._writer = writer
+        self._lock = lock
+        self._limits = limits
+        self._emit = emit
+        self._listener = listener
+        self._pause_file = writer.folder / PAUSE
+        # an old request to pause is none to this bake
+        self._pause_file.unlink(missing_ok=True)
+        present = set() if writer.is_replacing else set(writer.cache.whole_moments())
+        self._missing = [moment for moment in wanted_moments(wanted, scene.time.subframes) if moment not in present]
+        self._total = len(wanted)
+        # the states before a frame are part of it: it is done when they are all there
+        self._unfinished = {frame_after(moment) for moment in self._missing}
+        self._done = len(wanted) - len(self._unfinished)
+        self._clock = Clock()
+        self._pace = Pace(self._clock)
+        self._stage = ""
+        self._next_look = self._next_event = self._next_status = 0.0
+        self._is_stopped = False
+        self._last: Event = {}
+        self._warnings: list[Event] = []
+
+    def run(self, cost: Estimate) -> None:
+        """Simulate until no wanted frame is missing. Raises MpmError."""
+        if self._listener is not None:
+            self._listener.last_words = self._last_words
+            self._listener.file = self._writer.cancel_file
+        checkpoint = self._writer.read_checkpoint(self._missing[0]) if self._missing and not self._writer.is_replacing else None
+        self._emit(
+            {
+                "event": "start",
+                "scene": self._scene.name,
+                "cache": str(self._writer.folder),
+                "particles": cost.particles,
+                "done": self._done,
+                "total": self._total,
+                "resumed_from": checkpoint[0] if checkpoint else None,
+                "pid": os.getpid(),
+            }
+        )
+        self.write_status("running")
+        if self._missing:
+            self._warn(cost)
+            self._simulate(checkpoint)
+        self.write_status("done")
+        self._emit({"event": "done", "frames": self._total, "seconds": self._clock.seconds})
+        self._listen_no_more()
+
+    def keep(self, failure: Failure) -> None:
+        """Keep what made the simulation stop in the cache."""
+        try:
+            self._lock.check()
+            write_failure(self._writer.folder, failure)
+        except (OSError, CacheError) as error:
+            # what stopped the bake matters more than what may be told of it
+            self._emit({"event": "warning", "topic": "failure", "subject": FAILURE, "message": f"cannot be written ({error})."})
+
+    def end(self, event: Event) -> None:
+        """Say with which event the bake ends, other than "done"."""
+        try:
+            self._emit(event)
+        finally:
+            self._listen_no_more()
+            # where it cannot be written, because the folder is gone or the disk is full, the event says what is wrong
+            with contextlib.suppress(CacheError):
+                self.write_status(event["event"], event["message"], reason=event.get("reason"))
+
+    def _listen_no_more(self) -> None:
+        if self._listener is not None:
+            self._listener.last_words = self._listener.file = None
+
+    def _last_words(self) -> None:
+        """The end of a bake that was asked to stop and is too busy: called in another thread, before the process is ended."""
+        self._emit({"event": "cancelled", "message": self.words()})
+        print(f"mpm: {self.words()}", file=sys.stderr, flush=True)
+        with contextlib.suppress(CacheError):
+            self.write_status("cancelled", self.words())
+        self._lock.release()
+
+    def _warn(self, cost: Estimate) -> None:
+        """Tell what is worth a second look."""
+        from ..core.preflight import warnings_of
+
+        self._warnings = [vars(warning) for warning in warnings_of(self._scene, cost, disk_free=free_space(self._writer.folder))]
+        for warning in self._warnings:
+            self._emit({"event": "warning", **warning})
+
+    def _simulate(self, checkpoint: Any) -> None:
+        from ..core.simulation import Simulation
+
+        remove_failure(self._writer.folder)
+        self._limits.check_room(self._there())
+        simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
+        missing, last = set(self._missing), self._missing[-1]
+        started = self._clock.seconds
+        for frame in simulation.frames():
+            self._lock.check()
+            if self._writer.is_replacing:
+                self._writer.begin(self._scene)
+                self.write_status("running")
+            if frame.moment in missing:
+                self._writer.write_frame(frame, self._clock.seconds - started)
+            if not frame.moment.is_frame:
+                continue
+            self._done += frame.number in self._unfinished
+            if self._writer.is_state_due(frame.number, is_last=frame.number >= last.frame):
+                self._writer.write_checkpoint(frame.number, simulation.snapshot())
+            self._pace.frame_done(frame)
+            self._tell(frame, self._clock.seconds - started)
+            if frame.number >= last.frame:
+                return
+            self._stop_if_asked()
+            self._limits.check_room(self._there())
+            started = self._clock.seconds
+
+    def _tell(self, frame: Frame, seconds: float) -> None:
+        statistics = frame.statistics
+        self._emit(
+            {
+                "event": "frame",
+                "frame": frame.number,
+                "particles": statistics.particles,
+                "substeps": statistics.substeps,
+                "seconds": seconds,
+                "deleted": statistics.deleted,
+                "done": self._done,
+                "total": self._total,
+                **self._pace.forecast(self._remaining(frame.number), 0.0),
+            }
+        )
+        self._next_status = 0.0
+
+    def report(self, progress: "Progress") -> None:
+        """Take a report of the simulation. Raises Cancelled or Stopped where the bake is to stop."""
+        self._stop_if_asked()
+        if progress.stage != "simulating":
+            if progress.stage != self._stage:
+                self._emit({"event": progress.stage, "frame": progress.frame})
+            self._stage = progress.stage
+            return
+        self._stage = progress.stage
+        self._pace.substep()
+        now = time.monotonic()
+        if now < self._next_event:
+            return
+        self._next_event = now + _EVENT_INTERVAL
+        self._last = {
+            "frame": progress.frame,
+            "fraction": progress.fraction,
+            "substeps": progress.substeps,
+            "particles": progress.particles,
+            "done": self._done,
+            "total": self._total,
+            **self._pace.forecast(self._remaining(progress.frame - 1), progress.fraction),
+        }
+        self._emit({"event": "progress", **self._last})
+        if now >= self._next_status:
+            self._next_status = now + _STATUS_INTERVAL
+            self.write_status("running")
+
+    @property
+    def is_stepping(self) -> bool:
+        """Whether substeps come, after each of which the bake looks whether it is to stop."""
+        return self._stage == "simulating"
+
+    def stop(self) -> None:
+        """Ask the bake to stop at the next substep."""
+        self._is_stopped = True
+
+    def write_status(self, state: str, message: str = "", **more: Any) -> None:
+        """Write status.json. Raises CacheError where it cannot be written, or where the cache is not the one that was begun."""
+        self._lock.check()
+        self._writer.write_status(
+            {
+                "state": state,
+                "message": message,
+                "pid": os.getpid(),
+                "host": socket.gethostname(),
+                "updated": time.time(),
+                **self._last,
+                "done": self._done,
+                "total": self._total,
+                "warnings": self._warnings,
+                **{name: value for name, value in more.items() if value is not None},
+            }
+        )
+
+    def _remaining(self, number: int) -> int:
+        """Frames that are still to be simulated after frame `number`."""
+        return max(0, frame_after(self._missing[-1]) - number)
+
+    def _stop_if_asked(self) -> None:
+        """Raises Cancelled or Stopped where the bake is to stop; waits where it is to wait."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + _LOOK_INTERVAL
+            self._is_stopped = self._is_stopped or self._writer.cancel_file.exists()
+            self._limits.check_time(self._clock.seconds, self._there())
+            if not self._is_stopped and self._pause_file.exists():
+                self._wait()
+        if self._is_stopped or (self._listener is not None and self._listener.is_asked):
+            raise Cancelled(self.words())
+
+    def _wait(self) -> None:
+        """Wait until the request to pause is taken back, or the bake is cancelled."""
+        with self._clock.stopped():
+            self.write_status("paused")
+            self._emit({"event": "paused"})
+            while self._pause_file.exists() and not self._is_stopped:
+                self._is_stopped = self._writer.cancel_file.exists() or (self._listener is not None and self._listener.is_asked)
+                time.sleep(_LOOK_INTERVAL)
+        self._next_status = 0.0
+        if not self._is_stopped:
+            self._emit({"event": "resumed"})
+
+    def _there(self) -> str:
+        return f"{self._done} of {self._total} frames are there"
+
+    def words(self) -> str:
+        """What a cancelled bake says."""
+        return f"cancelled: {self._there()}; bake again to go on after them."

@@ -1,0 +1,31 @@
+"""Which frames a bake keeps."""
+
+from ..core.description import Scene
+from ..core.errors import SceneError
+from ..core.particles import Moment
+
+
+def wanted_frames(scene: Scene, frames: tuple[int, int] | None) -> range:
+    """The frames to keep. Raises SceneError where they are not all of the scene's."""
+    first, last = frames or (scene.time.frame_start, scene.time.frame_end)
+    if last < first:
+        raise SceneError(f"frames {first}-{last}: the last is before the first; exchange them.")
+    if first < scene.time.frame_start or last > scene.time.frame_end:
+        raise SceneError(
+            f'frames {first}-{last}: scene "{scene.name}" has frames {scene.time.frame_start} to '
+            f"{scene.time.frame_end}; stay within them, or change frame_start or frame_end."
+        )
+    return range(first, last + 1)
+
+
+def wanted_moments(frames: range, subframes: int) -> list[Moment]:
+    """The frames and the states between them that belong to a cache of these frames, ascending."""
+    between = [(part, subframes + 1) for part in range(1, subframes + 1)]
+    return [
+        moment for number in frames for moment in (Moment(number), *(Moment(number, *parts) for parts in between if number < frames[-1]))
+    ]
+
+
+def frame_after(moment: Moment) -> int:
+    """The frame that is complete with a moment."""
+    return moment.number if moment.is_frame else moment.number + 1

@@ -1,0 +1,117 @@
+"""What a bake leaves in the file: an object that shows its frames, and keyframes on dynamic colliders.
+
+Scenes and objects are kept by their number in this Blender, which an undo and a new name leave as it is.
+"""
+
+from pathlib import Path
+
+import bpy
+
+from ..core.description import Scene
+from ..core.errors import MpmError
+from ..storage import open_cache
+from . import keyframes, nodes, paths, playback, unstable
+from .blender_types import BlenderObject, BlenderScene
+
+
+class Result:
+    """The result of one bake in one scene.
+
+    Attributes:
+        cache: the cache folder as Blender writes it.
+        folder: the same folder, whatever becomes of the file.
+    """
+
+    def __init__(self, scene: BlenderScene, cache: str, *, object_name: str = "", fingerprint: str = "") -> None:
+        self.folder = paths.absolute(cache)
+        self._cache = cache
+        self._scene_number = scene.session_uid
+        self._emitter_number = next((item.session_uid for item in scene.objects if item.name == object_name), None)
+        self._fingerprint = fingerprint
+        self._looks: list[nodes.Look] = []
+        self._dynamic: dict[str, int | None] = {}
+        self._is_made = False
+
+    @property
+    def scene(self) -> BlenderScene | None:
+        """The scene; None where it was removed."""
+        return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_number), None)
+
+    @property
+    def cache(self) -> str:
+        return self._cache if paths.absolute(self._cache) == self.folder else str(self.folder)
+
+    def describe(self, baked: Scene) -> None:
+        """Take note of what is baked, when it is known."""
+        self._looks = looks_of(baked)
+        scene = self.scene
+        dynamic = [collider.name for collider in baked.colliders if collider.dynamic]
+        numbers = {name: item.session_uid for item in (scene.objects if scene else ()) for name in (item.name, item.name_full)}
+        self._dynamic = {name: numbers.get(name) for name in dynamic}
+
+    def is_shown(self) -> bool:
+        """Whether an object of the scene shows the frames."""
+        scene = self.scene
+        return scene is not None and any(paths.absolute(item.mpm.cache) == self.folder for item in playback.result_objects(scene))
+
+    def show(self, frame: int | None) -> None:
+        """Make the object that shows the frames, again where an undo took it away, and refresh it where it shows `frame`.
+
+        Args:
+            frame: the frame that came; None refreshes in any case.
+        """
+        scene = self.scene
+        if scene is None:
+            return
+        if not self._is_made or not self.is_shown():
+            item = playback.result_object(scene, self.cache)
+            item.mpm.fingerprint = self._fingerprint
+            emitter = self._object(scene, self._emitter_number)
+            item.mpm.emitter_name = emitter.name if emitter is not None else ""
+            nodes.dress(item, self._looks)
+            self._is_made = True
+        elif frame is not None and frame != scene.frame_current:
+            return
+        playback.show(scene)
+
+    def show_unstable(self) -> list[str]:
+        """Show the particles that made the bake stop, or take those away that an earlier one showed. Returns what went wrong."""
+        scene = self.scene
+        try:
+            if scene is not None:
+                unstable.refresh(scene, self.cache)
+        except MpmError as error:
+            return [f"The unstable particles are not shown: {error}"]
+        return []
+
+    def write_keys(self) -> list[str]:
+        """Let the objects of dynamic colliders move as they did in the bake. Returns a line for each that could not."""
+        scene = self.scene
+        if scene is None or not self._dynamic:
+            return []
+        try:
+            poses = baked_poses(self.folder)
+        except (MpmError, OSError) as error:
+            return [f"The motion of dynamic colliders was not written: {error}"]
+        items = {name: self._object(scene, number) for name, number in self._dynamic.items()}
+        names = {name: item.name_full for name, item in items.items() if item is not None}
+        renamed = {number: {names.get(name, name): pose for name, pose in found.items()} for number, found in poses.items()}
+        return keyframes.write_keys(scene, renamed, self.cache)
+
+    @staticmethod
+    def _object(scene: BlenderScene, number: int | None) -> BlenderObject | None:
+        return next((item for item in scene.objects if item.session_uid == number), None)
+
+
+def looks_of(scene: Scene) -> list[nodes.Look]:
+    """How the particles of each emitter are shown."""
+    return [
+        nodes.Look(emitter.name, emitter.color, emitter.painting is not None and nodes.PAINTED_COLOR in emitter.painting.carried)
+        for emitter in scene.emitters
+    ]
+
+
+def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
+    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]."""
+    cache = open_cache(folder)
+    return {number: dict(cache.frame(number).poses) for number in cache.frames}

@@ -1,0 +1,225 @@
+"""The lock of a cache: one bake at a time writes into a folder. Readers take none.
+
+The truth is a lock that the operating system holds on the file `lock` and gives back when the process ends, however it ends; what
+the file says is for people. Where a file system has no locks, the file is a sign of life instead: its owner changes it every
+few seconds, and one that was watched for long enough without a change is nobody's. Clocks are never compared.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ..core.errors import CacheError
+
+LOCK = "lock"
+# Seconds for which a lock is tried: a reader that looks whether a bake is alive holds it for a moment.
+_PATIENCE = 0.5
+# Seconds between two signs of life where the file system has no locks, and after how many silent ones the owner is gone.
+BEAT = 2.0
+_SILENT_BEATS = 5
+# A byte that is never written: on Windows nobody can read a byte that is locked.
+_BYTE = 1 << 30
+_UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
+
+Owner = dict[str, Any]
+
+
+class WriterLock:
+    """The right to write into a cache folder; a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / LOCK
+        self._file = -1
+        self._ended = threading.Event()
+        self._pulse: threading.Thread | None = None
+        self._owner: Owner = {"host": socket.gethostname(), "pid": os.getpid(), "token": os.urandom(8).hex()}
+
+    def __enter__(self) -> "WriterLock":
+        """Make the folder where it is missing, and take the lock. Raises CacheError where somebody else has it."""
+        if self._folder.exists() and not self._folder.is_dir():
+            raise CacheError(f"{self._folder}: is a file, not a folder; give another cache folder or remove the file.")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._acquire()
+        except OSError as error:
+            self._close()
+            raise CacheError(f"{self._folder}: cannot be written ({error.strerror or error}); give another cache folder.") from error
+        except CacheError:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.release()
+
+    def check(self) -> None:
+        """Raises CacheError where the folder is not the one that was locked: it was deleted or replaced."""
+        try:
+            is_same = os.path.samestat(os.fstat(self._file), os.stat(self._path))
+        except (FileNotFoundError, NotADirectoryError):
+            is_same = False
+        except OSError as error:
+            raise CacheError(f"{self._folder}: cannot be reached ({error.strerror or error}); bake again when it is there.") from error
+        if not is_same:
+            raise CacheError(
+                f"{self._folder}: the folder or its lock was deleted or replaced during the bake, and nothing more is written; bake again."
+            )
+
+    def release(self) -> None:
+        """Give the lock back and remove its file. May be called twice."""
+        self._ended.set()
+        if self._pulse is not None:
+            self._pulse.join()
+        if self._file >= 0:
+            # removed while it is still held: whoever waits sees that it is not the file in the folder and takes a new one
+            with contextlib.suppress(OSError, CacheError):
+                self.check()
+                self._path.unlink()
+        self._close()
+
+    def _close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _acquire(self) -> None:
+        end = time.monotonic() + _PATIENCE
+        while True:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                is_free = _try_lock(self._file)
+            except OSError as error:
+                if error.errno not in _UNSUPPORTED:
+                    raise
+                self._acquire_by_signs()
+                return
+            if is_free and self._is_in_place():
+                self._sign()
+                return
+            owner = _read_owner(self._path)
+            self._close()
+            if time.monotonic() > end:
+                raise _refusal(self._folder, owner)
+            time.sleep(0.02)
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._file), os.stat(self._path))
+        except FileNotFoundError:
+            return False
+
+    def _sign(self) -> None:
+        """Write who has the lock."""
+        os.lseek(self._file, 0, os.SEEK_SET)
+        os.write(self._file, json.dumps(self._owner).encode() + b"\n")
+        os.ftruncate(self._file, os.lseek(self._file, 0, os.SEEK_CUR))
+
+    def _acquire_by_signs(self) -> None:
+        """Take a lock that is a sign of life alone. Raises CacheError where somebody lives."""
+        owner = _read_owner(self._path)
+        if owner and not (owner.get("host") == self._owner["host"] and not is_alive(owner.get("pid"))):
+            for _ in range(_SILENT_BEATS):
+                time.sleep(BEAT)
+                if _read_owner(self._path) not in (owner, {}):
+                    raise _refusal(self._folder, owner)
+        self._beat(0)
+        # of two that take it in the same moment the later one has it
+        time.sleep(BEAT / 2)
+        owner = _read_owner(self._path)
+        if owner.get("token") != self._owner["token"]:
+            raise _refusal(self._folder, owner)
+        self._pulse = threading.Thread(target=self._live, name="mpm lock", daemon=True)
+        self._pulse.start()
+
+    def _beat(self, count: int) -> None:
+        self._owner["beat"] = count
+        self._sign()
+
+    def _live(self) -> None:
+        count = 1
+        while not self._ended.wait(BEAT):
+            with contextlib.suppress(OSError):  # `check` says it before anything is written
+                self._beat(count)
+            count += 1
+
+
+def is_held(folder: Path, owner: Owner) -> bool:
+    """Whether the bake that said `owner` (host, pid) still writes into a folder; one on another computer is believed.
+
+    Takes the lock for a moment where it is free, which no bake notices.
+    """
+    if owner.get("host") != socket.gethostname():
+        return True
+    try:
+        file = os.open(folder / LOCK, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return is_alive(owner.get("pid"))
+    try:
+        return not _try_lock(file, is_shared=True)
+    except OSError:
+        return is_alive(owner.get("pid"))
+    finally:
+        os.close(file)
+
+
+def is_alive(pid: object) -> bool:
+    """Whether a process of this computer runs. Believed on Windows, where asking would end it."""
+    if not isinstance(pid, int) or pid <= 0:
+        return False
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _refusal(folder: Path, owner: Owner) -> CacheError:
+    who = f"process {owner.get('pid', '?')} on {owner.get('host', '?')}"
+    return CacheError(f"{folder}: another bake writes into it ({who}); wait for its end, cancel it, or give another cache folder.")
+
+
+def _read_owner(path: Path) -> Owner:
+    """What a lock file says; nothing where it is not readable."""
+    try:
+        owner = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return owner if isinstance(owner, dict) else {}
+
+
+if os.name == "nt":
+    import msvcrt
+
+    def _try_lock(file: int, *, is_shared: bool = False) -> bool:
+        """Take the lock of an open file; False where somebody else has it. Raises OSError where there are no locks."""
+        os.lseek(file, _BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except PermissionError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(file: int, *, is_shared: bool = False) -> bool:
+        """Take the lock of an open file; False where somebody else has it. Raises OSError where there are no locks."""
+        try:
+            fcntl.flock(file, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

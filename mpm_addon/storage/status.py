@@ -1,0 +1,119 @@
+"""What a bake says of itself to other processes, in status.json, whether that is still so, and what they may ask of it."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..core.errors import CacheError
+from .lock import is_held
+
+STATUS = "status.json"
+CANCEL = "cancel"
+PAUSE = "pause"
+_RUNNING = ("running", "paused")
+_MOST_BYTES = 1_000_000
+
+
+class BakeStatus(NamedTuple):
+    """How a bake is doing.
+
+    Attributes:
+        state: "running", "paused", "done", "cancelled", "stopped" (by a limit), "error", or "interrupted": the file says that it
+            runs, and its process is gone.
+        message: its last words; empty while it runs.
+        done: frames that are there, of `total`.
+        frame: the one that was last computed; None where there was none.
+        fraction: how much of that frame is done, 0 to 1.
+        told: all that the file says; see docs/formats.md.
+    """
+
+    state: str
+    message: str
+    done: int
+    total: int
+    frame: int | None
+    fraction: float
+    told: dict[str, Any]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a process is baking, or waiting to."""
+        return self.state in _RUNNING
+
+
+def read_status(folder: Path) -> BakeStatus | None:
+    """What a cache's status.json says; None where there is none that can be read."""
+    told = _read(folder)
+    if told is None:
+        return None
+    if told.get("state") in _RUNNING and not is_held(folder, told):
+        # it may have ended between the two looks
+        told = _read(folder) or told
+        if told.get("state") in _RUNNING:
+            told = {**told, "state": "interrupted"}
+    return BakeStatus(
+        state=str(told.get("state", "")),
+        message=str(told.get("message", "")),
+        done=_whole(told.get("done")) or 0,
+        total=_whole(told.get("total")) or 0,
+        frame=_whole(told.get("frame")),
+        fraction=float(told["fraction"]) if isinstance(told.get("fraction"), (int, float)) else 0.0,
+        told=told,
+    )
+
+
+def ask_to_cancel(folder: Path) -> None:
+    """Ask the bake into a cache to stop. Raises CacheError."""
+    with _asking(folder):
+        (folder / CANCEL).touch()
+
+
+def ask_to_pause(folder: Path, *, is_paused: bool) -> None:
+    """Ask the bake into a cache to wait, or to go on. Raises CacheError."""
+    with _asking(folder):
+        if is_paused:
+            (folder / PAUSE).touch()
+        else:
+            (folder / PAUSE).unlink(missing_ok=True)
+
+
+def is_asked_to_pause(folder: Path) -> bool:
+    """Whether a bake into a cache is to wait."""
+    return (folder / PAUSE).exists()
+
+
+@contextlib.contextmanager
+def _asking(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CacheError(f"{folder}: the bake cannot be asked ({error.strerror}); check the folder's permissions.") from error
+
+
+def status_words(status: BakeStatus) -> str:
+    """A status in one line, with the remedy."""
+    frames = f"{status.done} of {status.total} frames"
+    host = status.told.get("host", "?")
+    if status.state in _RUNNING:
+        return f"{'Paused' if status.state == 'paused' else 'Baking'} on {host}, process {status.told.get('pid', '?')}: {frames}"
+    if status.state == "interrupted":
+        at = "" if status.frame is None else f" at frame {status.frame}"
+        return f"Interrupted{at}: {frames} are there; bake again to go on"
+    if status.state == "done":
+        return f"Baked: {frames}"
+    return (status.message[:1].upper() + status.message[1:]).removesuffix(".") or status.state.capitalize()
+
+
+def _read(folder: Path) -> dict[str, Any] | None:
+    try:
+        with open(folder / STATUS, "rb") as file:
+            told = json.loads(file.read(_MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,299 @@
+"""What becomes of a bake when its process dies, Blender closes, a file is opened, an undo comes or names change."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender import observation, panels, paths, playback, removal, results, session, worker
+from mpm_addon.core.errors import CacheError, Stopped
+from mpm_addon.storage.lock import WriterLock
+from mpm_addon.storage.status import BakeStatus, read_status
+from tests.storage.stand_in import write_small_scene
+
+from .scenes import add_collider, write_cache
+from .test_bake import read_at_once, until
+
+blender = pytest.mark.blender
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_running() -> Iterator[None]:
+    yield
+    session.end()
+    observation.forget()
+
+
+@pytest.fixture
+def cache(bpy: Any, tmp_path: Path) -> Path:
+    bpy.context.scene.mpm.cache = str(tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+def small_bake(cache: Path, pause: float = 0.02) -> list[str]:
+    """The command of a real bake with a stand-in for the simulation: 200 particles, 6 frames."""
+    scene = write_small_scene(cache.with_name("small"))
+    return [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache), "4", str(pause), "json"]
+
+
+@pytest.fixture
+def bakes(cache: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., session.BakeSession]:
+    """Starts a bake in Blender with the stand-in's process; returns its session once the process runs."""
+    if host == "fake":
+        monkeypatch.setattr(results.nodes, "dress", lambda _item, _looks: None)
+
+    def begin(context: Any, **options: float) -> session.BakeSession:
+        monkeypatch.setattr(session, "bake_command", lambda _scene, folder, restart: small_bake(folder, **options))
+        monkeypatch.setattr(session, "extraction", read_at_once)
+        running = session.start(context)
+        until(lambda: running.poll() or running._worker is not None)
+        return running
+
+    return begin
+
+
+def live(cache: Path) -> BakeStatus | None:
+    found = read_status(cache)
+    return found if found is not None and found.is_live else None
+
+
+def finish(running: session.BakeSession) -> None:
+    until(lambda: (running.poll(), running.is_finished)[1])
+
+
+def end_of(cache: Path) -> None:
+    """Stops a bake that runs without Blender."""
+    found = live(cache)
+    (cache / "cancel").touch()
+    until(lambda: live(cache) is None)
+    assert found is not None
+
+
+# The process.
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (3, "ended with status 3"),
+        (-9, "was killed (SIGKILL), probably by the system for want of memory; use a larger grid_spacing or close other programs"),
+        (-11, "crashed (SIGSEGV)"),
+        (-15, "was ended from outside (SIGTERM)"),
+        (-200, "crashed (signal 200)"),
+        (0xC0000005, "crashed (access violation)"),
+    ],
+)
+def test_an_ending_is_told_in_words(status: int, words: str) -> None:
+    assert worker.ending(status) == words
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
+def test_a_bake_whose_process_is_killed_is_an_error_and_its_cache_is_interrupted(bpy: Any, bakes: Any, cache: Path) -> None:
+    running = bakes(bpy.context)
+    until(lambda: live(cache))
+    running._worker._process.kill()
+    finish(running)
+    with pytest.raises(Exception, match=r"The bake was killed \(SIGKILL\), probably by the system for want of memory; use a larger"):
+        running.raise_outcome()
+    session.end()
+    found = observation.status_of(cache)
+    assert found is not None and found.state == "interrupted"
+    assert observation.observed(bpy.context.scene) is None
+
+
+def test_a_crash_is_reported_with_the_innermost_functions(tmp_path: Path) -> None:
+    code = "import faulthandler, os, signal; faulthandler.enable()\ndef inner(): os.kill(os.getpid(), signal.SIGSEGV)\ninner()"
+    running = worker.Worker([sys.executable, "-c", code], tmp_path)
+    try:
+        until(lambda: running.exit_status is not None)
+        assert running.complaint().startswith("Fatal Python error: Segmentation fault | ")
+        assert "in inner" in running.complaint()
+    finally:
+        running.close()
+
+
+def test_a_limit_is_a_warning_and_no_error(bpy: Any, bakes: Any, cache: Path) -> None:
+    running = bakes(bpy.context)
+    running._take({"event": "stopped", "reason": "time_limit", "message": "stopped after 2 h."})
+    with pytest.raises(Stopped, match="stopped after 2 h"):
+        running.raise_outcome()
+
+
+# Closing Blender, and opening files.
+
+
+def test_a_new_file_stops_the_bake_unless_it_is_to_run_on(bpy: Any, bakes: Any, cache: Path) -> None:
+    bakes(bpy.context)
+    until(lambda: live(cache))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    assert (session.current(), live(cache)) == (None, None)
+
+
+def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bakes: Any, cache: Path, draw: Any) -> None:
+    scene = bpy.context.scene
+    scene.mpm.when_closing = "run_on"
+    running = bakes(bpy.context, pause=0.05)
+    until(lambda: running.poll() and live(cache))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    assert session.current() is None
+    scene = bpy.context.scene
+    scene.mpm.cache = str(cache)
+    assert observation.look() == observation.INTERVAL
+    layout = draw(panels.MPM_PT_bake)
+    assert [text for text in layout.texts() if text.startswith("Baking on")]
+    assert layout.find("operator", "mpm.bake") == []
+    until(lambda: observation.look() and playback.result_objects(scene))
+    (item,) = playback.result_objects(scene)
+    scene.frame_set(6)
+    assert playback.status(item)
+    assert bpy.ops.mpm.bake_pause() == {"FINISHED"}
+    until(lambda: (found := live(cache)) and found.state == "paused")
+    assert bpy.ops.mpm.bake_pause() == {"FINISHED"}
+    until(lambda: live(cache) is None)
+    observation.look()
+    # the last frame came without a frame change
+    assert (playback.status(item), len(item.data.vertices)) == ("", 200)
+    observation._looks.clear()
+    assert draw(panels.MPM_PT_bake).find("operator", "mpm.bake") != []
+
+
+def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None:
+    with subprocess.Popen(small_bake(cache, 0.2), stdout=subprocess.DEVNULL):
+        until(lambda: live(cache))
+        with pytest.raises(CacheError, match="another bake writes into it"):
+            removal.free(bpy.context.scene)
+        with pytest.raises(RuntimeError, match="poll"):
+            bpy.ops.mpm.bake_free()
+        assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
+    observation.forget()
+    found = observation.status_of(cache)
+    assert found is not None and found.state == "cancelled"
+    with pytest.raises(RuntimeError, match="poll"):
+        bpy.ops.mpm.bake_cancel()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
+def test_a_bake_that_was_left_runs_on_when_blender_has_ended(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    script = (
+        "import sys; from pathlib import Path; from tests import fakes; fakes.install()\n"
+        "from mpm_addon.blender.worker import Worker\n"
+        "from mpm_addon.storage.status import read_status\n"
+        f"running = Worker({small_bake(cache, 0.5)!r}, Path({str(cache)!r}), is_apart=True)\n"
+        f"while not (found := read_status(Path({str(cache)!r}))) or not found.is_live: pass\nrunning.leave()"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as process:
+        assert process.wait(60) == 0
+        # nothing of it is left in Blender's process group
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+    end_of(cache)
+
+
+# Undo, new names, a file saved elsewhere.
+
+
+def test_a_bake_survives_new_names(bpy: Any, bakes: Any, cache: Path) -> None:
+    running = bakes(bpy.context)
+    bpy.context.scene.name = "Another name"
+    finish(running)
+    assert len(playback.result_objects(bpy.context.scene)) == 1
+
+
+def test_the_object_that_shows_a_bake_is_made_again_where_an_undo_took_it(bpy: Any, bakes: Any, cache: Path) -> None:
+    running = bakes(bpy.context)
+    until(lambda: running.poll() and playback.result_objects(bpy.context.scene))
+    (item,) = playback.result_objects(bpy.context.scene)
+    bpy.data.objects.remove(item)
+    finish(running)
+    (item,) = playback.result_objects(bpy.context.scene)
+    assert len(item.mpm.fingerprint) == 64
+
+
+@blender
+def test_a_real_undo_leaves_the_bake_its_scene(bpy: Any, bakes: Any, cache: Path) -> None:
+    bpy.ops.ed.undo_push(message="before")
+    running = bakes(bpy.context)
+    until(lambda: running.poll() and playback.result_objects(bpy.context.scene))
+    bpy.context.scene.name = "Another name"
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    finish(running)
+    running.raise_outcome()
+    assert len(playback.result_objects(bpy.context.scene)) == 1
+
+
+def test_keyframes_go_to_the_collider_whatever_it_is_called_now(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ball = add_collider(bpy, "Ball", dynamic=True)
+    result = results.Result(bpy.context.scene, str(tmp_path))
+    result.describe(SimpleNamespace(emitters=[], colliders=[SimpleNamespace(name="Ball", dynamic=True)]))
+    ball.name = "Stone"
+    written: list[Any] = []
+    monkeypatch.setattr(results, "baked_poses", lambda _folder: {1: {"Ball": "pose"}})
+    monkeypatch.setattr(results.keyframes, "write_keys", lambda _scene, poses, _cache: written.append(poses) or [])
+    assert result.write_keys() == []
+    assert written == [{1: {"Stone": "pose"}}]
+
+
+def test_a_file_that_is_saved_elsewhere_still_shows_the_folder_of_its_bake(bpy: Any, tmp_path: Path) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "here" / "a.blend"))
+    result = results.Result(bpy.context.scene, "//cache")
+    assert result.cache == "//cache"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "there" / "b.blend"))
+    assert result.cache == str(tmp_path / "here" / "cache")
+
+
+# What the panel says.
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"state": "running", "frame": 3, "done": 2, "total": 6}, "Interrupted at frame 3: 2 of 6 frames are there; bake again to go on"),
+        ({"state": "cancelled", "message": "cancelled: 2 are there; bake again."}, "Cancelled: 2 are there; bake again"),
+        ({"state": "stopped", "message": "stopped after 2 h."}, "Stopped after 2 h"),
+        ({"state": "done", "done": 6, "total": 6}, None),
+    ],
+)
+def test_the_panel_says_how_the_last_bake_ended(bpy: Any, draw: Any, cache: Path, told: dict[str, Any], words: str | None) -> None:
+    write_cache(cache, {1: 3})
+    (cache / "status.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 1, **told}))
+    texts = draw(panels.MPM_PT_bake).texts()
+    assert words is None or words in " ".join(texts)
+    assert words is not None or not [text for text in texts if text.startswith("Baked")]
+
+
+def test_a_status_is_read_only_where_it_changed(bpy: Any, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.mkdir()
+    (cache / "status.json").write_text('{"state": "done"}')
+    reads: list[Path] = []
+    monkeypatch.setattr(observation, "read_status", lambda folder: reads.append(folder) or read_status(folder))
+    for _ in range(3):
+        assert observation.status_of(cache) is not None
+    assert len(reads) == 1
+    os.utime(cache / "status.json", (1, 1))
+    observation.status_of(cache)
+    assert len(reads) == 2
+    with WriterLock(cache):
+        (cache / "status.json").write_text('{"state": "running"}')
+        os.utime(cache / "status.json", (2, 2))
+        assert observation.observed(bpy.context.scene) is not None
+        monkeypatch.setattr(observation, "INTERVAL", 0.0)
+        assert observation.observed(bpy.context.scene) is not None
+        assert len(reads) == 4
+    shutil.rmtree(cache)
+    assert observation.status_of(cache) is None
+    assert paths.absolute(str(cache)) not in observation._looks
