@@ -14,7 +14,7 @@ from typing import Any
 
 from .arguments import frame_range, thread_count
 from .core.description import Scene
-from .core.errors import Cancelled, MpmError, SceneError
+from .core.errors import CacheError, Cancelled, MpmError, SceneError
 from .core.estimate import available_memory, estimate
 from .core.support import refuse_unsupported
 from .stopping import CANCELLED, Listener
@@ -25,6 +25,7 @@ from .storage.failure import read_failure, summary
 from .storage.installation import presets_folder, version
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
+from .storage.takes import describe_takes, show_take, take_words
 from .wedge.command import add_command as add_wedge
 
 # What runs the kernels' threads: OpenMP that sleeps while it waits. On a busy computer spinning threads take ten times
@@ -78,7 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     bake.add_argument("--size-limit", metavar="GB", type=float, help="stop before the cache is larger (default: the scene's)")
     bake.add_argument("--time-limit", metavar="HOURS", type=float, help="stop after so long (default: the scene's)")
-    bake.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
+    beginning = bake.add_mutually_exclusive_group()
+    beginning.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
+    beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="go on after frame N of what is there, as a new take")
     bake.add_argument("--json", action="store_true", help="print one JSON object a line")
     bake.set_defaults(run=_bake)
 
@@ -90,8 +93,15 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("--probe", action="store_true", help="of a scene: measure some steps and tell how long a bake takes")
     info.add_argument("--cache", metavar="DIR", type=Path, default=Path(), help="of a scene: where its cache would be (default: here)")
     info.add_argument("--threads", metavar="N", type=thread_count, help="threads of the probe (default: all cores)")
+    info.add_argument("--check", action="store_true", help="of a cache: read every byte and name what is damaged")
     info.add_argument("--json", action="store_true", help="print JSON")
     info.set_defaults(run=_info)
+
+    takes = commands.add_parser("takes", help="list the takes of a cache, or show another one", allow_abbrev=False)
+    takes.add_argument("cache", metavar="DIR", type=Path, help="a cache")
+    takes.add_argument("--show", metavar="N", type=int, help="let the cache show take N from now on")
+    takes.add_argument("--json", action="store_true", help="print JSON")
+    takes.set_defaults(run=_takes)
 
     export = commands.add_parser("export", help="write frames for other programs", allow_abbrev=False)
     export.add_argument("cache", metavar="DIR", type=Path, help="a cache")
@@ -133,6 +143,7 @@ def _bake(options: argparse.Namespace) -> None:
         options.cache,
         frames=options.frames,
         restart=options.restart,
+        from_frame=options.from_frame,
         variant=options.variant,
         size_limit=options.size_limit,
         time_limit=options.time_limit,
@@ -213,13 +224,20 @@ def _info(options: argparse.Namespace) -> None:
         raise SceneError(f"{options.path}: is a cache, of one variant already; leave --variant out.")
     if is_cache and options.probe:
         raise SceneError(f"{options.path}: is a cache, baked already; leave --probe out.")
+    if options.check and not is_cache:
+        raise SceneError(f"{options.path}: is a scene, which is checked whenever it is read; leave --check out.")
     description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
+    if options.check:
+        description["damaged"] = list(open_cache(options.path).damaged())
     if options.json:
         _print_json(description)
     elif is_cache:
         _print_table(description)
     else:
         _print_scene(description)
+    if options.check and description["damaged"]:
+        count = len(description["damaged"])
+        raise CacheError(f"{options.path}: {count} file{'s are' if count > 1 else ' is'} damaged; delete what is named, and bake again.")
 
 
 def _describe_cache(cache: Cache) -> dict[str, Any]:
@@ -308,6 +326,17 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return "(" + ", ".join(map(_shown, value)) + ")"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _takes(options: argparse.Namespace) -> None:
+    if options.show is not None:
+        show_take(options.cache, options.show)
+    takes = describe_takes(options.cache)
+    if options.json:
+        _print_json({"cache": str(options.cache), "takes": takes})
+        return
+    for take in takes:
+        print(take_words(take))
 
 
 def _export(options: argparse.Namespace) -> None:

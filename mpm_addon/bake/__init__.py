@@ -33,6 +33,7 @@ def bake(
     *,
     frames: tuple[int, int] | None = None,
     restart: bool = False,
+    from_frame: int | None = None,
     variant: str | None = None,
     size_limit: float | None = None,
     time_limit: float | None = None,
@@ -46,6 +47,8 @@ def bake(
         cache_folder: the cache; made where it is missing.
         frames: the first and last frame to keep; all of the scene's where it is not given.
         restart: replace the frames that an earlier bake left, whatever scene they are of, once there is a new one.
+        from_frame: go on after this frame of what is there, whatever scene that is of: a new take, shown from its first frame on.
+            Later frames that are there stay in their own take.
         variant: the name of a variant of the scene.
         size_limit: stop before the cache is larger [GB]; what the scene says where it is not given.
         time_limit: stop after so long [h]; what the scene says where it is not given.
@@ -77,7 +80,7 @@ def bake(
             cost = estimate(scene)
             with WriterLock(folder) as lock:
                 writer = CacheWriter(folder, scene)
-                writer.prepare(scene, restart=restart)
+                writer.prepare(scene, restart=restart, from_frame=from_frame)
                 job = Job(scene, writer, lock, wanted, Limits.of(scene, cost, folder), emit, listener)
                 try:
                     job.run(cost)

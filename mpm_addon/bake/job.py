@@ -1,6 +1,7 @@
 """One run of a bake: what is still missing, and the way there."""
 
 import contextlib
+import math
 import os
 import socket
 import sys
@@ -19,6 +20,7 @@ from ..storage.disk import free_space
 from ..storage.failure import FAILURE, remove_failure, write_failure
 from ..storage.lock import WriterLock
 from ..storage.status import PAUSE
+from .continuing import take_up
 from .limits import Limits
 from .pace import Clock, Pace
 from .selection import frame_after, wanted_moments
@@ -51,7 +53,10 @@ class Job:
         # an old request to pause is none to this bake
         self._pause_file.unlink(missing_ok=True)
         present = set() if writer.is_replacing else set(writer.cache.whole_moments())
-        self._missing = [moment for moment in wanted_moments(wanted, scene.time.subframes) if moment not in present]
+        # what lies before a take is that of another, and is not made here
+        first = -math.inf if writer.from_frame is None else writer.from_frame
+        moments = wanted_moments(wanted, scene.time.subframes)
+        self._missing = [moment for moment in moments if moment.frame > first and moment not in present]
         self._total = len(wanted)
         # the states before a frame are part of it: it is done when they are all there
         self._unfinished = {frame_after(moment) for moment in self._missing}
@@ -134,6 +139,8 @@ class Job:
 
         remove_failure(self._writer.folder)
         self._limits.check_room(self._there())
+        if self._writer.from_frame is not None:
+            checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
         missing, last = set(self._missing), self._missing[-1]
         started = self._clock.seconds

@@ -43,7 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     bake = commands.add_parser("bake", help="simulate the scene of the open file into its cache; resumes by default")
     bake.add_argument("--object", default="", metavar="NAME", help="this emitter alone, with all colliders")
     bake.add_argument("--cache", default="", metavar="DIR", help="the folder for the frames (default: the scene's)")
-    bake.add_argument("--restart", action="store_true", help="replace the frames that are there")
+    beginning = bake.add_mutually_exclusive_group()
+    beginning.add_argument("--restart", action="store_true", help="replace the frames that are there")
+    beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="go on after frame N of what is there, as a new take")
     bake.set_defaults(run=_bake)
     export = commands.add_parser("export", help="write the particles for other programs")
     export.add_argument("--output", required=True, metavar="FILE", help="the file; .usdc, .abc, .ply, .vtu ... choose the format")
@@ -57,7 +59,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _bake(options: argparse.Namespace) -> None:
-    session.bake(bpy.context, object_name=options.object, cache=options.cache, restart=options.restart, on_event=_print_event)
+    session.bake(
+        bpy.context,
+        object_name=options.object,
+        cache=options.cache,
+        restart=options.restart,
+        from_frame=options.from_frame,
+        on_event=_print_event,
+    )
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -5,12 +5,15 @@ A timer looks every second at the cache of the scene that is shown. Looking cost
 
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 
 from ..core.errors import MpmError
+from ..storage.cache import CACHE_FILE
 from ..storage.status import STATUS, BakeStatus, read_status
+from ..storage.take import TAKES
+from ..storage.takes import describe_takes
 from . import paths, playback, session
 from .blender_types import BlenderScene
 from .drawing import redraw
@@ -25,6 +28,12 @@ class _Look(NamedTuple):
     status: BakeStatus | None
 
 
+class _Takes(NamedTuple):
+    changed: int
+    moment: float
+    described: list[dict[str, Any]]
+
+
 class Observed(NamedTuple):
     """A bake of somebody else: its cache, and how it is doing."""
 
@@ -33,6 +42,7 @@ class Observed(NamedTuple):
 
 
 _looks: dict[Path, _Look] = {}
+_takes: dict[Path, _Takes] = {}
 # The cache of the bake that is observed, and how many frames it had.
 _followed: dict[Path, int] = {}
 
@@ -50,6 +60,20 @@ def status_of(folder: Path) -> BakeStatus | None:
     if last is None or last.changed != changed or (last.status is not None and last.status.is_live and now > last.moment + INTERVAL):
         last = _looks[folder] = _Look(changed, now, read_status(folder))
     return last.status
+
+
+def takes_of(folder: Path) -> list[dict[str, Any]]:
+    """The takes of a cache, as `describe_takes` says; none where there are not several. Cheap enough for a panel."""
+    try:
+        if len(list((folder / TAKES).iterdir())) < 2:
+            return []
+        changed = (folder / CACHE_FILE).stat().st_mtime_ns
+        last, now = _takes.get(folder), time.monotonic()
+        if last is None or last.changed != changed or now > last.moment + INTERVAL:
+            last = _takes[folder] = _Takes(changed, now, describe_takes(folder))
+    except (OSError, MpmError):
+        return []
+    return last.described
 
 
 def observed(scene: BlenderScene) -> Observed | None:
@@ -98,6 +122,7 @@ def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
 def forget() -> None:
     """Forget what was seen."""
     _looks.clear()
+    _takes.clear()
     _followed.clear()
 
 

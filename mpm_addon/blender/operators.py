@@ -4,14 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..core.errors import Cancelled, MpmError, Stopped
 from ..storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
-from . import observation, paths, preflight, removal, session, unstable
+from ..storage.takes import show_take
+from . import observation, paths, playback, preflight, removal, session, unstable
 from .blender_types import BlenderEvent, Context
 from .drawing import redraw
 from .properties import PATH_OPTIONS
+
+# The frame after which no bake goes on.
+NO_FRAME = -(2**31)
 
 _TIMER_SECONDS = 0.1
 
@@ -46,6 +50,12 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
         name="Cache", description="Folder for the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
     )
     restart: BoolProperty(name="Restart", description="Replace the frames that are there", options={"SKIP_SAVE"})
+    from_frame: IntProperty(
+        name="From Frame",
+        description="Go on after this frame with the scene as it is now; what was baked after it stays as an earlier take",
+        default=NO_FRAME,
+        options={"SKIP_SAVE"},
+    )
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -93,7 +103,8 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
             self.report({"WARNING"}, note)
 
     def _options(self) -> dict[str, Any]:
-        return {"object_name": self.object, "cache": self.cache, "restart": self.restart}
+        from_frame = None if self.from_frame == NO_FRAME else self.from_frame
+        return {"object_name": self.object, "cache": self.cache, "restart": self.restart, "from_frame": from_frame}
 
     def _warn_of_temporary_folder(self, context: Context) -> None:
         if paths.is_temporary(self.cache or context.scene.mpm.cache):
@@ -265,11 +276,29 @@ def _reported(operator: Any, action: Any) -> Any:
     return {"FINISHED"}
 
 
+class MPM_OT_take_show(bpy.types.Operator):
+    """Show another take of the cache"""
+
+    bl_idname = "mpm.take_show"
+    bl_label = "Show Take"
+    bl_options = {"REGISTER"}
+
+    cache: StringProperty(name="Cache", description="The cache, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS)
+    take: IntProperty(name="Take", description="Number of the take", default=1, min=1)
+
+    def execute(self, context: Context) -> Any:
+        folder = paths.absolute(paths.cache_path(context.scene, cache=self.cache))
+        outcome = _reported(self, lambda: show_take(folder, self.take))
+        playback.show(context.scene)
+        return outcome
+
+
 CLASSES = (
     MPM_OT_bake,
     MPM_OT_bake_cancel,
     MPM_OT_bake_pause,
     MPM_OT_bake_free,
+    MPM_OT_take_show,
     MPM_OT_preflight,
     MPM_OT_preflight_cancel,
     MPM_OT_select_unstable,

@@ -11,6 +11,7 @@ import bpy
 from ..core.laws import LAWS
 from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver
 from ..storage.status import is_asked_to_pause, status_words
+from ..storage.takes import take_words
 from . import emission_panels, force_panels, observation, paths, playback, preflight, session, unstable
 from .blender_types import BlenderObject, BlenderScene, Context, Layout
 from .declarations import title
@@ -136,6 +137,8 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         row = layout.row(align=True)
         bake = row.operator("mpm.bake", text="Bake Again" if is_outdated else "Bake", icon="PHYSICS")
         bake.restart = is_outdated
+        if is_outdated:
+            row.operator("mpm.bake", text=f"From Frame {scene.frame_current}", icon="TRACKING_FORWARDS").from_frame = scene.frame_current
         row.operator("mpm.bake_free", text="", icon="TRASH")
         for item in shown:
             if playback.status(item):
@@ -209,6 +212,22 @@ class MPM_PT_cache(ScenePanel, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         draw_parameters(split_layout(self).column(), context.scene.mpm.kept, CacheSettings)
+
+
+class MPM_PT_takes(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_takes"
+    bl_label = "Takes"
+    bl_parent_id = "MPM_PT_bake"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return len(observation.takes_of(paths.absolute(paths.cache_path(context.scene)))) > 1
+
+    def draw(self, context: Context) -> None:
+        column = split_layout(self).column(align=True)
+        for take in observation.takes_of(paths.absolute(paths.cache_path(context.scene))):
+            icon = "RADIOBUT_ON" if take["is_shown"] else "RADIOBUT_OFF"
+            column.operator("mpm.take_show", text=take_words(take).capitalize(), icon=icon).take = take["take"]
 
 
 class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
@@ -293,6 +312,7 @@ CLASSES = (
     MPM_PT_objects,
     MPM_PT_frames,
     MPM_PT_cache,
+    MPM_PT_takes,
     *force_panels.CLASSES,
     MPM_PT_preflight,
     MPM_PT_solver,

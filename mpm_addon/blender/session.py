@@ -39,7 +39,9 @@ class BakeSession:
         notes: lines to report beside the outcome.
     """
 
-    def __init__(self, context: Context, *, object_name: str = "", cache: str = "", restart: bool = False) -> None:
+    def __init__(
+        self, context: Context, *, object_name: str = "", cache: str = "", restart: bool = False, from_frame: int | None = None
+    ) -> None:
         """Begin to read the scene. Raises MpmError."""
         require_numba()
         cache = paths.cache_path(context.scene, object_name=object_name, cache=cache)
@@ -49,6 +51,7 @@ class BakeSession:
         self.fraction = 0.0
         self.notes: list[str] = []
         self._restart = restart
+        self._from_frame = from_frame
         self._outcome: Event | None = None
         self._has_begun = False
         self._runs_on = False
@@ -128,7 +131,7 @@ class BakeSession:
         self.result.describe(scene)
         self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
         folder = self.result.folder
-        command = bake_command(write_scene(scene, self._package), folder, restart=self._restart)
+        command = bake_command(write_scene(scene, self._package), folder, restart=self._restart, from_frame=self._from_frame)
         # without an interface whoever ends Blender, such as a render farm, means the bake too
         self._worker = Worker(command, folder, is_apart=not bpy.app.background)
 
@@ -234,12 +237,12 @@ def current() -> BakeSession | None:
     return _running[0] if _running else None
 
 
-def start(context: Context, *, object_name: str = "", cache: str = "", restart: bool = False) -> BakeSession:
+def start(context: Context, *, object_name: str = "", cache: str = "", restart: bool = False, from_frame: int | None = None) -> BakeSession:
     """Begin a bake. Raises MpmError where one is running, or where the scene cannot be baked."""
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")
-    _running[:] = [BakeSession(context, object_name=object_name, cache=cache, restart=restart)]
+    _running[:] = [BakeSession(context, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame)]
     return _running[0]
 
 
@@ -267,6 +270,7 @@ def bake(
     object_name: str = "",
     cache: str = "",
     restart: bool = False,
+    from_frame: int | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> list[str]:
     """Bake and wait for the end.
@@ -275,6 +279,7 @@ def bake(
         object_name: bake this emitter alone, with all colliders.
         cache: the cache folder, where it is not the scene's.
         restart: replace the frames that are there.
+        from_frame: go on after this frame, as a new take.
         on_event: called with every event of the worker.
 
     Returns:
@@ -284,7 +289,7 @@ def bake(
         Cancelled: the bake was cancelled.
         MpmError: the scene cannot be baked, or the bake failed.
     """
-    session = start(context, object_name=object_name, cache=cache, restart=restart)
+    session = start(context, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame)
     try:
         session.wait(on_event)
     finally:

@@ -59,10 +59,11 @@ def python_executable() -> str:
     raise MpmError(f"Blender's Python was not found in {prefix}; install Blender again from blender.org.")
 
 
-def bake_command(scene: Path, cache: Path, *, restart: bool = False) -> list[str]:
+def bake_command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:
     """The command that bakes a scene package, as anybody could type it."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "bake", str(scene), "--cache", str(cache), "--json"]
-    return [*command, "--restart"] if restart else command
+    command += ["--restart"] if restart else []
+    return command if from_frame is None else [*command, "--from", str(from_frame)]
 
 
 def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:

@@ -209,6 +209,11 @@ def chain(folder: Path, number: int) -> list[Take]:
     return takes
 
 
+def manifest_of_cache(take: int) -> dict[str, Any]:
+    """What cache.json says."""
+    return {"kind": CACHE_KIND, "schema": CACHE_SCHEMA, "take": take}
+
+
 def current_take(folder: Path) -> int:
     """The number of the take that a cache shows. Raises CacheError where its manifest is damaged, of another program or version."""
     refuse_foreign(folder)

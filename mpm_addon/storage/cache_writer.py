@@ -21,7 +21,7 @@ from ..core.particles import Frame, Moment
 from .arrays import ArrayFileError
 from .atomic import TEMPORARY_SUFFIX, append_durably, write_atomically
 from .births import births_name, covered, ranges, write_births
-from .cache import CACHE_FILE, CACHE_KIND, CACHE_SCHEMA, Cache, chain, current_take, open_cache, refuse_foreign, take_numbers
+from .cache import CACHE_FILE, Cache, chain, current_take, manifest_of_cache, open_cache, refuse_foreign, take_numbers
 from .checkpoints import Snapshot, checkpoint_frames, checkpoint_path, read_checkpoint, surplus, write_checkpoint
 from .failure import FAILURE
 from .frame_file import emitted, write_frame
@@ -30,7 +30,7 @@ from .lock import WriterLock
 from .manifest import manifest_of
 from .scene_file import SCENE_FILE
 from .scene_writer import write_scene
-from .sealed import sealed
+from .sealed import sealed, write_sealed
 from .status import CANCEL, PAUSE, STATUS
 from .take import BIRTHS, CHECKPOINTS, FRAMES, JOURNAL, MANIFEST, SCENE, TAKES, Take, frame_files, frame_name, take_folder
 
@@ -81,7 +81,7 @@ class CacheWriter:
         """Make the folder ready: check that it is free or holds this scene's frames, and note what is baked.
 
         Frames that a restart replaces stay, with their scene, until `begin`: a bake that fails before its first frame
-        must not cost them.
+        must not cost them. Nor does a take that goes on after another begin before its scene is known to fit.
 
         Args:
             scene: the scene that will be baked.
@@ -100,7 +100,7 @@ class CacheWriter:
             for path in (self.folder, *_folders(self._takes[-1].folder)):
                 _remove_temporaries(path)
             (self.folder / CANCEL).unlink(missing_ok=True)
-        if not self.is_replacing:
+        if not self.is_replacing and self.from_frame is None:
             self.begin(scene)
 
     def begin(self, scene: Scene) -> None:
@@ -113,7 +113,7 @@ class CacheWriter:
             for path in _folders(take.folder):
                 path.mkdir(parents=True, exist_ok=True)
             write_scene(scene, take.folder / SCENE)
-            _write_text(take.folder / MANIFEST, sealed(take.manifest, indent=1))
+            write_sealed(take.folder / MANIFEST, take.manifest)
             self._is_shown = take.parent is None or current_take(self.folder) == take.number
             if take.parent is None:
                 self._show(take)
@@ -126,8 +126,7 @@ class CacheWriter:
             self._covered = covered(take.folder / BIRTHS, take.first_id)
 
     def _show(self, take: Take) -> None:
-        manifest = {"kind": CACHE_KIND, "schema": CACHE_SCHEMA, "take": take.number}
-        _write_text(self.folder / CACHE_FILE, sealed(manifest, indent=1))
+        write_sealed(self.folder / CACHE_FILE, manifest_of_cache(take.number))
 
     def write_frame(self, frame: Frame, seconds: float | None = None) -> None:
         """Keep a frame or a state between two.
@@ -314,10 +313,6 @@ def _place_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _folders(take: Path) -> list[Path]:
     return [take / name for name in (FRAMES, BIRTHS, CHECKPOINTS, SCENE)]
-
-
-def _write_text(path: Path, text: str) -> None:
-    write_atomically(path, lambda file: file.write(text.encode() + b"\n"))
 
 
 def _remove_temporaries(folder: Path) -> None:

@@ -3,7 +3,10 @@
 import json
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from .atomic import write_atomically
 
 _CHECK = "crc32"
 
@@ -11,6 +14,12 @@ _CHECK = "crc32"
 def sealed(table: Mapping[str, Any], *, indent: int | None = None) -> str:
     """A table as JSON, with the CRC-32 of the rest as its last entry."""
     return json.dumps({**table, _CHECK: _crc32(table)}, indent=indent)
+
+
+def write_sealed(path: Path, table: Mapping[str, Any]) -> None:
+    """Write a table to a file, whole or not at all. Raises OSError."""
+    text = sealed(table, indent=1).encode() + b"\n"
+    write_atomically(path, lambda file: file.write(text))
 
 
 def unsealed(text: str | bytes) -> dict[str, Any]:

@@ -177,9 +177,7 @@ def test_without_numba_one_line_says_so_and_the_rest_is_drawn(bpy: Any, draw: An
     assert drawn(draw(panels.MPM_PT_object)) == before
 
 
-def test_a_running_bake_shows_its_progress_and_can_be_stopped(
-    bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_bake_shows_its_progress_and_can_be_stopped(bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert draw(panels.MPM_PT_bake).find("operator", "mpm.bake") != []
 
     class Running:

@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 
 from mpm_addon.bake import bake
+from mpm_addon.core.continuation import refuse_another_state
 from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, UnstableError
 from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.particles import ATTRIBUTES, BIRTH, Frame, FrameStatistics, Moment
 
 PARTICLES = 200
+# [m] that particles move at once where another scene takes them up
+PUSH = 0.25
 MODULE = "mpm_addon.core.simulation"
 
 SCENE = """
@@ -70,7 +73,9 @@ class Simulation:
     pause = 0.0
     fails_at: int | None = None
 
-    def __init__(self, scene: Scene, *, snapshot: dict[str, Any] | None = None, report: Callable[..., Any] | None = None):
+    def __init__(
+        self, scene: Scene, *, snapshot: dict[str, Any] | None = None, before: Any = None, report: Callable[..., Any] | None = None
+    ):
         self._scene = scene
         self._report = report or (lambda progress: None)
         if snapshot is None:
@@ -84,6 +89,9 @@ class Simulation:
             self._part = 0
             self._position = snapshot["position"].copy()
             self._velocity = snapshot["velocity"].copy()
+        if before is not None:
+            refuse_another_state(before, scene)
+            self._position += PUSH
 
     def frames(self) -> Iterator[Frame]:
         self._report(Progress("preparing", self._number, 0.0, 0, 0, 0.0))

@@ -1,0 +1,128 @@
+"""Takes: going on after any frame with other settings, and what becomes of the frames that were there."""
+
+from pathlib import Path
+
+import pytest
+
+from mpm_addon.core.errors import CacheError, SceneError, UnstableError
+from mpm_addon.storage import open_cache
+from mpm_addon.storage.takes import describe_takes, show_take, take_words
+from tests.storage import stand_in
+from tests.storage.stand_in import bake_here, write_small_scene
+
+pytestmark = pytest.mark.usefixtures("stand_in_simulation")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    bake_here(write_small_scene(tmp_path / "scene", checkpoint_interval=2), tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """The scene with another seed, whose particles are pushed aside where it goes on."""
+    return write_small_scene(tmp_path / "other", seed=5, checkpoint_interval=2)
+
+
+def contents(cache: Path, take: int) -> dict[str, bytes]:
+    folder = open_cache(cache, take=take).takes[-1].folder / "frames"
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("frame", [1, 3, 4])
+def test_later_frames_become_a_new_take_and_the_old_ones_stay(cache: Path, other: Path, frame: int) -> None:
+    before = contents(cache, 1)
+    events = bake_here(other, cache, from_frame=frame)
+    assert (events[0]["done"], events[0]["total"], events[-1]["event"]) == (frame, 6, "done")
+    assert contents(cache, 1) == before
+    shown = open_cache(cache)
+    assert (shown.take, shown.frames) == (2, [1, 2, 3, 4, 5, 6])
+    assert list(contents(cache, 2)) == [f"frame_{number:06d}.mpm" for number in range(frame + 1, 7)]
+    first = open_cache(cache, take=1)
+    assert (shown.frame(frame).position == first.frame(frame).position).all()
+    # the state after the frame was taken up, and what other settings do to it shows from the next frame on
+    step = shown.frame(frame + 1).position - first.frame(frame + 1).position
+    assert step == pytest.approx(stand_in.PUSH, abs=1e-3)
+    assert len(shown.frame(6).attribute("rest_position")) == stand_in.PARTICLES
+    assert list(shown.damaged()) == []
+
+
+def test_stopped_at_any_frame_a_take_resumes_to_the_same_bytes(
+    cache: Path, other: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation]
+) -> None:
+    whole = tmp_path / "whole"
+    bake_here(tmp_path / "scene", whole)
+    bake_here(other, whole, from_frame=3)
+    for failing in (3, 4, 5, 6):
+        stand_in_simulation.fails_at = failing
+        with pytest.raises(UnstableError):
+            bake_here(other, cache, from_frame=3)
+    stand_in_simulation.fails_at = None
+    # once it is shown, the scene alone tells which take is meant
+    bake_here(other, cache)
+    assert contents(cache, 2) == contents(whole, 2)
+    assert len(describe_takes(cache)) == 2
+
+
+def test_a_take_is_shown_when_it_has_a_frame(cache: Path, other: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:
+    stand_in_simulation.fails_at = 4
+    with pytest.raises(UnstableError):
+        bake_here(other, cache, from_frame=3)
+    assert open_cache(cache).take == 1
+
+
+def test_a_take_goes_on_after_a_take(cache: Path, other: Path, tmp_path: Path) -> None:
+    bake_here(other, cache, from_frame=3)
+    third = write_small_scene(tmp_path / "third", seed=7)
+    bake_here(third, cache, from_frame=5)
+    shown = open_cache(cache)
+    assert [take.number for take in shown.takes] == [1, 2, 3]
+    assert shown.frames == [1, 2, 3, 4, 5, 6]
+    assert [shown.state_path(moment).parts[-3] for moment in shown.moments] == ["0001"] * 3 + ["0002"] * 2 + ["0003"]
+    # and one after a frame of the first belongs to the first
+    bake_here(write_small_scene(tmp_path / "fourth", seed=8), cache, from_frame=2)
+    assert [take.number for take in open_cache(cache).takes] == [1, 4]
+
+
+def test_what_is_outdated_is_said(cache: Path, other: Path) -> None:
+    bake_here(other, cache, from_frame=4)
+    assert [take_words(take) for take in describe_takes(cache)] == [
+        'take 1: frames 1-6 of "small", outdated: 5-6',
+        'take 2: frames 5-6 of "small", after frame 4 of take 1, shown',
+    ]
+    show_take(cache, 1)
+    assert open_cache(cache).take == 1
+    assert [take["outdated"] for take in describe_takes(cache)] == [None, [5, 6]]
+    with pytest.raises(CacheError, match="has no take 9; use one of 1, 2"):
+        show_take(cache, 9)
+
+
+def test_a_restart_removes_all_takes(cache: Path, other: Path) -> None:
+    bake_here(other, cache, from_frame=4)
+    bake_here(other, cache, restart=True)
+    assert [(take["take"], take["parent"], take["frames"]) for take in describe_takes(cache)] == [(3, None, [1, 6])]
+    assert [path.name for path in (cache / "takes").iterdir()] == ["0003"]
+
+
+def test_a_frame_that_is_not_there_is_named(cache: Path, other: Path, tmp_path: Path) -> None:
+    with pytest.raises(CacheError, match="frame 9 is not there to go on after; frames 1 to 6 are"):
+        bake_here(other, cache, from_frame=9)
+    with pytest.raises(CacheError, match="holds no cache"):
+        bake_here(other, tmp_path / "nowhere", from_frame=2)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_scene_that_does_not_fit_leaves_no_take(cache: Path, tmp_path: Path) -> None:
+    other = write_small_scene(tmp_path / "other")
+    text = (other / "scene.toml").read_text()
+    (other / "scene.toml").write_text(text.replace("grid_spacing = 0.05", "grid_spacing = 0.04"))
+    with pytest.raises(SceneError, match=r"^solver: grid_spacing 0\.04 differs from 0\.05"):
+        bake_here(other, cache, from_frame=3)
+    assert [take["take"] for take in describe_takes(cache)] == [1]
+
+
+def test_births_go_on_in_the_take(cache: Path, other: Path) -> None:
+    """Particles that come later have ids of their own in each take."""
+    bake_here(other, cache, from_frame=3)
+    assert open_cache(cache).takes[-1].first_id == stand_in.PARTICLES
