@@ -16,6 +16,7 @@ from ..core.errors import Cancelled, MpmError, SceneError, Stopped, UnstableErro
 from ..core.estimate import estimate
 from ..core.support import refuse_unsupported
 from ..stopping import Listener
+from ..storage.cache import open_cache
 from ..storage.cache_writer import CacheWriter
 from ..storage.failure import summary
 from ..storage.lock import WriterLock
@@ -78,6 +79,8 @@ def bake(
             wanted = wanted_frames(scene, frames)
             refuse_unsupported(scene)
             cost = estimate(scene)
+            if from_frame is not None:
+                open_cache(folder)  # which says so where there is none
             with WriterLock(folder) as lock:
                 writer = CacheWriter(folder, scene)
                 writer.prepare(scene, restart=restart, from_frame=from_frame)

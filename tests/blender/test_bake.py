@@ -40,7 +40,7 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(results.nodes, "dress", lambda _item, _looks: None)
 
     def behave(behaviour: str) -> list[Any]:
-        def command(scene: Path, cache: Path, *, restart: bool = False) -> list[str]:
+        def command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:
             asked.append((scene.exists(), cache, restart))
             return [sys.executable, str(STAND_IN), str(cache), behaviour]
 
