@@ -225,9 +225,11 @@ def test_the_operator_does_what_the_function_does(bpy: Any, monkeypatch: pytest.
     monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options) or [])
     assert bpy.ops.mpm.bake(object="Cube", cache="/somewhere", restart=True) == {"FINISHED"}
     assert bpy.ops.mpm.bake() == {"FINISHED"}
+    assert bpy.ops.mpm.bake(from_frame=0) == {"FINISHED"}
     assert calls == [
-        {"object_name": "Cube", "cache": "/somewhere", "restart": True},
-        {"object_name": "", "cache": "", "restart": False},
+        {"object_name": "Cube", "cache": "/somewhere", "restart": True, "from_frame": None},
+        {"object_name": "", "cache": "", "restart": False, "from_frame": None},
+        {"object_name": "", "cache": "", "restart": False, "from_frame": 0},
     ]
 
 
@@ -272,7 +274,7 @@ class Modal:
             evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
         )
         self.operator: Any = SimpleNamespace(
-            object="", cache="", restart=False, _timer=None, report=lambda kind, text: self.reports.append((kind, text))
+            object="", cache="", restart=False, from_frame=operators.NO_FRAME, _timer=None, report=lambda kind, text: self.reports.append((kind, text))
         )
         for name in ("_options", "_follow", "_stop", "_warn_of_temporary_folder", "_bake"):
             setattr(self.operator, name, getattr(operators.MPM_OT_bake, name).__get__(self.operator))
@@ -360,7 +362,7 @@ def test_the_command_does_what_the_operator_does(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options) or [])
     assert commands.run(["bake", "--object", "Cube", "--cache", "/somewhere"]) == 0
     calls[0].pop("on_event")
-    assert calls == [{"object_name": "Cube", "cache": "/somewhere", "restart": False}]
+    assert calls == [{"object_name": "Cube", "cache": "/somewhere", "restart": False, "from_frame": None}]
 
 
 def test_the_command_says_errors_in_one_line(bpy: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def bakes(cache: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[.
         monkeypatch.setattr(results.nodes, "dress", lambda _item, _looks: None)
 
     def begin(context: Any, **options: float) -> session.BakeSession:
-        monkeypatch.setattr(session, "bake_command", lambda _scene, folder, restart: small_bake(folder, **options))
+        monkeypatch.setattr(session, "bake_command", lambda _scene, folder, **_: small_bake(folder, **options))
         monkeypatch.setattr(session, "extraction", read_at_once)
         running = session.start(context)
         until(lambda: running.poll() or running._worker is not None)

@@ -31,7 +31,7 @@ def test_the_script_of_the_page_runs(bpy: Any, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(session, "bake", lambda _context, **options: bakes.append(options) or [])
     script = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     exec(compile(script, str(PAGE), "exec"), {})
-    assert bakes == [{"object_name": "", "cache": "//cache_test", "restart": True}]
+    assert bakes == [{"object_name": "", "cache": "//cache_test", "restart": True, "from_frame": None}]
     assert checks == [{"object_name": "", "probe": True}]
     scene = extract_scene(bpy.context)
     assert (scene.time.time_scale, scene.time.subframes) == (0.5, 1)

@@ -22,7 +22,7 @@ PARTICIPANTS = {
     "ball_on_sand": (1, 1, 0, 0),
     "drum": (2, 1, 0, 0),
     "floating_cubes": (1, 4, 0, 0),
-    "force_fields": (1, 1, 4, 0),
+    "force_fields": (1, 1, 5, 0),
     "fountain": (1, 1, 0, 1),
     "hanging_jelly": (1, 1, 0, 0),
     "instances": (2, 5, 0, 0),
