@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
 
 
 def _complain(error: MpmError) -> None:
-    print("mpm: " + " ".join(str(error).split()), file=sys.stderr, flush=True)
+    print(f"mpm: {error}", file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,8 +6,28 @@ if TYPE_CHECKING:
     from .failure import Failure
 
 
+# Characters of a message; a name from a file may have millions.
+LONGEST = 1000
+
+
+def one_line(text: str) -> str:
+    """A text as it can be shown anywhere: on one line, without control characters, and no longer than `LONGEST`."""
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
+
+
+def _escaped(letter: str) -> str:
+    return " " if letter.isspace() else letter.encode("unicode_escape").decode()
+
+
 class MpmError(Exception):
-    """Base of every error that the command line and the operators turn into one line."""
+    """Base of every error that the command line and the operators turn into one line; its text is one."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class SceneError(MpmError):

@@ -15,6 +15,9 @@ from typing import Any
 
 from .errors import SceneError
 
+# No number of a scene is larger: products of several stay finite.
+LARGEST = 1e30
+
 KINDS = {float: "number", int: "integer", str: "text", bool: "flag"}
 
 
@@ -88,12 +91,13 @@ class Parameter:
             unit = f" {self.unit}" if self.unit and self.kind in ("number", "integer") else ""
             hint = suggestion(value, self.choices) if self.choices and isinstance(value, str) else ""
             shown = f'"{value}"' if isinstance(value, str) else _shown(value)
-            raise SceneError(f"{subject}: {self.name} {shown}{unit} is not allowed{hint}; use {self.limits()}.")
+            size = f", at most {LARGEST:g} in size" if _is_number(value) and abs(_as_float(value)) > LARGEST else ""
+            raise SceneError(f"{subject}: {self.name} {shown}{unit} is not allowed{hint}; use {self.limits()}{size}.")
         return checked
 
     def _is_within(self, value: float) -> bool:
         return (
-            math.isfinite(value)
+            abs(value) <= LARGEST
             and (self.minimum is None or value >= self.minimum)
             and (self.maximum is None or value <= self.maximum)
             and (self.above is None or value > self.above)
@@ -105,6 +109,8 @@ _WRONG = object()
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, int) and abs(value) > LARGEST:  # Python does not print whole numbers of thousands of digits
+        return f"{_as_float(value):g}"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -112,12 +118,19 @@ def _is_number(value: Any) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, (bool, str)) and getattr(value, "ndim", 0) == 0
 
 
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def _check_number(parameter: Parameter, value: Any) -> Any:
-    return float(value) if _is_number(value) and parameter._is_within(float(value)) else _WRONG
+    return float(value) if _is_number(value) and parameter._is_within(_as_float(value)) else _WRONG
 
 
 def _check_integer(parameter: Parameter, value: Any) -> Any:
-    if not _is_number(value) or not parameter._is_within(float(value)) or float(value) != int(value):
+    if not _is_number(value) or not parameter._is_within(_as_float(value)) or float(value) != int(value):
         return _WRONG
     return int(value)
 
@@ -134,7 +147,7 @@ def _check_vector(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, str) or not isinstance(value, Iterable):
         return _WRONG
     components = list(value)
-    if len(components) != parameter.size or not all(_is_number(c) and parameter._is_within(float(c)) for c in components):
+    if len(components) != parameter.size or not all(_is_number(c) and parameter._is_within(_as_float(c)) for c in components):
         return _WRONG
     return tuple(float(component) for component in components)
 

@@ -7,6 +7,8 @@ unpickled.
 import contextlib
 import errno
 import hashlib
+import math
+import os
 import struct
 import tokenize
 import zipfile
@@ -20,14 +22,24 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from .atomic import write_atomically
+from .plain_files import open_plain
 
 Arrays = Mapping[str, NDArray[Any]]
 
 # What zipfile and numpy raise for damaged archives; RuntimeError for one whose encryption flag is set.
 _DAMAGE = (
-    zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError,
-    ValueError, TypeError, KeyError, EOFError, OverflowError, RuntimeError,
+    zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError, AttributeError, LookupError,
+    ValueError, TypeError, EOFError, OverflowError, RuntimeError,
 )  # fmt: skip
+
+# What the arrays of a file may take: this many bytes, or, where it is more, so many times the size of the file.
+ALWAYS_ALLOWED = 256_000_000
+LARGEST_EXPANSION = 32
+MOST_MEMBERS = 1000
+
+_NUMBERS_AND_FLAGS = "fiub"
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_CHUNK = 1 << 20
 
 
 class ArrayFileError(Exception):
@@ -49,15 +61,17 @@ def write_arrays_to(file: IO[bytes], arrays: Arrays) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Read all arrays of a file.
+    """Read all arrays of a file: numbers and flags.
 
     Raises:
-        ArrayFileError: it is no such file, truncated, damaged, or holds Python objects.
+        ArrayFileError: it is no such file, truncated, damaged, or holds anything else.
         OSError: it cannot be read.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            return {info.filename.removesuffix(".npy"): _read_member(archive, info) for info in archive.infolist()}
+        with open_plain(path) as file, zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            _check_members(members, os.fstat(file.fileno()).st_size)
+            return {info.filename.removesuffix(".npy"): _read_member(archive, info) for info in members}
     except _DAMAGE as error:
         raise ArrayFileError(f"is damaged or no .npz file ({error or type(error).__name__})") from error
     except OSError as error:
@@ -70,7 +84,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 def is_whole(path: Path) -> bool:
     """Whether a file looks complete: a truncated archive has lost its directory. Reads a few hundred bytes only."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_plain(path) as file, zipfile.ZipFile(file) as archive:
             return bool(archive.infolist())
     except (OSError, *_DAMAGE):
         return False
@@ -86,6 +100,20 @@ def digest(arrays: Arrays) -> str:
     return hasher.hexdigest()
 
 
+def _check_members(members: list[zipfile.ZipInfo], file_size: int) -> None:
+    """Check what the directory says, before anything is unpacked. Raises ValueError."""
+    names = [info.filename for info in members]
+    if len(names) > MOST_MEMBERS:
+        raise ValueError(f"{len(names)} arrays; at most {MOST_MEMBERS} are read")
+    if len(set(names)) < len(names):
+        raise ValueError("two arrays have one name")
+    if any(info.compress_type not in _METHODS for info in members):
+        raise ValueError("an array is packed by a method that numpy does not use")
+    size, most = sum(info.file_size for info in members), max(ALWAYS_ALLOWED, LARGEST_EXPANSION * file_size)
+    if size > most:
+        raise ValueError(f"its arrays would take {size / 1e9:.3g} GB, and a file of {file_size / 1e6:.3g} MB may have {most / 1e9:.3g} GB")
+
+
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     if not info.filename.endswith(".npy"):
         raise ValueError(f'unexpected member "{info.filename}"')
@@ -97,13 +125,15 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any
         shape, is_fortran, dtype = read_header(stream)
         if dtype.hasobject:
             raise ValueError(f'"{info.filename}" holds Python objects')
-        count = 1
-        for extent in shape:
-            count *= extent
-        size = count * dtype.itemsize
+        if dtype.kind not in _NUMBERS_AND_FLAGS:
+            raise ValueError(f'"{info.filename}" holds {dtype}, not numbers')
+        if any(extent < 0 for extent in shape):
+            raise ValueError(f'"{info.filename}" has the shape {shape}')
+        size = math.prod(shape) * dtype.itemsize
         if stream.tell() + size != info.file_size:
             raise ValueError(f'"{info.filename}" has another length than it says')
-        # reading to the end makes zipfile compare the CRC
-        data = stream.read(size)
-    array = np.frombuffer(bytearray(data), dtype=dtype)
-    return array.reshape(shape, order="F" if is_fortran else "C")
+        # piece by piece, so that memory is taken for what is there alone; at the end zipfile compares the CRC
+        data = bytearray()
+        while piece := stream.read(_CHUNK):
+            data += piece
+    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if is_fortran else "C")

@@ -1,8 +1,12 @@
 """Triangle meshes from files: .npz, .ply and .obj. Geometry only; order and number of the vertices are kept.
 
+What a file announces is never believed: memory is taken in proportion to its size.
+
 A reader of another format: a function here and its line in `MESH_READERS`.
 """
 
+import io
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +17,13 @@ from numpy.typing import NDArray
 
 from .arrays import ArrayFileError, read_arrays
 from .installation import require
+from .plain_files import open_plain, read_plain
+
+# The largest .ply or .obj file that is read [bytes]: either takes some thirty times as much memory while it is.
+LARGEST_MESH_FILE = 2_000_000_000
+
+# What opens a .ply file stands in its first lines.
+_PLY_HEADER_BYTES = 100_000
 
 Mesh = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -58,17 +69,36 @@ def _read_ply(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
             return vertices, np.zeros((0, 3), dtype=np.int64)
         names = [prop.name for prop in data["face"].properties]
         name = next(name for name in ("vertex_indices", "vertex_index") if name in names)
-        polygons = list(data["face"][name])
-    return vertices, _fans(polygons)
+        return vertices, _fans(list(data["face"][name]))
+
+
+def _check_ply_counts(file: bytes) -> None:
+    """Check that a .ply file is as long as it says at least: a row has a byte for each of its properties. Raises ValueError."""
+    # the lines as plyfile cuts them
+    ending = next((ending for ending in (b"\r\n", b"\n", b"\r") if file.startswith(b"ply" + ending)), b"\n")
+    lines = file[:_PLY_HEADER_BYTES].split(ending)
+    if b"end_header" not in lines:
+        raise ValueError(f"no header of at most {_PLY_HEADER_BYTES} bytes")
+    count = needed = 0
+    for line in lines[: lines.index(b"end_header")]:
+        words = line.split()
+        if words[:1] == [b"element"]:
+            count = int(words[-1])
+        if words[:1] in ([b"element"], [b"property"]):
+            needed += max(count, 0)
+    if needed > 2 * len(file):
+        raise ValueError(f"it announces at least {needed} bytes and has {len(file)}")
 
 
 @contextmanager
 def ply_data(path: Path) -> Iterator[Any]:
     """The elements of a PLY file. What fails inside the block because of the file raises ArrayFileError."""
     ply = require("plyfile", "plyfile", f'reading "{path.name}"')
+    file = read_plain(path, LARGEST_MESH_FILE)
     try:
-        yield ply.PlyData.read(str(path))
-    except (ply.PlyParseError, ValueError, TypeError, KeyError, StopIteration, EOFError, OverflowError) as error:
+        _check_ply_counts(file)
+        yield ply.PlyData.read(io.BytesIO(file), mmap=False)
+    except (ply.PlyParseError, ValueError, TypeError, LookupError, StopIteration, RuntimeError, EOFError, OverflowError) as error:
         raise ArrayFileError(f"is damaged or no fitting PLY file ({error or type(error).__name__})") from error
 
 
@@ -83,15 +113,19 @@ def _read_obj(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     polygons: list[list[int]] = []
     line = ""
     try:
-        with open(path, encoding="utf-8", errors="replace") as lines:
+        with io.TextIOWrapper(open_plain(path), encoding="utf-8", errors="replace") as lines:
+            size = os.fstat(lines.fileno()).st_size
+            if size > LARGEST_MESH_FILE:
+                raise ValueError(f"{size / 1e9:.3g} GB; at most {LARGEST_MESH_FILE / 1e9:g} GB are read")
             for line in lines:
                 words = line.split()
                 if words and words[0] == "v":
-                    vertices.append([float(word) for word in words[1:4]])
+                    x, y, z = words[1:4]
+                    vertices.append([float(x), float(y), float(z)])
                 elif words and words[0] == "f":
                     polygons.append([_obj_index(word, len(vertices)) for word in words[1:]])
         return np.array(vertices, dtype=np.float64).reshape(-1, 3), _fans(polygons)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ArrayFileError(f"is damaged or no OBJ mesh (line '{line.strip()[:40]}': {error})") from error
 
 

@@ -13,8 +13,10 @@ from ..core.description import Shape
 from ..core.errors import SceneError
 from ..core.geometry.shapes import SHAPES
 from ..core.painting import Painting
+from ..core.parameters import LARGEST
 from .arrays import ArrayFileError, Arrays, read_arrays
 from .meshes import read_mesh
+from .plain_files import is_relative
 from .point_files import read_points
 from .toml_tables import Table, check_keys, declared_values, look_up, parameter_names, table_of
 
@@ -82,13 +84,22 @@ class PackageReader:
         """
         if not isinstance(name, str) or not name or "\0" in name:
             raise SceneError(f"{subject}: file {name!r} is not allowed; give a relative path as text.")
-        folder = self.folder.resolve()
-        path = (folder / name).resolve()
-        if not path.is_relative_to(folder):
-            raise SceneError(f'{subject}: file "{name}" lies outside the scene\'s folder; copy it into {folder} and name it there.')
-        if not path.is_file():
-            raise SceneError(f'{subject}: file "{name}" does not exist in {folder}; check the path.')
+        # told by the words alone at first: on Windows a look at a share or a device is an access already
+        if not is_relative(name):
+            raise self._outside(name, subject)
+        try:
+            folder = self.folder.resolve()
+            path = (folder / name).resolve()
+            if not path.is_relative_to(folder):
+                raise self._outside(name, subject)
+            if not path.is_file():
+                raise SceneError(f'{subject}: file "{name}" does not exist in {folder}; check the path.')
+        except (OSError, RuntimeError, ValueError) as error:  # a loop of links is a RuntimeError
+            raise SceneError(f'{subject}: file "{name}" cannot be found ({error}); check the path.') from error
         return path
+
+    def _outside(self, name: str, subject: str) -> SceneError:
+        return SceneError(f'{subject}: file "{name}" lies outside the scene\'s folder; copy it into {self.folder} and name it there.')
 
     def _read(self, read: Callable[[Path], Any], path: Path, subject: str) -> Any:
         try:
@@ -213,4 +224,6 @@ def _floats(arrays: Table, name: str, shape: tuple[int, ...], kinds: str = "fiu"
         raise ArrayFileError(f"has {name} of shape {found}; give numbers of shape ({words})")
     if not np.isfinite(array).all():
         raise ArrayFileError(f"has a value in {name} that is not a finite number; remove it")
+    if array.size and max(abs(array.max()), abs(array.min())) > LARGEST:
+        raise ArrayFileError(f"has a value in {name} beyond {LARGEST:g}; use smaller numbers")
     return array.astype(np.float64)

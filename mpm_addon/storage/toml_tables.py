@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.errors import MpmError, SceneError
 from ..core.parameters import parameters_of, suggestion
+from .plain_files import check_toml_text, check_values, read_plain
 
 Table = Mapping[str, Any]
 
@@ -18,12 +19,16 @@ def read_toml(path: Path, error: type[MpmError]) -> dict[str, Any]:
         MpmError: of the given type, in one line, where the file is missing, unreadable or not TOML.
     """
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        text = read_plain(path).decode("utf-8")
+        check_toml_text(text)
+        table = tomllib.loads(text)
+        check_values(table, is_finite=False)
+        return table
     except FileNotFoundError:
         raise error(f"{path}: the file does not exist; check the path.") from None
     except OSError as problem:
         raise error(f"{path}: cannot be read ({problem.strerror}); check the path and its permissions.") from problem
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # tomllib.TOMLDecodeError is a ValueError; so is a number of too many digits
         raise error(f"{path}: is not a TOML file ({problem}); mend it there.") from problem
 
 

@@ -1,0 +1,104 @@
+"""Files from anywhere, read as data: regular files alone, of a bounded size, with values that are no surprise.
+
+What reads a file of a scene, a preset or a cache opens it here.
+"""
+
+import errno
+import json
+import math
+import os
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO, Any
+
+# The largest text that is read [bytes]; scene files and manifests have some thousands.
+LARGEST_TEXT = 16_000_000
+
+# Tables in tables; no file of ours needs ten.
+DEEPEST = 32
+
+# A part of a key, or a string; each is passed over as a whole, so that the search is linear.
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?+|'[^'\n]*+'?+)"""
+_DEEP_KEY = re.compile(rf"((?:{_PART}[ \t]*+\.[ \t]*+){{{DEEPEST}}})|{_PART}")
+
+
+def open_plain(path: Path) -> IO[bytes]:
+    """Open a file for reading; a pipe or a device, which may wait or have no end, is refused. Raises OSError."""
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    descriptor = os.open(path, flags)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_plain(path: Path, most: int = LARGEST_TEXT) -> bytes:
+    """The bytes of a regular file. Raises OSError, also where it is larger than `most` bytes."""
+    with open_plain(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"it has {size / 1e6:.3g} MB, and at most {most / 1e6:.3g} MB are read", str(path))
+        return file.read(size)
+
+
+def parse_json(text: bytes | str) -> Any:
+    """The value of a JSON text: numbers are finite, whole ones have 64 bits, and the nesting is shallow. Raises ValueError."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    check_values(value, is_finite=True)
+    return value
+
+
+def check_toml_text(text: str) -> None:
+    """Refuse keys of so many parts that reading them takes memory by their square. Raises ValueError."""
+    if any(match[1] for match in _DEEP_KEY.finditer(text)):
+        raise ValueError(f"a key has more than {DEEPEST} parts")
+
+
+def check_values(value: Any, *, is_finite: bool) -> None:
+    """Check what a parser made: nesting, whole numbers of 64 bits, text that can be written; with `is_finite`, finite numbers.
+
+    Raises:
+        ValueError: saying what is wrong.
+    """
+    level = [value]
+    for _ in range(DEEPEST):
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, Mapping):
+                inner += each.keys()
+                inner += each.values()
+            elif isinstance(each, list):
+                inner += each
+            elif isinstance(each, int) and not -(2**63) <= each < 2**63:
+                raise ValueError("a whole number has more than 64 bits")
+            elif is_finite and isinstance(each, float) and not math.isfinite(each):
+                raise ValueError("a number is not finite")
+            elif isinstance(each, str) and not each.isascii():
+                each.encode()  # half of a surrogate pair is no text
+        if not inner:
+            return
+        level = inner
+    raise ValueError(f"it is nested more than {DEEPEST} deep")
+
+
+def is_relative(name: str) -> bool:
+    """Whether a text can be the path of a file below a folder, on every system: not absolute, no drive or share, no `..`."""
+    windows = PureWindowsPath(name)
+    is_rooted = bool(windows.drive or windows.root) or PurePosixPath(name).is_absolute()
+    return bool(name) and "\0" not in name and not is_rooted and ".." not in windows.parts
+
+
+def first_link(folder: Path, names: tuple[str, ...]) -> str | None:
+    """The first of some names in a folder that is a symbolic link: writing to it would write to somewhere else."""
+    return next((name for name in names if (folder / name).is_symlink()), None)
