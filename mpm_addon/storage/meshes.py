@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.parameters import LARGEST
 from .arrays import ArrayFileError, read_arrays
 from .installation import require
 from .plain_files import open_plain, read_plain
@@ -43,6 +44,8 @@ def read_mesh(path: Path) -> Mesh:
         raise ArrayFileError(f"holds vertices of shape {vertices.shape}; give three numbers a vertex")
     if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
         raise ArrayFileError(f"holds triangles of shape {triangles.shape}; give three whole numbers a triangle")
+    if np.any(np.abs(vertices) > LARGEST):
+        raise ArrayFileError(f"has a coordinate beyond {LARGEST:g} m; use smaller ones")
     if triangles.size and not 0 <= int(triangles.min()) <= int(triangles.max()) < len(vertices):
         raise ArrayFileError(
             f"has triangles that name vertex {_stray_index(triangles, len(vertices))} of {len(vertices)}; use 0 to {len(vertices) - 1}"

@@ -1,0 +1,189 @@
+"""The formats that are read from disk. Adding one: a function that writes samples, and its line in `FORMATS`."""
+
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import plyfile
+import tomli_w
+
+from mpm_addon.core.estimate import estimate
+from mpm_addon.core.support import refuse_unsupported
+from mpm_addon.storage import read_scene
+from mpm_addon.storage.presets import read_material_preset
+from mpm_addon.storage.scene_file import read_scene_words
+
+from .campaign import Format, Mutation
+from .mutator import mutated, mutated_archive, mutated_tree
+
+VERTICES = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+TRIANGLES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])
+
+SCENE = """
+schema = 1
+name = "everything"
+description = "A scene with a word of every kind."
+[time]
+fps = 24
+frame_start = 1
+frame_end = 12
+time_scale = 0.5
+subframes = 1
+[solver]
+grid_spacing = 0.25
+gravity = [0.0, 0.0, -9.81]
+time_step = "auto"
+[domain]
+kind = "box"
+min = [-4.0, -4.0, -4.0]
+max = [4.0, 4.0, 4.0]
+surface = "separate"
+[domain.sides.z_max]
+surface = "open"
+[materials.jelly]
+law = "corotated"
+young_modulus = 2e4
+[materials.snow]
+preset = "powder_snow"
+density = 180
+[[emitters]]
+name = "Cube"
+material = "jelly"
+shape = { kind = "mesh", file = "MESH" }
+velocity = [0.0, 0.0, -1.0]
+[[emitters]]
+name = "Jet"
+material = "snow"
+mode = "inflow"
+shape = { kind = "box", center = [0, 0, 2], size = [1.0, 1.0, 1.0] }
+velocity = [0.0, 0.0, -1.0]
+flow_rate = 0.5
+[[colliders]]
+name = "Floor"
+surface = "sticky"
+friction = 0.4
+shape = { kind = "plane", point = [0, 0, -2], normal = [0, 0, 1] }
+[[colliders]]
+name = "Ball"
+dynamic = true
+shape = { kind = "sphere", center = [0, 0, -1], radius = 0.5 }
+[[forces]]
+name = "Wind"
+kind = "wind"
+strength = 5.0
+[[outflows]]
+name = "Drain"
+shape = { kind = "capsule", start = [0, 0, -2], end = [1, 0, -2], radius = 0.3 }
+[variants.dense]
+description = "On a finer grid."
+[variants.dense.solver]
+grid_spacing = 0.2
+[variants.dense.materials.snow]
+preset = "wet_snow"
+[variants.bare]
+leave_out = ["Ball", "Wind"]
+[variants.bare.emitters.Extra]
+material = "jelly"
+shape = { kind = "sphere", center = [2, 2, 2], radius = 0.5 }
+"""
+
+POINTS = SCENE.replace('kind = "mesh", file = "MESH"', 'kind = "points", file = "points.npz"')
+
+
+def _scene(folder: Path, mesh: str = "cube.npz", text: str = SCENE, extra: str = "") -> Path:
+    """A scene package around a mesh file; `extra` is said of its emitter."""
+    (folder / "scene.toml").write_text(text.replace("MESH", mesh).replace('name = "Cube"\n', f'name = "Cube"\n{extra}'))
+    return folder / "scene.toml"
+
+
+def _mesh(folder: Path) -> Path:
+    np.savez(folder / "cube.npz", vertices=VERTICES, triangles=TRIANGLES)
+    return folder / "cube.npz"
+
+
+def write_scene(folder: Path) -> Sequence[Path]:
+    _mesh(folder)
+    return [_scene(folder)]
+
+
+def write_arrays(name: str, extra: str, text: str = SCENE, **arrays: Any) -> Callable[[Path], Sequence[Path]]:
+    def write(folder: Path) -> Sequence[Path]:
+        _scene(folder, _mesh(folder).name, text, extra)
+        np.savez(folder / name, **arrays)
+        return [folder / name]
+
+    return write
+
+
+def write_mesh(folder: Path) -> Sequence[Path]:
+    _scene(folder)
+    return [_mesh(folder)]
+
+
+def write_ply(*, is_text: bool) -> Callable[[Path], Sequence[Path]]:
+    def write(folder: Path) -> Sequence[Path]:
+        _scene(folder, "cube.ply")
+        vertices = np.array([tuple(vertex) for vertex in VERTICES], dtype=[(axis, "f4") for axis in "xyz"])
+        faces = np.array([(triangle,) for triangle in TRIANGLES], dtype=[("vertex_indices", "i4", (3,))])
+        elements = [plyfile.PlyElement.describe(vertices, "vertex"), plyfile.PlyElement.describe(faces, "face")]
+        plyfile.PlyData(elements, text=is_text, byte_order="<").write(str(folder / "cube.ply"))
+        return [folder / "cube.ply"]
+
+    return write
+
+
+def write_obj(folder: Path) -> Sequence[Path]:
+    lines = [f"v {x} {y} {z}" for x, y, z in VERTICES] + [f"f {a + 1} {b + 1}/2 {c + 1}//3" for a, b, c in TRIANGLES]
+    (folder / "cube.obj").write_text("\n".join(["# a cube", *lines, ""]))
+    _scene(folder, "cube.obj")
+    return [folder / "cube.obj"]
+
+
+def write_material(folder: Path) -> Sequence[Path]:
+    words = '\n[parameters]\ndensity = 400.0\nyoung_modulus = 1.4e5\nfriction_angle = 30\n'
+    text = f'schema = 1\nlabel = "Sand"\ndescription = "Dry sand."\nsource = "Nobody."\nlaw = "sand"\n{words}'
+    (folder / "sand.toml").write_text(text)
+    return [folder / "sand.toml"]
+
+
+def check_scene(folder: Path) -> None:
+    """What happens to a scene before anything is made of it."""
+    scene = read_scene(folder)
+    refuse_unsupported(scene)
+    estimate(scene)
+    read_scene_words(folder)
+
+
+def toml_mutation(data: bytes, random: Random, others: Sequence[bytes]) -> bytes:
+    """Some of the files are wrong as text, most are right TOML with wrong values."""
+    if random.random() < 0.25:
+        return mutated(data, random, others)
+    return tomli_w.dumps(mutated_tree(tomllib.loads(data.decode()), random)).encode()
+
+
+def _package(name: str, write: Callable[[Path], Sequence[Path]], mutation: Mutation = mutated_archive) -> Format:
+    return Format(name, write, check_scene, mutation)
+
+
+POSES = np.tile(np.eye(4), (3, 1, 1))
+FORMATS = {
+    subject.name: subject
+    for subject in (
+        _package("scene.toml", write_scene, toml_mutation),
+        _package("mesh.npz", write_mesh),
+        _package("points.npz", write_arrays("points.npz", "", POINTS, position=VERTICES, velocity=VERTICES, volume=np.full(8, 0.01))),
+        _package("motion.npz", write_arrays("motion.npz", 'motion = "motion.npz"\n', frame=[1, 2.5, 9], matrix=POSES)),
+        _package("deformation.npz", write_arrays("motion.npz", 'motion = "motion.npz"\n', frame=[1, 9], vertices=np.stack([VERTICES, VERTICES + 0.1]))),
+        _package("animation.npz", write_arrays(
+            "keys.npz", 'animation = "keys.npz"\n', frame=[1, 4], enabled=[True, False], velocity=np.zeros((2, 3)), goal=[0.0, 0.5])),
+        _package("painting.npz", write_arrays(
+            "paint.npz", 'painting = "paint.npz"\n', density=np.linspace(1, 2, 8), UVMap=np.zeros((12, 3, 2)), color=np.ones((8, 4), "f4"))),
+        _package("text.ply", write_ply(is_text=True), mutated),
+        _package("binary.ply", write_ply(is_text=False), mutated),
+        _package("mesh.obj", write_obj, mutated),
+        Format("material.toml", write_material, lambda folder: read_material_preset(folder / "sand.toml"), toml_mutation),
+    )
+}  # fmt: skip
