@@ -27,7 +27,7 @@ from .force import Force
 from .laws.law import Law
 from .painting import FACTOR_NAMES, Painting
 from .parameters import parameter, parameters_of, suggestion, validate
-from .settings import SURFACES, CacheSettings, Domain, Solver, Time
+from .settings import LAST_FRAME, SURFACES, CacheSettings, Domain, Solver, Time
 
 Floats = NDArray[np.float64]
 
@@ -102,9 +102,13 @@ class Emitter:
     shape: Shape
     material: str
     mode: str = parameter("once", choices=("once", "inflow", "repeat"), help="Emit once, as a steady inflow, or again and again")
-    frame_start: int | None = parameter(None, example=1, help="First frame of emission; the scene's first where it is not given")
-    frame_end: int | None = parameter(None, example=48, help="Last frame of emission; the scene's last where it is not given")
-    interval: int = parameter(10, unit="frames", minimum=1, help="Frames between two emissions in mode repeat")
+    frame_start: int | None = parameter(
+        None, minimum=-LAST_FRAME, maximum=LAST_FRAME, example=1, help="First frame of emission; the scene's first where it is not given"
+    )
+    frame_end: int | None = parameter(
+        None, minimum=-LAST_FRAME, maximum=LAST_FRAME, example=48, help="Last frame of emission; the scene's last where it is not given"
+    )
+    interval: int = parameter(10, unit="frames", minimum=1, maximum=LAST_FRAME, help="Frames between two emissions in mode repeat")
     enabled: bool = parameter(True, is_animatable=True, help="Whether it emits")
     source: str = parameter("volume", choices=("volume", "surface"), help="Emit in the inside, or in a layer at the surface")
     flow_rate: float | None = parameter(

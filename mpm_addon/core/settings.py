@@ -7,6 +7,9 @@ from .animation import Animation, animatable_parameters, check_animation
 from .errors import SceneError
 from .parameters import parameter, suggestion, validate
 
+# About as far as Blender counts frames, to both sides of 0.
+LAST_FRAME = 1_000_000
+
 SURFACES = ("slip", "sticky", "separate")
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
@@ -15,11 +18,11 @@ SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 class Time:
     """The frames of a scene. Frame n is the state at (n - frame_start) * frame_seconds."""
 
-    fps: float = parameter(24.0, unit="1/s", above=0.0, maximum=100000.0, help="Frames per second")
-    frame_start: int = parameter(1, help="First frame, the initial state")
-    frame_end: int = parameter(48, help="Last frame")
+    fps: float = parameter(24.0, unit="1/s", minimum=1e-6, maximum=100000.0, help="Frames per second")
+    frame_start: int = parameter(1, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="First frame, the initial state")
+    frame_end: int = parameter(48, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="Last frame")
     time_scale: float = parameter(
-        1.0, above=0.0, maximum=1000.0, help="Simulated time that passes in a second of the animation; below 1 is slow motion"
+        1.0, minimum=1e-6, maximum=1000.0, help="Simulated time that passes in a second of the animation; below 1 is slow motion"
     )
     subframes: int = parameter(0, minimum=0, maximum=99, help="States that are kept between two frames")
 
@@ -47,13 +50,13 @@ class Solver:
     """How the scene is computed."""
 
     dimension: int = parameter(3, minimum=2, maximum=3, help="3, or 2 for plane strain in the x-z plane")
-    grid_spacing: float = parameter(unit="m", above=0.0, example=0.1, help="Edge length of a grid cell")
+    grid_spacing: float = parameter(unit="m", minimum=1e-9, maximum=1e9, example=0.1, help="Edge length of a grid cell")
     transfer: str = parameter("apic", choices=("apic", "pic", "flip"), help="How velocities move between particles and grid")
     flip_ratio: float = parameter(0.95, minimum=0.0, maximum=1.0, help="Share of FLIP in the FLIP/PIC blend")
     kernel: str = parameter("quadratic", choices=("quadratic", "cubic"), help="B-spline that carries particles to the grid")
-    cfl: float = parameter(0.4, above=0.0, maximum=1.0, help="Cells that a wave may cross in a step")
-    max_displacement: float = parameter(0.5, unit="cells", above=0.0, maximum=1.0, help="Cells that a particle may cross in a step")
-    time_step: float | None = parameter(None, unit="s", above=0.0, example=1e-4, help="Fixed step; automatic where it is not given")
+    cfl: float = parameter(0.4, minimum=1e-6, maximum=1.0, help="Cells that a wave may cross in a step")
+    max_displacement: float = parameter(0.5, unit="cells", minimum=1e-6, maximum=1.0, help="Cells that a particle may cross in a step")
+    time_step: float | None = parameter(None, unit="s", minimum=1e-15, example=1e-4, help="Fixed step; automatic where it is not given")
     precision: str = parameter("float32", choices=("float32", "float64"), help="Numbers that the solver computes with")
     seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Seed of every random choice")
     max_speed: float | None = parameter(
