@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery test build lint bench docs sheet validate lock clean
+.PHONY: help setup demo gallery test fuzz build lint bench docs sheet validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ gallery: build ## bake and render every feature scene; GALLERY="drum fountain" f
 
 test: setup ## run every test
 	@$(PYTHON) tools/run_tests.py
+
+fuzz: setup ## read 10,000 wrong files of every format; FUZZ="--format mesh.obj --seed 7 --cases 1" for these alone
+	@$(PYTHON) -m tests.fuzz $(FUZZ)
 
 build: setup ## build the extension's zip for this platform into build/
 	@$(PYTHON) tools/build_extension.py

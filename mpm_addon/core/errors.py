@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .failure import Failure
 
-
 # Characters of a message; a name from a file may have millions.
 LONGEST = 1000
 

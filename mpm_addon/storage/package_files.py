@@ -95,7 +95,9 @@ class PackageReader:
             if not path.is_file():
                 raise SceneError(f'{subject}: file "{name}" does not exist in {folder}; check the path.')
         except (OSError, RuntimeError, ValueError) as error:  # a loop of links is a RuntimeError
-            raise SceneError(f'{subject}: file "{name}" cannot be found ({error}); check the path.') from error
+            raise SceneError(
+                f'{subject}: file "{name}" cannot be found ({getattr(error, "strerror", None) or error}); check the path.'
+            ) from error
         return path
 
     def _outside(self, name: str, subject: str) -> SceneError:

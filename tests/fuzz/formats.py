@@ -20,7 +20,9 @@ from .campaign import Format, Mutation
 from .mutator import mutated, mutated_archive, mutated_tree
 
 VERTICES = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
-TRIANGLES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])
+TRIANGLES = np.array(
+    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
+)
 
 SCENE = """
 schema = 1
@@ -143,7 +145,7 @@ def write_obj(folder: Path) -> Sequence[Path]:
 
 
 def write_material(folder: Path) -> Sequence[Path]:
-    words = '\n[parameters]\ndensity = 400.0\nyoung_modulus = 1.4e5\nfriction_angle = 30\n'
+    words = "\n[parameters]\ndensity = 400.0\nyoung_modulus = 1.4e5\nfriction_angle = 30\n"
     text = f'schema = 1\nlabel = "Sand"\ndescription = "Dry sand."\nsource = "Nobody."\nlaw = "sand"\n{words}'
     (folder / "sand.toml").write_text(text)
     return [folder / "sand.toml"]
@@ -168,22 +170,25 @@ def _package(name: str, write: Callable[[Path], Sequence[Path]], mutation: Mutat
     return Format(name, write, check_scene, mutation)
 
 
+MOVED = np.stack([VERTICES, VERTICES + 0.1])
 POSES = np.tile(np.eye(4), (3, 1, 1))
+KEYS = {"enabled": [True, False], "velocity": np.zeros((2, 3)), "goal": [0.0, 0.5]}
+PAINTED = {"density": np.linspace(1, 2, 8), "UVMap": np.zeros((12, 3, 2)), "color": np.ones((8, 4), "f4")}
+CLOUD = {"position": VERTICES, "velocity": VERTICES, "volume": np.full(8, 0.01)}
+
 FORMATS = {
     subject.name: subject
     for subject in (
         _package("scene.toml", write_scene, toml_mutation),
         _package("mesh.npz", write_mesh),
-        _package("points.npz", write_arrays("points.npz", "", POINTS, position=VERTICES, velocity=VERTICES, volume=np.full(8, 0.01))),
+        _package("points.npz", write_arrays("points.npz", "", POINTS, **CLOUD)),
         _package("motion.npz", write_arrays("motion.npz", 'motion = "motion.npz"\n', frame=[1, 2.5, 9], matrix=POSES)),
-        _package("deformation.npz", write_arrays("motion.npz", 'motion = "motion.npz"\n', frame=[1, 9], vertices=np.stack([VERTICES, VERTICES + 0.1]))),
-        _package("animation.npz", write_arrays(
-            "keys.npz", 'animation = "keys.npz"\n', frame=[1, 4], enabled=[True, False], velocity=np.zeros((2, 3)), goal=[0.0, 0.5])),
-        _package("painting.npz", write_arrays(
-            "paint.npz", 'painting = "paint.npz"\n', density=np.linspace(1, 2, 8), UVMap=np.zeros((12, 3, 2)), color=np.ones((8, 4), "f4"))),
+        _package("deformation.npz", write_arrays("motion.npz", 'motion = "motion.npz"\n', frame=[1, 9], vertices=MOVED)),
+        _package("animation.npz", write_arrays("keys.npz", 'animation = "keys.npz"\n', frame=[1, 4], **KEYS)),
+        _package("painting.npz", write_arrays("paint.npz", 'painting = "paint.npz"\n', **PAINTED)),
         _package("text.ply", write_ply(is_text=True), mutated),
         _package("binary.ply", write_ply(is_text=False), mutated),
         _package("mesh.obj", write_obj, mutated),
         Format("material.toml", write_material, lambda folder: read_material_preset(folder / "sand.toml"), toml_mutation),
     )
-}  # fmt: skip
+}

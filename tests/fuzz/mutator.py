@@ -21,12 +21,13 @@ WORDS = (
 
 # What nobody expects as a value.
 ODD: tuple[Any, ...] = (
-    True, False, 0, -1, 1, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63), 10**30, 10**400, 0.0, -0.0, 5e-324, 1e-300, 1e-30, 1e30, 1e308, float("inf"),
-    float("-inf"), float("nan"), "", "auto", "..", "../scene.toml", "/etc/passwd", "/dev/zero", "C:\\x.npz", "\\\\server\\share\\x.npz", "CON", "a\0b",
-    "scene.toml", "\u202e", "\x1b[2J", "x" * 5000, "e\u0301", [], {}, [[]], [{}], {"kind": "box"}, [1.0] * 3, [1e300] * 3, [0] * 1000, [None][:0],
-    datetime.date(1, 1, 1), datetime.time(1), datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC),
-)  # fmt: skip
-
+    *(True, False, 0, -1, 1, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63), 10**30, 10**400),
+    *(0.0, -0.0, 5e-324, 1e-300, 1e-30, 1e30, 1e308, float("inf"), float("-inf"), float("nan")),
+    *("", "auto", "..", "../scene.toml", "/etc/passwd", "/dev/zero", "C:\\x.npz", "\\\\server\\share\\x.npz", "CON", "scene.toml"),
+    *("a\0b", "\u202e", "\x1b[2J", "x" * 5000, "e\u0301"),
+    *([], {}, [[]], [{}], {"kind": "box"}, [1.0] * 3, [1e300] * 3, [0] * 1000),
+    *(datetime.date(1, 1, 1), datetime.time(1), datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC)),
+)
 
 ODD_NUMBERS = (0.0, -0.0, 1.0, -1.0, 5e-324, 1e-200, 1e10, 1e30, -1e31, 1e300, float("inf"), float("nan"))
 
@@ -119,7 +120,10 @@ def mutated_archive(data: bytes, random: Random, others: Sequence[bytes] = ()) -
         elif change == 3:
             members[index] = name, random.choice(pool)
         elif change == 4:
-            members[index] = random.choice(("", "x", "../x.npy", "/x.npy", "\x1b.npy", "é" * 99 + ".npy", ".hidden.npy", members[0][0])), content
+            members[index] = (
+                random.choice(("", "x", "../x.npy", "/x.npy", "\x1b.npy", "é" * 99 + ".npy", ".hidden.npy", members[0][0])),
+                content,
+            )
         else:
             members[index : index + 1] = random.choice(([], [members[index]] * 2, [members[index]] * 1001))
         if not members:
@@ -150,7 +154,9 @@ def _other_array(array: Any, random: Random) -> Any:
     with np.errstate(all="ignore"):
         if change <= 1 and array.size:
             array = array.copy()
-            array.flat[random.randrange(array.size)] = random.choice((0, 1, -1, 2**31 - 1, 100) if array.dtype.kind in "iub" else ODD_NUMBERS)
+            array.flat[random.randrange(array.size)] = random.choice(
+                (0, 1, -1, 2**31 - 1, 100) if array.dtype.kind in "iub" else ODD_NUMBERS
+            )
             return array
         if change == 2:
             return array.astype(random.choice(("f2", ">f4", "f8", "g", "i1", ">i8", "u8", "?", "c16", "S3", "U2", "M8[s]", "O", "V8")))
