@@ -81,7 +81,8 @@ def _drifted(arrays: Arrays, seconds: float) -> dict[str, NDArray[Any]]:
     result = {name: np.array(values) for name, values in arrays.items()}
     if "velocity" in result:
         result["position"] += float(seconds) * result["velocity"]
-    result["age"] = np.maximum(result["age"] + np.float32(seconds), np.float32(0.0))
+    if "age" in result:
+        result["age"] = np.maximum(result["age"] + np.float32(seconds), np.float32(0.0))
     return result
 
 

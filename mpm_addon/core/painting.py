@@ -43,6 +43,15 @@ RESERVED = ("file", "frame", "header", "time", "x", "y", "z")
 _NAME = re.compile(r"[\w][\w .-]{0,62}")
 
 
+# of an attribute's name in Blender [bytes]
+_LONGEST_NAME = 63
+
+
+def is_attribute_name(name: str) -> bool:
+    """Whether values under this name can be carried to frames, to exports and to Blender."""
+    return name not in RESERVED and bool(_NAME.fullmatch(name)) and len(name.encode()) <= _LONGEST_NAME
+
+
 @dataclass(frozen=True, eq=False)
 class Painting:
     """What is painted on a shape.
@@ -83,10 +92,10 @@ class Painting:
         for name, values in self.values.items():
             if name in ATTRIBUTES:
                 raise SceneError(f'{subject}: "{name}" is an attribute that every frame has; give the painted one another name.')
-            if name in RESERVED or not _NAME.fullmatch(name):
+            if not is_attribute_name(name):
                 raise SceneError(
                     f'{subject}: "{name}" cannot be the name of a painted attribute; use letters, digits, spaces, "_", "." and "-", '
-                    f"and none of {', '.join(RESERVED)}."
+                    f"at most {_LONGEST_NAME} bytes, and none of {', '.join(RESERVED)}."
                 )
             is_corner = values.ndim == 3
             wanted = (triangle_count, 3) if is_corner else (point_count,)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.painting import is_attribute_name
+from ..core.particles import ATTRIBUTES, BIRTH
 from . import encoding
 from .arrays import ArrayFileError
 from .container import SUFFIX, read_container, write_container
@@ -72,17 +74,36 @@ def read_births(folder: Path, first: int, end: int) -> list[dict[str, NDArray[An
 def _read(path: Path, count: int) -> dict[str, NDArray[Any]]:
     try:
         container = read_container(path, _KIND)
+        tables = container.header["arrays"]
+        # of another encoding an array may be long and take no bytes
+        if any(table["encoding"] != "exact" for table in tables.values()):
+            raise ArrayFileError("has births that are not exact")
         arrays = {
             name: encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size))
-            for name, table in container.header["arrays"].items()
+            for name, table in tables.items()
         }
-        if any(len(array) != count for array in arrays.values()):
+        if not arrays or any(len(array) != count for array in arrays.values()):
             raise ArrayFileError(f"does not hold {count} births")
+        for name, array in arrays.items():
+            check_attribute(name, array)
     except ArrayFileError as error:
         raise ArrayFileError(f"{path.name}: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ArrayFileError(f"{path.name}: has a header that is not that of births ({error})") from error
     return arrays
+
+
+def check_attribute(name: str, array: NDArray[Any]) -> None:
+    """Check that an array has the type and the components of the attribute whose name it has. Raises ArrayFileError."""
+    declared, shape = ATTRIBUTES.get(name), array.shape[1:]
+    if name == BIRTH:
+        is_right = array.dtype == np.float64 and not shape
+    elif declared is not None:
+        is_right = array.dtype == np.dtype(declared.dtype) and shape == ((declared.components,) if declared.components > 1 else ())
+    else:
+        is_right = is_attribute_name(name) and array.dtype == np.float32 and shape in ((), (1,), (2,), (3,), (4,))
+    if not is_right:
+        raise ArrayFileError(f"has an attribute {name!r} of type {array.dtype} and shape {array.shape}, which is none of a frame's")
 
 
 def births_name(first: int, end: int) -> str:

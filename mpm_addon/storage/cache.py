@@ -4,7 +4,6 @@ A cache has takes. The current one shows the frames of its own, and before them 
 """
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ..core.particles import Frame, Moment
 from ..core.settings import Time
 from .arrays import ArrayFileError
 from .births import read_births
+from .plain_files import parse_json, read_plain
 from .sealed import unsealed
 from .take import BIRTHS, MANIFEST, TAKES, Take, take_folder, unreadable
 
@@ -154,13 +154,23 @@ class Cache:
             known += sum(len(next(iter(piece.values()))) for piece in new)
         if known < count or not pieces:
             raise CacheError(f"{self.folder}: the births of particles {known} to {count - 1} are missing; bake again to fill the gap.")
-        self._births = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[-1]}
+        try:
+            self._births = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[-1]}
+        except (KeyError, ValueError) as error:
+            raise CacheError(f"{self.folder}: its births do not belong together ({error}); bake again with --restart.") from error
         return self._births
 
     def _extent(self) -> str:
         frames = self.frames
         return f"frames {frames[0]} to {frames[-1]} are there" if frames else "no frame is there yet"
 
+
+# What is looked into, or shown, without another check.
+_MANIFEST_KINDS = {
+    **dict.fromkeys(("scene_name", "scene_hash"), str),
+    **dict.fromkeys(("versions", "attributes"), dict),
+    **dict.fromkeys(("materials", "emitters", "colliders"), list),
+}
 
 # What the journal notes for the cache itself.
 _INTERNAL = ("part", "parts", "bytes", "sha256", "emitted")
@@ -228,10 +238,10 @@ def refuse_foreign(folder: Path) -> None:
     """Check that the manifest of a folder, damaged or not, is that of a cache of this version. Raises CacheError."""
     path = folder / CACHE_FILE
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = parse_json(read_plain(path))
     except OSError as error:
         raise unreadable(path, error) from error
-    except (ValueError, RecursionError):
+    except ValueError:
         return
     if not isinstance(manifest, dict) or manifest.get("kind") != CACHE_KIND:
         raise CacheError(f"{path}: belongs to another program; give another folder.")
@@ -248,12 +258,15 @@ def _take(folder: Path, number: int) -> Take:
     parent, wanted = manifest.get("parent"), ("from_frame", "first_id") if manifest.get("parent") is not None else ()
     if not isinstance(parent, int | None) or not all(isinstance(manifest.get(key), int) for key in wanted):
         raise CacheError(f"{path}: does not say after which frame it goes on; bake again with --restart.")
+    for key, kind in _MANIFEST_KINDS.items():
+        if not isinstance(manifest.get(key, kind()), kind):
+            raise CacheError(f"{path}: has a {key} that is none ({manifest[key]!r}); bake again with --restart.")
     return Take(folder, number, manifest)
 
 
 def _manifest(path: Path) -> dict[str, Any]:
     try:
-        return unsealed(path.read_bytes())
+        return unsealed(read_plain(path))
     except OSError as error:
         raise unreadable(path, error) from error
     except ValueError as error:

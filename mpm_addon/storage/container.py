@@ -11,6 +11,7 @@ flipped bit anywhere is found, and no memory is taken for a size that does not b
 
 import hashlib
 import json
+import os
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,14 +22,17 @@ import zstandard
 from ..core.estimate import available_memory
 from .arrays import ArrayFileError
 from .atomic import write_atomically
+from .plain_files import open_plain, parse_json
 
 SUFFIX = ".mpm"
 _MAGIC = b"MPMCACHE"
 _SCHEMA = 2
 _LENGTH = struct.Struct("<I")
-_LARGEST_HEADER = 1 << 26
+_LARGEST_HEADER = 1 << 24
 # Bytes for which nobody asks how much memory there is.
 _ALWAYS_FITS = 1 << 28
+# Beyond that, what the sections may take: so many times the size of the file.
+_LARGEST_EXPANSION = 1000
 
 # The fastest level: frames are mostly digits without pattern, which higher levels do not make smaller.
 _LEVEL = 1
@@ -81,7 +85,10 @@ def read_container(path: Path, kind: str) -> Container:
         ArrayFileError: it is truncated or damaged, of another kind or version, or larger unpacked than the memory.
         OSError: it cannot be read.
     """
-    content = memoryview(path.read_bytes())
+    with open_plain(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        _check_memory(size, size)
+        content = memoryview(file.read(size))
     start = len(_MAGIC) + _LENGTH.size
     if content[: len(_MAGIC)] != _MAGIC or len(content) < start:
         raise ArrayFileError("is damaged or no file of a cache")
@@ -97,10 +104,18 @@ def read_container(path: Path, kind: str) -> Container:
         end += entry[0]
     if end != len(content):
         raise ArrayFileError(f"is damaged: it has {len(content)} bytes instead of {end}")
-    total = sum(lengths)
-    if total > _ALWAYS_FITS and total > available_memory():
-        raise ArrayFileError(f"needs {total / 1e9:.1f} GB of memory, and {available_memory() / 1e9:.1f} GB are available")
+    _check_memory(sum(lengths), len(content))
     return Container(header, sections, lengths)
+
+
+def _check_memory(total: int, file_size: int) -> None:
+    """Check that so many bytes of a file may be in memory. Raises ArrayFileError."""
+    if total <= _ALWAYS_FITS:
+        return
+    if total > _LARGEST_EXPANSION * file_size:
+        raise ArrayFileError(f"would take {total / 1e9:.3g} GB of memory, more than a file of {file_size / 1e6:.3g} MB may")
+    if total > available_memory():
+        raise ArrayFileError(f"needs {total / 1e9:.1f} GB of memory, and {available_memory() / 1e9:.1f} GB are available")
 
 
 def _header(packed: memoryview) -> dict[str, Any]:
@@ -111,8 +126,8 @@ def _header(packed: memoryview) -> dict[str, Any]:
     if not 0 <= size <= _LARGEST_HEADER:
         raise ArrayFileError("has a header of an impossible size")
     try:
-        header = json.loads(_unpacked(packed, size))
-    except (ValueError, RecursionError) as error:
+        header = parse_json(_unpacked(packed, size))
+    except ValueError as error:
         raise ArrayFileError(f"has a damaged header ({error})") from error
     if not isinstance(header, dict):
         raise ArrayFileError("has a header that is no table")

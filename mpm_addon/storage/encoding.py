@@ -5,6 +5,7 @@ small. What cannot be rounded, because a value is not finite or its range too wi
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -20,6 +21,12 @@ _ROTATION_STEPS = 1023
 _LARGEST_HALF = 32768.0
 # The value of every half-precision number by its bits: faster than numpy's conversion.
 _HALVES = np.nan_to_num(np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32), nan=0.0, posinf=0.0, neginf=0.0)
+
+# Components of an array that is stored component by component; those of an attribute are four at most.
+_MOST_COMPONENTS = 16
+
+# Numbers and flags, the lowest byte first.
+_DTYPE = re.compile(r"<[iu][248]|<f[248]|\|[iub]1")
 
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -113,7 +120,7 @@ def decode(table: Table, length: int, read: Read) -> NDArray[Any]:
     """
     shape = tuple(int(extent) for extent in table["shape"])
     is_flat = table["encoding"] == "raw" or 1 <= len(shape) <= 2
-    if not is_flat or min(shape, default=0) < 0:
+    if not is_flat or min(shape, default=0) < 0 or (table["encoding"] != "raw" and shape[1:] > (_MOST_COMPONENTS,)):
         raise ArrayFileError(f"has an array of shape {shape}")
     make = _DECODERS[table["encoding"]]
     return make(table, shape, length, read)
@@ -132,10 +139,10 @@ def _decode_raw(table: Table, shape: tuple[int, ...], length: int, read: Read) -
 
 
 def _dtype(table: Table) -> np.dtype[Any]:
-    dtype = np.dtype(str(table["dtype"]))
-    if dtype.kind not in "iufb" or dtype.itemsize not in _UNSIGNED:
-        raise ArrayFileError(f"has an array of type {dtype}")
-    return dtype
+    name = str(table["dtype"])
+    if not _DTYPE.fullmatch(name):
+        raise ArrayFileError(f"has an array of type {name}")
+    return np.dtype(name)
 
 
 def _decode_fixed(table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:

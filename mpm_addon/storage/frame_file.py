@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.parameters import parameters_of
+from ..core.parameters import LARGEST, parameters_of
 from ..core.particles import AGE, BIRTH, Frame, FrameStatistics
 from ..core.settings import CacheSettings
 from . import encoding
 from .arrays import ArrayFileError
+from .births import check_attribute
 from .container import Container, Written, read_container, write_container
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -27,6 +28,7 @@ Births = Callable[[int], Arrays]
 _KIND = "frame"
 _ROUNDED = {"velocity": encoding.half, "density_ratio": encoding.half, "stress": encoding.half, "rotation": encoding.rotation}
 _BORN = "born"
+_ID = "id"
 # Frames with as many bytes before compression are decoded by several threads.
 _WORTH_THREADS = 4_000_000
 _THREADS = 4
@@ -108,7 +110,9 @@ def read_frame(path: Path, births: Births) -> Frame:
     container = read_container(path, _KIND)
     header = container.header
     try:
-        statistics = {**header["statistics"], "momentum": tuple(header["statistics"]["momentum"])}
+        statistics = {**header["statistics"], "momentum": tuple(map(float, header["statistics"]["momentum"]))}
+        if not all(isinstance(number, (int, float)) for name, number in statistics.items() if name != "momentum"):
+            raise ValueError("statistics that are no numbers")
         numbers = FrameStatistics(**statistics, step_seconds=0.0)
         poses = {name: _pose(rows) for name, rows in header["poses"].items()}
         time, count = float(header["time"]), int(header["emitted"])
@@ -121,19 +125,25 @@ def read_frame(path: Path, births: Births) -> Frame:
 def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[], Arrays], time: float) -> dict[str, NDArray[Any]]:
     def decoded(name: str) -> NDArray[Any]:
         table = tables[name]
-        return encoding.decode(table, table["bytes"], lambda size: container.section(table["section"], size))
+        array = encoding.decode(table, table["bytes"], lambda size: container.section(table["section"], size))
+        check_attribute(name, array)
+        return array
 
+    count = int(tables["position"]["shape"][0])
     own = [name for name, table in tables.items() if table["encoding"] != _BORN]
+    if any(int(tables[name]["shape"][0]) != count for name in own):
+        raise ArrayFileError("has arrays of different lengths")
+    # ids in a row take no bytes: how many there are is believed when positions, which take some, are there
+    own.sort(key=lambda name: name == _ID)
     if sum(tables[name]["bytes"] for name in own) > _WORTH_THREADS:
         # decompressing and numpy leave the interpreter to others
         with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as pool:
-            arrays = dict(zip(own, pool.map(decoded, own), strict=True))
+            arrays = dict(zip(own[:-1], pool.map(decoded, own[:-1]), strict=True))
     else:
-        arrays = {name: decoded(name) for name in own}
-    ids = arrays["id"]
-    count = len(ids)
-    if any(len(array) != count for array in arrays.values()):
-        raise ArrayFileError("has arrays of different lengths")
+        arrays = {name: decoded(name) for name in own[:-1]}
+    ids = arrays[_ID] = decoded(_ID)
+    if count and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
+        raise ArrayFileError("has ids that do not ascend")
     if len(arrays) < len(tables):
         born = births()
         if count and ids[-1] >= len(born[BIRTH]):
@@ -151,4 +161,6 @@ def _pose(rows: Any) -> NDArray[np.float64]:
     pose = np.array(rows, np.float64)
     if pose.shape != (4, 4):
         raise ValueError(f"a pose of shape {pose.shape}")
+    if not np.abs(pose).max() <= LARGEST or np.linalg.det(pose[:3, :3]) == 0.0:
+        raise ValueError("a pose that is no placement in space")
     return pose

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .atomic import write_atomically
+from .plain_files import parse_json
 
 _CHECK = "crc32"
 
@@ -28,10 +29,7 @@ def unsealed(text: str | bytes) -> dict[str, Any]:
     Raises:
         ValueError: it is no JSON, no table, or was changed.
     """
-    try:
-        table = json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    table = parse_json(text)
     if not isinstance(table, dict):
         raise ValueError("it is no table")
     if _CHECK not in table:

@@ -11,10 +11,12 @@ from typing import Any
 
 from ..core.errors import CacheError
 from ..core.particles import Frame, Moment
+from ..core.settings import LAST_FRAME
 from . import births
 from .arrays import ArrayFileError
 from .container import SUFFIX
 from .frame_file import Births, read_frame
+from .plain_files import read_plain
 from .sealed import unsealed
 
 TAKES = "takes"
@@ -24,6 +26,9 @@ BIRTHS = "births"
 CHECKPOINTS = "checkpoints"
 JOURNAL = "journal.jsonl"
 SCENE = "scene"
+
+# A journal has some hundred bytes a frame.
+LARGEST_JOURNAL = 1_000_000_000
 
 _FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?" + re.escape(SUFFIX))
 
@@ -83,7 +88,7 @@ class Take:
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
             if stamp != self._journal[0]:
-                self._journal = (stamp, dict(filter(None, map(_entry, path.read_bytes().splitlines()))))
+                self._journal = (stamp, dict(filter(None, map(_entry, read_plain(path, LARGEST_JOURNAL).splitlines()))))
         except FileNotFoundError:
             return {}
         except OSError as error:
@@ -142,9 +147,11 @@ def unreadable(path: Path, error: OSError) -> CacheError:
 def _entry(line: bytes) -> tuple[Moment, Entry] | None:
     try:
         entry = unsealed(line)
-        moment = Moment(*(int(entry[key]) for key in ("frame", "part", "parts")))
-    except (ValueError, KeyError, TypeError):
+        moment = Moment(*(entry[key] for key in ("frame", "part", "parts")))
+    except (ValueError, KeyError):
         return None
-    if not isinstance(entry.get("bytes"), int) or not isinstance(entry.get("emitted"), int):
+    # a line that is whole and still impossible is none of a bake's
+    is_possible = all(isinstance(number, int) for number in (*moment, entry.get("bytes"), entry.get("emitted")))
+    if not is_possible or abs(moment.number) > 2 * LAST_FRAME or not (0 < moment.part < moment.parts or moment[1:] == (0, 1)):
         return None
     return moment, entry

@@ -1,6 +1,9 @@
 """The formats that are read from disk. Adding one: a function that writes samples, and its line in `FORMATS`."""
 
+import json
+import sys
 import tomllib
+import unittest.mock
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
@@ -10,14 +13,19 @@ import numpy as np
 import plyfile
 import tomli_w
 
+from mpm_addon.core.errors import CacheError
 from mpm_addon.core.estimate import estimate
+from mpm_addon.core.particles import Moment
 from mpm_addon.core.support import refuse_unsupported
-from mpm_addon.storage import read_scene
+from mpm_addon.storage import open_cache, read_scene
+from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.presets import read_material_preset
+from mpm_addon.storage.retiming import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
+from tests.storage import stand_in
 
 from .campaign import Format, Mutation
-from .mutator import mutated, mutated_archive, mutated_tree
+from .mutator import mutated, mutated_archive, mutated_container, mutated_json, mutated_tree
 
 VERTICES = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 TRIANGLES = np.array(
@@ -159,6 +167,36 @@ def check_scene(folder: Path) -> None:
     read_scene_words(folder)
 
 
+def write_cache(*patterns: str) -> Callable[[Path], Sequence[Path]]:
+    """A small cache, of which the files of some patterns are made wrong."""
+
+    def write(folder: Path) -> Sequence[Path]:
+        with unittest.mock.patch.dict(sys.modules, {stand_in.MODULE: stand_in.module()}):
+            stand_in.bake_here(stand_in.write_small_scene(folder / "scene", frame_end=3, subframes=1), folder / "cache")
+        return sorted(path for pattern in patterns for path in (folder / "cache").glob(pattern))
+
+    return write
+
+
+def check_cache(folder: Path) -> None:
+    """Everything that is read of a cache: its numbers, its particles between frames, and what a bake goes on from."""
+    cache = open_cache(folder / "cache")
+    problems: list[CacheError] = []
+    for look in (
+        lambda: json.dumps([dict(cache.manifest), list(cache.statistics()), cache.size()], allow_nan=False),
+        lambda: (cache.time, list(cache.damaged()), cache.whole_moments()),
+        lambda: [frame.attributes for frame in map(cache.state, cache.moments)],
+        lambda: [MomentReader(cache).arrays(frame) for frame in (1, 1.5, 2.25, 3)],
+        lambda: CacheWriter(folder / "cache", read_scene(folder / "scene")).read_checkpoint(Moment(99)),
+    ):
+        try:
+            look()
+        except CacheError as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+
+
 def toml_mutation(data: bytes, random: Random, others: Sequence[bytes]) -> bytes:
     """Some of the files are wrong as text, most are right TOML with wrong values."""
     if random.random() < 0.25:
@@ -190,5 +228,11 @@ FORMATS = {
         _package("binary.ply", write_ply(is_text=False), mutated),
         _package("mesh.obj", write_obj, mutated),
         Format("material.toml", write_material, lambda folder: read_material_preset(folder / "sand.toml"), toml_mutation),
+        Format("cache.json", write_cache("cache.json"), check_cache, mutated_json),
+        Format("take.json", write_cache("takes/*/take.json"), check_cache, mutated_json),
+        Format("journal.jsonl", write_cache("takes/*/journal.jsonl"), check_cache, mutated_json),
+        Format("frame.mpm", write_cache("takes/*/frames/*"), check_cache, mutated_container),
+        Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
+        Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_cache, mutated_container),
     )
 }

@@ -6,12 +6,15 @@ Everything is decided by a `random.Random`, so a seed gives the same file again.
 import copy
 import datetime
 import io
+import json
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
 import numpy as np
+import zstandard
 
 INTERESTING = (0, 1, 127, 128, 255, 256, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 10**12, 2**63 - 1, 2**63, 2**64 - 1)
 WORDS = (
@@ -99,6 +102,58 @@ def _renumber(data: bytearray, random: Random, _others: Sequence[bytes]) -> None
 _WOUNDS: tuple[Callable[[bytearray, Random, Sequence[bytes]], None], ...] = (
     _flip, _overwrite, _truncate, _remove, _insert, _repeat, _exchange, _splice, _renumber, _renumber,
 )  # fmt: skip
+
+
+def mutated_container(data: bytes, random: Random, others: Sequence[bytes] = ()) -> bytes:
+    """A file of a cache with wrong words or sections and right checksums; sometimes wrong as bytes."""
+    if random.random() < 0.2:
+        return mutated(data, random, others)
+    packer = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=True)
+    end = 12 + int.from_bytes(data[8:12], "little")
+    header, sections = json.loads(zstandard.decompress(data[12:end])), []
+    for size, _ in header["sections"]:
+        sections.append(zstandard.decompress(data[end : end + size]))
+        end += size
+    change = random.randrange(4)
+    if change == 0 and sections:
+        place = random.randrange(len(sections))
+        sections[place] = mutated(sections[place], random, sections)
+    elif change == 1 and sections:
+        place = random.randrange(len(sections))
+        sections[place] = random.choice((b"", bytes(10_000_000), sections[0], sections[place] * 2))
+    else:
+        header = mutated_tree(header, random)
+    packed = [packer.compress(section) for section in sections]
+    if isinstance(header, dict) and random.random() < 0.9:
+        header["sections"] = [[len(small), len(section)] for small, section in zip(packed, sections, strict=True)]
+    text = packer.compress(json.dumps(header, default=str).encode())
+    return b"".join((b"MPMCACHE", len(text).to_bytes(4, "little"), text, *packed))
+
+
+def mutated_json(data: bytes, random: Random, others: Sequence[bytes] = ()) -> bytes:
+    """JSON, in one text or a line each, with wrong values and the right checksum where it had one; sometimes wrong as bytes."""
+    if random.random() < 0.25:
+        return mutated(data, random, others)
+    if random.random() < 0.2:
+        lines = data.splitlines()
+        return b"\n".join(random.choices(lines, k=random.randrange(1, len(lines) + 2)))
+    try:
+        return _resealed(json.loads(data), random)
+    except ValueError:
+        lines = data.splitlines()
+        place = random.randrange(len(lines))
+        lines[place] = _resealed(json.loads(lines[place]), random)
+        return b"\n".join(lines) + b"\n"
+
+
+def _resealed(table: Any, random: Random) -> bytes:
+    is_sealed = table.pop("crc32", None) is not None
+    table = mutated_tree(table, random)
+    if is_sealed and isinstance(table, dict):
+        text = json.dumps(table, default=str)
+        # as whoever checks it reads it back
+        table["crc32"] = zlib.crc32(json.dumps(json.loads(text)).encode())
+    return json.dumps(table, default=str).encode()
 
 
 def mutated_archive(data: bytes, random: Random, others: Sequence[bytes] = ()) -> bytes:
