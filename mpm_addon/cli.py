@@ -14,7 +14,7 @@ from typing import Any
 
 from .arguments import frame_range, thread_count
 from .core.description import Scene
-from .core.errors import CacheError, Cancelled, MpmError, SceneError
+from .core.errors import CacheError, Cancelled, MpmError, SceneError, one_line
 from .core.estimate import available_memory, estimate
 from .core.support import refuse_unsupported
 from .stopping import CANCELLED, Listener
@@ -310,22 +310,22 @@ def _print_table(description: dict[str, Any]) -> None:
     for key, value in description.items():
         if key == "status":
             if value is not None:
-                print(f"status: {value['words']}")
+                print(f"status: {_shown(value['words'])}")
         elif key == "frames":
             for frame in value:
-                print("  " + ", ".join(f"{name} {_shown(number)}" for name, number in frame.items()))
+                print("  " + ", ".join(f"{_shown(name)} {_shown(number)}" for name, number in frame.items()))
         elif key == "failure":
             if value is not None:
-                print(f"failure: {value['message']}")
+                print(f"failure: {_shown(value['message'])}")
         elif key != "attributes":
-            items = [f"{name} {_shown(entry)}" for name, entry in value.items()] if isinstance(value, dict) else value
-            print(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else _shown(items)}")
+            items = [f"{_shown(name)} {_shown(entry)}" for name, entry in value.items()] if isinstance(value, dict) else value
+            print(f"{_shown(key)}: {', '.join(map(_shown, items)) if isinstance(items, list) else _shown(items)}")
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return "(" + ", ".join(map(_shown, value)) + ")"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else one_line(str(value))
 
 
 def _takes(options: argparse.Namespace) -> None:
@@ -336,7 +336,7 @@ def _takes(options: argparse.Namespace) -> None:
         _print_json({"cache": str(options.cache), "takes": takes})
         return
     for take in takes:
-        print(take_words(take))
+        print(one_line(take_words(take)))
 
 
 def _export(options: argparse.Namespace) -> None:

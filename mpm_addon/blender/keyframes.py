@@ -18,6 +18,7 @@ from .meshes import Floats, matrix_array
 
 # What an action of a bake remembers, as custom properties.
 _CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX = "mpm_cache", "mpm_rotation_mode", "mpm_location", "mpm_rotation", "mpm_matrix"
+_REMEMBERED = (_CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX)
 _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 _WRITTEN = {"location", "rotation_euler", *_ROTATION_PATHS.values()}
 
@@ -78,7 +79,7 @@ def remove_keys(item: BlenderObject) -> None:
     item.rotation_mode = action[_MODE]
     item.location = tuple(action[_LOCATION])
     setattr(item, _rotation_path(item), tuple(action[_ROTATION]))
-    for name in (_CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX):
+    for name in _REMEMBERED:
         del action[name]
     for curves in curve_collections(action):
         for curve in [curve for curve in curves if curve.data_path in _WRITTEN]:
@@ -100,7 +101,7 @@ def remove_all_keys(scene: BlenderScene, folder: Path) -> None:
 
 def _baked_action(item: BlenderObject) -> Any:
     action = None if item.animation_data is None else item.animation_data.action
-    return action if action is not None and _CACHE in action else None
+    return action if action is not None and all(name in action for name in _REMEMBERED) else None
 
 
 def _refusal(item: BlenderObject) -> str:

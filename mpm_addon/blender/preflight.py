@@ -17,6 +17,7 @@ import numpy as np
 from ..core.errors import Cancelled, MpmError
 from ..core.preflight import size_text
 from ..storage import write_scene
+from ..storage.plain_files import parse_json
 from . import paths
 from .blender_types import BlenderScene, Context
 from .extract import extract_scene
@@ -148,9 +149,16 @@ def check(context: Context, *, object_name: str = "", probe: bool = False) -> Re
 def kept_report(scene: BlenderScene) -> tuple[Report | None, bool]:
     """The last answer of a scene, None where there is none, and whether the scene is still what was looked at."""
     try:
-        kept = json.loads(scene.mpm.preflight or "null")
-        return (None, False) if kept is None else (kept["answer"], kept["state"] == _state(scene, kept["object"]))
-    except (ValueError, KeyError, TypeError):
+        kept = parse_json(scene.mpm.preflight or "null")
+        if kept is None:
+            return None, False
+        report = kept["answer"]
+        # it comes with the file, from whomever: what cannot be shown is none
+        lines_of(report)
+        for warning in report["warnings"]:
+            warning_lines(warning)
+        return report, kept["state"] == _state(scene, kept["object"])
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         return None, False
 
 

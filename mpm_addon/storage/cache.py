@@ -187,9 +187,13 @@ def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
         CacheError: there is none, or it is damaged or of another version.
     """
     folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
+    try:
+        is_other, is_cache = folder.exists() and not folder.is_dir(), (folder / CACHE_FILE).is_file()
+    except (OSError, ValueError) as error:  # too long, not to be entered, or no path at all
+        raise CacheError(f"{folder}: cannot be found ({getattr(error, 'strerror', None) or error}); give the folder of a bake.") from error
+    if is_other:
         raise CacheError(f"{folder}: is a file, not a cache folder; give the folder of a bake.")
-    if not (folder / CACHE_FILE).is_file():
+    if not is_cache:
         raise CacheError(f"{folder}: holds no cache ({CACHE_FILE} is missing); give the folder of a bake.")
     number = current_take(folder)
     if take is not None and take not in take_numbers(folder):

@@ -37,6 +37,9 @@ from .take import BIRTHS, CHECKPOINTS, FRAMES, JOURNAL, MANIFEST, SCENE, TAKES, 
 # How `write_scene` names the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
 
+# Files that a killed bake was writing; others that end so are somebody else's.
+_TEMPORARY = re.compile(r".+\.(mpm|json|npz|toml)\.\d+" + re.escape(TEMPORARY_SUFFIX))
+
 # Seconds after which an exact state is kept, however few frames have come.
 _LONGEST_INTERVAL = 60.0
 
@@ -96,6 +99,7 @@ class CacheWriter:
             raise CacheError(f"{self.folder}: is a file, not a folder; give another cache folder or remove the file.")
         with self._writing():
             self.folder.mkdir(parents=True, exist_ok=True)
+            refuse_links(self.folder)
             self._takes = self._find(restart=restart) if from_frame is None else self._branch(from_frame)
             for path in (self.folder, *_folders(self._takes[-1].folder)):
                 _remove_temporaries(path)
@@ -262,9 +266,10 @@ def remove_cache(folder: Path) -> None:
     The manifest goes last, so that a removal which is interrupted can be repeated.
 
     Raises:
-        CacheError: a bake writes into it.
+        CacheError: a bake writes into it, or a part of it is a symbolic link.
         OSError: a file cannot be removed.
     """
+    refuse_links(folder)
     with WriterLock(folder):
         for number in take_numbers(folder):
             remove_take(take_folder(folder, number))
@@ -272,6 +277,18 @@ def remove_cache(folder: Path) -> None:
             (folder / name).unlink(missing_ok=True)
     for path in (folder / TAKES, folder):
         _remove_if_empty(path)
+
+
+def refuse_links(folder: Path) -> None:
+    """Check that what a bake writes into a cache, and removes from it, stays there. Raises CacheError for a symbolic link."""
+    places = [folder / name for name in (CACHE_FILE, STATUS, FAILURE, CANCEL, PAUSE, LOCK, TAKES)]
+    for take in sorted((folder / TAKES).iterdir()) if (folder / TAKES).is_dir() else ():
+        places += [take, *_folders(take), take / JOURNAL, take / MANIFEST, take / SCENE / SCENE_FILE]
+    link = next((place for place in places if place.is_symlink()), None)
+    if link is not None:
+        raise CacheError(
+            f"{link}: is a symbolic link, and what is written there would go elsewhere; remove it, or give another cache folder."
+        )
 
 
 def remove_take(folder: Path) -> None:
@@ -317,7 +334,8 @@ def _folders(take: Path) -> list[Path]:
 
 def _remove_temporaries(folder: Path) -> None:
     for path in folder.glob(f"*{TEMPORARY_SUFFIX}"):
-        path.unlink(missing_ok=True)
+        if _TEMPORARY.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def _remove_if_empty(folder: Path) -> None:

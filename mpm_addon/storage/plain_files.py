@@ -97,8 +97,3 @@ def is_relative(name: str) -> bool:
     windows = PureWindowsPath(name)
     is_rooted = bool(windows.drive or windows.root) or PurePosixPath(name).is_absolute()
     return bool(name) and "\0" not in name and not is_rooted and ".." not in windows.parts
-
-
-def first_link(folder: Path, names: tuple[str, ...]) -> str | None:
-    """The first of some names in a folder that is a symbolic link: writing to it would write to somewhere else."""
-    return next((name for name in names if (folder / name).is_symlink()), None)

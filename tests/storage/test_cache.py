@@ -1,5 +1,6 @@
 """Caches: what a reader sees, and what is refused."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from mpm_addon.core.errors import CacheError
 from mpm_addon.storage import open_cache
+from mpm_addon.storage.cache_writer import remove_cache
 from tests.storage.stand_in import PARTICLES, bake_here, write_small_scene
 from tests.storage.test_bake import TAKE
 
@@ -123,3 +125,28 @@ def test_the_cache_tells_what_it_was_baked_from(cache: Path) -> None:
     from mpm_addon.storage import read_scene, scene_hash
 
     assert scene_hash(read_scene(cache / TAKE / "scene")) == open_cache(cache).manifest["scene_hash"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links as Unix has them")
+@pytest.mark.parametrize(
+    "name", ["takes", "takes/0001", "takes/0001/frames", "takes/0001/scene", "takes/0001/journal.jsonl", "status.json"]
+)
+def test_a_cache_with_a_link_is_neither_written_nor_removed(tmp_path: Path, name: str) -> None:
+    scene = write_small_scene(tmp_path / "scene")
+    bake_here(scene, tmp_path / "cache")
+    (tmp_path / "cache" / name).rename(tmp_path / "elsewhere")
+    (tmp_path / "cache" / name).symlink_to(tmp_path / "elsewhere")
+    before = {path: path.read_bytes() for path in tmp_path.glob("elsewhere/**/*") if path.is_file()}
+    with pytest.raises(CacheError, match="is a symbolic link"):
+        bake_here(scene, tmp_path / "cache", restart=True)
+    with pytest.raises(CacheError, match="is a symbolic link"):
+        remove_cache(tmp_path / "cache")
+    assert {path: path.read_bytes() for path in tmp_path.glob("elsewhere/**/*") if path.is_file()} == before
+
+
+def test_only_what_bakes_were_writing_is_tidied_away(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    for name in ("film.iso.partial", "cache.json.77.partial"):
+        (tmp_path / "cache" / name).touch()
+    bake_here(write_small_scene(tmp_path / "scene"), tmp_path / "cache")
+    assert [path.name for path in (tmp_path / "cache").glob("*.partial")] == ["film.iso.partial"]
