@@ -6,6 +6,7 @@ Knows nothing of files, numba or Blender.
 
 import dataclasses
 import difflib
+import functools
 import math
 import types
 import typing
@@ -169,6 +170,7 @@ def parameter(default: Any = dataclasses.MISSING, *, help: str, **declared: Any)
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
 
 
+@functools.cache
 def parameters_of(owner: type) -> tuple[Parameter, ...]:
     """The parameters that a dataclass declares, in order."""
     hints = typing.get_type_hints(owner)

@@ -146,7 +146,8 @@ class Pins:
 
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         """Take up what `snapshot` gave."""
-        if self._is_used:
+        # a scene that goes on from another one may be the first to hold particles
+        if self._is_used and "pinned_id" in snapshot:
             self.places = PinnedPlaces.from_arrays(snapshot)
 
     def find(self, store: ParticleStore, frame: float) -> None:

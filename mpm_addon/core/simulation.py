@@ -26,6 +26,7 @@ from .obstacles import open_limits, refuse_outside
 from .outflows import Outflows
 from .particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
 from .particles import Frame, Moment
+from .resumption import check_state
 from .rigid_body import RigidBody
 from .stepper import Stepper
 from .support import refuse_unsupported
@@ -73,7 +74,7 @@ class Simulation:
 
     Args:
         scene: what to simulate.
-        snapshot: what `snapshot` returned after a frame or a state between two, to continue from there.
+        snapshot: what `snapshot` returned after a frame or a state between two, to continue from there. Raises CacheError for another.
         before: the scene that the snapshot is of, where it is another one.
         report: called before compiling and after every step; may raise `Cancelled` to stop.
 
@@ -149,6 +150,7 @@ class Simulation:
         return self._stepper.rigid.bodies
 
     def _load(self, snapshot: Mapping[str, NDArray[Any]], *, is_changed: bool) -> None:
+        check_state(snapshot, self.snapshot(), self.scene, len(self.bodies))
         self._moment = Moment(*(int(part) for part in snapshot["moment"]))
         self._coming = self._moment.number
         self._substeps = int(snapshot["substeps"])

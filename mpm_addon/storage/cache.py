@@ -16,7 +16,7 @@ from ..core.particles import Frame, Moment
 from ..core.settings import Time
 from .arrays import ArrayFileError
 from .births import read_births
-from .plain_files import parse_json, read_plain
+from .plain_files import open_plain, parse_json, read_plain
 from .sealed import unsealed
 from .take import BIRTHS, MANIFEST, TAKES, Take, take_folder, unreadable
 
@@ -101,11 +101,12 @@ class Cache:
         for moment in self.moments:
             path = self.state_path(moment)
             try:
-                content = path.read_bytes()
+                with open_plain(path) as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
             except OSError as error:
                 yield f"{path}: cannot be read ({error.strerror})."
                 continue
-            if hashlib.sha256(content).hexdigest() != self.take_of(moment).journal()[moment].get("sha256"):
+            if found != self.take_of(moment).journal()[moment].get("sha256"):
                 yield f"{path}: is damaged; delete this file and bake again to fill the gap."
         try:
             self._births_of(max((take.journal()[moment]["emitted"] for take in self.takes for moment in take.moments()), default=0))

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.errors import CacheError
 from ..storage.atomic import write_atomically
+from ..storage.plain_files import parse_json, read_plain
 from ..storage.variations import Variation
 
 INDEX = "wedge.json"
@@ -121,12 +122,12 @@ def open_index(folder: Path, scene: str, scene_hash: str) -> Index:
     """
     path = folder / INDEX
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_json(read_plain(path))
     except (FileNotFoundError, NotADirectoryError):
         return Index(folder, scene, scene_hash)
     except OSError as error:
         raise CacheError(f"{path}: cannot be read ({error.strerror}); check its permissions.") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise CacheError(f"{path}: is damaged ({error}); remove it, the caches stay, or choose another --output.") from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise CacheError(f"{path}: belongs to another program; choose another --output.")

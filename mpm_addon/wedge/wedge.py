@@ -1,7 +1,6 @@
 """Bakes the variants of a wedge that are not there yet, and keeps its index true."""
 
 import contextlib
-import json
 import signal
 import threading
 from collections import deque
@@ -17,6 +16,7 @@ from ..core.errors import CacheError, Cancelled, MpmError, SceneError
 from ..core.estimate import available_memory, estimate
 from ..core.support import refuse_unsupported
 from ..storage.cache import open_cache
+from ..storage.plain_files import parse_json, read_plain
 from ..storage.scene_file import changed_scenes, read_table, scene_path
 from ..storage.scene_writer import scene_hash, write_scene
 from ..storage.variations import parse_axis, variations
@@ -231,7 +231,7 @@ class _Run:
 def status_of(cache: Path) -> Event:
     """What the status file of a cache says; empty where there is none, or where it is half written."""
     try:
-        status = json.loads((cache / STATUS).read_bytes())
+        status = parse_json(read_plain(cache / STATUS))
     except (OSError, ValueError):
         return {}
     return status if isinstance(status, dict) else {}

@@ -8,10 +8,11 @@ import pytest
 
 from mpm_addon.core import simulate
 from mpm_addon.core.description import Collider, Emitter
-from mpm_addon.core.errors import Cancelled, UnstableError
+from mpm_addon.core.errors import CacheError, Cancelled, UnstableError
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.kernels.rows import DEFORMATION
+from mpm_addon.core.resumption import check_state
 from mpm_addon.core.settings import Domain, Side
 from mpm_addon.core.simulation import Progress, Simulation
 from mpm_addon.core.stepper import Stepper
@@ -245,6 +246,35 @@ def test_a_snapshot_continues_with_the_same_bytes() -> None:
         for frame in Simulation(four_materials(), snapshot=snapshots[start]).frames():
             assert frame.number > start
             assert same_bytes(frame, frames[frame.number])
+
+
+def test_a_snapshot_that_was_tampered_with_is_refused() -> None:
+    """Kernels do not check indices: what comes from a file must be right before."""
+    simulation = Simulation(four_materials())
+    next(simulation.frames())
+    right = simulation.snapshot()
+    table = right["table"].copy()
+    table[0, 0] = 900.0
+    changes = {
+        "ids": [right["ids"] + 10**6, right["ids"] - 1, np.zeros_like(right["ids"]), right["ids"][1:], right["ids"].astype(np.int64)],
+        "bodies": [right["bodies"] + 4, right["bodies"] - 1],
+        "keys": [right["keys"] + (1 << 62), -right["keys"], np.zeros_like(right["keys"])],
+        "emitter": [right["emitter"] + 4, right["emitter"][1:]],
+        "table": [table, table[1:], np.full_like(table, np.nan), table.astype(np.float64)],
+        "moment": [np.array([99, 0, 1]), np.array([1, 1, 0])],
+        "speeds": [right["speeds"][1:]],
+        "more": [np.zeros(3)],
+    }
+    for name, values in changes.items():
+        for value in values:
+            with pytest.raises(CacheError, match="not one of this scene"):
+                check_state({**right, name: value}, right, simulation.scene, 4)
+    pins = {f"pinned_{name}": np.array(values) for name, values in {"id": [3], "emitter": [0], "corners": [[-1] * 3]}.items()}
+    held = {**right, **pins}
+    check_state(held, held, simulation.scene, 4)
+    for name, value in {"id": [10**6], "emitter": [-1], "corners": [[0, 1, 2]]}.items():
+        with pytest.raises(CacheError, match=f"pinned_{name}"):
+            check_state({**held, f"pinned_{name}": np.array(value)}, held, simulation.scene, 4)
 
 
 def test_any_number_of_threads_gives_the_same_bytes() -> None:

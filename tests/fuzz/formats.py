@@ -172,22 +172,21 @@ def write_cache(*patterns: str) -> Callable[[Path], Sequence[Path]]:
 
     def write(folder: Path) -> Sequence[Path]:
         with unittest.mock.patch.dict(sys.modules, {stand_in.MODULE: stand_in.module()}):
-            stand_in.bake_here(stand_in.write_small_scene(folder / "scene", frame_end=3, subframes=1), folder / "cache")
+            stand_in.bake_here(stand_in.write_small_scene(folder / "scene", frame_end=2, subframes=1), folder / "cache")
         return sorted(path for pattern in patterns for path in (folder / "cache").glob(pattern))
 
     return write
 
 
 def check_cache(folder: Path) -> None:
-    """Everything that is read of a cache: its numbers, its particles between frames, and what a bake goes on from."""
+    """Everything that is read of a cache: its numbers, and its particles at frames and between."""
     cache = open_cache(folder / "cache")
     problems: list[CacheError] = []
     for look in (
         lambda: json.dumps([dict(cache.manifest), list(cache.statistics()), cache.size()], allow_nan=False),
         lambda: (cache.time, list(cache.damaged()), cache.whole_moments()),
         lambda: [frame.attributes for frame in map(cache.state, cache.moments)],
-        lambda: [MomentReader(cache).arrays(frame) for frame in (1, 1.5, 2.25, 3)],
-        lambda: CacheWriter(folder / "cache", read_scene(folder / "scene")).read_checkpoint(Moment(99)),
+        lambda: [MomentReader(cache).arrays(frame) for frame in (1.5, 1.75)],
     ):
         try:
             look()
@@ -195,6 +194,12 @@ def check_cache(folder: Path) -> None:
             problems.append(error)
     if problems:
         raise problems[0]
+
+
+def check_resumption(folder: Path) -> None:
+    """What a bake goes on from."""
+    writer = CacheWriter(folder / "cache", read_scene(folder / "scene"))
+    writer.read_checkpoint(Moment(99))
 
 
 def toml_mutation(data: bytes, random: Random, others: Sequence[bytes]) -> bytes:
@@ -233,6 +238,6 @@ FORMATS = {
         Format("journal.jsonl", write_cache("takes/*/journal.jsonl"), check_cache, mutated_json),
         Format("frame.mpm", write_cache("takes/*/frames/*"), check_cache, mutated_container),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
-        Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_cache, mutated_container),
+        Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_resumption, mutated_container),
     )
 }
