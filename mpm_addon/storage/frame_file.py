@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.parameters import LARGEST, parameters_of
-from ..core.particles import AGE, BIRTH, Frame, FrameStatistics
-from ..core.settings import CacheSettings
+from ..core.particles import AGE, BIRTH, Frame, FrameStatistics, Moment
+from ..core.settings import LAST_FRAME, CacheSettings
 from . import encoding
 from .arrays import ArrayFileError
 from .births import check_attribute
@@ -117,7 +117,8 @@ def read_frame(path: Path, births: Births) -> Frame:
         poses = {name: _pose(rows) for name, rows in header["poses"].items()}
         time, count = float(header["time"]), int(header["emitted"])
         arrays = _arrays(container, header["arrays"], lambda: births(count), time)
-        return Frame(int(header["number"]), time, arrays, numbers, int(header["part"]), int(header["parts"]), poses)
+        moment = possible_moment(header["number"], header["part"], header["parts"])
+        return Frame(moment.number, time, arrays, numbers, moment.part, moment.parts, poses)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
         raise ArrayFileError(f"has a header that is not a frame's ({type(error).__name__}: {error})") from error
 
@@ -155,6 +156,14 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
             taken[AGE] = (time - born[BIRTH][places]).astype(np.float32)
         arrays = {name: arrays[name] if name in arrays else taken[name] for name in tables}
     return arrays
+
+
+def possible_moment(number: Any, part: Any, parts: Any) -> Moment:
+    """The moment that a file speaks of. Raises ValueError where there is none such."""
+    is_whole = all(isinstance(value, int) for value in (number, part, parts))
+    if not is_whole or abs(number) > 2 * LAST_FRAME or not (0 < part < parts or (part, parts) == (0, 1)):
+        raise ValueError(f"a moment {part!r} of {parts!r} after frame {number!r}")
+    return Moment(number, part, parts)
 
 
 def _pose(rows: Any) -> NDArray[np.float64]:

@@ -10,8 +10,9 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from io import BufferedReader
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, Any
+from typing import Any
 
 # The largest text that is read [bytes]; scene files and manifests have some thousands.
 LARGEST_TEXT = 16_000_000
@@ -24,7 +25,7 @@ _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?+|'[^'\n]*+'?+)"""
 _DEEP_KEY = re.compile(rf"((?:{_PART}[ \t]*+\.[ \t]*+){{{DEEPEST}}})|{_PART}")
 
 
-def open_plain(path: Path) -> IO[bytes]:
+def open_plain(path: Path) -> BufferedReader:
     """Open a file for reading; a pipe or a device, which may wait or have no end, is refused. Raises OSError."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     descriptor = os.open(path, flags)

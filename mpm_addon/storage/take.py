@@ -11,11 +11,10 @@ from typing import Any
 
 from ..core.errors import CacheError
 from ..core.particles import Frame, Moment
-from ..core.settings import LAST_FRAME
 from . import births
 from .arrays import ArrayFileError
 from .container import SUFFIX
-from .frame_file import Births, read_frame
+from .frame_file import Births, possible_moment, read_frame
 from .plain_files import read_plain
 from .sealed import unsealed
 
@@ -147,11 +146,9 @@ def unreadable(path: Path, error: OSError) -> CacheError:
 def _entry(line: bytes) -> tuple[Moment, Entry] | None:
     try:
         entry = unsealed(line)
-        moment = Moment(*(entry[key] for key in ("frame", "part", "parts")))
+        moment = possible_moment(*(entry[key] for key in ("frame", "part", "parts")))
     except (ValueError, KeyError):
         return None
-    # a line that is whole and still impossible is none of a bake's
-    is_possible = all(isinstance(number, int) for number in (*moment, entry.get("bytes"), entry.get("emitted")))
-    if not is_possible or abs(moment.number) > 2 * LAST_FRAME or not (0 < moment.part < moment.parts or moment[1:] == (0, 1)):
+    if not isinstance(entry.get("bytes"), int) or not isinstance(entry.get("emitted"), int):
         return None
     return moment, entry

@@ -72,6 +72,7 @@ CHANGES = {
     "no ids": lambda header, _: header["arrays"].pop("id"),
     "ids without end": lambda header, _: header["arrays"].update(id={"encoding": "ids", "shape": [10**12], "section": 0, "bytes": 0}),
     "a pose that is none": lambda header, _: header["poses"].update(Ball=[[0.0] * 4] * 4),
+    "a moment of nothing": lambda header, _: header.update(part=0, parts=0),
     "an odd encoding": lambda header, _: header["arrays"]["position"].update(encoding="__import__"),
 }
 

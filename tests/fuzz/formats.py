@@ -22,6 +22,7 @@ from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.presets import read_material_preset
 from mpm_addon.storage.retiming import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
+from mpm_addon.wedge.wedge import status_of
 from tests.storage import stand_in
 
 from .campaign import Format, Mutation
@@ -236,6 +237,7 @@ FORMATS = {
         Format("cache.json", write_cache("cache.json"), check_cache, mutated_json),
         Format("take.json", write_cache("takes/*/take.json"), check_cache, mutated_json),
         Format("journal.jsonl", write_cache("takes/*/journal.jsonl"), check_cache, mutated_json),
+        Format("status.json", write_cache("status.json"), lambda folder: status_of(folder / "cache"), mutated_json),
         Format("frame.mpm", write_cache("takes/*/frames/*"), check_cache, mutated_container),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
         Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_resumption, mutated_container),
