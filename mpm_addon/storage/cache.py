@@ -266,6 +266,9 @@ def _take(folder: Path, number: int) -> Take:
     for key, kind in _MANIFEST_KINDS.items():
         if not isinstance(manifest.get(key, kind()), kind):
             raise CacheError(f"{path}: has a {key} that is none ({manifest[key]!r}); bake again with --restart.")
+    for key in ("materials", "emitters"):
+        if not all(isinstance(name, str) for name in manifest.get(key, ())):
+            raise CacheError(f"{path}: has {key} whose names are no text; bake again with --restart.")
     return Take(folder, number, manifest)
 
 

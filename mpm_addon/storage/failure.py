@@ -9,6 +9,7 @@ import numpy as np
 from ..core.errors import CacheError
 from ..core.failure import TOLD_IDS, Failure, Kind
 from .arrays import ArrayFileError, read_arrays, write_arrays
+from .plain_files import parse_json
 
 FAILURE = "failure.npz"
 _ARRAYS = {"id": np.dtype(np.int32), "position": np.dtype(np.float32)}
@@ -71,11 +72,11 @@ def _failure_of(arrays: dict[str, Any]) -> Failure:
     if arrays["id"].ndim != 1 or arrays["position"].shape != (len(arrays["id"]), 3):
         raise ArrayFileError('holds arrays "id" and "position" that do not belong together')
     try:
-        report = json.loads(arrays[_REPORT].tobytes())
+        report = parse_json(arrays[_REPORT].tobytes())
         kind = Kind(report["kind"])
         words = {name: report[name] for name in _WORDS}
         emitters = tuple(report["emitters"])
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ArrayFileError("holds no report of a failure") from error
     is_right = all(isinstance(words[name], (int, float) if kind_of is float else kind_of) for name, kind_of in _WORDS.items())
     if not is_right or not all(isinstance(name, str) for name in emitters):

@@ -15,10 +15,12 @@ import tomli_w
 
 from mpm_addon.core.errors import CacheError
 from mpm_addon.core.estimate import estimate
+from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.support import refuse_unsupported
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.cache_writer import CacheWriter
+from mpm_addon.storage.failure import FAILURE, read_failure, summary, write_failure
 from mpm_addon.storage.presets import read_material_preset
 from mpm_addon.storage.retiming import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
@@ -179,6 +181,20 @@ def write_cache(*patterns: str) -> Callable[[Path], Sequence[Path]]:
     return write
 
 
+def write_failed(folder: Path) -> Sequence[Path]:
+    numbers = {"frame": 3, "time": 0.1, "time_step": 1e-4, "shortening": 8}
+    words = {"subject": 'Material "jelly"', "advice": "Use a smaller cfl.", "emitters": ("Cube",)}
+    where = {"id": np.arange(3, dtype=np.int32), "position": np.eye(3, dtype=np.float32)}
+    write_failure(folder, Failure(kind=next(iter(Kind)), **words, **numbers, **where))
+    return [folder / FAILURE]
+
+
+def check_failure(folder: Path) -> None:
+    failure = read_failure(folder)
+    if failure is not None:
+        json.dumps(summary(failure), allow_nan=False)
+
+
 def check_cache(folder: Path) -> None:
     """Everything that is read of a cache: its numbers, and its particles at frames and between."""
     cache = open_cache(folder / "cache")
@@ -237,6 +253,7 @@ FORMATS = {
         Format("cache.json", write_cache("cache.json"), check_cache, mutated_json),
         Format("take.json", write_cache("takes/*/take.json"), check_cache, mutated_json),
         Format("journal.jsonl", write_cache("takes/*/journal.jsonl"), check_cache, mutated_json),
+        Format("failure.npz", write_failed, check_failure, mutated_archive),
         Format("status.json", write_cache("status.json"), lambda folder: status_of(folder / "cache"), mutated_json),
         Format("frame.mpm", write_cache("takes/*/frames/*"), check_cache, mutated_container),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),

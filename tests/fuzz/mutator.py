@@ -209,9 +209,8 @@ def _other_array(array: Any, random: Random) -> Any:
     with np.errstate(all="ignore"):
         if change <= 1 and array.size:
             array = array.copy()
-            array.flat[random.randrange(array.size)] = random.choice(
-                (0, 1, -1, 2**31 - 1, 100) if array.dtype.kind in "iub" else ODD_NUMBERS
-            )
+            values = (0, 1, -1, 2**31 - 1, 100) if array.dtype.kind in "iub" else ODD_NUMBERS
+            array.flat[random.randrange(array.size)] = np.array(random.choice(values)).astype(array.dtype)
             return array
         if change == 2:
             return array.astype(random.choice(("f2", ">f4", "f8", "g", "i1", ">i8", "u8", "?", "c16", "S3", "U2", "M8[s]", "O", "V8")))

@@ -178,7 +178,7 @@ def test_a_motion_comes_from_its_file(folder: Path) -> None:
         ("grid_spacing = 0.05", "", "solver: grid_spacing is missing; give a finite number at least 1e-09 and at most 1e+09 m."),
         ("fps = 30", 'fps = "30"', 'time: fps "30" 1/s is not allowed'),
         ("frame_end = 12", "frame_end = -1", "frame_end -1 is before frame_start 0; use at least 0."),
-        ("frame_end = 12", "frame_end = 1.5", "time: frame_end 1.5 is not allowed; use a whole number."),
+        ("frame_end = 12", "frame_end = 1.5", "time: frame_end 1.5 is not allowed; use a whole number at least -1e+06 and at most 1e+06."),
         ("density = 165", "density = nan", 'Material "snow": density nan kg/m^3 is not allowed; use a finite number'),
         ("density = 165", "density = -1", 'Material "snow": density -1 kg/m^3 is not allowed'),
         ("density = 165", "poisson_ratio = 0.5", 'Material "snow": poisson_ratio 0.5 is not allowed; use'),
