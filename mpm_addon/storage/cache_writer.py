@@ -281,7 +281,7 @@ def remove_cache(folder: Path) -> None:
 
 def refuse_links(folder: Path) -> None:
     """Check that what a bake writes into a cache, and removes from it, stays there. Raises CacheError for a symbolic link."""
-    places = [folder / name for name in (CACHE_FILE, STATUS, FAILURE, CANCEL, PAUSE, LOCK, TAKES)]
+    places = [folder / name for name in (CACHE_FILE, STATUS, FAILURE, CANCEL, PAUSE, TAKES)]
     for take in sorted((folder / TAKES).iterdir()) if (folder / TAKES).is_dir() else ():
         places += [take, *_folders(take), take / JOURNAL, take / MANIFEST, take / SCENE / SCENE_FILE]
     link = next((place for place in places if place.is_symlink()), None)

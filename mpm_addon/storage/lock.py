@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from ..core.errors import CacheError
+from .plain_files import parse_json, read_plain
 
 LOCK = "lock"
 # Seconds for which a lock is tried: a reader that looks whether a bake is alive holds it for a moment.
@@ -26,6 +27,8 @@ BEAT = 2.0
 _SILENT_BEATS = 5
 # A byte that is never written: on Windows nobody can read a byte that is locked.
 _BYTE = 1 << 30
+# A link would have the file that it leads to written over, and a pipe is waited for.
+_ITSELF = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 
 Owner = dict[str, Any]
@@ -93,7 +96,7 @@ class WriterLock:
     def _acquire(self) -> None:
         end = time.monotonic() + _PATIENCE
         while True:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | _ITSELF, 0o644)
             try:
                 is_free = _try_lock(self._file)
             except OSError as error:
@@ -159,7 +162,7 @@ def is_held(folder: Path, owner: Owner) -> bool:
     if owner.get("host") != socket.gethostname():
         return True
     try:
-        file = os.open(folder / LOCK, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+        file = os.open(folder / LOCK, os.O_RDWR if os.name == "nt" else os.O_RDONLY | _ITSELF)
     except FileNotFoundError:
         return False
     except OSError:
@@ -180,7 +183,7 @@ def is_alive(pid: object) -> bool:
         return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         pass
@@ -195,8 +198,8 @@ def _refusal(folder: Path, owner: Owner) -> CacheError:
 def _read_owner(path: Path) -> Owner:
     """What a lock file says; nothing where it is not readable."""
     try:
-        owner = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        owner = parse_json(read_plain(path))
+    except (OSError, ValueError):
         return {}
     return owner if isinstance(owner, dict) else {}
 

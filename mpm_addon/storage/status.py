@@ -1,13 +1,13 @@
 """What a bake says of itself to other processes, in status.json, whether that is still so, and what they may ask of it."""
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.errors import CacheError
+from ..core.errors import CacheError, one_line
 from .lock import is_held
+from .plain_files import parse_json, read_plain
 
 STATUS = "status.json"
 CANCEL = "cancel"
@@ -94,6 +94,10 @@ def _asking(folder: Path) -> Iterator[None]:
 
 def status_words(status: BakeStatus) -> str:
     """A status in one line, with the remedy."""
+    return one_line(_words(status))
+
+
+def _words(status: BakeStatus) -> str:
     frames = f"{status.done} of {status.total} frames"
     host = status.told.get("host", "?")
     if status.state in _RUNNING:
@@ -108,9 +112,8 @@ def status_words(status: BakeStatus) -> str:
 
 def _read(folder: Path) -> dict[str, Any] | None:
     try:
-        with open(folder / STATUS, "rb") as file:
-            told = json.loads(file.read(_MOST_BYTES))
-    except (OSError, ValueError, RecursionError):
+        told = parse_json(read_plain(folder / STATUS, _MOST_BYTES))
+    except (OSError, ValueError):
         return None
     return told if isinstance(told, dict) else None
 

@@ -14,6 +14,7 @@ import pytest
 from mpm_addon.blender import playback, preflight
 from mpm_addon.storage import encoding
 from mpm_addon.storage.container import read_container, write_container
+from mpm_addon.storage.status import read_status
 
 from .scenes import frame_arrays, write_cache
 
@@ -131,6 +132,15 @@ def test_pipes_and_devices_in_a_cache_do_not_block(bpy: Any, particles: Any, tmp
     place.symlink_to("/dev/zero")
     show_again(bpy)
     assert playback.status(particles)
+
+
+@posix
+def test_a_status_that_is_a_pipe_does_not_block(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    (tmp_path / "cache" / "status.json").unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "cache" / "status.json")
+    show_again(bpy)
+    assert read_status(tmp_path / "cache") is None
+    assert len(particles.data.vertices) == 5
 
 
 def test_opening_a_file_writes_nothing(bpy: Any, particles: Any, tmp_path: Path) -> None:

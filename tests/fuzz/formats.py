@@ -24,6 +24,7 @@ from mpm_addon.storage.failure import FAILURE, read_failure, summary, write_fail
 from mpm_addon.storage.presets import read_material_preset
 from mpm_addon.storage.retiming import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
+from mpm_addon.storage.status import read_status, status_words
 from mpm_addon.wedge.wedge import status_of
 from tests.storage import stand_in
 
@@ -195,6 +196,13 @@ def check_failure(folder: Path) -> None:
         json.dumps(summary(failure), allow_nan=False)
 
 
+def check_status(folder: Path) -> None:
+    status_of(folder / "cache")
+    status = read_status(folder / "cache")
+    if status is not None:
+        assert status_words(status).isprintable()
+
+
 def check_cache(folder: Path) -> None:
     """Everything that is read of a cache: its numbers, and its particles at frames and between."""
     cache = open_cache(folder / "cache")
@@ -254,7 +262,7 @@ FORMATS = {
         Format("take.json", write_cache("takes/*/take.json"), check_cache, mutated_json),
         Format("journal.jsonl", write_cache("takes/*/journal.jsonl"), check_cache, mutated_json),
         Format("failure.npz", write_failed, check_failure, mutated_archive),
-        Format("status.json", write_cache("status.json"), lambda folder: status_of(folder / "cache"), mutated_json),
+        Format("status.json", write_cache("status.json"), check_status, mutated_json),
         Format("frame.mpm", write_cache("takes/*/frames/*"), check_cache, mutated_container),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
         Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_resumption, mutated_container),

@@ -1,5 +1,7 @@
 """Caches: what a reader sees, and what is refused."""
 
+import os
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,8 @@ import pytest
 from mpm_addon.core.errors import CacheError
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache_writer import remove_cache
+from mpm_addon.storage.lock import is_held
+from mpm_addon.storage.status import read_status
 from tests.storage.stand_in import PARTICLES, bake_here, write_small_scene
 from tests.storage.test_bake import TAKE
 
@@ -150,3 +154,18 @@ def test_only_what_bakes_were_writing_is_tidied_away(tmp_path: Path) -> None:
         (tmp_path / "cache" / name).touch()
     bake_here(write_small_scene(tmp_path / "scene"), tmp_path / "cache")
     assert [path.name for path in (tmp_path / "cache").glob("*.partial")] == ["film.iso.partial"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes as Unix has them")
+def test_a_lock_that_is_a_link_or_a_pipe_is_neither_followed_nor_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "cache" / "lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(CacheError, match="cannot be written"):
+        bake_here(write_small_scene(tmp_path / "scene"), tmp_path / "cache")
+    assert (tmp_path / "precious").read_text() == "precious"
+    for name in ("lock", "status.json"):
+        (tmp_path / "cache" / name).unlink(missing_ok=True)
+        os.mkfifo(tmp_path / "cache" / name)
+    assert read_status(tmp_path / "cache") is None
+    assert not is_held(tmp_path / "cache", {"host": socket.gethostname(), "pid": 2**62})
