@@ -274,7 +274,12 @@ class Modal:
             evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
         )
         self.operator: Any = SimpleNamespace(
-            object="", cache="", restart=False, from_frame=operators.NO_FRAME, _timer=None, report=lambda kind, text: self.reports.append((kind, text))
+            object="",
+            cache="",
+            restart=False,
+            from_frame=operators.NO_FRAME,
+            _timer=None,
+            report=lambda kind, text: self.reports.append((kind, text)),
         )
         for name in ("_options", "_follow", "_stop", "_warn_of_temporary_folder", "_bake"):
             setattr(self.operator, name, getattr(operators.MPM_OT_bake, name).__get__(self.operator))
