@@ -1,11 +1,13 @@
 """How a take goes on after a frame of an earlier one: with that frame's exact state, as the new scene takes it up."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.description import Scene
 from ..core.particles import Moment
-from ..storage.cache_writer import CacheWriter
+from ..storage.cache_writer import CacheWriter, last_state
 from ..storage.scene_file import read_scene
+from ..storage.take import SCENE, Take
 
 if TYPE_CHECKING:
     from ..core.simulation import Report
@@ -31,18 +33,33 @@ def take_up(scene: Scene, writer: CacheWriter, known: State | None, report: "Rep
     from ..core.continuation import refuse_another_state
     from ..core.simulation import Simulation
 
-    before, frame = read_scene(writer.parent_scene), writer.from_frame
+    before, frame = _scene_of(writer.earlier[-1]), writer.from_frame
     assert frame is not None
     refuse_another_state(before, scene)
     writer.begin(scene)
     if known is not None:
         return known
-    kept = writer.read_parent_checkpoint()
-    if kept is None or kept[0] < frame:
-        # the exact state after the frame is made again, from the last one before it
-        simulation = Simulation(before, snapshot=kept[1] if kept else None, report=report)
-        next(reached for reached in simulation.frames() if reached.moment == Moment(frame))
-        kept = frame, simulation.snapshot()
-    state = Simulation(scene, snapshot=kept[1], before=before, report=report).snapshot()
+    kept = _state_after(frame, writer.earlier, report)
+    state = Simulation(scene, snapshot=kept, before=before, report=report).snapshot()
     writer.write_checkpoint(frame, state)
     return frame, state
+
+
+def _state_after(frame: int, takes: Sequence[Take], report: "Report") -> dict[str, Any]:
+    """The exact state after a frame of the last of some takes: as it was kept, or made again from the last one before that was."""
+    from ..core.simulation import Simulation
+
+    *earlier, take = takes
+    scene, kept = _scene_of(take), last_state(take, frame)
+    if kept is None and earlier:
+        state = _state_after(take.from_frame, earlier, report)
+        kept = take.from_frame, Simulation(scene, snapshot=state, before=_scene_of(earlier[-1]), report=report).snapshot()
+    if kept is not None and kept[0] == frame:
+        return kept[1]
+    simulation = Simulation(scene, snapshot=kept[1] if kept else None, report=report)
+    next(reached for reached in simulation.frames() if reached.moment == Moment(frame))
+    return simulation.snapshot()
+
+
+def _scene_of(take: Take) -> Scene:
+    return read_scene(take.folder / SCENE)

@@ -91,6 +91,8 @@ class Job:
         if self._missing:
             self._warn(cost)
             self._simulate(checkpoint)
+        else:
+            self._writer.show()
         self.write_status("done")
         self._emit({"event": "done", "frames": self._total, "seconds": self._clock.seconds})
         self._listen_no_more()
@@ -138,7 +140,8 @@ class Job:
         from ..core.simulation import Simulation
 
         remove_failure(self._writer.folder)
-        self._limits.check_room(self._there())
+        if not self._writer.is_replacing:  # what is replaced makes room
+            self._limits.check_room(self._there())
         if self._writer.from_frame is not None:
             checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)

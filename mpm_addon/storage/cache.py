@@ -108,8 +108,10 @@ class Cache:
                 continue
             if found != self.take_of(moment).journal()[moment].get("sha256"):
                 yield f"{path}: is damaged; delete this file and bake again to fill the gap."
+        emitted = max((self.take_of(moment).journal()[moment]["emitted"] for moment in self.moments), default=0)
         try:
-            self._births_of(max((take.journal()[moment]["emitted"] for take in self.takes for moment in take.moments()), default=0))
+            if emitted:
+                self._births_of(emitted)
         except CacheError as error:
             yield str(error)
 

@@ -6,6 +6,7 @@ exact state. Whatever a crash cuts off is made again from a state before it, and
 
 import contextlib
 import json
+import math
 import re
 import shutil
 import time
@@ -55,6 +56,7 @@ class CacheWriter:
     def __init__(self, folder: Path, scene: Scene) -> None:
         self.folder = folder
         self.is_replacing = False
+        self._is_stale = False
         self._is_shown = True
         self._settings = scene.cache
         self._cell = scene.solver.grid_spacing
@@ -76,9 +78,9 @@ class CacheWriter:
         return None if self._takes[-1].parent is None else self._takes[-1].from_frame
 
     @property
-    def parent_scene(self) -> Path:
-        """The scene package of the take after which this one goes on."""
-        return self._takes[-2].folder / SCENE
+    def earlier(self) -> list[Take]:
+        """The takes after which this one goes on, the first one first."""
+        return self._takes[:-1]
 
     def prepare(self, scene: Scene, *, restart: bool, from_frame: int | None = None) -> None:
         """Make the folder ready: check that it is free or holds this scene's frames, and note what is baked.
@@ -111,6 +113,8 @@ class CacheWriter:
         """Note what is baked, and remove what it replaces. Raises CacheError."""
         with self._writing():
             take = self._takes[-1]
+            if self._is_stale:
+                remove_take(take.folder)
             # the first manifest comes first, so that whatever a crash leaves is known to be a cache; a later take is shown when it is whole
             if not (self.folder / CACHE_FILE).exists():
                 self._show(take)
@@ -126,8 +130,15 @@ class CacheWriter:
                 for number in take_numbers(self.folder):
                     if number not in kept:
                         remove_take(take_folder(self.folder, number))
-            self.is_replacing = False
+            self.is_replacing = self._is_stale = False
             self._covered = covered(take.folder / BIRTHS, take.first_id)
+
+    def show(self) -> None:
+        """Let the cache show what is written here, where a frame of it is there. Raises CacheError."""
+        with self._writing():
+            take = self._takes[-1]
+            if take.moments() and current_take(self.folder) != take.number:
+                self._show(take)
 
     def _show(self, take: Take) -> None:
         write_sealed(self.folder / CACHE_FILE, manifest_of_cache(take.number))
@@ -172,21 +183,7 @@ class CacheWriter:
 
     def read_checkpoint(self, moment: Moment) -> tuple[int, dict[str, NDArray[Any]]] | None:
         """The last whole frame before a moment of which the exact state was kept; None where there is none."""
-        folder = self._takes[-1].folder / CHECKPOINTS
-        for frame in reversed(checkpoint_frames(folder)):
-            if frame < moment.frame:
-                with contextlib.suppress(OSError, ArrayFileError):
-                    return frame, read_checkpoint(folder, frame, self._hash)
-        return None
-
-    def read_parent_checkpoint(self) -> tuple[int, dict[str, NDArray[Any]]] | None:
-        """The last frame up to `from_frame` of which the take before kept the exact state; None where there is none."""
-        parent = self._takes[-2]
-        states = [frame for frame in checkpoint_frames(parent.folder / CHECKPOINTS) if frame <= self._takes[-1].from_frame]
-        for frame in reversed(states):
-            with contextlib.suppress(OSError, ArrayFileError):
-                return frame, read_checkpoint(parent.folder / CHECKPOINTS, frame, parent.manifest["scene_hash"])
-        return None
+        return last_state(self._takes[-1], math.ceil(moment.frame) - 1)
 
     def write_status(self, status: dict[str, Any]) -> None:
         """Tell other processes how far the bake is. Raises CacheError."""
@@ -210,6 +207,7 @@ class CacheWriter:
         numbers = take_numbers(self.folder)
         if restart:
             self.is_replacing = any(Take(self.folder, number, {}).moments() for number in numbers)
+            self._is_stale = not self.is_replacing
             return [Take(self.folder, max(numbers, default=0) + (self.is_replacing or not numbers), self._manifest)]
         number = current_take(self.folder)
         if number not in numbers:
@@ -218,6 +216,8 @@ class CacheWriter:
         *earlier, current = chain(self.folder, number)
         if current.moments():
             self._check(current.manifest)
+        # births, and lines of the journal, that a bake left before its first frame
+        self._is_stale = not current.moments() and _meaning_of(current.manifest) != _meaning_of(self._manifest)
         return [*earlier, Take(self.folder, number, {**self._manifest, **_place_of(current.manifest)})]
 
     def _branch(self, frame: int) -> list[Take]:
@@ -321,6 +321,21 @@ def _noted(frame: Frame) -> dict[str, Any]:
         "bounds": [position.min(axis=0).tolist(), position.max(axis=0).tolist()] if len(position) else None,
         "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
     }
+
+
+def last_state(take: Take, frame: int) -> tuple[int, dict[str, NDArray[Any]]] | None:
+    """The last frame of a take up to `frame` of which the exact state was kept, and that state; None where there is none."""
+    folder = take.folder / CHECKPOINTS
+    for number in reversed(checkpoint_frames(folder)):
+        if number <= frame:
+            with contextlib.suppress(OSError, ArrayFileError):
+                return number, read_checkpoint(folder, number, take.manifest["scene_hash"])
+    return None
+
+
+def _meaning_of(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The scene and the version that decide what frames come out."""
+    return manifest.get("scene_hash"), manifest.get("versions", {}).get("mpm_addon")
 
 
 def _place_of(manifest: Mapping[str, Any]) -> dict[str, Any]:

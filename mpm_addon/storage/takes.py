@@ -61,6 +61,7 @@ def show_take(folder: Path, number: int) -> None:
     Raises:
         CacheError: there is no such take, a bake is writing, or the folder cannot be written.
     """
+    open_cache(folder)  # the lock would make a folder that is not there
     with WriterLock(folder):
         open_cache(folder, take=number)
         try:
