@@ -12,7 +12,7 @@ import bpy
 from ..core.errors import MpmError
 from ..storage.cache import CACHE_FILE
 from ..storage.status import STATUS, BakeStatus, read_status
-from ..storage.take import TAKES
+from ..storage.take import JOURNAL, TAKES
 from ..storage.takes import describe_takes
 from . import paths, playback, session
 from .blender_types import BlenderScene
@@ -29,7 +29,8 @@ class _Look(NamedTuple):
 
 
 class _Takes(NamedTuple):
-    changed: int
+    shown: int
+    journals: list[tuple[str, int]]
     moment: float
     described: list[dict[str, Any]]
 
@@ -65,14 +66,21 @@ def status_of(folder: Path) -> BakeStatus | None:
 def takes_of(folder: Path) -> list[dict[str, Any]]:
     """The takes of a cache, as `describe_takes` says; none where there are not several. Cheap enough for a panel."""
     try:
-        if len(list((folder / TAKES).iterdir())) < 2:
+        found = sorted(path / JOURNAL for path in (folder / TAKES).iterdir())
+        if len(found) < 2:
             return []
-        changed = (folder / CACHE_FILE).stat().st_mtime_ns
-        last, now = _takes.get(folder), time.monotonic()
-        if last is None or last.changed != changed or now > last.moment + INTERVAL:
-            last = _takes[folder] = _Takes(changed, now, describe_takes(folder))
-    except (OSError, MpmError):
+        shown = (folder / CACHE_FILE).stat().st_mtime_ns
+        journals = [(path.parent.name, path.stat().st_mtime_ns) for path in found if path.is_file()]
+    except OSError:
         return []
+    last, now = _takes.get(folder), time.monotonic()
+    # to describe takes costs a look at every frame: not more than now and again while one grows, and never where nothing changed
+    if last is None or last.shown != shown or (last.journals != journals and now > last.moment + INTERVAL):
+        try:
+            described = describe_takes(folder)
+        except MpmError:
+            described = []
+        last = _takes[folder] = _Takes(shown, journals, now, described)
     return last.described
 
 

@@ -177,6 +177,12 @@ def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: fl
         _attribute(mesh, stored, kind).data.foreach_set(field, flat)
         filled[name] = flat
     if count:
+        # values of another frame must not stay where this one was baked without them
+        for name in (ATTRIBUTES.keys() | filled.keys()) - arrays.keys():
+            filled.pop(name, None)
+            attribute = mesh.attributes.get(_STORED_NAMES.get(name, name))
+            if attribute is not None:
+                mesh.attributes.remove(attribute)
         # the box around the mesh is remembered, and forgotten only when a vertex is moved by itself
         mesh.vertices[0].co = mesh.vertices[0].co
     mesh.update_tag()

@@ -6,6 +6,7 @@ Scenes and objects are kept by their number in this Blender, which an undo and a
 from pathlib import Path
 
 import bpy
+import numpy as np
 
 from ..core.description import Scene
 from ..core.errors import MpmError
@@ -112,6 +113,8 @@ def looks_of(scene: Scene) -> list[nodes.Look]:
 
 
 def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
-    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]."""
-    cache = open_cache(folder)
-    return {number: dict(cache.frame(number).poses) for number in cache.frames}
+    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]. Reads no frames."""
+    return {
+        noted["frame"]: {name: np.array(pose, np.float64) for name, pose in noted["poses"].items()}
+        for noted in open_cache(folder).statistics()
+    }

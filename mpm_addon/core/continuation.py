@@ -26,6 +26,9 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         now = after.emitters[number].name if number < len(after.emitters) else "none"
         _compare(f"Emitter {number + 1}: name", emitter.name, now)
         _compare(f'Emitter "{emitter.name}": material', emitter.material, after.emitters[number].material)
+        # frames say of what their particles are made by its number
+        numbers = [list(scene.materials).index(emitter.material) + 1 for scene in (before, after)]
+        _compare(f'Material "{emitter.material}": place among the materials', *numbers)
         _compare(f'Emitter "{emitter.name}": a goal', emitter.has_goal, after.emitters[number].has_goal)
     _compare("Emitters: painted attributes", before.carried, after.carried)
     old_bodies, new_bodies = bodies_of(before), bodies_of(after)

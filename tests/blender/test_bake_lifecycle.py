@@ -297,3 +297,22 @@ def test_a_status_is_read_only_where_it_changed(bpy: Any, cache: Path, monkeypat
     shutil.rmtree(cache)
     assert observation.status_of(cache) is None
     assert paths.absolute(str(cache)) not in observation._looks
+
+
+def test_takes_are_described_only_where_they_changed(bpy: Any, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    described: list[Path] = []
+    monkeypatch.setattr(observation, "describe_takes", lambda folder: described.append(folder) or [{}, {}])
+    monkeypatch.setattr(observation, "INTERVAL", 0.0)
+    write_cache(cache, {1: 3})
+    assert observation.takes_of(cache) == []
+    shutil.copytree(cache / "takes" / "0001", cache / "takes" / "0002")
+    for _ in range(3):
+        assert len(observation.takes_of(cache)) == 2
+    assert len(described) == 1
+    os.utime(cache / "takes" / "0002" / "journal.jsonl", (1, 1))
+    observation.takes_of(cache)
+    os.utime(cache / "cache.json", (1, 1))
+    observation.takes_of(cache)
+    assert len(described) == 3
+    shutil.rmtree(cache)
+    assert observation.takes_of(cache) == []

@@ -13,8 +13,10 @@ from mpm_addon.blender.actions import animated_paths
 from mpm_addon.blender.extract import extract_scene
 from mpm_addon.blender.fingerprint import fingerprint
 from mpm_addon.core.geometry.rotation import rotation_matrix
+from mpm_addon.core.particles import Frame, FrameStatistics
+from mpm_addon.storage.cache_writer import CacheWriter
 
-from .scenes import add_collider, add_emitter, write_cache
+from .scenes import add_collider, add_emitter, description, frame_arrays, write_cache
 
 pytestmark = pytest.mark.blender
 
@@ -157,16 +159,14 @@ def test_freeing_a_bake_removes_its_keys_and_no_others(bpy: Any, tmp_path: Path)
     assert keyframes.has_baked_keys(other)
 
 
-def test_the_poses_of_a_cache_are_read_frame_by_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Frame:
-        def __init__(self, number: int) -> None:
-            self.poses = poses("Ball")[number]
-
-    class Cache:
-        frames = [1, 2]
-        frame = staticmethod(Frame)
-
-    monkeypatch.setattr(results, "open_cache", lambda _folder: Cache())
+def test_the_poses_of_a_cache_are_found_without_reading_its_frames(tmp_path: Path) -> None:
+    described = description()
+    writer = CacheWriter(tmp_path, described)
+    writer.prepare(described, restart=False)
+    for number in (1, 2):
+        statistics = FrameStatistics(3, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
+        writer.write_frame(Frame(number, 0.0, frame_arrays(number, 3), statistics, poses=poses("Ball")[number]))
+        writer.cache.frame_path(number).write_bytes(b"damaged")
     found = results.baked_poses(tmp_path)
     assert list(found) == [1, 2]
     assert (found[2]["Ball"] == poses("Ball")[2]["Ball"]).all()

@@ -59,6 +59,18 @@ def test_every_attribute_is_stored_as_it_is_in_the_cache(bpy: Any, particles: An
         assert stored(particles, name).tolist() == values.tolist(), name
 
 
+def test_what_was_not_kept_of_a_frame_is_not_that_of_another(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    """A bake that goes on with other settings of the cache has frames with and without velocities."""
+    assert stored(particles, "velocity").tolist() == [[0.0, 0.0, 1.0]] * 5
+    particles.mpm.cache = str(write_cache(tmp_path / "without", {2: 5, 3: 8}, CacheSettings(velocity=False)))
+    bpy.context.scene.frame_set(2)
+    assert "velocity" not in particles.data.attributes
+    assert stored(particles, "position").tolist() == [[float(index), 2.0, 0.0] for index in range(5)]
+    particles.mpm.cache = str(tmp_path / "cache")
+    bpy.context.scene.frame_set(1)
+    assert stored(particles, "velocity").tolist() == [[0.0, 0.0, 1.0]] * 5
+
+
 def test_a_missing_frame_shows_nothing_and_says_so(bpy: Any, particles: Any) -> None:
     bpy.context.scene.frame_set(4)
     assert len(particles.data.vertices) == 0

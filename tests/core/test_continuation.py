@@ -87,3 +87,11 @@ def test_another_emitter_in_the_place_of_one_is_refused(halfway: dict[str, np.nd
     other = replace(other, emitters=(replace(other.emitters[0], name="other"),))
     with pytest.raises(SceneError, match=r"^Emitter 1: name other differs from block"):
         later(other, halfway, falling())
+
+
+def test_a_material_that_comes_before_the_others_is_refused(halfway: dict[str, np.ndarray]) -> None:
+    """Frames name materials by their numbers, those before and after alike."""
+    more = falling()
+    more = replace(more, materials={"water": material("water"), **more.materials})
+    with pytest.raises(SceneError, match=r'^Material "neo_hookean": place among the materials 2 differs from 1'):
+        later(more, halfway, falling())
