@@ -115,10 +115,24 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
     Args:
         depsgraph: where animated settings are read; in a render the scene itself has those of another frame.
     """
-    for item in result_objects(scene):
+    shown = result_objects(scene)
+    for item in shown:
         if isinstance(item.data, bpy.types.Mesh):
             settings = item.mpm if depsgraph is None else item.evaluated_get(depsgraph).mpm
             _status[item.name_full] = _show(item, settings, item.data, scene)
+    _forget_removed({item.name_full for item in shown}, {item.data.session_uid for item in shown if item.data is not None})
+
+
+def _forget_removed(names: set[str], meshes: set[int]) -> None:
+    """Let go of the frames of objects and meshes that are gone, given those of which it is known that they are not."""
+    if _readers.keys() - names:
+        names = names | {item.name_full for item in bpy.data.objects if item.mpm.cache}
+        for name in _readers.keys() - names:
+            del _readers[name]
+            _status.pop(name, None)
+    if _filled.keys() - meshes:
+        for number in _filled.keys() - {item.data.session_uid for item in bpy.data.objects if isinstance(item.data, bpy.types.Mesh)}:
+            del _filled[number]
 
 
 def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderScene) -> str:

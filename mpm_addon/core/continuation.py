@@ -1,7 +1,7 @@
 """Whether the state that one scene has left is one from which another scene can go on."""
 
 from .bodies import bodies_of
-from .description import Scene
+from .description import Emitter, Scene
 from .errors import SceneError
 
 
@@ -30,6 +30,10 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         numbers = [list(scene.materials).index(emitter.material) + 1 for scene in (before, after)]
         _compare(f'Material "{emitter.material}": place among the materials', *numbers)
         _compare(f'Emitter "{emitter.name}": a goal', emitter.has_goal, after.emitters[number].has_goal)
+        if emitter.has_goal:
+            # particles remember the triangle that carries them
+            counts = [_moving_vertices(scene.emitters[number]) for scene in (before, after)]
+            _compare(f'Emitter "{emitter.name}": vertices of its motion', *counts)
     _compare("Emitters: painted attributes", before.carried, after.carried)
     old_bodies, new_bodies = bodies_of(before), bodies_of(after)
     for old, new in zip(old_bodies, new_bodies, strict=False):
@@ -40,6 +44,10 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
     _compare("Materials: painted factors", len(old_bodies), len(new_bodies) if is_shorter else len(old_bodies))
     _compare("Materials: all fluids", all(body.is_fluid for body in old_bodies), all(body.is_fluid for body in new_bodies))
     _compare("Dynamic colliders", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))
+
+
+def _moving_vertices(emitter: Emitter) -> int:
+    return 0 if emitter.motion is None or emitter.motion.vertices is None else emitter.motion.vertices.shape[1]
 
 
 def _compare(subject: str, old: object, new: object) -> None:

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mpm_addon.core.animation import Motion
+from mpm_addon.core.continuation import refuse_another_state
 from mpm_addon.core.description import Collider, Emitter, Scene
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import Plane
+from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.particles import Frame
 from mpm_addon.core.simulation import Simulation
 from tests.core.scenes import LATTICE, box, material, scene
@@ -95,3 +98,18 @@ def test_a_material_that_comes_before_the_others_is_refused(halfway: dict[str, n
     more = replace(more, materials={"water": material("water"), **more.materials})
     with pytest.raises(SceneError, match=r'^Material "neo_hookean": place among the materials 2 differs from 1'):
         later(more, halfway, falling())
+
+
+def test_a_mesh_that_carries_particles_keeps_its_vertices() -> None:
+    """What they remember of a mesh with more vertices would lead beyond those of one with fewer."""
+
+    def held(count: int) -> Scene:
+        vertices = np.random.default_rng(0).random((count, 3))
+        mesh = Mesh(vertices=vertices, triangles=np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]))
+        motion = Motion(np.array([1.0, 2.0]), vertices=np.stack([vertices, vertices]))
+        more = falling()
+        return replace(more, emitters=(replace(more.emitters[0], shape=mesh, motion=motion, goal=0.5),))
+
+    refuse_another_state(held(5), held(5))
+    with pytest.raises(SceneError, match=r'^Emitter "block": vertices of its motion 4 differs from 5'):
+        refuse_another_state(held(5), held(4))

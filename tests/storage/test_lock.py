@@ -97,6 +97,22 @@ def test_a_folder_that_is_gone_is_noticed(tmp_path: Path, change: str) -> None:
         assert (cache / LOCK).read_text() == "of somebody else"
 
 
+def test_a_lock_that_cannot_be_removed_while_it_is_open_is_removed_after_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, where a folder would not be empty for ever after."""
+    own = WriterLock(tmp_path)
+    remove = Path.unlink
+
+    def as_on_windows(path: Path, missing_ok: bool = False) -> None:
+        if own._file >= 0:
+            raise PermissionError(errno.EACCES, "is open")
+        remove(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", as_on_windows)
+    with own:
+        assert (tmp_path / LOCK).exists()
+    assert list(tmp_path.iterdir()) == []
+
+
 # A file system without locks.
 
 
