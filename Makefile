@@ -6,10 +6,10 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery test fuzz build lint bench docs sheet validate lock clean
+.PHONY: help setup demo gallery test test-faults fuzz build lint bench docs sheet validate lock clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv ready: Python, locked packages, system libraries
 	@test -n "$(BOOTSTRAP)" || { echo "setup: no working Python 3.9 or newer on the PATH; install python3." >&2; exit 1; }
@@ -23,6 +23,9 @@ gallery: build ## bake and render every feature scene; GALLERY="drum fountain" f
 
 test: setup ## run every test
 	@$(PYTHON) tools/run_tests.py
+
+test-faults: setup ## kill bakes at random moments and damage caches; KILLS=1000 for more than 100
+	@$(PYTHON) -m pytest tests/faults -s --kills $(or $(KILLS),100)
 
 fuzz: setup ## read 10,000 wrong files of every format; FUZZ="--format mesh.obj --seed 7 --cases 1" for these alone
 	@$(PYTHON) -m tests.fuzz $(FUZZ)

@@ -103,7 +103,8 @@ class CacheWriter:
             self.folder.mkdir(parents=True, exist_ok=True)
             refuse_links(self.folder)
             self._takes = self._find(restart=restart) if from_frame is None else self._branch(from_frame)
-            for path in (self.folder, *_folders(self._takes[-1].folder)):
+            take = self._takes[-1].folder
+            for path in (self.folder, take, *_folders(take)):
                 _remove_temporaries(path)
             (self.folder / CANCEL).unlink(missing_ok=True)
         if not self.is_replacing and self.from_frame is None:
@@ -125,11 +126,10 @@ class CacheWriter:
             self._is_shown = take.parent is None or current_take(self.folder) == take.number
             if take.parent is None:
                 self._show(take)
-            if self.is_replacing:
-                kept = {shown.number for shown in self._takes}
-                for number in take_numbers(self.folder):
-                    if number not in kept:
-                        remove_take(take_folder(self.folder, number))
+            # what a restart replaced, or one that was killed left of it; a take goes before the one after which it goes on
+            for number in reversed(take_numbers(self.folder)):
+                if number < self._takes[0].number:
+                    remove_take(take_folder(self.folder, number))
             self.is_replacing = self._is_stale = False
             self._covered = covered(take.folder / BIRTHS, take.first_id)
 

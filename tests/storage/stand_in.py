@@ -71,6 +71,8 @@ class Simulation:
 
     substeps = 4
     pause = 0.0
+    # particles that are born at every frame after the first
+    inflow = 0
     fails_at: int | None = None
 
     def __init__(
@@ -84,11 +86,14 @@ class Simulation:
             self._part = 0
             self._position = random.random((PARTICLES, 3))
             self._velocity = random.standard_normal((PARTICLES, 3))
+            self._rest = np.zeros((PARTICLES, 3), np.float32)
+            self._birth = np.zeros(PARTICLES)
         else:
             self._number = int(snapshot["number"])
             self._part = 0
             self._position = snapshot["position"].copy()
             self._velocity = snapshot["velocity"].copy()
+            self._rest, self._birth = snapshot["rest"], snapshot["birth"]
         if before is not None:
             refuse_another_state(before, scene)
             self._position += PUSH
@@ -107,6 +112,7 @@ class Simulation:
                 self._report(Progress("simulating", number, step / substeps, step, PARTICLES, 0.01))
                 clock.sleep(self.pause)
                 self._position += self._velocity * (self._scene.time.frame_seconds / substeps)
+            self._emit(number if substeps else None)
             if number == self.fails_at:
                 failure = failure_at(number)
                 raise UnstableError(failure.message, failure)
@@ -114,23 +120,36 @@ class Simulation:
             yield self._frame(substeps)
 
     def snapshot(self) -> dict[str, Any]:
-        return {"number": np.array(self._number), "position": self._position, "velocity": self._velocity}
+        state = {"position": self._position, "velocity": self._velocity, "rest": self._rest, "birth": self._birth}
+        return {"number": np.array(self._number), **state}
+
+    def _emit(self, number: int | None) -> None:
+        """Add the particles that are born at a frame."""
+        if number is None or not self.inflow:
+            return
+        new = np.random.default_rng((self._scene.solver.seed, number)).random((2, self.inflow, 3))
+        self._position = np.concatenate([self._position, new[0]])
+        self._velocity = np.concatenate([self._velocity, new[1]])
+        self._rest = np.concatenate([self._rest, new[0].astype(np.float32)])
+        self._birth = np.concatenate([self._birth, np.full(self.inflow, self._scene.time.seconds_at(number))])
 
     def _frame(self, substeps: int) -> Frame:
+        count = len(self._position)
         arrays = {
-            name: np.zeros((PARTICLES, kind.components) if kind.components > 1 else PARTICLES, dtype=kind.dtype)
+            name: np.zeros((count, kind.components) if kind.components > 1 else count, dtype=kind.dtype)
             for name, kind in ATTRIBUTES.items()
         }
         arrays["position"] = self._position.astype(np.float32)
         arrays["velocity"] = self._velocity.astype(np.float32)
-        arrays["id"] = np.arange(PARTICLES, dtype=np.int32)
+        arrays["id"] = np.arange(count, dtype=np.int32)
+        arrays["rest_position"] = self._rest
         momentum = tuple(float(part) for part in self._velocity.sum(axis=0))
         energy = float(0.5 * (self._velocity**2).sum())
-        statistics = FrameStatistics(PARTICLES, 0, substeps, energy, momentum, float(PARTICLES), clock.perf_counter())
+        statistics = FrameStatistics(count, 0, substeps, energy, momentum, float(count), clock.perf_counter())
         moment = Moment(self._number, self._part, self._scene.time.subframes + 1 if self._part else 1)
-        births = {"rest_position": arrays["rest_position"], BIRTH: np.zeros(PARTICLES)}
+        births = {"rest_position": arrays["rest_position"], BIRTH: self._birth}
         time = self._scene.time.seconds_at(moment.frame)
-        arrays["age"] = np.full(PARTICLES, time, np.float32)
+        arrays["age"] = (time - self._birth).astype(np.float32)
         return Frame(self._number, time, arrays, statistics, moment.part, moment.parts, births=births)
 
 

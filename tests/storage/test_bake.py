@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -334,27 +333,6 @@ def test_signals_cancel_before_there_is_anything_to_simulate(
     assert [event["event"] for event in events] == ["cancelled"]
     bake_here(scene, tmp_path / "cache")
     assert frame_bytes(tmp_path / "cache") == whole
-
-
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
-def test_killed_at_any_moment_it_resumes_to_the_same_bytes(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
-    """The kill falls after a random number of lines: between and inside the writing of frames."""
-    cache, lines = tmp_path / "cache", random.Random(1)
-    kills = 0
-    for _ in range(20):
-        with spawn(scene, cache) as process:
-            assert process.stdout is not None
-            for _ in range(lines.randrange(1, 9)):
-                process.stdout.readline()
-            process.kill()
-            kills += process.wait(20) == -signal.SIGKILL
-        for name, content in frame_bytes(cache).items() if (cache / TAKE / "frames").exists() else ():
-            assert name.endswith(".partial") or content == whole[name]
-    assert kills
-    bake_here(scene, cache)
-    assert frame_bytes(cache) == whole
-    assert not list(cache.rglob("*.partial"))
-    assert list(open_cache(cache).damaged()) == []
 
 
 def test_warnings_are_told_before_the_first_frame_and_kept_in_the_status(scene: Path, tmp_path: Path) -> None:

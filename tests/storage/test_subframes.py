@@ -1,8 +1,5 @@
 """States between two frames: their files, resuming, restarting and freeing, and what never changes for the frames themselves."""
 
-import random
-import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +12,7 @@ from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache_writer import remove_cache
 from tests.storage import stand_in
 from tests.storage.stand_in import bake_here, write_small_scene
-from tests.storage.test_bake import TAKE, frame_bytes, spawn
+from tests.storage.test_bake import TAKE, frame_bytes
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
 
@@ -115,30 +112,3 @@ def test_a_state_under_the_name_of_another_is_refused(tmp_path: Path, whole: dic
 
 def test_the_moments_of_a_bake_end_with_its_last_frame() -> None:
     assert [moment.frame for moment in wanted_moments(range(2, 4), 1)] == [2.0, 2.5, 3.0]
-
-
-def _is_between(cache: Path) -> bool:
-    """Whether the last state of a cache lies between two frames."""
-    moments = open_cache(cache).moments
-    return bool(moments) and not moments[-1].is_frame
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="SIGKILL is POSIX")
-def test_killed_at_any_moment_it_resumes_to_the_same_bytes(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
-    cache, lines = tmp_path / "cache", random.Random(1)
-    kills = between = 0
-    for attempt in range(8):
-        with spawn(scene, cache, pause=0.005) as process:
-            assert process.stdout is not None
-            for _ in range(lines.randrange(2, 9)):
-                process.stdout.readline()
-            while attempt % 2 and process.poll() is None and not _is_between(cache):
-                time.sleep(0.001)
-            process.kill()
-            kills += process.wait(20) == -signal.SIGKILL
-        between += _is_between(cache)
-    assert kills
-    assert between, "no kill fell between two frames"
-    bake_here(scene, cache)
-    assert frame_bytes(cache) == whole
-    assert not list(cache.rglob("*.partial"))
