@@ -32,12 +32,13 @@ class View:
     depth: tuple[float, float]
 
 
-def view_of(clouds: list[NDArray[np.float32]], dimension: int) -> View:
+def view_of(clouds: list[NDArray[np.float32]], dimension: int, radius: float = 0.0) -> View:
     """A view that shows all clouds at one scale, but for the outermost hundredth of each, which may be far away.
 
     Args:
         clouds: positions [m], shape (n, 3) each; at least one with a particle.
         dimension: 3, seen from the front and above, or 2, the plane x-z.
+        radius: of the balls that are drawn [m]; they have room beside the outermost ones.
     """
     turn, tilt = (np.radians(25.0), np.radians(20.0)) if dimension == 3 else (0.0, 0.0)
     right = np.array((np.cos(turn), np.sin(turn), 0.0))
@@ -45,7 +46,7 @@ def view_of(clouds: list[NDArray[np.float32]], dimension: int) -> View:
     axes = np.stack((right, np.cross(right, ahead), -ahead))
     ends = np.array([np.quantile(cloud @ axes.T, (0.005, 0.995), axis=0) for cloud in clouds if len(cloud)])
     low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
-    room = max(_ROOM * float((high - low).max()), 1e-3)
+    room = max(_ROOM * float((high - low).max()), 1e-3) + 2.0 * radius
     return View(axes, low[:2] - room, high[:2] + room, (float(high[2]) + room, float(low[2]) - room))
 
 

@@ -55,7 +55,8 @@ def draw_sheet(index: Index, variants: list[Variant], frame: int | None = None) 
     shown = [tile for tile in tiles if tile.frame is not None and len(tile.frame.position)]
     if not shown:
         raise CacheError(f"{index.folder}: no variant has a particle in the frame to show; choose another --frame.")
-    view = view_of([tile.frame.position for tile in shown if tile.frame is not None], max(tile.dimension for tile in shown))
+    frames = [tile.frame for tile in shown if tile.frame is not None]
+    view = view_of([frame.position for frame in frames], max(tile.dimension for tile in shown), max(map(_radius, frames)))
     columns = _columns(variants)
     lines = max(tile.label.count("\n") + 1 for tile in tiles)
     pitch = (_TILE[0] + _GAP, _TILE[1] + _GAP + lines * _LINE)
@@ -123,5 +124,10 @@ def _picture(tile: Tile, view: View) -> NDArray[np.uint8]:
     frame = tile.frame
     count = len(frame.position)
     material = frame.attribute("material_index") if "material_index" in frame.attributes else np.zeros(count, dtype=np.int32)
-    size = float(np.median(frame.attribute("scale"))) if "scale" in frame.attributes and count else 0.0
-    return draw_points(frame.position, _COLORS[material % len(_COLORS)], 0.7 * size, view, _TILE, _TILE_COLOR)
+    return draw_points(frame.position, _COLORS[material % len(_COLORS)], _radius(frame), view, _TILE, _TILE_COLOR)
+
+
+def _radius(frame: Frame) -> float:
+    """Of the ball that stands for a particle [m]."""
+    has_size = "scale" in frame.attributes and len(frame.position)
+    return 0.7 * float(np.median(frame.attribute("scale"))) if has_size else 0.0

@@ -100,3 +100,9 @@ def test_without_pillow_or_frames_it_says_so(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(__import__("sys").modules, "PIL.Image", None)
     with pytest.raises(MpmError, match="drawing it needs the package PIL"):
         sheet.draw_sheet(index, index.variants)
+
+
+def test_the_outermost_balls_are_seen_whole() -> None:
+    cloud = np.random.default_rng(0).uniform(-1, 1, (200, 3)).astype(np.float32)
+    picture = draw_points(cloud, np.ones((200, 3)), 0.2, view_of([cloud], 3, 0.2), (120, 120), BLACK)
+    assert not picture[[0, -1]].any() and not picture[:, [0, -1]].any()
