@@ -56,11 +56,13 @@ class Job:
         # what lies before a take is that of another, and is not made here
         first = -math.inf if writer.from_frame is None else writer.from_frame
         moments = wanted_moments(wanted, scene.time.subframes)
-        self._missing = [moment for moment in moments if moment.frame > first and moment not in present]
+        absent = [moment for moment in moments if moment not in present]
+        self._missing = [moment for moment in absent if moment.frame > first]
+        self._gaps = {frame_after(moment) for moment in absent if moment.frame <= first}
         self._total = len(wanted)
         # the states before a frame are part of it: it is done when they are all there
         self._unfinished = {frame_after(moment) for moment in self._missing}
-        self._done = len(wanted) - len(self._unfinished)
+        self._done = len(wanted) - len(self._unfinished | self._gaps)
         self._clock = Clock()
         self._pace = Pace(self._clock)
         self._stage = ""
@@ -88,13 +90,15 @@ class Job:
             }
         )
         self.write_status("running")
+        self._tell_changes()
+        self._tell_gaps()
         if self._missing:
             self._warn(cost)
             self._simulate(checkpoint)
         else:
             self._writer.show()
         self.write_status("done")
-        self._emit({"event": "done", "frames": self._total, "seconds": self._clock.seconds})
+        self._emit({"event": "done", "frames": self._done, "seconds": self._clock.seconds})
         self._listen_no_more()
 
     def keep(self, failure: Failure) -> None:
@@ -128,12 +132,31 @@ class Job:
             self.write_status("cancelled", self.words())
         self._lock.release()
 
+    def _tell_changes(self) -> None:
+        """Tell where frames that are there were kept with other settings."""
+        changed = self._writer.changed_settings()
+        if changed:
+            message = f"frames that are there stay as they were kept ({', '.join(changed)}); use --restart to bake them again."
+            self._tell_warnings([{"topic": "settings", "subject": str(self._writer.folder), "message": message}])
+
+    def _tell_gaps(self) -> None:
+        """Tell which frames of the takes before are not there: they are not made here."""
+        if not self._gaps:
+            return
+        count = f"{len(self._gaps)} frames, {min(self._gaps)} to {max(self._gaps)}," if len(self._gaps) > 1 else f"frame {min(self._gaps)}"
+        verb = "belong" if len(self._gaps) > 1 else "belongs"
+        message = f"{count} {verb} to an earlier take and cannot be made here; info --check names what is missing and how it is made again."
+        self._tell_warnings([{"topic": "gap", "subject": str(self._writer.folder), "message": message}])
+
     def _warn(self, cost: Estimate) -> None:
         """Tell what is worth a second look."""
         from ..core.preflight import warnings_of
 
-        self._warnings = [vars(warning) for warning in warnings_of(self._scene, cost, disk_free=free_space(self._writer.folder))]
-        for warning in self._warnings:
+        self._tell_warnings([vars(warning) for warning in warnings_of(self._scene, cost, disk_free=free_space(self._writer.folder))])
+
+    def _tell_warnings(self, found: list[Event]) -> None:
+        self._warnings += found
+        for warning in found:
             self._emit({"event": "warning", **warning})
 
     def _simulate(self, checkpoint: Any) -> None:

@@ -16,9 +16,10 @@ from ..core.particles import Frame, Moment
 from ..core.settings import Time
 from .arrays import ArrayFileError
 from .births import read_births
+from .checkpoints import checkpoint_frames, checkpoint_path, read_checkpoint
 from .plain_files import open_plain, parse_json, read_plain
 from .sealed import unsealed
-from .take import BIRTHS, MANIFEST, TAKES, Take, take_folder, unreadable
+from .take import BIRTHS, CHECKPOINTS, MANIFEST, SCENE, TAKES, Take, take_folder, unreadable
 
 CACHE_SCHEMA = 2
 CACHE_KIND = "mpm_addon cache"
@@ -97,23 +98,36 @@ class Cache:
         return [moment for take in self.takes for moment in take.whole_moments() if self.take_of(moment) is take]
 
     def damaged(self) -> Iterator[str]:
-        """Read every byte, and say of each frame that is not as it was written what is wrong with it."""
-        for moment in self.moments:
-            path = self.state_path(moment)
-            try:
-                with open_plain(path) as file:
-                    found = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError as error:
-                yield f"{path}: cannot be read ({error.strerror})."
-                continue
-            if found != self.take_of(moment).journal()[moment].get("sha256"):
-                yield f"{path}: is damaged; delete this file and bake again to fill the gap."
+        """Read every byte, and say of each file that is not as it was written, or is gone, what is wrong with it and what helps."""
+        for take in self.takes:
+            refill = self._refill(take)
+            for moment, entry in take.journal().items():
+                path = take.path(moment)
+                if self.take_of(moment) is not take:
+                    continue
+                try:
+                    with open_plain(path) as file:
+                        found = hashlib.file_digest(file, "sha256").hexdigest()
+                except FileNotFoundError:
+                    yield f"{path}: is missing; {refill}."
+                except OSError as error:
+                    yield f"{path}: cannot be read ({error.strerror})."
+                else:
+                    if found != entry.get("sha256"):
+                        yield f"{path}: is damaged; delete this file and {refill}."
+            yield from _damaged_states(take)
         emitted = max((self.take_of(moment).journal()[moment]["emitted"] for moment in self.moments), default=0)
         try:
             if emitted:
                 self._births_of(emitted)
         except CacheError as error:
             yield str(error)
+
+    def _refill(self, take: Take) -> str:
+        """How a frame of one of the takes is made again."""
+        if take is self.takes[-1]:
+            return "bake again to fill the gap"
+        return f"show take {take.number}, bake {take.folder / SCENE} to fill the gap, and show take {self.take} again"
 
     def statistics(self) -> Iterator[dict[str, Any]]:
         """The numbers of every frame, as `info --json` prints them: those that the journal notes. Raises CacheError."""
@@ -197,12 +211,25 @@ def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
     if is_other:
         raise CacheError(f"{folder}: is a file, not a cache folder; give the folder of a bake.")
     if not is_cache:
-        raise CacheError(f"{folder}: holds no cache ({CACHE_FILE} is missing); give the folder of a bake.")
+        has_takes = bool(take_numbers(folder))
+        remedy = f"show one of its takes to make it one again ({known_takes(folder)})" if has_takes else "give the folder of a bake"
+        raise CacheError(f"{folder}: holds no cache ({CACHE_FILE} is missing); {remedy}.")
     number = current_take(folder)
     if take is not None and take not in take_numbers(folder):
-        known = ", ".join(map(str, take_numbers(folder)))
-        raise CacheError(f"{folder}: has no take {take}; use one of {known}.")
+        raise CacheError(f"{folder}: has no take {take}; use one of {known_takes(folder)}.")
     return Cache(folder, chain(folder, number if take is None else take))
+
+
+def _damaged_states(take: Take) -> Iterator[str]:
+    """What is wrong with the exact states of a take."""
+    folder = take.folder / CHECKPOINTS
+    for number in checkpoint_frames(folder):
+        try:
+            read_checkpoint(folder, number, take.manifest.get("scene_hash", ""))
+        except ArrayFileError:
+            yield f"{checkpoint_path(folder, number)}: is damaged; delete this file, a bake goes on after an earlier state."
+        except OSError as error:
+            yield f"{checkpoint_path(folder, number)}: cannot be read ({error.strerror})."
 
 
 def take_numbers(folder: Path) -> list[int]:
@@ -213,6 +240,11 @@ def take_numbers(folder: Path) -> list[int]:
         return []
     except OSError as error:
         raise unreadable(folder / TAKES, error) from error
+
+
+def known_takes(folder: Path) -> str:
+    """The numbers of the takes that a cache holds, for people. Raises CacheError."""
+    return ", ".join(map(str, take_numbers(folder)))
 
 
 def chain(folder: Path, number: int) -> list[Take]:
@@ -279,7 +311,10 @@ def _take(folder: Path, number: int) -> Take:
 def _manifest(path: Path) -> dict[str, Any]:
     try:
         return unsealed(read_plain(path))
+    except FileNotFoundError as error:
+        raise CacheError(f"{path}: is missing; show another take, or bake again with --restart.") from error
     except OSError as error:
         raise unreadable(path, error) from error
     except ValueError as error:
-        raise CacheError(f"{path}: is damaged ({error}); bake again with --restart.") from error
+        remedy = "show one of its takes to write it again" if path.name == CACHE_FILE else "show another take, or bake again with --restart"
+        raise CacheError(f"{path}: is damaged ({error}); {remedy}.") from error

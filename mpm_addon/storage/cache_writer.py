@@ -51,12 +51,14 @@ class CacheWriter:
     Attributes:
         folder: where it is.
         is_replacing: whether frames of an earlier bake are still there, to be removed by `begin`.
+        kept: the manifest with which frames that are there were baked, where this bake goes on with them.
     """
 
     def __init__(self, folder: Path, scene: Scene) -> None:
         self.folder = folder
         self.is_replacing = False
         self._is_stale = False
+        self.kept: Mapping[str, Any] | None = None
         self._is_shown = True
         self._settings = scene.cache
         self._cell = scene.solver.grid_spacing
@@ -76,6 +78,14 @@ class CacheWriter:
     def from_frame(self) -> int | None:
         """The frame of an earlier take after which this one goes on; None where it has none."""
         return None if self._takes[-1].parent is None else self._takes[-1].from_frame
+
+    def changed_settings(self) -> list[str]:
+        """What frames that are there were baked with, where this bake keeps other things."""
+        before, now = {**self._manifest, **(self.kept or {})}, self._manifest
+        gone = [name for name in now["attributes"] if name not in before["attributes"]]
+        more = [name for name in before["attributes"] if name not in now["attributes"]]
+        said = [f"precision {before['precision']}"] if before["precision"] != now["precision"] else []
+        return said + [f"no {name}" for name in gone] + [f"with {name}" for name in more]
 
     @property
     def earlier(self) -> list[Take]:
@@ -201,7 +211,9 @@ class CacheWriter:
         if not (self.folder / CACHE_FILE).exists():
             foreign = [name for name in (TAKES, STATUS, FAILURE) if (self.folder / name).exists()]
             if foreign:
-                raise CacheError(f'{self.folder}: holds "{foreign[0]}" but no {CACHE_FILE}: it is no cache; give another folder.')
+                known = take_numbers(self.folder)
+                remedy = f"show one of its takes ({', '.join(map(str, known))}) to make it one again" if known else "give another folder"
+                raise CacheError(f'{self.folder}: holds "{foreign[0]}" but no {CACHE_FILE}: it is no cache; {remedy}.')
             return [Take(self.folder, 1, self._manifest)]
         refuse_foreign(self.folder)
         numbers = take_numbers(self.folder)
@@ -211,14 +223,19 @@ class CacheWriter:
             return [Take(self.folder, max(numbers, default=0) + (self.is_replacing or not numbers), self._manifest)]
         number = current_take(self.folder)
         if number not in numbers:
-            # a bake that was killed before it had noted its scene
+            # a bake that was killed before it had noted its scene; frames without a manifest may be those of any scene
+            if Take(self.folder, number, {}).moments():
+                chain(self.folder, number)
             return [Take(self.folder, number, self._manifest)]
         *earlier, current = chain(self.folder, number)
         if current.moments():
             self._check(current.manifest)
+            self.kept = current.manifest
         # births, and lines of the journal, that a bake left before its first frame
         self._is_stale = not current.moments() and _meaning_of(current.manifest) != _meaning_of(self._manifest)
-        return [*earlier, Take(self.folder, number, {**self._manifest, **_place_of(current.manifest)})]
+        # what says how frames were kept goes on saying it of those that are there
+        kept = {key: self.kept[key] for key in ("precision", "attributes") if self.kept and key in self.kept}
+        return [*earlier, Take(self.folder, number, {**self._manifest, **kept, **_place_of(current.manifest)})]
 
     def _branch(self, frame: int) -> list[Take]:
         """A take that goes on after a frame of what is there, and those before it. Raises CacheError where the frame is not there."""
@@ -240,7 +257,7 @@ class CacheWriter:
 
     def _check(self, manifest: Mapping[str, Any]) -> None:
         """Check that frames are those that this scene would give. Raises CacheError."""
-        remedy = "use --restart to replace them, or give another cache folder."
+        remedy = "use --restart to replace them, --from to go on after one of them, or give another cache folder."
         if manifest.get("scene_hash") != self._hash:
             name = manifest.get("scene_name")
             raise CacheError(f'{self.folder}: holds frames of another scene or of other settings ("{name}"); {remedy}')

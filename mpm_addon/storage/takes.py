@@ -5,7 +5,7 @@ from typing import Any
 
 from ..core.errors import CacheError
 from ..core.particles import Moment
-from .cache import CACHE_FILE, chain, manifest_of_cache, open_cache, take_numbers
+from .cache import CACHE_FILE, chain, manifest_of_cache, open_cache, refuse_foreign, take_numbers
 from .lock import WriterLock
 from .sealed import write_sealed
 
@@ -56,14 +56,19 @@ def take_words(take: dict[str, Any]) -> str:
 
 
 def show_take(folder: Path, number: int) -> None:
-    """Let a cache show one of its takes. A bake of that take's scene goes on with it.
+    """Let a cache show one of its takes. A bake of that take's scene goes on with it. Mends a cache whose cache.json is lost or damaged.
 
     Raises:
         CacheError: there is no such take, a bake is writing, or the folder cannot be written.
     """
     open_cache(folder)  # the lock would make a folder that is not there
     with WriterLock(folder):
-        open_cache(folder, take=number)
+        # cache.json says no more than this number: where it was lost, this is how it is written again
+        if (folder / CACHE_FILE).exists():
+            refuse_foreign(folder)
+        if number not in take_numbers(folder):
+            open_cache(folder, take=number)
+        chain(folder, number)
         try:
             write_sealed(folder / CACHE_FILE, manifest_of_cache(number))
         except OSError as error:

@@ -169,3 +169,23 @@ def test_a_lock_that_is_a_link_or_a_pipe_is_neither_followed_nor_waited_for(tmp_
         os.mkfifo(tmp_path / "cache" / name)
     assert read_status(tmp_path / "cache") is None
     assert not is_held(tmp_path / "cache", {"host": socket.gethostname(), "pid": 2**62})
+
+
+def test_a_check_names_what_is_missing_and_states_that_are_damaged(cache: Path) -> None:
+    opened = open_cache(cache)
+    gone = opened.frame_path(3)
+    gone.unlink()
+    state = next((cache / TAKE / "checkpoints").iterdir())
+    state.write_bytes(state.read_bytes()[:-1] + b"x")
+    missing, damaged = opened.damaged()
+    assert missing == f"{gone}: is missing; bake again to fill the gap."
+    assert damaged.startswith(f"{state}: is damaged; delete this file")
+
+
+def test_settings_of_the_cache_that_change_are_told_every_time(tmp_path: Path) -> None:
+    bake_here(write_small_scene(tmp_path / "scene", precision="exact"), tmp_path / "cache")
+    other = write_small_scene(tmp_path / "other")
+    for _ in range(2):
+        told = [event["message"] for event in bake_here(other, tmp_path / "cache") if event.get("topic") == "settings"]
+        assert told == ["frames that are there stay as they were kept (precision exact); use --restart to bake them again."]
+    assert open_cache(tmp_path / "cache").manifest["precision"] == "exact"

@@ -127,3 +127,43 @@ def test_births_go_on_in_the_take(cache: Path, other: Path) -> None:
     """Particles that come later have ids of their own in each take."""
     bake_here(other, cache, from_frame=3)
     assert open_cache(cache).takes[-1].first_id == stand_in.PARTICLES
+
+
+def test_frames_that_an_earlier_take_lost_are_told_and_not_counted(cache: Path, other: Path, tmp_path: Path) -> None:
+    bake_here(other, cache, from_frame=4)
+    before = contents(cache, 1)
+    for number in (2, 3):
+        open_cache(cache).frame_path(number).unlink()
+    events = bake_here(other, cache)
+    told = [event for event in events if event.get("topic") == "gap"]
+    assert len(told) == 1 and "2 frames, 2 to 3, belong to an earlier take" in told[0]["message"]
+    assert (events[0]["done"], events[-1]["frames"]) == (4, 4)
+    damaged = list(open_cache(cache).damaged())
+    assert len(damaged) == 2 and all("is missing; show take 1, bake " in line and "show take 2 again" in line for line in damaged)
+    # and that remedy helps
+    show_take(cache, 1)
+    bake_here(cache / "takes" / "0001" / "scene", cache)
+    show_take(cache, 2)
+    assert contents(cache, 1) == before
+    assert list(open_cache(cache).damaged()) == []
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\0" * 40])
+def test_a_cache_that_lost_its_manifest_is_one_again_when_a_take_is_shown(cache: Path, other: Path, content: bytes | None) -> None:
+    bake_here(other, cache, from_frame=4)
+    path = cache / "cache.json"
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(CacheError, match="show one of its takes"):
+        open_cache(cache)
+    with pytest.raises(CacheError, match="show one of its takes"):
+        bake_here(other, cache)
+    show_take(cache, 2)
+    assert (open_cache(cache).take, open_cache(cache).frames) == (2, [1, 2, 3, 4, 5, 6])
+
+
+def test_frames_of_which_no_manifest_says_the_scene_are_no_other_scene_s(cache: Path, other: Path) -> None:
+    (cache / "takes" / "0001" / "take.json").unlink()
+    with pytest.raises(CacheError, match=r"take\.json: is missing; .*--restart"):
+        bake_here(other, cache)
+    bake_here(other, cache, restart=True)
+    assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]
