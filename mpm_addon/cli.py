@@ -1,4 +1,4 @@
-"""The command line: bake, info, export, presets, doctor. Works without Blender.
+"""The command line: bake, wedge, info, takes, export, presets, doctor. Works without Blender.
 
 Exit status: 0 done, 1 failed with one line on stderr, 2 bad usage, 130 cancelled.
 """
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--size-limit", metavar="GB", type=float, help="stop before the cache is larger (default: the scene's)")
     bake.add_argument("--time-limit", metavar="HOURS", type=float, help="stop after so long (default: the scene's)")
     beginning = bake.add_mutually_exclusive_group()
-    beginning.add_argument("--restart", action="store_true", help="remove the frames of an earlier bake first")
+    beginning.add_argument("--restart", action="store_true", help="replace what is there, all takes, once there is a new frame")
     beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="go on after frame N of what is there, as a new take")
     bake.add_argument("--json", action="store_true", help="print one JSON object a line")
     bake.set_defaults(run=_bake)
@@ -219,6 +219,8 @@ def _duration(seconds: float) -> str:
 
 
 def _info(options: argparse.Namespace) -> None:
+    if not options.path.exists():
+        raise SceneError(f"{options.path}: does not exist; give a cache, or a scene file or its folder.")
     is_cache = (options.path / CACHE_FILE).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
     if is_cache and options.variant is not None:
         raise SceneError(f"{options.path}: is a cache, of one variant already; leave --variant out.")
@@ -317,6 +319,10 @@ def _print_table(description: dict[str, Any]) -> None:
         elif key == "failure":
             if value is not None:
                 print(f"failure: {_shown(value['message'])}")
+        elif key == "damaged":
+            print("damaged: nothing" if not value else "damaged:")
+            for line in value:
+                print(f"  {_shown(line)}")
         elif key != "attributes":
             items = [f"{_shown(name)} {_shown(entry)}" for name, entry in value.items()] if isinstance(value, dict) else value
             print(f"{_shown(key)}: {', '.join(map(_shown, items)) if isinstance(items, list) else _shown(items)}")
@@ -342,6 +348,8 @@ def _takes(options: argparse.Namespace) -> None:
 def _export(options: argparse.Namespace) -> None:
     cache = open_cache(options.cache)
     first, last = options.frames or (0, -1)
+    if options.frames and last < first:
+        raise CacheError(f"frames {first}-{last}: the last is before the first; exchange them.")
     numbers = range(first, last + 1) if options.frames else cache.frames
     for _path in export_frames(cache, numbers, options.format, options.output, split=options.split):
         pass

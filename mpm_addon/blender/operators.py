@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
-from ..core.errors import Cancelled, MpmError, Stopped
+from ..core.errors import Cancelled, MpmError, SceneError, Stopped
 from ..storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
 from ..storage.takes import show_take
 from . import observation, paths, playback, preflight, removal, session, unstable
@@ -104,6 +104,8 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
 
     def _options(self) -> dict[str, Any]:
         from_frame = None if self.from_frame == NO_FRAME else self.from_frame
+        if from_frame is not None and self.restart:
+            raise SceneError("from_frame and restart: one keeps frames that are there, the other replaces them; give one of them.")
         return {"object_name": self.object, "cache": self.cache, "restart": self.restart, "from_frame": from_frame}
 
     def _warn_of_temporary_folder(self, context: Context) -> None:

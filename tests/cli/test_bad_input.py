@@ -82,6 +82,7 @@ def test_a_bad_scene_is_one_line(tmp_path: Path, command: str, old: str, new: st
 
 def test_a_missing_scene_is_one_line(tmp_path: Path) -> None:
     assert "none.toml: the file does not exist" in complaint("bake", tmp_path / "none.toml", "--cache", tmp_path / "c")
+    assert "none: does not exist; give a cache, or a scene file" in complaint("info", tmp_path / "none", "--check")
 
 
 def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
