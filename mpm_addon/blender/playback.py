@@ -126,7 +126,8 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
 def _forget_removed(names: set[str], meshes: set[int]) -> None:
     """Let go of the frames of objects and meshes that are gone, given those of which it is known that they are not."""
     if _readers.keys() - names:
-        names = names | {item.name_full for item in bpy.data.objects if item.mpm.cache}
+        objects: list[BlenderObject] = list(bpy.data.objects)
+        names = names | {item.name_full for item in objects if item.mpm.cache}
         for name in _readers.keys() - names:
             del _readers[name]
             _status.pop(name, None)

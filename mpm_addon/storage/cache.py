@@ -211,8 +211,8 @@ def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
     if is_other:
         raise CacheError(f"{folder}: is a file, not a cache folder; give the folder of a bake.")
     if not is_cache:
-        has_takes = bool(take_numbers(folder))
-        remedy = f"show one of its takes to make it one again ({known_takes(folder)})" if has_takes else "give the folder of a bake"
+        known = known_takes(folder)
+        remedy = f"show one of its takes ({known}) to make it one again" if known else "give the folder of a bake"
         raise CacheError(f"{folder}: holds no cache ({CACHE_FILE} is missing); {remedy}.")
     number = current_take(folder)
     if take is not None and take not in take_numbers(folder):

@@ -22,7 +22,7 @@ from ..core.particles import Frame, Moment
 from .arrays import ArrayFileError
 from .atomic import TEMPORARY_SUFFIX, append_durably, write_atomically
 from .births import births_name, covered, ranges, write_births
-from .cache import CACHE_FILE, Cache, chain, current_take, manifest_of_cache, open_cache, refuse_foreign, take_numbers
+from .cache import CACHE_FILE, Cache, chain, current_take, known_takes, manifest_of_cache, open_cache, refuse_foreign, take_numbers
 from .checkpoints import Snapshot, checkpoint_frames, checkpoint_path, read_checkpoint, surplus, write_checkpoint
 from .failure import FAILURE
 from .frame_file import emitted, write_frame
@@ -211,8 +211,8 @@ class CacheWriter:
         if not (self.folder / CACHE_FILE).exists():
             foreign = [name for name in (TAKES, STATUS, FAILURE) if (self.folder / name).exists()]
             if foreign:
-                known = take_numbers(self.folder)
-                remedy = f"show one of its takes ({', '.join(map(str, known))}) to make it one again" if known else "give another folder"
+                known = known_takes(self.folder)
+                remedy = f"show one of its takes ({known}) to make it one again" if known else "give another folder"
                 raise CacheError(f'{self.folder}: holds "{foreign[0]}" but no {CACHE_FILE}: it is no cache; {remedy}.')
             return [Take(self.folder, 1, self._manifest)]
         refuse_foreign(self.folder)
