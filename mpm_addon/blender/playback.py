@@ -125,14 +125,14 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
 
 def _forget_removed(names: set[str], meshes: set[int]) -> None:
     """Let go of the frames of objects and meshes that are gone, given those of which it is known that they are not."""
+    objects: Any = bpy.data.objects
     if _readers.keys() - names:
-        objects: list[BlenderObject] = list(bpy.data.objects)
         names = names | {item.name_full for item in objects if item.mpm.cache}
         for name in _readers.keys() - names:
             del _readers[name]
             _status.pop(name, None)
     if _filled.keys() - meshes:
-        for number in _filled.keys() - {item.data.session_uid for item in bpy.data.objects if isinstance(item.data, bpy.types.Mesh)}:
+        for number in _filled.keys() - {item.data.session_uid for item in objects if isinstance(item.data, bpy.types.Mesh)}:
             del _filled[number]
 
 

@@ -209,8 +209,7 @@ class BakeSession:
         if outcome["event"] == "done":
             self.fraction = 1.0
             self.result.show(None)
-        if outcome["event"] in ("done", "error"):
-            self.notes += self.result.show_unstable()
+        self.notes += self.result.show_unstable()
         if outcome["event"] in ("done", "cancelled", "stopped"):
             self.notes += self.result.write_keys()
 

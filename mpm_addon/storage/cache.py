@@ -293,7 +293,7 @@ def refuse_foreign(folder: Path) -> None:
 
 def _take(folder: Path, number: int) -> Take:
     path = take_folder(folder, number) / MANIFEST
-    if not path.exists():
+    if not path.exists() and not Take(folder, number, {}).moments():
         raise CacheError(f"{folder}: no frame is there yet (take {number} has no {MANIFEST}); bake into it.")
     manifest = _manifest(path)
     parent, wanted = manifest.get("parent"), ("from_frame", "first_id") if manifest.get("parent") is not None else ()

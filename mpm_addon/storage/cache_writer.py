@@ -250,8 +250,11 @@ class CacheWriter:
         numbers = take_numbers(self.folder)
         earlier = chain(self.folder, parent.number)
         for number in numbers:
-            manifest = chain(self.folder, number)[-1].manifest
-            if manifest.get("scene_hash") == self._hash and _place_of(manifest) == place:
+            try:
+                manifest = chain(self.folder, number)[-1].manifest
+            except CacheError:
+                continue  # a damaged take is not in the way of others
+            if _meaning_of(manifest) == _meaning_of(self._manifest) and _place_of(manifest) == place:
                 return [*earlier, Take(self.folder, number, {**self._manifest, **place})]
         return [*earlier, Take(self.folder, numbers[-1] + 1, {**self._manifest, **place})]
 

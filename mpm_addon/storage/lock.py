@@ -83,17 +83,19 @@ class WriterLock:
             self._pulse.join()
         if self._file >= 0:
             # removed while it is still held: whoever waits sees that it is not the file in the folder and takes a new one
-            try:
+            with contextlib.suppress(CacheError):
                 self.check()
-                self._path.unlink()
-            except CacheError:
-                pass  # the file there is not ours
-            except OSError:
-                # Windows removes no file that is open: neither ours before it is closed, nor that of whoever took it since
-                self._close()
-                with contextlib.suppress(OSError):
-                    self._path.unlink()
+                self._remove()
         self._close()
+
+    def _remove(self) -> None:
+        try:
+            self._path.unlink()
+        except OSError:
+            # Windows removes no file that is open: neither ours before it is closed, nor that of whoever took it since
+            self._close()
+            with contextlib.suppress(OSError):
+                self._path.unlink()
 
     def _close(self) -> None:
         if self._file >= 0:

@@ -61,7 +61,8 @@ def show_take(folder: Path, number: int) -> None:
     Raises:
         CacheError: there is no such take, a bake is writing, or the folder cannot be written.
     """
-    open_cache(folder)  # the lock would make a folder that is not there
+    if not take_numbers(folder):
+        open_cache(folder)  # which says that there is none, and makes no folder as the lock would
     with WriterLock(folder):
         # cache.json says no more than this number: where it was lost, this is how it is written again
         if (folder / CACHE_FILE).exists():

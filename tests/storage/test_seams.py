@@ -76,6 +76,14 @@ def test_a_take_that_is_whole_is_shown_when_it_is_asked_for_again(cache: Path, o
     assert open_cache(cache).take == 2
 
 
+def test_a_damaged_take_is_not_in_the_way_of_others(cache: Path, other: Path, tmp_path: Path) -> None:
+    bake_here(other, cache, from_frame=3)
+    (cache / "takes" / "0002" / "take.json").write_text("{")
+    show_take(cache, 1)
+    bake_here(other, cache, from_frame=3)
+    assert (open_cache(cache).take, open_cache(cache).frames) == (3, [1, 2, 3, 4, 5, 6])
+
+
 def test_a_cache_without_particles_is_not_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stand_in_simulation: type[stand_in.Simulation]
 ) -> None:
