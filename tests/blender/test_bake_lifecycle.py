@@ -16,13 +16,14 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import observation, panels, paths, playback, removal, results, session, worker
+from mpm_addon.blender import observation, panels, paths, playback, removal, results, session, unstable, worker
 from mpm_addon.core.errors import CacheError, Stopped
+from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.lock import WriterLock
 from mpm_addon.storage.status import BakeStatus, read_status
 from tests.storage.stand_in import write_small_scene
 
-from .scenes import add_collider, write_cache
+from .scenes import add_collider, failure, write_cache
 from .test_bake import read_at_once, until
 
 blender = pytest.mark.blender
@@ -121,6 +122,21 @@ def test_a_crash_is_reported_with_the_innermost_functions(tmp_path: Path) -> Non
         assert "in inner" in running.complaint()
     finally:
         running.close()
+
+
+def test_unstable_particles_go_where_the_next_bake_is_cancelled(bpy: Any, bakes: Any, cache: Path) -> None:
+    """That bake has taken away what an earlier one had left of them."""
+    write_cache(cache, {1: 3})
+    write_failure(cache, failure(3))
+    scene = bpy.context.scene
+    unstable.refresh(scene, str(cache))
+    assert unstable.shown(scene, str(cache)) is not None
+    running = bakes(bpy.context)
+    until(lambda: (running.poll(), "frame" in running.text or not (cache / "failure.npz").exists())[1])
+    running.cancel()
+    finish(running)
+    session.end()
+    assert unstable.shown(scene, str(cache)) is None
 
 
 def test_a_limit_is_a_warning_and_no_error(bpy: Any, bakes: Any, cache: Path) -> None:
