@@ -228,6 +228,8 @@ def _damaged_states(take: Take) -> Iterator[str]:
             read_checkpoint(folder, number, take.manifest.get("scene_hash", ""))
         except ArrayFileError:
             yield f"{checkpoint_path(folder, number)}: is damaged; delete this file, a bake goes on after an earlier state."
+        except FileNotFoundError:
+            continue  # thinned out by a bake in the meantime
         except OSError as error:
             yield f"{checkpoint_path(folder, number)}: cannot be read ({error.strerror})."
 

@@ -96,6 +96,17 @@ def test_any_number_of_threads_gives_the_same_bytes(scene: Path, whole: Path, tm
     assert frame_bytes(tmp_path / "cache") == frame_bytes(whole)
 
 
+def test_compact_frames_are_the_same_on_other_threads_and_after_a_restart(scene: Path, tmp_path: Path) -> None:
+    (tmp_path / "scene.toml").write_text((scene / "scene.toml").read_text().replace('precision = "exact"', 'precision = "compact"'))
+    found = []
+    for options in (("--threads", 1), ("--threads", 4, "--restart")):
+        assert run("bake", tmp_path, "--cache", tmp_path / "cache", "--frames", "1-3", *options).returncode == 0
+        take = open_cache(tmp_path / "cache").takes[-1].folder
+        found.append({path.name: path.read_bytes() for folder in ("frames", "births") for path in (take / folder).iterdir()})
+    assert found[0] == found[1]
+    assert set(found[0]) > {"frame_000001.mpm", "frame_000003.mpm"}
+
+
 def test_the_frames_are_those_of_simulate(whole: Path, scene: Path) -> None:
     from mpm_addon.core import simulate
 

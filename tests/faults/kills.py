@@ -57,6 +57,10 @@ def phases(folder: Path) -> list[Phase]:
     first = write(folder / "first", frame_end=8, subframes=1, checkpoint_interval=3)
     second = write(folder / "second", frame_end=8, subframes=1, checkpoint_interval=2, seed=1)
     third = write(folder / "third", frame_end=6, seed=2, precision="exact")
+    for scene in (first, second, third):
+        # few states, so that older ones are thinned out
+        name = scene / "scene.toml"
+        name.write_text(name.read_text().replace("[cache]", "[cache]\ncheckpoint_count = 2"))
     return [Phase(first, {}), Phase(second, {"from_frame": 5}), Phase(third, {"restart": True})]
 
 
