@@ -124,19 +124,23 @@ def test_a_cache_that_goes_away_ends_the_bake_in_one_line(scene: Path, tmp_path:
 # Pause.
 
 
-def test_a_paused_bake_waits_and_goes_on(scene: Path, cache: Path) -> None:
+def test_a_paused_bake_waits_and_goes_on(scene: Path, cache: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:
+    # long enough a step for the bake to look whether it is to wait
+    stand_in_simulation.pause = 0.03
     seen: list[str] = []
 
     def go_on() -> None:
-        while not (found := read_status(cache)) or found.state != "paused":
+        until = time.monotonic() + 30.0
+        while (not (found := read_status(cache)) or found.state != "paused") and time.monotonic() < until:
             time.sleep(0.005)
+        assert found is not None
         seen.append(status_words(found))
         time.sleep(0.3)
         ask_to_pause(cache, is_paused=False)
 
     def pause() -> None:
         ask_to_pause(cache, is_paused=True)
-        threading.Thread(target=go_on).start()
+        threading.Thread(target=go_on, daemon=True).start()
 
     began = time.perf_counter()
     events, error = bake_and(scene, cache, at("frame", 3, pause))
@@ -152,7 +156,11 @@ def test_a_paused_bake_waits_and_goes_on(scene: Path, cache: Path) -> None:
     assert events[-1]["seconds"] < elapsed - 0.3
 
 
-def test_a_paused_bake_can_be_cancelled_and_the_next_one_is_not_paused(scene: Path, cache: Path) -> None:
+def test_a_paused_bake_can_be_cancelled_and_the_next_one_is_not_paused(
+    scene: Path, cache: Path, stand_in_simulation: type[stand_in.Simulation]
+) -> None:
+    stand_in_simulation.pause = 0.03
+
     def react(event: dict[str, Any]) -> None:
         if event["event"] == "frame" and event["frame"] == 2:
             ask_to_pause(cache, is_paused=True)
