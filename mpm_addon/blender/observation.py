@@ -3,6 +3,7 @@
 A timer looks every second at the cache of the scene that is shown. Looking costs one call of the system where nothing changed.
 """
 
+import socket
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,10 +21,13 @@ from .drawing import redraw
 from .showing import show_cache
 
 INTERVAL = 1.0
+# Seconds without a word after which a bake on another computer is no longer believed to run; its lock has the last word.
+SILENCE = 180.0
 
 
 class _Look(NamedTuple):
     changed: int
+    since: float
     moment: float
     status: BakeStatus | None
 
@@ -59,7 +63,12 @@ def status_of(folder: Path) -> BakeStatus | None:
     now = time.monotonic()
     # a process that was killed changes nothing, so one that seems to run is looked at again
     if last is None or last.changed != changed or (last.status is not None and last.status.is_live and now > last.moment + INTERVAL):
-        last = _looks[folder] = _Look(changed, now, read_status(folder))
+        since = last.since if last is not None and last.changed == changed else now
+        status = read_status(folder)
+        is_elsewhere = status is not None and status.told.get("host") != socket.gethostname()
+        if status is not None and status.is_live and is_elsewhere and now > since + SILENCE:
+            status = status._replace(state="interrupted")
+        last = _looks[folder] = _Look(changed, since, now, status)
     return last.status
 
 

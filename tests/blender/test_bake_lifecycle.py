@@ -332,3 +332,21 @@ def test_takes_are_described_only_where_they_changed(bpy: Any, cache: Path, monk
     assert len(described) == 3
     shutil.rmtree(cache)
     assert observation.takes_of(cache) == []
+
+
+def test_a_bake_on_another_computer_that_says_nothing_more_is_not_believed_for_ever(
+    bpy: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_cache(cache, {1: 3})
+    told = {"state": "running", "host": "elsewhere", "pid": 7, "done": 1, "total": 3, "frame": 2}
+    (cache / "status.json").write_text(json.dumps(told))
+    bpy.context.scene.mpm.cache = str(cache)
+    now = 0.0
+    monkeypatch.setattr(observation.time, "monotonic", lambda: now)
+    assert observation.observed(bpy.context.scene) is not None
+    now = observation.SILENCE + 1.0
+    assert observation.observed(bpy.context.scene) is None
+    assert observation.status_of(cache).state == "interrupted"
+    # a word is a sign of life
+    (cache / "status.json").write_text(json.dumps({**told, "done": 2, "frame": 3}))
+    assert observation.observed(bpy.context.scene) is not None
