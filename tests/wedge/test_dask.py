@@ -36,7 +36,8 @@ def test_the_workers_bake_and_one_that_fails_stops_no_other(scheduler: str, tmp_
     arguments = (scene, "--vary", f"solver.seed=1,{UNLUCKY},3", "--output", output, "--scheduler", scheduler)
     status, events, complaints = bake(*arguments)
     assert status == 1
-    assert complaints.startswith(f'mpm: seed_{UNLUCKY}: Material "jelly": not a finite number')
+    # the library may complain of its own connections before
+    assert any(line.startswith(f'mpm: seed_{UNLUCKY}: Material "jelly": unstable at frame 3') for line in complaints.splitlines())
     assert events[0]["jobs"] == 2
     assert states(output) == {"seed_1": "done", f"seed_{UNLUCKY}": "failed", "seed_3": "done"}
     assert_whole(output, "seed_3")
