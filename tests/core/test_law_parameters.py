@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mpm_addon.core import evaluate_law, return_map
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.parameters import LARGEST as LARGEST_NUMBER
 from mpm_addon.core.parameters import Parameter, parameters_of
 
 SUBJECT = 'Material "test"'
@@ -35,8 +36,8 @@ def sample(declared: Parameter) -> float:
 
 
 def bounds(declared: Parameter) -> tuple[float, float]:
-    """The least and the greatest allowed float, infinities where there is none."""
-    low, high = -math.inf, math.inf
+    """The least and the greatest allowed float."""
+    low, high = -LARGEST_NUMBER, LARGEST_NUMBER
     if declared.minimum is not None:
         low = declared.minimum
     if declared.above is not None:
@@ -60,7 +61,8 @@ def assert_refused(name: str, declared: Parameter, value: Any) -> None:
     message = refusal(name, declared.name, value)
     assert message is not None, f"{name}.{declared.name} = {value} is allowed"
     assert message.startswith(f"{SUBJECT}: {declared.name} ")
-    assert message.endswith(f" is not allowed; use {declared.limits()}.")
+    words = f" is not allowed; use {declared.limits()}"
+    assert message.endswith((f"{words}.", f"{words}, at most {LARGEST_NUMBER:g} in size."))
     assert declared.limits().endswith(f" {declared.unit}" if declared.unit else "")
     for limit in (declared.minimum, declared.maximum, declared.above, declared.below):
         assert limit is None or f"{limit:g}" in message

@@ -95,7 +95,7 @@ def test_steps_without_end_are_refused() -> None:
     emitter = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", **LATTICE)
     message = refusal(emitter, materials=(material("water", bulk_modulus=1e30),))
     assert message.startswith('Material "water": waves at 3.16e+13 m/s allow steps of')
-    assert message.endswith("use a smaller stiffness or a larger grid_spacing.")
+    assert message.endswith("use a smaller stiffness or a larger grid_spacing (frame 2).")
 
 
 def test_particles_too_far_away_are_refused() -> None:
