@@ -110,7 +110,7 @@ def write_flow(folder: Path, count: int) -> float:
         rotation = start + seconds * turn
         arrays = {
             "position": rest + np.float32(seconds) * drift,
-            "velocity": drift,
+            "velocity": drift * np.float32(1.0 + 0.1 * seconds),
             "id": np.arange(count, dtype=np.int32),
             "material_index": indices,
             "emitter_index": indices,

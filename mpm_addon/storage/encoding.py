@@ -20,8 +20,9 @@ STEPS_PER_CELL = 8192
 _ROTATION_STEPS = 1023
 _LARGEST_HALF = 32768.0
 _PIECE = 1 << 17
-# The value of every half-precision number by its bits: faster than numpy's conversion.
-_HALVES = np.nan_to_num(np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32), nan=0.0, posinf=0.0, neginf=0.0)
+# A half-precision number whose bits are moved to those of single precision is smaller by this power of two.
+_HALF_SHIFT = 112
+_SIGN_AND_HALF = np.int32(-0x70002000)
 
 # Components of an array that is stored component by component; those of an attribute are four at most.
 _MOST_COMPONENTS = 16
@@ -157,22 +158,36 @@ def _decode_fixed(table: Table, shape: tuple[int, ...], length: int, read: Read)
         raise ArrayFileError("has positions without an origin")
     array = np.empty((count, components), np.float32)
     high = _planes(memoryview(data)[low.nbytes :], count, components, high_bytes)
-    bases = [((np.arange(1 << 8 * high_bytes) * 65536.0 + first) * step).astype(np.float32) for first in origin]
     for piece in _pieces(count):
-        for axis, base in enumerate(bases):
-            array[piece, axis] = low[axis, piece] * np.float32(step) + base[_numbers(high[axis, :, piece])]
+        for axis, first in enumerate(origin):
+            steps = _numbers(high[axis, :, piece]).astype(np.float64)
+            steps *= 65536.0
+            steps += low[axis, piece]
+            steps += first
+            steps *= step
+            array[piece, axis] = steps
     return array.reshape(shape)
 
 
 def _decode_half(table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
     count, components = _extents(shape)
     _check(length, 2 * count * components)
-    values = _HALVES * np.float32(2.0 ** -int(table["exponent"]))
+    exponent = _HALF_SHIFT - int(table["exponent"])
+    # two factors, for one alone may be too large for single precision
+    factor, rest = np.float32(2.0 ** min(exponent, 127)), np.float32(2.0 ** max(exponent - 127, 0))
     array = np.empty((count, components), np.float32)
     planes = _planes(read(length), count, components, 2)
     for piece in _pieces(count):
         for component in range(components):
-            array[piece, component] = values[_numbers(planes[component, :, piece])]
+            low, high = planes[component, :, piece]
+            bits = high.view(np.int8).astype(np.int32)
+            bits <<= 8
+            bits |= low
+            bits <<= 13
+            bits &= _SIGN_AND_HALF
+            values = bits.view(np.float32)
+            values *= factor
+            array[piece, component] = values if rest == 1.0 else values * rest
     return array.reshape(shape)
 
 
