@@ -143,7 +143,8 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
     else:
         arrays = {name: decoded(name) for name in own[:-1]}
     ids = arrays[_ID] = decoded(_ID)
-    if count and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
+    # gaps between ids cannot but ascend
+    if count and tables[_ID]["encoding"] != "ids" and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
         raise ArrayFileError("has ids that do not ascend")
     if len(arrays) < len(tables):
         born = births()
