@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import quickjs
 
 from mpm_addon.blender import commands, playback, showing
 
@@ -52,7 +53,6 @@ VISIBILITIES = {"visible", "hidden", "submission", "web"}
 @pytest.fixture
 def manager() -> Callable[..., Any]:
     """Calls a function of the stand-in with the job type loaded, in an engine of its own."""
-    quickjs = pytest.importorskip("quickjs")
     context = quickjs.Context()
     context.eval(MANAGER.read_text(encoding="utf-8") + SCRIPT.read_text(encoding="utf-8"))
     return lambda name, *arguments: json.loads(context.get(name)(*arguments))
@@ -179,7 +179,6 @@ def test_films_are_refused(manager: Callable[..., Any]) -> None:
     ],
 )
 def test_the_stand_in_is_strict(call: str, words: str) -> None:
-    quickjs = pytest.importorskip("quickjs")
     context = quickjs.Context()
     context.eval(MANAGER.read_text(encoding="utf-8"))
     with pytest.raises(quickjs.JSException, match=words):

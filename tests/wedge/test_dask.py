@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pytest
 
 from mpm_addon.core.errors import MpmError
@@ -23,7 +24,6 @@ from tests.wedge.test_wedge import assert_whole, ends, running_bakes
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """The address of a cluster of two workers with a thread each, which bake slowly with the stand-in."""
-    distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, preload=str(SCRIPT), env=environment(pause=0.02)
     ) as cluster:
@@ -61,7 +61,6 @@ def test_interrupted_it_stops_the_workers_and_goes_on_later(scheduler: str, tmp_
 
 @pytest.mark.parametrize("address", ["farm", "tcp://farm", "tcp://:8786", "tcp://farm:port"])
 def test_an_odd_address_is_refused(tmp_path: Path, address: str) -> None:
-    pytest.importorskip("distributed")
     with pytest.raises(MpmError, match=f"^--scheduler {address}: is no address"), dask_cluster(address, tmp_path, None, None):
         pass
 
