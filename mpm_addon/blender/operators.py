@@ -10,9 +10,10 @@ from ..core.errors import Cancelled, MpmError, SceneError, Stopped
 from ..storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
 from ..storage.takes import show_take
 from . import observation, paths, playback, preflight, removal, session, unstable
-from .blender_types import BlenderEvent, Context
+from .blender_types import BlenderEvent, BlenderScene, Context
 from .drawing import redraw
-from .properties import PATH_OPTIONS
+from .properties import OTHER_CACHE
+from .results import show_motion
 
 # The frame after which no bake goes on.
 NO_FRAME = -(2**31)
@@ -46,9 +47,7 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     object: StringProperty(name="Object", description="Bake this emitter alone, with all colliders")
-    cache: StringProperty(
-        name="Cache", description="Folder for the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
-    )
+    cache: OTHER_CACHE
     restart: BoolProperty(name="Restart", description="Replace the frames that are there", options={"SKIP_SAVE"})
     from_frame: IntProperty(
         name="From Frame",
@@ -229,9 +228,7 @@ class MPM_OT_bake_free(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     object: StringProperty(name="Object", description="Free the bake of this emitter alone")
-    cache: StringProperty(
-        name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
-    )
+    cache: OTHER_CACHE
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -251,9 +248,7 @@ class MPM_OT_select_unstable(bpy.types.Operator):
     bl_label = "Select Unstable Particles"
     bl_options = {"REGISTER", "UNDO"}
 
-    cache: StringProperty(
-        name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
-    )
+    cache: OTHER_CACHE
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -285,14 +280,18 @@ class MPM_OT_take_show(bpy.types.Operator):
     bl_label = "Show Take"
     bl_options = {"REGISTER"}
 
-    cache: StringProperty(name="Cache", description="The cache, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS)
+    cache: OTHER_CACHE
     take: IntProperty(name="Take", description="Number of the take", default=1, min=1)
 
     def execute(self, context: Context) -> Any:
-        folder = paths.absolute(paths.cache_path(context.scene, cache=self.cache))
-        outcome = _reported(self, lambda: show_take(folder, self.take))
-        playback.show(context.scene)
-        return outcome
+        return _reported(self, lambda: self._show(context.scene))
+
+    def _show(self, scene: BlenderScene) -> None:
+        cache = paths.cache_path(scene, cache=self.cache)
+        show_take(paths.absolute(cache), self.take)
+        playback.show(scene)
+        for note in show_motion(scene, cache):
+            self.report({"WARNING"}, note)
 
 
 CLASSES = (

@@ -25,6 +25,11 @@ DEFAULT_MATERIAL = "water"  # the preset, and the law
 # Blender 4.5 and later want to be told that a folder may begin with //.
 PATH_OPTIONS: set[Any] = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 
+# What every operator that may mean another cache than the scene's asks for.
+OTHER_CACHE = StringProperty(
+    name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
+)
+
 
 def _law_group(name: str, law: type[Law]) -> type:
     numbers = [declared.name for declared in parameters_of(law) if declared.kind == "number" and declared.name != "density"]

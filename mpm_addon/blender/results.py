@@ -112,6 +112,12 @@ def looks_of(scene: Scene) -> list[nodes.Look]:
     ]
 
 
+def show_motion(scene: BlenderScene, cache: str) -> list[str]:
+    """Let dynamic colliders move as they do in the frames that a cache shows. Returns a line for each that could not. Raises CacheError."""
+    poses = baked_poses(paths.absolute(cache))
+    return keyframes.write_keys(scene, poses, cache) if any(poses.values()) else []
+
+
 def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
     """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]. Reads no frames."""
     return {

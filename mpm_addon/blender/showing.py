@@ -10,7 +10,7 @@ from ..storage import open_cache, read_scene
 from ..storage.take import SCENE
 from . import nodes, paths, playback
 from .blender_types import BlenderObject, BlenderScene, Context
-from .properties import PATH_OPTIONS
+from .properties import OTHER_CACHE
 from .results import looks_of
 
 
@@ -60,9 +60,7 @@ class MPM_OT_show(bpy.types.Operator):
     bl_label = "Show Cache"
     bl_options = {"REGISTER", "UNDO"}
 
-    cache: StringProperty(
-        name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
-    )
+    cache: OTHER_CACHE
     object: StringProperty(name="Object", description="The one emitter that was baked; all where it is empty")
 
     @classmethod

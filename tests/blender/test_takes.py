@@ -6,9 +6,10 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from mpm_addon.blender import observation, panels, playback
+from mpm_addon.blender import keyframes, observation, panels, playback
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
 
@@ -23,7 +24,8 @@ def folder(bpy: Any, tmp_path: Path) -> str:
     writer = CacheWriter(folder, other)
     writer.prepare(other, restart=False, from_frame=2)
     writer.begin(other)
-    writer.write_frame(Frame(3, 2 / 24, frame_arrays(3, 6), FrameStatistics(6, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)))
+    statistics = FrameStatistics(6, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
+    writer.write_frame(Frame(3, 2 / 24, frame_arrays(3, 6), statistics, poses={"Crate": np.diag([1.0, 2.0, 3.0, 1.0])}))
     bpy.context.scene.mpm.cache = str(folder)
     observation.forget()
     return str(folder)
@@ -38,6 +40,18 @@ def test_the_shown_take_is_played(bpy: Any, folder: str) -> None:
             bpy.context.scene.frame_set(frame)
             counts[take, frame] = len(item.data.vertices)
     assert counts == {(1, 2): 5, (1, 3): 5, (2, 2): 5, (2, 3): 6}
+
+
+def test_dynamic_colliders_move_as_in_the_shown_take(bpy: Any, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[Any] = []
+    monkeypatch.setattr(keyframes, "write_keys", lambda _scene, poses, cache: written.append((cache, poses)) or [])
+    bpy.ops.mpm.take_show(take=1)
+    assert written == []
+    bpy.ops.mpm.take_show(take=2)
+    ((cache, poses),) = written
+    assert cache == folder
+    assert [list(poses[number]) for number in (1, 2, 3)] == [[], [], ["Crate"]]
+    assert poses[3]["Crate"].diagonal().tolist() == [1.0, 2.0, 3.0, 1.0]
 
 
 def test_a_take_that_is_not_there_is_named(bpy: Any, folder: str) -> None:
