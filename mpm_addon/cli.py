@@ -23,6 +23,7 @@ from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, SPLITS, export_frames
 from .storage.failure import read_failure, summary
 from .storage.installation import presets_folder, version
+from .storage.manifest import outline
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
 from .storage.takes import describe_takes, show_take, take_words
@@ -265,15 +266,7 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "scene": scene.name,
         "variants": list(read_scene_words(options.path).variants),
-        "fps": scene.time.fps,
-        "time_scale": scene.time.time_scale,
-        "subframes": scene.time.subframes,
-        "frame_start": scene.time.frame_start,
-        "frame_end": scene.time.frame_end,
-        "dimension": scene.solver.dimension,
-        "grid_spacing": scene.solver.grid_spacing,
-        "materials": list(scene.materials),
-        "emitters": [emitter.name for emitter in scene.emitters],
+        **outline(scene),
         "colliders": [collider.name for collider in scene.colliders],
         "forces": [force.name for force in scene.forces],
         "outflows": [outflow.name for outflow in scene.outflows],

@@ -14,6 +14,21 @@ from .scene_writer import scene_hash
 from .toml_tables import table_of
 
 
+def outline(scene: Scene) -> dict[str, Any]:
+    """What manifests and `info` tell of a scene: its frames, its grid, and its matter by name in order of the indices."""
+    return {
+        "fps": scene.time.fps,
+        "time_scale": scene.time.time_scale,
+        "subframes": scene.time.subframes,
+        "frame_start": scene.time.frame_start,
+        "frame_end": scene.time.frame_end,
+        "dimension": scene.solver.dimension,
+        "grid_spacing": scene.solver.grid_spacing,
+        "materials": list(scene.materials),
+        "emitters": [emitter.name for emitter in scene.emitters],
+    }
+
+
 def manifest_of(scene: Scene) -> dict[str, Any]:
     """The content of take.json but for what depends on other takes; see docs/formats.md."""
     attributes = frame_attributes(scene.carried)
@@ -22,16 +37,8 @@ def manifest_of(scene: Scene) -> dict[str, Any]:
         "scene_name": scene.name,
         "scene_hash": scene_hash(scene),
         "units": "SI",
-        "fps": scene.time.fps,
-        "time_scale": scene.time.time_scale,
-        "subframes": scene.time.subframes,
-        "frame_start": scene.time.frame_start,
-        "frame_end": scene.time.frame_end,
-        "dimension": scene.solver.dimension,
-        "grid_spacing": scene.solver.grid_spacing,
+        **outline(scene),
         "domain": table_of(scene.domain),
-        "materials": list(scene.materials),
-        "emitters": [emitter.name for emitter in scene.emitters],
         "colliders": [
             {"name": collider.name, "kind": collider.shape.kind, "dynamic": collider.dynamic, "is_moving": collider.motion is not None}
             for collider in scene.colliders
