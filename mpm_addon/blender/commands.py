@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--object", default="", metavar="NAME", help="this emitter alone, with all colliders")
     bake.add_argument("--cache", default="", metavar="DIR", help="the folder for the frames (default: the scene's)")
     beginning = bake.add_mutually_exclusive_group()
-    beginning.add_argument("--restart", action="store_true", help="replace the frames that are there")
+    beginning.add_argument("--restart", action="store_true", help="replace the frames that are there, of all takes")
     beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="go on after frame N of what is there, as a new take")
     bake.set_defaults(run=_bake)
     export = commands.add_parser("export", help="write the particles for other programs")

@@ -48,7 +48,7 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
 
     object: StringProperty(name="Object", description="Bake this emitter alone, with all colliders")
     cache: OTHER_CACHE
-    restart: BoolProperty(name="Restart", description="Replace the frames that are there", options={"SKIP_SAVE"})
+    restart: BoolProperty(name="Restart", description="Replace the frames that are there, of all takes", options={"SKIP_SAVE"})
     from_frame: IntProperty(
         name="From Frame",
         description="Go on after this frame with the scene as it is now; what was baked after it stays as an earlier take",
