@@ -20,14 +20,15 @@ def scene(tmp_path: Path) -> Path:
     return write_small_scene(tmp_path / "scene")
 
 
-def environment(pause: float = 0.0) -> dict[str, str]:
+def environment(halt: Path | None = None) -> dict[str, str]:
+    """That of a process with the stand-in; its bakes wait while the file `halt` is there."""
     search_path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": search_path, "STAND_IN_PAUSE": str(pause)}
+    return {**os.environ, "PYTHONPATH": search_path, "STAND_IN_HALT": str(halt or os.devnull)}
 
 
-def start(*arguments: object, pause: float = 0.0) -> "subprocess.Popen[str]":
+def start(*arguments: object, halt: Path | None = None) -> "subprocess.Popen[str]":
     command = [sys.executable, str(SCRIPT), "wedge", *map(str, arguments), "--json"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(pause))
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(halt))
 
 
 def bake(*arguments: object) -> "tuple[int, list[dict[str, Any]], str]":

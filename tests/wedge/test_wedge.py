@@ -19,7 +19,7 @@ from mpm_addon.wedge.process import Order, Outcome
 from mpm_addon.wedge.wedge import plan
 from tests.storage import stand_in
 from tests.wedge.conftest import bake, index, start, states
-from tests.wedge.stand_in_wedge import UNLUCKY
+from tests.wedge.stand_in_wedge import HALT_FRAME, UNLUCKY
 
 
 def assert_whole(output: Path, name: str) -> None:
@@ -119,9 +119,10 @@ def ends(pid: int) -> bool:
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_it_leaves_no_process_and_goes_on_later(tmp_path: Path, number: signal.Signals) -> None:
-    scene, output = stand_in.write_small_scene(tmp_path / "scene", frame_end=40), tmp_path / "wedge"
+    scene, output, halt = stand_in.write_small_scene(tmp_path / "scene", frame_end=20), tmp_path / "wedge", tmp_path / "halt"
     arguments = (scene, "--vary", "solver.seed=1,2,3", "--output", output, "--jobs", 2)
-    with start(*arguments, pause=0.1) as process:
+    halt.touch()
+    with start(*arguments, halt=halt) as process:
         pids = running_bakes(process, output, 2)
         process.send_signal(number)
         _, complaints = process.communicate(timeout=60)
@@ -132,7 +133,8 @@ def test_stopped_it_leaves_no_process_and_goes_on_later(tmp_path: Path, number: 
         assert set(states(output).values()) == {"cancelled"}
         assert not (output / "cancel").exists()
     half_baked = open_cache(output / "caches" / "seed_1")
-    assert 0 < len(half_baked.frames) < 40
+    assert 0 < len(half_baked.frames) <= HALT_FRAME
+    halt.unlink()
     assert bake(*arguments)[0] == 0
     assert set(states(output).values()) == {"done"}
     for seed in (1, 2, 3):
