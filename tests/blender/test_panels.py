@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import emission_panels, force_panels, panels, playback, session, unstable
+from mpm_addon.blender import bake_panels, emission_panels, force_panels, object_panels, panels, playback, scene_panels, session, unstable
 from mpm_addon.blender.fingerprint import fingerprint
 from mpm_addon.core.description import Emitter
 from mpm_addon.core.laws import LAWS
@@ -60,15 +60,15 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
     assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision", "MPM_PT_dynamic"}
     assert shown["Drain"] - scene_wide == {"MPM_PT_object", "MPM_PT_outflow"}
     activate(bpy, None)
-    assert draw(panels.MPM_PT_object) is None
+    assert draw(object_panels.MPM_PT_object) is None
 
 
 @pytest.mark.parametrize("name", LAWS)
 def test_a_custom_material_shows_every_parameter_of_its_law(bpy: Any, draw: Any, name: str) -> None:
     material = add_emitter(bpy).mpm.material
-    assert drawn(draw(panels.MPM_PT_material)) == {"source", "preset"}
+    assert drawn(draw(object_panels.MPM_PT_material)) == {"source", "preset"}
     material.source, material.law = "custom", name
-    layout = draw(panels.MPM_PT_material)
+    layout = draw(object_panels.MPM_PT_material)
     assert {declared.name for declared in parameters_of(LAWS[name])} <= drawn(layout)
     assert layout.settings["use_property_split"] is True
 
@@ -82,9 +82,9 @@ def test_settings_that_do_not_apply_are_not_shown(bpy: Any, draw: Any) -> None:
     emitter.use_particle_count = True
     assert "particles_per_cell" not in drawn(draw(emission_panels.MPM_PT_emission))
     solver = bpy.context.scene.mpm.solver
-    assert not {"flip_ratio", "gravity", "resolution"} & drawn(draw(panels.MPM_PT_solver))
+    assert not {"flip_ratio", "gravity", "resolution"} & drawn(draw(scene_panels.MPM_PT_solver))
     solver.transfer, solver.use_scene_gravity, solver.spacing = "flip", False, "resolution"
-    assert {"flip_ratio", "gravity", "resolution"} <= drawn(draw(panels.MPM_PT_solver))
+    assert {"flip_ratio", "gravity", "resolution"} <= drawn(draw(scene_panels.MPM_PT_solver))
 
 
 def test_an_emitter_shows_what_its_mode_asks_for(bpy: Any, draw: Any) -> None:
@@ -133,64 +133,64 @@ def test_the_forces_of_the_scene_are_listed(bpy: Any, draw: Any) -> None:
     assert {"effector_collection", "gravity", "all", "harmonic", "max_speed"} <= drawn(layout)
     assert {"Fan", "Wind", "Ion", "Charge: not computed"} <= set(layout.texts())
     activate(bpy, bpy.data.objects["Fan"])
-    assert "Its force field pushes matter" in draw(panels.MPM_PT_object).texts()
-    assert "max_speed" not in drawn(draw(panels.MPM_PT_solver))
+    assert "Its force field pushes matter" in draw(object_panels.MPM_PT_object).texts()
+    assert "max_speed" not in drawn(draw(scene_panels.MPM_PT_solver))
     assert drawn(draw(force_panels.MPM_PT_reading)) == {"motion_samples", "use_render_modifiers"}
 
 
 def test_the_box_shows_its_corners_until_an_object_gives_them(bpy: Any, draw: Any) -> None:
     domain = bpy.context.scene.mpm.domain
-    assert drawn(draw(panels.MPM_PT_domain)) == {"kind"}
+    assert drawn(draw(scene_panels.MPM_PT_domain)) == {"kind"}
     domain.kind = "box"
-    layout = draw(panels.MPM_PT_domain)
+    layout = draw(scene_panels.MPM_PT_domain)
     assert {"min", "max", "object", "surface", "friction"} <= drawn(layout)
     assert len(layout.find("prop", "surface")) == 6
     domain.object = add_mesh(bpy, "Box")
-    assert "min" not in drawn(draw(panels.MPM_PT_domain))
+    assert "min" not in drawn(draw(scene_panels.MPM_PT_domain))
 
 
 def test_the_participants_are_listed(bpy: Any, draw: Any) -> None:
-    assert "Set an object's type in the Physics tab" in draw(panels.MPM_PT_objects).texts()
+    assert "Set an object's type in the Physics tab" in draw(scene_panels.MPM_PT_objects).texts()
     add_mesh(bpy, "Bystander")
     add_emitter(bpy, "Snowman").mpm.material.preset = "powder_snow"
     add_collider(bpy, "Floor", dynamic=True)
     add_outflow(bpy, "Drain")
-    texts = draw(panels.MPM_PT_objects).texts()
+    texts = draw(scene_panels.MPM_PT_objects).texts()
     assert {"Snowman", "Floor", "Dynamic Collider", "Drain", "Outflow"} <= set(texts)
     assert "Bystander" not in texts
 
 
 def test_an_unsaved_file_says_where_its_cache_goes(bpy: Any, draw: Any, tmp_path: Path) -> None:
-    texts = draw(panels.MPM_PT_bake).texts()
+    texts = draw(bake_panels.MPM_PT_bake).texts()
     assert "The file is not saved: the cache goes to" in texts
     assert any("mpm_unsaved_" in text and text.endswith("cache_mpm") for text in texts)
     bpy.context.scene.mpm.cache = str(tmp_path)
-    assert "The file is not saved: the cache goes to" not in draw(panels.MPM_PT_bake).texts()
+    assert "The file is not saved: the cache goes to" not in draw(bake_panels.MPM_PT_bake).texts()
 
 
 def test_without_numba_one_line_says_so_and_the_rest_is_drawn(bpy: Any, draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     add_emitter(bpy)
-    before = drawn(draw(panels.MPM_PT_object))
+    before = drawn(draw(object_panels.MPM_PT_object))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    for panel in (panels.MPM_PT_object, panels.MPM_PT_bake):
+    for panel in (object_panels.MPM_PT_object, bake_panels.MPM_PT_bake):
         assert [text for text in draw(panel).texts() if text.startswith("numba is missing")] != []
-    assert drawn(draw(panels.MPM_PT_object)) == before
+    assert drawn(draw(object_panels.MPM_PT_object)) == before
 
 
 def test_a_running_bake_shows_its_progress_and_can_be_stopped(bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert draw(panels.MPM_PT_bake).find("operator", "mpm.bake") != []
+    assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake") != []
 
     class Running:
         text, fraction = "Baking 25 % (12/48)", 0.25
         folder = tmp_path
 
     monkeypatch.setattr(session, "current", Running)
-    layout = draw(panels.MPM_PT_bake)
+    layout = draw(bake_panels.MPM_PT_bake)
     assert layout.find("progress")[0].arguments["factor"] == 0.25
     assert layout.find("operator", "mpm.bake_cancel") != []
     assert layout.find("operator", "mpm.bake_pause")[0].arguments["text"] == "Pause"
     (tmp_path / "pause").touch()
-    assert draw(panels.MPM_PT_bake).find("operator", "mpm.bake_pause")[0].arguments["text"] == "Go On"
+    assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake_pause")[0].arguments["text"] == "Go On"
     assert layout.find("operator", "mpm.bake") == []
 
 
@@ -202,15 +202,15 @@ def test_a_changed_scene_is_shown_as_out_of_date(bpy: Any, draw: Any, tmp_path: 
     item = playback.result_object(scene, scene.mpm.cache)
     item.mpm.fingerprint = fingerprint(scene)
     note = "Out of date: the scene has changed since the bake"
-    layout = draw(panels.MPM_PT_bake)
+    layout = draw(bake_panels.MPM_PT_bake)
     assert note not in layout.texts()
     assert layout.find("operator", "mpm.bake")[0].arguments["settings"]["restart"] is False
     emitter.mpm.material.preset = "snow"
-    layout = draw(panels.MPM_PT_bake)
+    layout = draw(bake_panels.MPM_PT_bake)
     assert note in layout.texts()
     assert layout.find("operator", "mpm.bake")[0].arguments["settings"]["restart"] is True
     emitter.mpm.material.preset = "water"
-    assert note not in draw(panels.MPM_PT_bake).texts()
+    assert note not in draw(bake_panels.MPM_PT_bake).texts()
 
 
 def test_the_panel_says_what_made_the_bake_stop(bpy: Any, draw: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,10 +219,10 @@ def test_the_panel_says_what_made_the_bake_stop(bpy: Any, draw: Any, host: str, 
         monkeypatch.setattr(unstable.nodes, "dress", lambda _item, _looks: None)
     scene = bpy.context.scene
     scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3}))
-    assert draw(panels.MPM_PT_bake).find("operator", "mpm.select_unstable") == []
+    assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.select_unstable") == []
     write_failure(tmp_path / "cache", failure(2))
     unstable.refresh(scene, scene.mpm.cache)
-    layout = draw(panels.MPM_PT_bake)
+    layout = draw(bake_panels.MPM_PT_bake)
     assert layout.find("operator", "mpm.select_unstable") != []
     assert failure(2).message in " ".join(layout.texts())
 
@@ -231,10 +231,10 @@ def test_the_particle_object_shows_its_cache_and_its_status(bpy: Any, draw: Any,
     item = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 3})))
     activate(bpy, item)
     bpy.context.scene.frame_set(9)
-    layout = draw(panels.MPM_PT_object)
+    layout = draw(object_panels.MPM_PT_object)
     assert drawn(layout) == {"cache"}
     assert "Frame 9 is not baked" in layout.texts()
-    assert draw(panels.MPM_PT_material) is None
+    assert draw(object_panels.MPM_PT_material) is None
 
 
 @pytest.mark.blender

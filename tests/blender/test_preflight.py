@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import operators, panels, preflight, worker
+from mpm_addon.blender import bake_panels, operators, preflight, worker
 from mpm_addon.core.errors import MpmError
 
 from .scenes import add_collider, add_emitter, description, error_of
@@ -122,12 +122,12 @@ def test_numbers_in_words() -> None:
 def test_the_panel_shows_the_answer_until_the_scene_changes(bpy: Any, draw: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
     emitter = add_emitter(bpy)
-    assert [entry.arguments["settings"]["probe"] for entry in draw(panels.MPM_PT_preflight).find("operator", "mpm.preflight")] == [
+    assert [entry.arguments["settings"]["probe"] for entry in draw(bake_panels.MPM_PT_preflight).find("operator", "mpm.preflight")] == [
         False,
         True,
     ]
     preflight.check(bpy.context)
-    texts = draw(panels.MPM_PT_preflight).texts()
+    texts = draw(bake_panels.MPM_PT_preflight).texts()
     for text in (
         "12,345 particles in 1,543 cells",
         "About 777 steps for 48 frames",
@@ -137,10 +137,10 @@ def test_the_panel_shows_the_answer_until_the_scene_changes(bpy: Any, draw: Any,
         assert text in texts
     assert any(text.startswith('Emitter "Cube": it is 0.1 m thin') for text in texts)
     emitter.mpm.emitter.velocity = (0.0, 0.0, -1.0)
-    texts = draw(panels.MPM_PT_preflight).texts()
+    texts = draw(bake_panels.MPM_PT_preflight).texts()
     assert "The scene has changed since the last check" in texts and "12,345 particles in 1,543 cells" not in texts
     monkeypatch.setattr(preflight, "current", lambda: object())
-    layout = draw(panels.MPM_PT_preflight)
+    layout = draw(bake_panels.MPM_PT_preflight)
     assert "Checking" in layout.texts()
     assert layout.find("operator", "mpm.preflight_cancel") != []
 

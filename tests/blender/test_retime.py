@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import nodes, panels, playback, retime
+from mpm_addon.blender import nodes, object_panels, playback, retime
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.core.settings import Time
 from mpm_addon.storage.cache_writer import CacheWriter
@@ -142,12 +142,12 @@ def test_every_setting_takes_effect_at_once(bpy: Any, particles: Any) -> None:
 
 def test_the_panel_shows_what_the_mode_needs(bpy: Any, draw: Any, particles: Any) -> None:
     bpy.context.view_layer.objects.active = particles
-    names = lambda: {entry.arguments["property"] for entry in draw(panels.MPM_PT_retime).find("prop")}  # noqa: E731
+    names = lambda: {entry.arguments["property"] for entry in draw(object_panels.MPM_PT_retime).find("prop")}  # noqa: E731
     assert {"retime_mode", "playback_speed", "playback_offset"} <= names()
     particles.mpm.retime_mode = "frame"
     assert "playback_frame" in names() and "playback_speed" not in names()
     particles.mpm.cache = ""
-    assert draw(panels.MPM_PT_retime) is None
+    assert draw(object_panels.MPM_PT_retime) is None
 
 
 @blender

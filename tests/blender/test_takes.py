@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import keyframes, observation, panels, playback
+from mpm_addon.blender import bake_panels, keyframes, observation, playback
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
 
@@ -59,10 +59,10 @@ def test_a_take_that_is_not_there_is_named(bpy: Any, folder: str) -> None:
 
 
 def test_takes_are_listed_where_there_are_several(bpy: Any, folder: str, draw: Any, tmp_path: Path) -> None:
-    layout = draw(panels.MPM_PT_takes)
+    layout = draw(bake_panels.MPM_PT_takes)
     assert [call.arguments["text"] for call in layout.find("operator", "mpm.take_show")] == [
         'Take 1: frames 1-3 of "test", outdated: 3-3',
         'Take 2: frames 3-3 of "changed", after frame 2 of take 1, shown',
     ]
     bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "other", {1: 5}))
-    assert draw(panels.MPM_PT_takes) is None
+    assert draw(bake_panels.MPM_PT_takes) is None

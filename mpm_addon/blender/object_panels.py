@@ -1,0 +1,78 @@
+"""The panels of an object in the Physics tab: its part in the simulation, its material, and how frames are played."""
+
+import bpy
+
+from ..core.laws import LAWS
+from . import playback
+from .blender_types import Context, Layout
+from .drawing import ObjectPanel, PhysicsPanel, draw_missing_numba, draw_parameters, split_layout
+from .forces import has_field
+from .meshes import CLOUD_TYPES, SURFACE_TYPES
+
+
+class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_object"
+    bl_label = "MPM"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and context.object.type in SURFACE_TYPES | CLOUD_TYPES | {"EMPTY"}
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        draw_missing_numba(layout)
+        item = context.object
+        if not item.mpm.cache:
+            layout.prop(item.mpm, "type")
+            if has_field(item):
+                layout.label(text="Its force field pushes matter", icon="FORCE_FORCE")
+            return
+        layout.prop(item.mpm, "cache")
+        if playback.status(item):
+            layout.label(text=playback.status(item), icon="INFO")
+
+
+class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_retime"
+    bl_label = "Retime"
+    bl_parent_id = "MPM_PT_object"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and bool(context.object.mpm.cache)
+
+    def draw_header(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.prop(context.object.mpm, "use_retime", text="")
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        settings = context.object.mpm
+        layout.active = settings.use_retime
+        layout.row().prop(settings, "retime_mode", expand=True)
+        if settings.retime_mode == "frame":
+            layout.use_property_decorate = True
+            layout.prop(settings, "playback_frame")
+            return
+        layout.prop(settings, "playback_speed")
+        layout.prop(settings, "playback_offset")
+
+
+class MPM_PT_material(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_material"
+    bl_label = "Material"
+    mpm_type = "emitter"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        material = context.object.mpm.material
+        layout.row().prop(material, "source", expand=True)
+        if material.source == "preset":
+            layout.prop(material, "preset")
+            return
+        layout.prop(material, "law")
+        if material.law in LAWS:
+            draw_parameters(layout.column(), getattr(material, material.law), LAWS[material.law])
+
+
+CLASSES = (MPM_PT_object, MPM_PT_retime, MPM_PT_material)
