@@ -120,6 +120,7 @@ DEVELOPMENT_BLENDER = "4.5"
 ENVIRONMENTS = {
     "4.2": Environment("4.2", "3.11", ROOT / ".venv-4.2"),
     DEVELOPMENT_BLENDER: development_environment(),
+    "5.0": Environment("5.0", "3.11", ROOT / ".venv-5.0"),
     "5.2": Environment("5.2", "3.13", ROOT / ".venv-5.2"),
 }
 PEERS = Environment("", ENVIRONMENTS[DEVELOPMENT_BLENDER].python, ROOT / ".venv-bench")
