@@ -16,6 +16,7 @@ from .fingerprint import fingerprint
 
 class MPM_PT_bake(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_bake"
+    help_page = "manual/baking"
     bl_label = "Bake"
 
     def draw(self, context: Context) -> None:
@@ -127,6 +128,7 @@ class MPM_PT_takes(ScenePanel, bpy.types.Panel):
 
 class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_preflight"
+    help_page = "manual/speed"
     bl_label = "Pre-flight"
     bl_parent_id = "MPM_PT_bake"
     bl_options = {"DEFAULT_CLOSED"}

@@ -6,6 +6,7 @@ from ..core.errors import MpmError
 from ..core.parameters import parameters_of
 from . import session
 from .blender_types import Context, Layout
+from .help import draw_help
 
 
 def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
@@ -51,7 +52,21 @@ def redraw(manager: Any) -> None:
                 area.tag_redraw()
 
 
-class PhysicsPanel:
+class HelpfulPanel:
+    """A panel with a button that opens its page of the manual.
+
+    Attributes:
+        help_page: the page; none where the panel above it has one.
+    """
+
+    help_page = ""
+
+    def draw_header_preset(self, context: Context) -> None:
+        if self.help_page:
+            draw_help(self.layout, self.help_page)  # type: ignore[attr-defined]
+
+
+class PhysicsPanel(HelpfulPanel):
     """Where the panels of an object are."""
 
     bl_space_type = "PROPERTIES"
@@ -70,7 +85,7 @@ class ObjectPanel(PhysicsPanel):
         return context.object is not None and context.object.mpm.type == cls.mpm_type and not context.object.mpm.cache
 
 
-class ScenePanel:
+class ScenePanel(HelpfulPanel):
     """Where the panels of a scene are."""
 
     bl_space_type = "VIEW_3D"

@@ -55,6 +55,7 @@ class MPM_PT_start_velocity(_SomeParameters, bpy.types.Panel):
 
 class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_painted_control"
+    help_page = "manual/objects"
     bl_label = "Painted Control"
     bl_options = {"DEFAULT_CLOSED"}
     mpm_type = "emitter"
@@ -89,6 +90,7 @@ class MPM_PT_collision(ObjectPanel, bpy.types.Panel):
 
 class MPM_PT_dynamic(ObjectPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_dynamic"
+    help_page = "manual/forces"
     bl_label = "Dynamic"
     bl_options = {"DEFAULT_CLOSED"}
     mpm_type = "collider"

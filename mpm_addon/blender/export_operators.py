@@ -88,6 +88,7 @@ class MPM_OT_publish(bpy.types.Operator):
 
 class MPM_PT_export(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_export"
+    help_page = "manual/interchange"
     bl_label = "Export"
     bl_parent_id = "MPM_PT_bake"
     bl_options = {"DEFAULT_CLOSED"}

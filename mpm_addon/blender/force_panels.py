@@ -23,6 +23,7 @@ class MPM_PT_reading(ScenePanel, bpy.types.Panel):
 
 class MPM_PT_forces(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_forces"
+    help_page = "manual/forces"
     bl_label = "Forces"
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -12,6 +12,7 @@ from .meshes import CLOUD_TYPES, SURFACE_TYPES
 
 class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_object"
+    help_page = "manual/objects"
     bl_label = "MPM"
 
     @classmethod
@@ -34,6 +35,7 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
 
 class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_retime"
+    help_page = "manual/time"
     bl_label = "Retime"
     bl_parent_id = "MPM_PT_object"
 
@@ -60,6 +62,7 @@ class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):
 
 class MPM_PT_material(ObjectPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_material"
+    help_page = "manual/choosing_materials"
     bl_label = "Material"
     mpm_type = "emitter"
 

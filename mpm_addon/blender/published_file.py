@@ -2,8 +2,8 @@
 
 Knows nothing of this package but what it is told: `published_file.py -- BLEND JSON`. The last line on stdout is a JSON object.
 
-What Blender's reader needs was measured in 4.2, 4.5 and 5.2 (docs/blender.md): attributes are read from meshes with faces alone, so each
-file has a triangle, which is taken away again; and in 4.2 only from a modifier that the importer made.
+What Blender's reader needs was measured in 4.2, 4.5 and 5.2 (docs/manual/interchange.md): attributes are read from meshes
+with faces alone, so each file has a triangle, which is taken away again; and in 4.2 only from a modifier that the importer made.
 """
 
 import json

@@ -46,6 +46,7 @@ def _summary(item: BlenderObject) -> str:
 
 class MPM_PT_solver(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_solver"
+    help_page = "manual/speed"
     bl_label = "Solver"
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -69,6 +70,7 @@ class MPM_PT_solver(ScenePanel, bpy.types.Panel):
 
 class MPM_PT_domain(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_domain"
+    help_page = "manual/objects"
     bl_label = "Domain"
     bl_options = {"DEFAULT_CLOSED"}
 

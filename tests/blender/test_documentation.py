@@ -12,7 +12,7 @@ from mpm_addon.blender.extract import extract_scene
 
 from .scenes import add_mesh
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "blender.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "manual" / "scripting.md"
 
 
 @pytest.mark.blender

@@ -60,6 +60,7 @@ class FakeBlender:
         self.timers: list[Callable[[], float | None]] = []
         self.persistent_timers: list[Callable[[], float | None]] = []
         self.command_line: dict[str, Callable[..., Any]] = {}
+        self.manual_maps: list[Callable[[], Any]] = []
         self.user_folder = Path(tempfile.mkdtemp(prefix="fake-blender-user-"))
         self.context = context.new_context()
         self.modules = self._make_modules()
@@ -76,6 +77,7 @@ class FakeBlender:
         self.timers.clear()
         self.persistent_timers.clear()
         self.command_line.clear()
+        self.manual_maps.clear()
         data.CURRENT["preferences"] = create(struct_class("Preferences"))
         self.open_empty_file()
 
@@ -114,6 +116,7 @@ class FakeBlender:
             found += [f"handler {name}: {function.__qualname__}" for function in functions]
         found += [f"timer {getattr(function, '__qualname__', function)}" for function in self.timers]
         found += [f"command {name}" for name in self.command_line]
+        found += [f"manual {function.__qualname__}" for function in self.manual_maps]
         for name in ("Object", "Scene", "WindowManager", "Collection", "Material", "Mesh", "NodeTree"):
             properties = vars(struct_class(name)).items()
             found += [f"property {name}.{key}" for key, value in properties if isinstance(value, structs.BoundProperty)]
@@ -158,6 +161,8 @@ class FakeBlender:
                 register_class=registration.register_class,
                 unregister_class=registration.unregister_class,
                 register_classes_factory=_register_classes_factory,
+                register_manual_map=self.manual_maps.append,
+                unregister_manual_map=self.manual_maps.remove,
                 extension_path_user=self._extension_path_user,
                 user_resource=self._user_resource,
                 register_cli_command=self._register_command,

@@ -1,0 +1,84 @@
+"""Writes docs/manual/messages.md: every error and warning that the source can say, for those who search for a text. `make docs` runs it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from environments import ROOT
+
+PAGE = ROOT / "docs" / "manual" / "messages.md"
+PACKAGE = ROOT / "mpm_addon"
+# What stands for a value in a message.
+VALUE = "…"
+ERRORS = ("MpmError", "SceneError", "CacheError", "UnstableError", "Stopped", "Cancelled", "ParameterError")
+
+INTRODUCTION = """\
+# All messages
+
+Every error that a bake, a cache or the interface can report, as the source has it; `…` stands for a name or a value. Search this page
+for a few words of what you read. [Troubleshooting](troubleshooting.md) explains the ones that people meet.
+"""
+
+PARTS = {
+    "core": "The simulation and its settings",
+    "storage": "Scene files, presets, caches and exports",
+    "bake": "The bake",
+    "wedge": "Wedges",
+    "live": "The live preview",
+    "blender": "Blender",
+    "": "The command line",
+}
+
+
+def main() -> int:
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"docs: {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def page() -> str:
+    """Returns the page: a heading for each part of the package, and its messages in alphabetical order."""
+    sections = []
+    for part, heading in PARTS.items():
+        lines = sorted({message for path in _sources(part) for message in messages_of(path)}, key=str.casefold)
+        if lines:
+            sections.append(f"## {heading}\n\n" + "\n".join(f"- `{line}`" for line in lines) + "\n")
+    return "\n".join([INTRODUCTION, *sections])
+
+
+def _sources(part: str) -> list[Path]:
+    return sorted((PACKAGE / part).rglob("*.py")) if part else sorted(PACKAGE.glob("*.py"))
+
+
+def messages_of(path: Path) -> Iterator[str]:
+    """The texts that a file raises errors with, and the constants it makes them of; `…` where a value stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and _name(node.func) in ERRORS:
+            for argument in node.args:
+                text = template(argument)
+                if text is not None and len(text.replace(VALUE, "").split()) > 2:
+                    yield " ".join(text.replace("`", "'").split())
+
+
+def template(node: ast.expr) -> str | None:
+    """The text of a constant, of an f-string or of a sum of them; None for anything else."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        parts = [template(part) if isinstance(part, ast.Constant) else VALUE for part in node.values]
+        return "".join(part or "" for part in parts)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        sides = [template(side) for side in (node.left, node.right)]
+        return None if sides == [None, None] else "".join(VALUE if side is None else side for side in sides)
+    return None
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
