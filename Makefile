@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery test test-faults fuzz build lint bench docs sheet validate lock clean
+.PHONY: help setup demo gallery test test-faults fuzz build lint bench docs site sheet validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,8 +39,12 @@ lint: setup ## check style, types and the direction of imports
 bench: setup ## measure the speed and write docs/performance.md anew; BENCH=--quick for a try
 	@$(PYTHON) -m benchmarks.run $(BENCH)
 
-docs: setup ## write docs/materials.md anew from the laws' declarations
+docs: setup ## write docs/materials.md and the list of all messages anew from the source
 	@$(PYTHON) tools/document_parameters.py
+	@$(PYTHON) tools/document_messages.py
+
+site: setup ## make the manual's pages from docs/ into build/site
+	@$(PYTHON) tools/site_pages.py
 
 sheet: setup ## bake and render every material preset into docs/materials.png
 	@$(PYTHON) tools/material_sheet.py

@@ -1,4 +1,4 @@
-"""Builds the extension's zip: stages manifest, package and presets, adds the wheels, and calls Blender's own builder.
+"""Builds the extension's zip: stages manifest, package, presets and manual, adds the wheels, and calls Blender's own builder.
 
 Blender wants the manifest beside an `__init__.py`. A root `__init__.py` in the repository would make test runners
 import the package twice, so the extension is put together in build/stage. One zip a platform holds the wheels of the
@@ -14,12 +14,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 import zipfile
 from pathlib import Path
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, extension_version
+from site_pages import NOT_SHIPPED, make_site
 
 STAGE = ROOT / "build" / "stage"
 WHEELS = ROOT / "build" / "wheels"
@@ -149,12 +151,21 @@ def stage(platforms: list[str], wheels: list[Path]) -> None:
     if (ROOT / "presets").is_dir():
         ignored = shutil.ignore_patterns(*NOT_PACKAGED, *BAKED_BESIDE_A_SCENE)
         shutil.copytree(ROOT / "presets", STAGE / "presets", ignore=ignored)
+    stage_manual()
     shutil.copy2(ROOT / "LICENSE", STAGE)
     (STAGE / "wheels").mkdir()
     for wheel in wheels:
         shutil.copy2(wheel, STAGE / "wheels")
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     (STAGE / "blender_manifest.toml").write_text(staged_manifest(manifest, platforms, [wheel.name for wheel in wheels]), encoding="utf-8")
+
+
+def stage_manual() -> None:
+    """Makes the manual's pages and puts them into the package, without what Sphinx keeps for itself."""
+    with tempfile.TemporaryDirectory() as scratch:
+        if make_site(Path(scratch) / "site").returncode != 0:
+            raise BuildError("the manual could not be made; see above")
+        shutil.copytree(Path(scratch) / "site", STAGE / "manual", ignore=shutil.ignore_patterns(*NOT_SHIPPED))
 
 
 def staged_manifest(manifest: str, platforms: list[str], wheel_names: list[str]) -> str:
@@ -197,8 +208,9 @@ def check_archive(archive: Path) -> None:
         raise BuildError(f"{archive.name} holds what does not belong there: {', '.join(strange[:5])}")
     bundled = {name.removeprefix("wheels/").partition("-")[0] for name in names if name.endswith(".whl")}
     missing = [name for name in bundled_packages() if name.replace("-", "_") not in bundled]
-    if missing or "__init__.py" not in names:
-        raise BuildError(f"{archive.name} is incomplete: no {', '.join(missing) or '__init__.py'}")
+    missing += [name for name in ("__init__.py", "manual/index.html") if name not in names]
+    if missing:
+        raise BuildError(f"{archive.name} is incomplete: no {', '.join(missing)}")
 
 
 if __name__ == "__main__":

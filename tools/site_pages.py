@@ -1,0 +1,34 @@
+"""Makes the manual's pages from docs/ into build/site, where the buttons of a source tree look for them. `make site` runs it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from environments import ROOT
+
+SITE = ROOT / "build" / "site"
+# What Sphinx keeps for itself, and what a page does not need.
+NOT_SHIPPED = (".doctrees", ".buildinfo", "objects.inv")
+
+
+def main() -> int:
+    finished = make_site(SITE)
+    if finished.returncode == 0:
+        print(f"site: {SITE.relative_to(ROOT) / 'index.html'}")
+    return finished.returncode
+
+
+def make_site(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Makes the pages into a folder, anew; what Sphinx complains of is an error."""
+    shutil.rmtree(folder, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(ROOT / "docs"), str(folder)]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(finished.stdout + finished.stderr, end="", file=sys.stderr)
+    return finished
+
+
+if __name__ == "__main__":
+    sys.exit(main())
