@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+@pytest.mark.slow
 def test_the_site_is_made_without_a_complaint(tmp_path: Path) -> None:
     finished = make_site(tmp_path / "site")
     assert (finished.returncode, finished.stderr) == (0, "")
