@@ -20,7 +20,7 @@ from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
 
 BLENDER_FOLDERS = ("blender", "blender_real", "fakes")
 # A Blender that hangs must not hold up everything; the plain tests bake for minutes, so this is generous.
-LIMIT_SECONDS = 45 * 60
+LIMIT_SECONDS = 75 * 60
 
 
 @dataclass(frozen=True)
