@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import observation, panels, paths, playback, removal, results, session, unstable, worker
+from mpm_addon.blender import bake_panels, observation, paths, playback, removal, results, session, unstable, worker
 from mpm_addon.core.errors import CacheError, Stopped
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.lock import WriterLock
@@ -166,7 +166,7 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     scene = bpy.context.scene
     scene.mpm.cache = str(cache)
     assert observation.look() == observation.INTERVAL
-    layout = draw(panels.MPM_PT_bake)
+    layout = draw(bake_panels.MPM_PT_bake)
     assert [text for text in layout.texts() if text.startswith("Baking on")]
     assert layout.find("operator", "mpm.bake") == []
     until(lambda: observation.look() and playback.result_objects(scene))
@@ -181,7 +181,7 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     # the last frame came without a frame change
     assert (playback.status(item), len(item.data.vertices)) == ("", 200)
     observation._looks.clear()
-    assert draw(panels.MPM_PT_bake).find("operator", "mpm.bake") != []
+    assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake") != []
 
 
 def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_file_that_is_saved_elsewhere_still_shows_the_folder_of_its_bake(bpy: 
 def test_the_panel_says_how_the_last_bake_ended(bpy: Any, draw: Any, cache: Path, told: dict[str, Any], words: str | None) -> None:
     write_cache(cache, {1: 3})
     (cache / "status.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 1, **told}))
-    texts = draw(panels.MPM_PT_bake).texts()
+    texts = draw(bake_panels.MPM_PT_bake).texts()
     assert words is None or words in " ".join(texts)
     assert words is not None or not [text for text in texts if text.startswith("Baked")]
 
