@@ -1,6 +1,6 @@
 """From the parameters that the core declares to Blender's properties, and from their values to SI.
 
-Lengths, velocities and accelerations are in Blender units, as everywhere in Blender; `values_of` turns them into SI.
+Lengths, velocities, accelerations and masses are in Blender units, as everywhere in Blender; `values_of` turns them into SI.
 """
 
 import dataclasses
@@ -20,15 +20,37 @@ STILL: set[Any] = set()
 
 _parameters = functools.cache(parameters_of)
 
-# Declared units that contain a length: Blender shows and scales such values by the scene's unit scale.
-LENGTH_UNITS: dict[str, Any] = {"m": "LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
+# Declared unit -> Blender's unit, and the power of the scene's unit scale that Blender multiplies a shown value by.
+BLENDER_UNITS: dict[str, tuple[Any, int]] = {
+    "m": ("LENGTH", 1),
+    "m/s": ("VELOCITY", 1),
+    "m/s^2": ("ACCELERATION", 1),
+    "kg": ("MASS", 3),
+    "s": ("TIME_ABSOLUTE", 0),
+}
 _SUBTYPES: dict[str, Any] = {"m": "XYZ_LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
+_OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _ACRONYMS = {"cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP"}
 
 
 def title(word: str) -> str:
     """The words of the interface for a name: "young_modulus" -> "Young Modulus"."""
     return _ACRONYMS.get(word, word.replace("_", " ").title())
+
+
+def label_of(declared: Parameter) -> str:
+    """The name of a parameter in the interface, with its unit where Blender does not show it: "Young Modulus (Pa)"."""
+    name = title(declared.name)
+    return name if declared.unit in ("", *BLENDER_UNITS) else f"{name} ({declared.unit_words})"
+
+
+def tooltip_of(declared: Parameter) -> str:
+    """What a parameter does, its unit where Blender does not show it, and its range."""
+    unit = "" if declared.unit in ("", *BLENDER_UNITS) else f"in {declared.unit_words}"
+    # a flag's and a colour's range is what everybody expects
+    interval = "" if declared.kind == "flag" or declared.name == "color" else declared.interval
+    words = ", ".join(part for part in (unit, interval) if part)
+    return f"{declared.help}. {words[0].upper()}{words[1:]}" if words else declared.help
 
 
 def enum_items(words: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str, int]]:
@@ -46,12 +68,11 @@ def property_of(declared: Parameter) -> Any:
     """
     default = first_value(declared)
     if declared.choices:
-        items = enum_items({word: (title(word), "") for word in declared.choices})
+        items = enum_items({word: (title(word), declared.choice_help.get(word, "")) for word in declared.choices})
         return EnumProperty(name=title(declared.name), description=declared.help, items=items, default=default, options=STILL)
-    limits = declared.limits()
     words: dict[str, Any] = {
-        "name": title(declared.name),
-        "description": f"{declared.help}. {limits[0].upper()}{limits[1:]}",
+        "name": label_of(declared),
+        "description": tooltip_of(declared),
         "options": {"ANIMATABLE"} if declared.is_animatable else STILL,
     }
     if declared.kind == "flag":
@@ -64,7 +85,7 @@ def property_of(declared: Parameter) -> Any:
         return IntProperty(**words, default=default, **whole)
     bounds["precision"] = _decimals(default)
     if declared.kind == "number":
-        return FloatProperty(**words, default=default, unit=LENGTH_UNITS.get(declared.unit, "NONE"), **bounds)
+        return FloatProperty(**words, default=default, unit=BLENDER_UNITS.get(declared.unit, ("NONE", 0))[0], **bounds)
     return FloatVectorProperty(**words, default=default, size=declared.size, subtype=_vector_subtype(declared), **bounds)
 
 
@@ -116,14 +137,16 @@ def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
         declared = dataclasses.replace(declared, **changes.get(declared.name, {}))
         if declared.optional:
             annotations[f"use_{declared.name}"] = BoolProperty(
-                name=f"Use {title(declared.name)}", description=f"Give a value. {declared.help}", options=STILL
+                name=f"Use {title(declared.name)}", description=f"Give a value of its own. {declared.help}", options=STILL
             )
         annotations[declared.name] = property_of(declared)
     return annotations
 
 
 def property_group(name: str, annotations: Mapping[str, Any], *, description: str) -> type:
-    """A PropertyGroup class with the given properties."""
+    """A PropertyGroup class with the given properties. A library override may change all of them."""
+    for declared in annotations.values():
+        declared.keywords.setdefault("override", _OVERRIDABLE)
     namespace = {"__annotations__": dict(annotations), "__doc__": description, "__module__": __name__}
     return type(name, (bpy.types.PropertyGroup,), namespace)
 
@@ -140,7 +163,7 @@ def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str
             values[declared.name] = None
             continue
         value = getattr(group, declared.name)
-        factor = scale_length if declared.unit in LENGTH_UNITS else 1.0
+        factor = scale_length ** BLENDER_UNITS.get(declared.unit, ("NONE", 0))[1]
         if declared.kind == "number":
             value = decimal(value) * factor
         elif declared.kind == "vector":

@@ -4,10 +4,9 @@ SI units, Z up. Angles in degrees, velocities in m/s and degrees/s. Whatever rea
 these; the solver trusts them.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,46 +21,15 @@ from .animation import (
     check_motion_vertices,
     refuse_vertices,
 )
+from .emitter import Emitter, Shape
 from .errors import SceneError
 from .force import Force
 from .laws.law import Law
-from .painting import FACTOR_NAMES, Painting
+from .painting import FACTOR_NAMES
 from .parameters import parameter, parameters_of, suggestion, validate
-from .settings import LAST_FRAME, SURFACES, CacheSettings, Domain, Solver, Time
+from .settings import SURFACE_HELP, CacheSettings, Domain, Solver, Time
 
 Floats = NDArray[np.float64]
-
-
-class Shape(ABC):
-    """A region of space: what an emitter fills or a collider blocks. Concrete shapes are frozen dataclasses.
-
-    Class attributes:
-        kind: the word in scene files.
-        can_emit, can_collide: what the shape can be used for.
-    """
-
-    kind: ClassVar[str]
-    can_emit: ClassVar[bool] = True
-    can_collide: ClassVar[bool] = True
-
-    @abstractmethod
-    def bounds(self) -> Floats:
-        """The axis-aligned bounding box [m], shape (2, 3): lowest and highest corner."""
-
-    @abstractmethod
-    def signed_distance(self, points: Floats) -> Floats:
-        """The signed distance [m] of points (n, 3) from the surface, shape (n,); positive outside."""
-
-    @abstractmethod
-    def volume(self) -> float:
-        """The enclosed volume [m^3]."""
-
-    def check(self, subject: str) -> None:
-        """Check the parameters. Raises SceneError naming `subject`."""
-        validate(self, subject)
-
-    def check_inside(self, subject: str) -> None:
-        """Check, after `check`, that there is an inside to fill. Raises SceneError naming `subject`."""
 
 
 @dataclass(frozen=True)
@@ -90,137 +58,33 @@ def law_at(law: Law, animation: Animation | None, frame: float) -> Law:
     return replace(law, **{name: float(animation.at(name, frame)) for name in animation.values})
 
 
-# What makes an inflow unsteady when it changes.
-_FLOW_PARAMETERS = ("enabled", "flow_rate", "velocity", "normal_velocity", "angular_velocity")
-
-
-@dataclass(frozen=True)
-class Emitter:
-    """A shape that becomes particles of one material."""
-
-    name: str
-    shape: Shape
-    material: str
-    mode: str = parameter("once", choices=("once", "inflow", "repeat"), help="Emit once, as a steady inflow, or again and again")
-    frame_start: int | None = parameter(
-        None, minimum=-LAST_FRAME, maximum=LAST_FRAME, example=1, help="First frame of emission; the scene's first where it is not given"
-    )
-    frame_end: int | None = parameter(
-        None, minimum=-LAST_FRAME, maximum=LAST_FRAME, example=48, help="Last frame of emission; the scene's last where it is not given"
-    )
-    interval: int = parameter(10, unit="frames", minimum=1, maximum=LAST_FRAME, help="Frames between two emissions in mode repeat")
-    enabled: bool = parameter(True, is_animatable=True, help="Whether it emits")
-    source: str = parameter("volume", choices=("volume", "surface"), help="Emit in the inside, or in a layer at the surface")
-    flow_rate: float | None = parameter(
-        None,
-        unit="m^3/s",
-        minimum=0.0,
-        maximum=1e9,
-        example=0.01,
-        is_animatable=True,
-        help="Volume that mode inflow lets in at most; as much as finds room where it is not given",
-    )
-    velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", is_animatable=True, help="Velocity at the start")
-    normal_velocity: float = parameter(
-        0.0, unit="m/s", minimum=-1e6, maximum=1e6, is_animatable=True, help="Velocity along the outward normals of the shape"
-    )
-    inherit_velocity: float = parameter(
-        1.0, minimum=-10.0, maximum=10.0, is_animatable=True, help="Share of the object's own velocity that its particles get"
-    )
-    angular_velocity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 0.0), unit="degrees/s", is_animatable=True, help="Rotation about the shape's centre at the start"
-    )
-    velocity_spread: float = parameter(
-        0.0, unit="m/s", minimum=0.0, maximum=1e6, help="Random part of the start velocity: standard deviation along each axis"
-    )
-    particles_per_cell: float | None = parameter(
-        None,
-        above=0.0,
-        maximum=1000.0,
-        example=8.0,
-        help="Particles in a grid cell; 8 where neither this nor particle_count is given",
-    )
-    particle_count: int | None = parameter(None, minimum=1, maximum=2**31 - 1, example=100000, help="Number of particles, exactly")
-    sampling: str = parameter("poisson", choices=("poisson", "lattice", "random"), help="Arrangement of the particles")
-    mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's density")
-    stiffness_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's stiffness")
-    color: tuple[float, float, float, float] = parameter((1.0, 1.0, 1.0, 1.0), minimum=0.0, maximum=1.0, help="Colour for display")
-    goal: float = parameter(
-        0.0, minimum=0.0, maximum=1.0, is_animatable=True, help="How far particles are held to the moving shape: 1 holds, 0 leaves free"
-    )
-    goal_frequency: float = parameter(
-        10.0, unit="1/s", above=0.0, maximum=1e4, is_animatable=True, help="Frequency of the spring that pulls particles to the shape"
-    )
-    goal_damping: float = parameter(1.0, minimum=0.0, maximum=10.0, is_animatable=True, help="Damping ratio of that spring; 1 is critical")
-    motion: Motion | None = None
-    animation: Animation | None = None
-    painting: Painting | None = None
-
-    def __post_init__(self) -> None:
-        subject = f'Emitter "{self.name}"'
-        validate(self, subject)
-        check_motion_scale(self.motion, subject)
-        check_animation(self.animation, animatable_parameters(Emitter), subject)
-        if self.particles_per_cell is not None and self.particle_count is not None:
-            raise SceneError(f"{subject}: particles_per_cell and particle_count are both given; give one of them.")
-        if not self.shape.can_emit:
-            raise SceneError(f"{subject}: a {self.shape.kind} has no inside to fill; use a closed shape.")
-        self.shape.check(subject)
-        check_motion_vertices(self.motion, self.shape, subject)
-        if self.source == "volume":
-            self.shape.check_inside(subject)
-        elif self.shape.kind == "points":
-            raise SceneError(f'{subject}: points have no surface; use source "volume".')
-        if self.painting is not None:
-            self.painting.check(*_point_counts(self.shape, subject), subject)
-        if self.mode == "inflow" and self.shape.kind == "points":
-            raise SceneError(f'{subject}: points cannot flow in, they have no inside; use mode "once" or "repeat".')
-        if self.shape.kind == "points" and self.ever("normal_velocity"):
-            raise SceneError(f"{subject}: points have no surface with normals; use normal_velocity 0.")
-
-    def ever(self, name: str) -> bool:
-        """Whether a parameter is not 0, at any time."""
-        if self.animation is not None and name in self.animation.values:
-            return bool(self.animation.values[name].any())
-        return bool(np.any(getattr(self, name)))
-
-    def is_stream(self, dimension: int) -> bool:
-        """Whether this is an inflow at its simplest: it stands still, and one constant velocity carries its matter; dimension 2 or 3."""
-        given = () if self.animation is None else self.animation.values
-        if self.mode != "inflow" or self.source != "volume" or self.motion is not None or self.flow_rate is not None:
-            return False
-        if self.normal_velocity != 0.0 or any(name in given for name in _FLOW_PARAMETERS):
-            return False
-        velocity, turn = np.asarray(self.velocity), np.asarray(self.angular_velocity)
-        if dimension == 2:
-            velocity, turn = velocity * [1.0, 0.0, 1.0], turn * [0.0, 1.0, 0.0]
-        speed = float(np.linalg.norm(velocity))
-        # a rotation across the flow makes it faster on one side than on the other
-        return speed > 0.0 and bool(np.linalg.norm(np.cross(velocity, turn)) <= 1e-6 * speed * np.linalg.norm(turn))
-
-    @property
-    def has_goal(self) -> bool:
-        """Whether it ever holds its particles."""
-        return self.goal > 0.0 or (self.animation is not None and "goal" in self.animation.values)
-
-
 @dataclass(frozen=True)
 class Collider:
     """A shape that matter cannot enter."""
 
     name: str
     shape: Shape
-    surface: str = parameter("separate", choices=SURFACES, help="sticky holds matter, slip lets it slide, separate lets it leave too")
-    friction: float = parameter(0.0, minimum=0.0, maximum=100.0, is_animatable=True, help="Coulomb friction coefficient")
-    enabled: bool = parameter(True, is_animatable=True, help="Whether it is there")
-    dynamic: bool = parameter(False, help="Whether matter, gravity and other colliders move it")
-    density: float = parameter(
-        500.0, unit="kg/m^3", above=0.0, maximum=1e6, help="Mass over volume of a dynamic collider, where mass is not given"
+    surface: str = parameter("separate", choices=SURFACE_HELP, help="What happens to matter that touches it")
+    friction: float = parameter(
+        0.0, minimum=0.0, maximum=100.0, is_animatable=True, help="How much it slows matter that slides on it; ice 0.05, wood 0.4, rubber 1"
     )
-    mass: float | None = parameter(None, unit="kg", above=0.0, maximum=1e12, example=1.0, help="Mass of a dynamic collider")
-    velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Velocity of a dynamic collider at the start")
+    enabled: bool = parameter(True, is_animatable=True, help="Whether it is there; keyed off, it lets matter go, as an opened gate")
+    dynamic: bool = parameter(False, help="Let matter, gravity and other colliders push it: a floating box, a stone in mud")
+    density: float = parameter(
+        500.0,
+        unit="kg/m^3",
+        above=0.0,
+        maximum=1e6,
+        help="How heavy it is for its size, where no mass is given; below that of the liquid it floats. Wood 500, ice 900, stone 2500",
+    )
+    mass: float | None = parameter(
+        None, unit="kg", above=0.0, maximum=1e12, example=1.0, help="Its mass, instead of a density; ball 0.5, person 70, car 1500"
+    )
+    velocity: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 0.0), unit="m/s", help="Speed and direction at the start; pushed 1, thrown 10"
+    )
     angular_velocity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 0.0), unit="degrees/s", help="Rotation of a dynamic collider about its centre of mass at the start"
+        (0.0, 0.0, 0.0), unit="degrees/s", help="Spin about its centre of mass at the start; 360 is a turn a second"
     )
     motion: Motion | None = None
     animation: Animation | None = None
@@ -245,7 +109,7 @@ class Outflow:
 
     name: str
     shape: Shape
-    enabled: bool = parameter(True, is_animatable=True, help="Whether matter vanishes in it")
+    enabled: bool = parameter(True, is_animatable=True, help="Whether matter that comes in vanishes; keyed, it opens and closes a drain")
     motion: Motion | None = None
     animation: Animation | None = None
 
@@ -343,14 +207,6 @@ def _check_factors(emitter: Emitter, material: Material) -> None:
                 f'Emitter "{emitter.name}": "{name}" is painted, and the law "{law.name}" of material "{material.name}" has none; '
                 f"its factors are: {known}. Remove the attribute, or use another law."
             )
-
-
-def _point_counts(shape: Shape, subject: str) -> tuple[int, int]:
-    """The vertices and triangles, or the points, that values can be painted on."""
-    vertices = getattr(shape, "vertices", getattr(shape, "position", None))
-    if vertices is None:
-        raise SceneError(f"{subject}: a {shape.kind} has no vertices to paint on; use a mesh or points.")
-    return len(vertices), len(getattr(shape, "triangles", ()))
 
 
 def _check_emission_frames(emitter: Emitter, time: Time) -> None:

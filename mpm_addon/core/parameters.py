@@ -8,16 +8,20 @@ import dataclasses
 import difflib
 import functools
 import math
+import re
 import types
 import typing
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import SceneError
 
 # No number of a scene is larger: products of several stay finite.
 LARGEST = 1e30
+# Limits of this size and more are no news to people.
+_TELLING = 1e5
+_SIGNS = {"^2": "²", "^3": "³", "^n": "ⁿ", " ": "·", "degrees": "°"}
 
 KINDS = {float: "number", int: "integer", str: "text", bool: "flag"}
 
@@ -33,11 +37,12 @@ class Parameter:
         unit: SI unit as text, "" for a pure number.
         minimum, maximum: inclusive limits; above, below: exclusive ones. None where there is none.
         choices: the allowed words of a text parameter.
+        choice_help: word -> what it means, for tooltips.
         size: the number of components of a vector.
         optional: whether None is allowed.
         example: a typical value, shown first in the interface where there is no default.
         is_animatable: whether an animation may change it.
-        help: one sentence for tooltips and documentation.
+        help: for tooltips and documentation: what it does to the picture, and typical values; no full stop at the end.
     """
 
     name: str
@@ -49,6 +54,7 @@ class Parameter:
     above: float | None = None
     below: float | None = None
     choices: tuple[str, ...] = ()
+    choice_help: Mapping[str, str] = field(default_factory=dict, hash=False)
     size: int = 0
     optional: bool = False
     example: Any = None
@@ -58,6 +64,22 @@ class Parameter:
     @property
     def is_required(self) -> bool:
         return self.default is dataclasses.MISSING
+
+    @property
+    def unit_words(self) -> str:
+        """The unit as people write it: "kg/m³", "Pa·s", "°/s"."""
+        return "".join(_SIGNS.get(part, part) for part in re.split(r"(\^\w| |degrees)", self.unit))
+
+    @property
+    def interval(self) -> str:
+        """The limits in few words, "0 to 1" or "above 0"; those that only keep numbers finite are left out."""
+        low, high = self.minimum, self.maximum
+        low = None if low is not None and (low <= -_TELLING or 0.0 < low <= 1.0 / _TELLING) else low
+        high = None if high is not None and high >= _TELLING else high
+        if low is not None and high is not None:
+            return f"{low:g} to {high:g}"
+        bounds = [("at least", low), ("above", self.above), ("at most", high), ("below", self.below)]
+        return " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
 
     def limits(self) -> str:
         """The allowed values in words: "a number above 0 and at most 1 kg/m^3"."""
@@ -162,9 +184,15 @@ _CHECKS = {
 }
 
 
-def parameter(default: Any = dataclasses.MISSING, *, help: str, **declared: Any) -> Any:
-    """Declare a dataclass field as a parameter; the keywords are the attributes of `Parameter`."""
-    metadata = {"parameter": {"help": help, **declared}}
+def parameter(default: Any = dataclasses.MISSING, *, help: str, choices: Iterable[str] = (), **declared: Any) -> Any:
+    """Declare a dataclass field as a parameter; the keywords are the attributes of `Parameter`.
+
+    Args:
+        choices: the allowed words, or a mapping that says of each what it means.
+    """
+    if isinstance(choices, Mapping):
+        declared["choice_help"] = choices
+    metadata = {"parameter": {"help": help, "choices": tuple(choices), **declared}}
     if default is dataclasses.MISSING:
         return dataclasses.field(metadata=metadata, kw_only=True)
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
@@ -174,11 +202,11 @@ def parameter(default: Any = dataclasses.MISSING, *, help: str, **declared: Any)
 def parameters_of(owner: type) -> tuple[Parameter, ...]:
     """The parameters that a dataclass declares, in order."""
     hints = typing.get_type_hints(owner)
-    return tuple(_parameter_of(field, hints[field.name]) for field in dataclasses.fields(owner) if "parameter" in field.metadata)
+    return tuple(_parameter_of(each, hints[each.name]) for each in dataclasses.fields(owner) if "parameter" in each.metadata)
 
 
-def _parameter_of(field: dataclasses.Field[Any], hint: Any) -> Parameter:
-    declared = dict(field.metadata["parameter"])
+def _parameter_of(declaring: dataclasses.Field[Any], hint: Any) -> Parameter:
+    declared = dict(declaring.metadata["parameter"])
     alternatives = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     plain = [alternative for alternative in alternatives if alternative is not type(None)]
     if typing.get_origin(plain[0]) is tuple:
@@ -186,7 +214,7 @@ def _parameter_of(field: dataclasses.Field[Any], hint: Any) -> Parameter:
         declared.setdefault("size", len(typing.get_args(plain[0])))
     else:
         declared.setdefault("kind", KINDS[plain[0]])
-    return Parameter(name=field.name, default=field.default, optional=len(plain) < len(alternatives), **declared)
+    return Parameter(name=declaring.name, default=declaring.default, optional=len(plain) < len(alternatives), **declared)
 
 
 def validate(instance: Any, subject: str) -> None:

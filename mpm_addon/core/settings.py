@@ -10,7 +10,12 @@ from .parameters import parameter, suggestion, validate
 # About as far as Blender counts frames, to both sides of 0.
 LAST_FRAME = 1_000_000
 
-SURFACES = ("slip", "sticky", "separate")
+SURFACE_HELP = {
+    "slip": "Matter slides along it and does not come off: a pane of glass with water on it",
+    "sticky": "Matter stays where it touches: mud on a boot, paint on a wall",
+    "separate": "Matter slides along it, bounces and comes off: right for most things",
+}
+SURFACES = tuple(SURFACE_HELP)
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
 
@@ -18,13 +23,21 @@ SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 class Time:
     """The frames of a scene. Frame n is the state at (n - frame_start) * frame_seconds."""
 
-    fps: float = parameter(24.0, unit="1/s", minimum=1e-6, maximum=100000.0, help="Frames per second")
-    frame_start: int = parameter(1, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="First frame, the initial state")
-    frame_end: int = parameter(48, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="Last frame")
+    fps: float = parameter(24.0, unit="1/s", minimum=1e-6, maximum=100000.0, help="Frames in a second of the animation; film 24, games 60")
+    frame_start: int = parameter(1, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="First frame: how everything is at the start; 1 usual")
+    frame_end: int = parameter(48, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="Last frame; 48 is two seconds at 24 frames a second")
     time_scale: float = parameter(
-        1.0, minimum=1e-6, maximum=1000.0, help="Simulated time that passes in a second of the animation; below 1 is slow motion"
+        1.0,
+        minimum=1e-6,
+        maximum=1000.0,
+        help="How fast time passes; 0.25 is slow motion, 1 real time, 2 twice as fast and twice as long to bake",
     )
-    subframes: int = parameter(0, minimum=0, maximum=99, help="States that are kept between two frames")
+    subframes: int = parameter(
+        0,
+        minimum=0,
+        maximum=99,
+        help="States kept between two frames, for smooth slow motion and motion blur; 0 usual, 3 for fast turns. Each adds to the cache",
+    )
 
     def __post_init__(self) -> None:
         validate(self, "time")
@@ -49,20 +62,69 @@ class Time:
 class Solver:
     """How the scene is computed."""
 
-    dimension: int = parameter(3, minimum=2, maximum=3, help="3, or 2 for plane strain in the x-z plane")
-    grid_spacing: float = parameter(unit="m", minimum=1e-9, maximum=1e9, example=0.1, help="Edge length of a grid cell")
-    transfer: str = parameter("apic", choices=("apic", "pic", "flip"), help="How velocities move between particles and grid")
-    flip_ratio: float = parameter(0.95, minimum=0.0, maximum=1.0, help="Share of FLIP in the FLIP/PIC blend")
-    kernel: str = parameter("quadratic", choices=("quadratic", "cubic"), help="B-spline that carries particles to the grid")
-    cfl: float = parameter(0.4, minimum=1e-6, maximum=1.0, help="Cells that a wave may cross in a step")
-    max_displacement: float = parameter(0.5, unit="cells", minimum=1e-6, maximum=1.0, help="Cells that a particle may cross in a step")
-    time_step: float | None = parameter(None, unit="s", minimum=1e-15, example=1e-4, help="Fixed step; automatic where it is not given")
-    precision: str = parameter("float32", choices=("float32", "float64"), help="Numbers that the solver computes with")
-    seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Seed of every random choice")
-    max_speed: float | None = parameter(
-        None, unit="m/s", above=0.0, example=10.0, is_animatable=True, help="No matter moves faster than this"
+    dimension: int = parameter(3, minimum=2, maximum=3, help="3 for space; 2 computes a thin slice along x and z, for quick tests")
+    grid_spacing: float = parameter(
+        unit="m",
+        minimum=1e-9,
+        maximum=1e9,
+        example=0.1,
+        help="Size of a grid cell, which sets the detail: half of it shows finer splashes and crumbs, and bakes some 16 times longer. "
+        "A tenth of the smallest object that matters is a good start",
     )
-    gravity: tuple[float, float, float] = parameter((0.0, 0.0, -9.81), unit="m/s^2", is_animatable=True, help="Acceleration of gravity")
+    transfer: str = parameter(
+        "apic",
+        choices={
+            "apic": "Keeps swirls and spins without noise: right for most things",
+            "pic": "Calms everything down, as if it were thicker",
+            "flip": "Livelier splashes, with some noise; see FLIP Ratio",
+        },
+        help="How lively matter moves",
+    )
+    flip_ratio: float = parameter(0.95, minimum=0.0, maximum=1.0, help="How lively FLIP is; 1 splashes and is noisy, 0.8 calmer, 0 is PIC")
+    kernel: str = parameter(
+        "quadratic",
+        choices={"quadratic": "Fast, and right for most things", "cubic": "Smoother pressure and less noise, and slower"},
+        help="How far a particle reaches on the grid",
+    )
+    cfl: float = parameter(
+        0.4,
+        minimum=1e-6,
+        maximum=1.0,
+        help="Length of a step: how many cells a shock may cross in it. Smaller is safer and slower; 0.4 usual, 0.2 where a bake explodes",
+    )
+    max_displacement: float = parameter(
+        0.5,
+        unit="cells",
+        minimum=1e-6,
+        maximum=1.0,
+        help="Length of a step: how far a particle may move in it. Smaller is safer and slower; 0.5 usual, 0.2 for fast thin colliders",
+    )
+    time_step: float | None = parameter(
+        None,
+        unit="s",
+        minimum=1e-15,
+        example=1e-4,
+        help="One length for all steps; found automatically where it is not given, which is best",
+    )
+    precision: str = parameter(
+        "float32",
+        choices={"float32": "Fast, and exact enough for pictures", "float64": "Slower, with twice the memory: for measurements"},
+        help="How exactly numbers are computed",
+    )
+    seed: int = parameter(
+        0, minimum=0, maximum=2**31 - 1, help="Another number arranges particles and random speeds differently; any number, 0 usual"
+    )
+    max_speed: float | None = parameter(
+        None,
+        unit="m/s",
+        above=0.0,
+        example=10.0,
+        is_animatable=True,
+        help="No matter moves faster than this, which tames wild splashes and shortens bakes; table top 10, landscape 50",
+    )
+    gravity: tuple[float, float, float] = parameter(
+        (0.0, 0.0, -9.81), unit="m/s^2", is_animatable=True, help="How strongly and where everything falls; Earth -9.81 along Z, Moon -1.62"
+    )
     animation: Animation | None = None
 
     def __post_init__(self) -> None:
@@ -75,19 +137,37 @@ class CacheSettings:
     """What is kept of a bake. Decides nothing of how matter moves."""
 
     precision: str = parameter(
-        "compact", choices=("compact", "exact"), help="compact rounds positions to less than 1e-4 of a cell, the rest to 3 digits"
+        "compact",
+        choices={
+            "compact": "Small files: positions to less than 1e-4 of a cell, the rest to 3 digits. Nobody sees the difference",
+            "exact": "Every digit, in files twice as large",
+        },
+        help="How exactly frames are kept",
     )
-    velocity: bool = parameter(True, help="Keep velocities, for motion blur and between frames")
-    density_ratio: bool = parameter(True, help="Keep volume ratios")
-    stress: bool = parameter(True, help="Keep stresses")
-    rotation: bool = parameter(True, help="Keep rotations")
-    rest_position: bool = parameter(True, help="Keep where particles were emitted, for textures that stick to matter")
+    velocity: bool = parameter(True, help="Keep velocities, which motion blur, slow motion and colours by speed need")
+    density_ratio: bool = parameter(True, help="Keep how much matter is squeezed or loosened, for colours and shaders; 1 is untouched")
+    stress: bool = parameter(True, help="Keep how strongly matter is loaded [Pa], for colours and shaders")
+    rotation: bool = parameter(True, help="Keep how particles turn, for grains and chips that tumble")
+    rest_position: bool = parameter(True, help="Keep where particles were emitted, for textures that stick to the matter")
     checkpoint_interval: int = parameter(
-        10, minimum=1, maximum=100000, help="Frames between two exact states, from which a bake can go on; a minute at most lies between"
+        10,
+        unit="frames",
+        minimum=1,
+        maximum=100000,
+        help="How often a bake keeps a state from which it can go on; 10 usual. A minute of baking at most lies between two",
     )
-    checkpoint_count: int = parameter(8, minimum=1, maximum=100000, help="Exact states that are kept; older ones are thinned out")
-    size_limit: float | None = parameter(None, unit="GB", above=0.0, example=100.0, help="Size at which the bake stops")
-    time_limit: float | None = parameter(None, unit="h", above=0.0, example=12.0, help="Time after which the bake stops")
+    checkpoint_count: int = parameter(
+        8,
+        minimum=1,
+        maximum=100000,
+        help="How many such states are kept; 8 usual. Older ones are thinned out, each is about 100 bytes a particle",
+    )
+    size_limit: float | None = parameter(
+        None, unit="GB", above=0.0, example=100.0, help="Size of the cache at which the bake stops; it can go on later"
+    )
+    time_limit: float | None = parameter(
+        None, unit="h", above=0.0, example=12.0, help="Time after which the bake stops, such as 12 for a night; it can go on later"
+    )
 
     def __post_init__(self) -> None:
         validate(self, "cache")
@@ -97,8 +177,14 @@ class CacheSettings:
 class Side:
     """One side of a box domain."""
 
-    surface: str = parameter("slip", choices=(*SURFACES, "open"), help="How matter meets this side; open lets it leave")
-    friction: float = parameter(0.0, minimum=0.0, maximum=100.0, help="Coulomb friction coefficient of this side")
+    surface: str = parameter(
+        "slip",
+        choices={**SURFACE_HELP, "open": "Matter flies out here and is removed"},
+        help="What happens to matter that touches this side",
+    )
+    friction: float = parameter(
+        0.0, minimum=0.0, maximum=100.0, help="How much this side slows matter that slides on it; ice 0.05, wood 0.4, rubber 1"
+    )
 
     def __post_init__(self) -> None:
         validate(self, "domain.sides")
@@ -108,9 +194,17 @@ class Side:
 class Domain:
     """The space of the simulation: unbounded, or a box whose sides are walls or open."""
 
-    kind: str = parameter("unbounded", choices=("unbounded", "box"), help="Unbounded space, or a box")
-    min: tuple[float, float, float] | None = parameter(None, unit="m", example=(-1.0, -1.0, 0.0), help="Lowest corner of the box")
-    max: tuple[float, float, float] | None = parameter(None, unit="m", example=(1.0, 1.0, 2.0), help="Highest corner of the box")
+    kind: str = parameter(
+        "unbounded",
+        choices={"unbounded": "Without end: matter may fly anywhere", "box": "A box, whose sides are walls or open"},
+        help="How far the simulation reaches",
+    )
+    min: tuple[float, float, float] | None = parameter(
+        None, unit="m", example=(-1.0, -1.0, 0.0), help="Lowest corner of the box; a table top needs about 2 by 2 by 2"
+    )
+    max: tuple[float, float, float] | None = parameter(
+        None, unit="m", example=(1.0, 1.0, 2.0), help="Highest corner of the box, above the lowest one along every axis"
+    )
     sides: Mapping[str, Side] = field(default_factory=dict)
 
     @property
