@@ -86,6 +86,7 @@ class Job:
                 "done": self._done,
                 "total": self._total,
                 "resumed_from": checkpoint[0] if checkpoint else None,
+                "take": self._writer.take,
                 "pid": os.getpid(),
             }
         )
@@ -105,7 +106,7 @@ class Job:
         """Keep what made the simulation stop in the cache."""
         try:
             self._lock.check()
-            write_failure(self._writer.folder, failure)
+            write_failure(self._writer.folder, failure, take=self._writer.take)
         except (OSError, CacheError) as error:
             # what stopped the bake matters more than what may be told of it
             self._emit({"event": "warning", "topic": "failure", "subject": FAILURE, "message": f"cannot be written ({error})."})
@@ -251,6 +252,7 @@ class Job:
             {
                 "state": state,
                 "message": message,
+                "take": self._writer.take,
                 "pid": os.getpid(),
                 "host": socket.gethostname(),
                 "updated": time.time(),

@@ -75,6 +75,11 @@ class CacheWriter:
         return Cache(self.folder, self._takes)
 
     @property
+    def take(self) -> int:
+        """The number of the take that is written."""
+        return self._takes[-1].number
+
+    @property
     def from_frame(self) -> int | None:
         """The frame of an earlier take after which this one goes on; None where it has none."""
         return None if self._takes[-1].parent is None else self._takes[-1].from_frame

@@ -1,4 +1,4 @@
-"""What made a bake stop, kept in its cache: the particles concerned and one line of words. Gone when a bake begins again."""
+"""What made a bake stop, kept in its cache: the particles concerned, one line of words, and of which take. Gone when a bake begins again."""
 
 import json
 from pathlib import Path
@@ -10,23 +10,29 @@ from ..core.errors import CacheError
 from ..core.failure import TOLD_IDS, Failure, Kind
 from .arrays import ArrayFileError, read_arrays, write_arrays
 from .plain_files import parse_json
+from .take import MANIFEST, take_folder
 
 FAILURE = "failure.npz"
 _ARRAYS = {"id": np.dtype(np.int32), "position": np.dtype(np.float32)}
 _REPORT = "report"
+_TAKE = "take"
 _WORDS = {"subject": str, "frame": int, "time": float, "time_step": float, "shortening": int, "advice": str}
 
 
-def write_failure(folder: Path, failure: Failure) -> None:
-    """Write a failure into a cache. Raises OSError."""
+def write_failure(folder: Path, failure: Failure, *, take: int | None = None) -> None:
+    """Write a failure of one of its takes into a cache. Raises OSError."""
     report = {name: getattr(failure, name) for name in _WORDS}
-    report |= {"kind": failure.kind.value, "emitters": list(failure.emitters)}
+    report |= {"kind": failure.kind.value, "emitters": list(failure.emitters), _TAKE: take}
     text = np.frombuffer(json.dumps(report).encode(), np.uint8)
     write_arrays(folder / FAILURE, {_REPORT: text, **{name: getattr(failure, name) for name in _ARRAYS}})
 
 
-def read_failure(folder: Path) -> Failure | None:
+def read_failure(folder: Path, *, shown: int | None = None) -> Failure | None:
     """The failure that a cache keeps; None where its last bake did not become unstable.
+
+    Args:
+        folder: the cache.
+        shown: the take that is looked at: a failure of another one that is there does not count.
 
     Raises:
         CacheError: the file is damaged, or cannot be read.
@@ -34,7 +40,9 @@ def read_failure(folder: Path) -> Failure | None:
     path = folder / FAILURE
     try:
         arrays = read_arrays(path)
-        return _failure_of(arrays)
+        failure, take = _failure_of(arrays)
+        is_of_another = shown is not None and take not in (None, shown) and (take_folder(folder, take) / MANIFEST).is_file()
+        return None if is_of_another else failure
     except FileNotFoundError:
         return None
     except ArrayFileError as error:
@@ -64,8 +72,8 @@ def summary(failure: Failure) -> dict[str, Any]:
     }
 
 
-def _failure_of(arrays: dict[str, Any]) -> Failure:
-    """A failure from what a file holds. Raises ArrayFileError where that is something else."""
+def _failure_of(arrays: dict[str, Any]) -> tuple[Failure, int | None]:
+    """A failure, and of which take, from what a file holds. Raises ArrayFileError where that is something else."""
     for name, dtype in _ARRAYS.items():
         if name not in arrays or arrays[name].dtype != dtype:
             raise ArrayFileError(f'holds no {dtype} array "{name}"')
@@ -76,9 +84,10 @@ def _failure_of(arrays: dict[str, Any]) -> Failure:
         kind = Kind(report["kind"])
         words = {name: report[name] for name in _WORDS}
         emitters = tuple(report["emitters"])
+        take = report.get(_TAKE)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ArrayFileError("holds no report of a failure") from error
     is_right = all(isinstance(words[name], (int, float) if kind_of is float else kind_of) for name, kind_of in _WORDS.items())
-    if not is_right or not all(isinstance(name, str) for name in emitters):
+    if not is_right or not all(isinstance(name, str) for name in emitters) or not isinstance(take, int | None):
         raise ArrayFileError("holds a malformed report of a failure")
-    return Failure(kind=kind, emitters=emitters, id=arrays["id"], position=arrays["position"], **words)
+    return Failure(kind=kind, emitters=emitters, id=arrays["id"], position=arrays["position"], **words), take

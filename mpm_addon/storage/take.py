@@ -4,7 +4,9 @@ A frame belongs to a take when the journal has a line of it and its file is ther
 file is whole, so whatever is named is whole.
 """
 
+import os
 import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,8 @@ from ..core.particles import Frame, Moment
 from . import births
 from .arrays import ArrayFileError
 from .container import SUFFIX
-from .frame_file import Births, possible_moment, read_frame
-from .plain_files import read_plain
-from .sealed import unsealed
+from .frame_file import Births, read_frame
+from .journal import Entry, Journal
 
 TAKES = "takes"
 MANIFEST = "take.json"
@@ -26,12 +27,10 @@ CHECKPOINTS = "checkpoints"
 JOURNAL = "journal.jsonl"
 SCENE = "scene"
 
-# A journal has some hundred bytes a frame.
-LARGEST_JOURNAL = 1_000_000_000
-
 _FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?" + re.escape(SUFFIX))
 
-Entry = Mapping[str, Any]
+# Nanoseconds within which two changes of a folder may bear the same time; some file systems count in two seconds.
+_TICK = 2_000_000_000
 
 
 def frame_name(moment: Moment) -> str:
@@ -59,7 +58,9 @@ class Take:
         self.number = number
         self.folder = take_folder(cache, number)
         self.manifest = manifest
-        self._journal: tuple[Any, dict[Moment, Entry]] = (None, {})
+        self._journal = Journal(self.folder / JOURNAL)
+        self._names: tuple[Any, frozenset[str]] = (None, frozenset())
+        self._known: tuple[Any, dict[Moment, Entry]] = (None, {})
 
     @property
     def parent(self) -> int | None:
@@ -82,17 +83,41 @@ class Take:
 
     def journal(self) -> Mapping[Moment, Entry]:
         """What the bake noted of every frame and state; lines that a crash cut short are left out. Raises CacheError."""
-        path = self.folder / JOURNAL
+        self.read_journal()
+        return self._journal.entries
+
+    def read_journal(self, seconds: float | None = None) -> bool:
+        """Read what is new in the journal, for about so long at the most; whether all of it is read. Raises CacheError."""
         try:
-            status = path.stat()
-            stamp = (status.st_mtime_ns, status.st_size)
-            if stamp != self._journal[0]:
-                self._journal = (stamp, dict(filter(None, map(_entry, read_plain(path, LARGEST_JOURNAL).splitlines()))))
-        except FileNotFoundError:
-            return {}
+            self._journal.read(seconds)
         except OSError as error:
-            raise unreadable(path, error) from error
-        return self._journal[1]
+            raise unreadable(self._journal.path, error) from error
+        return self._journal.is_read
+
+    def known(self) -> Mapping[Moment, Entry]:
+        """What was read of the journal so far, of frames and states whose files are there: the same object until there is something
+        else. Raises CacheError."""
+        entries, names = self._journal.entries, self._file_names()
+        seen = (id(entries), len(entries), names)
+        if seen != self._known[0]:
+            self._known = (seen, {moment: entry for moment, entry in entries.items() if frame_name(moment) in names})
+        return self._known[1]
+
+    def _file_names(self) -> frozenset[str]:
+        """The names in the folder of frames; read again only when the folder has changed. Raises CacheError."""
+        folder = self.folder / FRAMES
+        try:
+            changed = folder.stat().st_mtime_ns
+            if changed != self._names[0]:
+                # within one tick of the file system's clock another file may still come
+                is_settled = time.time_ns() - changed > _TICK
+                with os.scandir(folder) as entries:
+                    self._names = (changed if is_settled else None, frozenset(entry.name for entry in entries))
+        except FileNotFoundError:
+            self._names = (None, frozenset())
+        except OSError as error:
+            raise unreadable(folder, error) from error
+        return self._names[1]
 
     def moments(self) -> list[Moment]:
         """The frames and states that are there, ascending. Raises CacheError."""
@@ -141,14 +166,3 @@ def take_folder(cache: Path, number: int) -> Path:
 def unreadable(path: Path, error: OSError) -> CacheError:
     """What is said of a file that the system does not give."""
     return CacheError(f"{path}: cannot be read ({error.strerror}); check its permissions.")
-
-
-def _entry(line: bytes) -> tuple[Moment, Entry] | None:
-    try:
-        entry = unsealed(line)
-        moment = possible_moment(*(entry[key] for key in ("frame", "part", "parts")))
-    except (ValueError, KeyError):
-        return None
-    if not isinstance(entry.get("bytes"), int) or not isinstance(entry.get("emitted"), int):
-        return None
-    return moment, entry

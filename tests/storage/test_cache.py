@@ -12,6 +12,7 @@ import pytest
 from mpm_addon.core.errors import CacheError
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache_writer import remove_cache
+from mpm_addon.storage.journal import Journal
 from mpm_addon.storage.lock import is_held
 from mpm_addon.storage.status import read_status
 from tests.storage.stand_in import PARTICLES, bake_here, write_small_scene
@@ -189,3 +190,45 @@ def test_settings_of_the_cache_that_change_are_told_every_time(tmp_path: Path) -
         told = [event["message"] for event in bake_here(other, tmp_path / "cache") if event.get("topic") == "settings"]
         assert told == ["frames that are there stay as they were kept (precision exact); use --restart to bake them again."]
     assert open_cache(tmp_path / "cache").manifest["precision"] == "exact"
+
+
+def test_a_journal_is_read_on_from_where_reading_stopped(cache: Path) -> None:
+    take = open_cache(cache).takes[-1]
+    path = take.folder / "journal.jsonl"
+    *lines, last = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines) + last[:20])
+    journal = Journal(path)
+    first = dict(journal.read())
+    assert len(first) == len(lines)
+    with path.open("ab") as file:
+        file.write(b"\n" + last)
+    # what was read is not parsed again
+    kept = journal.entries[next(iter(first))]
+    assert len(journal.read()) == len(lines) + 1
+    assert journal.entries[next(iter(first))] is kept
+    # one that is written anew is another one
+    path.unlink()
+    path.write_bytes(last)
+    assert len(journal.read()) == 1
+    path.unlink()
+    assert journal.read() == {}
+
+
+def test_a_long_journal_is_read_in_parts(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mpm_addon.storage.journal._CHUNK", 10)
+    take = open_cache(cache).takes[-1]
+    whole = dict(take.journal())
+    journal = Journal(take.folder / "journal.jsonl")
+    counts = []
+    while not journal.is_read:
+        counts.append(len(journal.read(0.0)))
+    assert counts == list(range(1, len(whole) + 1)) or counts == [*range(1, len(whole) + 1), len(whole)]
+    assert journal.entries == whole
+
+
+def test_frames_that_are_known_are_those_whose_files_are_there(cache: Path) -> None:
+    take = open_cache(cache).takes[-1]
+    take.read_journal()
+    assert sorted(take.known(), key=lambda moment: moment.frame) == take.moments()
+    take.path(take.moments()[0]).unlink()
+    assert len(take.known()) == len(take.moments())

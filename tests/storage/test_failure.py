@@ -1,6 +1,7 @@
 """What a bake that became unstable leaves: the frames before, and which particles are to blame, for events, `info` and Blender."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,17 @@ def test_a_damaged_failure_is_one_line(tmp_path: Path, part: str) -> None:
 
 def test_a_folder_without_one_says_none(tmp_path: Path) -> None:
     assert read_failure(tmp_path) is None
+
+
+def test_a_failure_counts_for_its_own_take_and_where_that_one_never_began(cache: Path) -> None:
+    def found(shown: int) -> bool:
+        return read_failure(cache, shown=shown) is not None
+
+    assert (found(1), found(2)) == (True, False)
+    # a take that failed before its first frame is not there, so it counts for the one after which it was to go on
+    write_failure(cache, failure_at(4), take=2)
+    assert (found(1), found(2)) == (True, True)
+    shutil.copytree(cache / "takes" / "0001", cache / "takes" / "0002")
+    assert (found(1), found(2)) == (False, True)
+    write_failure(cache, failure_at(4))
+    assert (found(1), found(2)) == (True, True)
