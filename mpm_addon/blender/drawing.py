@@ -1,12 +1,14 @@
 """What the panels share: where they are, and how declared parameters are drawn. Reads and never writes."""
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..core.errors import MpmError
 from ..core.parameters import parameters_of
-from . import session
+from . import preflight, session
 from .blender_types import Context, Layout
 from .help import draw_help
+from .parts import has_part
 
 
 def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
@@ -20,20 +22,49 @@ def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
     return panel.layout
 
 
-def draw_parameters(layout: Layout, group: Any, owner: type, *, without: tuple[str, ...] = ()) -> None:
-    """All declared parameters of a property group; an optional one has its check box in front."""
-    for declared in parameters_of(owner):
-        if declared.name in without:
+def draw_parameters(
+    layout: Layout, group: Any, owner: type, names: Iterable[str] = (), *, without: Collection[str] = (), idle: Collection[str] = ()
+) -> None:
+    """Declared parameters of a property group; an optional one has its check box in front.
+
+    Args:
+        names: those that are drawn, in this order; all where none is given.
+        without: those that are not.
+        idle: those that have no effect at present: they are grey, and can be changed.
+    """
+    declared = {each.name: each for each in parameters_of(owner)}
+    for name in names or declared:
+        if name in without or not hasattr(group, name):
             continue
-        switch = f"use_{declared.name}"
-        if not hasattr(group, switch):
-            layout.prop(group, declared.name)
-            continue
-        row = layout.row(heading=group.bl_rna.properties[declared.name].name)
-        row.prop(group, switch, text="")
-        value = row.column() if declared.kind == "vector" else row.row()
-        value.enabled = getattr(group, switch)
-        value.prop(group, declared.name, text="")
+        place = layout
+        if name in idle:
+            place = layout.column(align=True)
+            place.active = False
+        if hasattr(group, f"use_{name}"):
+            _draw_optional(place, group, name, is_vector=declared[name].kind == "vector")
+        else:
+            place.prop(group, name)
+
+
+def _draw_optional(layout: Layout, group: Any, name: str, *, is_vector: bool) -> None:
+    """As Blender draws a value with a switch: the check box, the value, grey while it is off, and the dot for keyframes."""
+    row = layout.row(align=True, heading=group.bl_rna.properties[name].name)
+    has_keys = row.use_property_decorate
+    row.use_property_decorate = False
+    row = row.row(align=True)
+    row.prop(group, f"use_{name}", text="")
+    value = row.column(align=True) if is_vector else row.row(align=True)
+    value.active = getattr(group, f"use_{name}")
+    value.prop(group, name, text="")
+    if has_keys:
+        row.prop_decorator(group, name)
+
+
+def draw_lines(layout: Layout, text: str, icon: Any) -> None:
+    """A text in lines that fit into the sidebar."""
+    column = layout.column(align=True)
+    for number, line in enumerate(preflight.wrapped(text)):
+        column.label(text=line, icon="BLANK1" if number else icon)
 
 
 def draw_missing_numba(layout: Layout) -> None:
@@ -41,7 +72,7 @@ def draw_missing_numba(layout: Layout) -> None:
     try:
         session.require_numba()
     except MpmError as error:
-        layout.label(text=str(error), icon="ERROR")
+        draw_lines(layout, str(error), "ERROR")
 
 
 def redraw(manager: Any) -> None:
@@ -82,7 +113,8 @@ class ObjectPanel(PhysicsPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.object is not None and context.object.mpm.type == cls.mpm_type and not context.object.mpm.cache
+        item = context.object
+        return item is not None and item.mpm.type == cls.mpm_type and has_part(item) and not item.mpm.cache
 
 
 class ScenePanel(HelpfulPanel):

@@ -1,23 +1,20 @@
 """The panels of emitters, colliders and outflows in the Physics tab: what each does to matter."""
 
+from typing import Any
+
 import bpy
 
 from ..core.description import Collider, Emitter, Outflow
 from ..core.painting import ACTING
+from .actions import animated_paths
 from .blender_types import Context, Layout
 from .drawing import ObjectPanel, draw_parameters, split_layout
 from .painted_control import at_zero_name, attribute_name
 
-_VELOCITIES = ("velocity", "normal_velocity", "inherit_velocity", "angular_velocity", "velocity_spread")
-_GOALS = ("goal", "goal_frequency", "goal_damping")
-_DYNAMIC = ("dynamic", "density", "mass", "velocity", "angular_velocity")
+_EMISSION = ("enabled", "mode", "frame_start", "frame_end", "interval", "flow_rate", "source")
 # What an emitter does not ask for in a mode.
 _HIDDEN = {"once": ("frame_end", "interval", "flow_rate"), "repeat": ("flow_rate",), "inflow": ("interval",)}
-
-
-def _names(owner: type, group: object, wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """The parameters of a dataclass other than the wanted ones."""
-    return tuple(name for name in owner.__dataclass_fields__ if name not in wanted and hasattr(group, name))
+_SPRING = ("goal_frequency", "goal_damping")
 
 
 class MPM_PT_emission(ObjectPanel, bpy.types.Panel):
@@ -28,10 +25,7 @@ class MPM_PT_emission(ObjectPanel, bpy.types.Panel):
     def draw(self, context: Context) -> None:
         layout = split_layout(self, has_keys=True)
         emitter = context.object.mpm.emitter
-        hidden = [*_VELOCITIES, *_GOALS, *_HIDDEN.get(emitter.mode, ())]
-        if emitter.use_particle_count:
-            hidden.append("particles_per_cell")
-        draw_parameters(layout.column(), emitter, Emitter, without=tuple(hidden))
+        draw_parameters(layout.column(), emitter, Emitter, _EMISSION, without=_HIDDEN.get(emitter.mode, ()))
 
 
 class _SomeParameters(ObjectPanel):
@@ -41,16 +35,31 @@ class _SomeParameters(ObjectPanel):
     mpm_type = "emitter"
     names: tuple[str, ...]
 
+    @classmethod
+    def idle(cls, emitter: Any) -> tuple[str, ...]:
+        """The parameters that have no effect at present."""
+        return ()
+
     def draw(self, context: Context) -> None:
         layout = split_layout(self, has_keys=True)
         emitter = context.object.mpm.emitter
-        draw_parameters(layout.column(), emitter, Emitter, without=_names(Emitter, emitter, self.names))
+        draw_parameters(layout.column(), emitter, Emitter, self.names, idle=self.idle(emitter))
 
 
 class MPM_PT_start_velocity(_SomeParameters, bpy.types.Panel):
     bl_idname = "MPM_PT_start_velocity"
     bl_label = "Start Velocity"
-    names = _VELOCITIES
+    names = ("velocity", "normal_velocity", "inherit_velocity", "angular_velocity", "velocity_spread")
+
+
+class MPM_PT_particles(_SomeParameters, bpy.types.Panel):
+    bl_idname = "MPM_PT_particles"
+    bl_label = "Particles"
+    names = ("particles_per_cell", "particle_count", "sampling", "mass_scale", "stiffness_scale", "color")
+
+    @classmethod
+    def idle(cls, emitter: Any) -> tuple[str, ...]:
+        return ("particles_per_cell",) if emitter.use_particle_count else ()
 
 
 class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
@@ -75,7 +84,12 @@ class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
 class MPM_PT_goal(_SomeParameters, bpy.types.Panel):
     bl_idname = "MPM_PT_goal"
     bl_label = "Goal"
-    names = _GOALS
+    names = ("goal", *_SPRING)
+
+    @classmethod
+    def idle(cls, emitter: Any) -> tuple[str, ...]:
+        is_keyed = any(path.startswith("mpm.emitter.goal") for path in animated_paths(emitter.id_data))
+        return () if emitter.goal > 0.0 or is_keyed else _SPRING
 
 
 class MPM_PT_collision(ObjectPanel, bpy.types.Panel):
@@ -85,7 +99,9 @@ class MPM_PT_collision(ObjectPanel, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self, has_keys=True)
-        draw_parameters(layout.column(), context.object.mpm.collider, Collider, without=_DYNAMIC)
+        collider = context.object.mpm.collider
+        idle = ("friction",) if collider.surface == "sticky" else ()
+        draw_parameters(layout.column(), collider, Collider, ("enabled", "surface", "friction"), idle=idle)
 
 
 class MPM_PT_dynamic(ObjectPanel, bpy.types.Panel):
@@ -104,8 +120,8 @@ class MPM_PT_dynamic(ObjectPanel, bpy.types.Panel):
         collider = context.object.mpm.collider
         column = layout.column()
         column.active = collider.dynamic
-        hidden = ("dynamic", "density") if collider.use_mass else ("dynamic",)
-        draw_parameters(column, collider, Collider, without=(*_names(Collider, collider, _DYNAMIC), *hidden))
+        idle = ("density",) if collider.use_mass else ()
+        draw_parameters(column, collider, Collider, ("density", "mass", "velocity", "angular_velocity"), idle=idle)
 
 
 class MPM_PT_outflow(ObjectPanel, bpy.types.Panel):
@@ -121,6 +137,7 @@ class MPM_PT_outflow(ObjectPanel, bpy.types.Panel):
 CLASSES = (
     MPM_PT_emission,
     MPM_PT_start_velocity,
+    MPM_PT_particles,
     MPM_PT_goal,
     MPM_PT_painted_control,
     MPM_PT_collision,

@@ -4,9 +4,9 @@ import bpy
 
 from ..core.settings import Solver
 from .blender_types import Context
-from .drawing import ScenePanel, draw_parameters, split_layout
+from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 from .effectors import FORCE_WEIGHTS
-from .forces import KINDS, field_objects
+from .object_lists import MPM_UL_forces, draw_list
 
 
 class MPM_PT_reading(ScenePanel, bpy.types.Panel):
@@ -31,18 +31,23 @@ class MPM_PT_forces(ScenePanel, bpy.types.Panel):
         layout = split_layout(self, has_keys=True)
         scene = context.scene
         layout.prop(scene.mpm, "effector_collection")
-        weights = layout.column(align=True)
+        draw_parameters(layout.column(), scene.mpm.solver, Solver, ("max_speed",))
+        if MPM_UL_forces.listed(scene):
+            draw_list(layout, MPM_UL_forces, scene)
+        else:
+            draw_lines(layout, "Add one with Add > Force Field; it pushes matter as it is", "INFO")
+
+
+class MPM_PT_force_weights(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_force_weights"
+    bl_label = "Field Weights"
+    bl_parent_id = "MPM_PT_forces"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        column = split_layout(self, has_keys=True).column(align=True)
         for name in FORCE_WEIGHTS:
-            weights.prop(scene.mpm.forces, name, slider=True)
-        limit = tuple(name for name in Solver.__dataclass_fields__ if name != "max_speed")
-        draw_parameters(layout.column(), scene.mpm.solver, Solver, without=limit)
-        fields = layout.column(align=True)
-        for item in field_objects(scene):
-            is_known = item.field.type in KINDS
-            word = item.field.type.replace("_", " ").title()
-            row = fields.row(align=True)
-            row.label(text=item.name, icon="FORCE_FORCE" if is_known else "ERROR")
-            row.label(text=word if is_known else f"{word}: not computed")
+            column.prop(context.scene.mpm.forces, name, slider=True)
 
 
-CLASSES = (MPM_PT_reading, MPM_PT_forces)
+CLASSES = (MPM_PT_reading, MPM_PT_forces, MPM_PT_force_weights)

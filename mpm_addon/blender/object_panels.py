@@ -5,9 +5,9 @@ import bpy
 from ..core.laws import LAWS
 from . import playback
 from .blender_types import Context, Layout
-from .drawing import ObjectPanel, PhysicsPanel, draw_missing_numba, draw_parameters, split_layout
+from .drawing import ObjectPanel, PhysicsPanel, draw_lines, draw_missing_numba, draw_parameters, split_layout
 from .forces import has_field
-from .meshes import CLOUD_TYPES, SURFACE_TYPES
+from .parts import PARTS, complaint, has_part, locked, refusal
 
 
 class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
@@ -17,20 +17,26 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.object is not None and context.object.type in SURFACE_TYPES | CLOUD_TYPES | {"EMPTY"}
+        return context.object is not None
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
         draw_missing_numba(layout)
         item = context.object
-        if not item.mpm.cache:
+        if item.mpm.cache:
+            layout.prop(item.mpm, "cache")
+            if playback.status(item):
+                draw_lines(layout, playback.status(item), "INFO")
+        elif has_part(item) or not refusal(item):
             layout.prop(item.mpm, "type")
             if has_field(item):
                 layout.label(text="Its force field pushes matter", icon="FORCE_FORCE")
-            return
-        layout.prop(item.mpm, "cache")
-        if playback.status(item):
-            layout.label(text=playback.status(item), icon="INFO")
+            if complaint(item):
+                draw_lines(layout, complaint(item), "ERROR")
+        else:
+            draw_lines(layout, refusal(item), "INFO")
+        if locked(item) and item.mpm.type in PARTS:
+            draw_lines(layout, locked(item), "LIBRARY_DATA_DIRECT")
 
 
 class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):

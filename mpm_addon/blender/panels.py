@@ -2,9 +2,10 @@
 
 import bpy
 
-from . import bake_panels, emission_panels, force_panels, object_panels, scene_panels
+from . import bake_panels, emission_panels, force_panels, object_lists, object_panels, scene_panels
 
 CLASSES: tuple[type, ...] = (
+    *object_lists.CLASSES,
     *object_panels.CLASSES,
     *emission_panels.CLASSES,
     *bake_panels.CLASSES,

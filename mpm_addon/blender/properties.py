@@ -1,8 +1,9 @@
 """What Blender stores: `Object.mpm` and `Scene.mpm`, made from the parameters that the core declares.
 
-Lengths, velocities and accelerations are in Blender units, as everywhere in Blender. Knows no meshes and no simulation.
+Lengths, velocities, accelerations and masses are in Blender units, as everywhere in Blender. Knows no meshes and no simulation.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
@@ -14,9 +15,11 @@ from ..core.laws.law import Law
 from ..core.parameters import parameters_of
 from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ..storage.presets import material_preset, material_preset_names
+from .active_row import PROPERTIES as ACTIVE_ROW
 from .declarations import STILL, annotations_of, enum_items, property_group, title
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
 from .painted_control import PAINTED_CONTROL
+from .parts import NO_PART, PARTS, Part
 from .retime import PROPERTIES as RETIMING
 
 DEFAULT_CACHE = "//cache_mpm"
@@ -29,6 +32,12 @@ PATH_OPTIONS: set[Any] = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= 
 OTHER_CACHE = StringProperty(
     name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
 )
+
+
+def part_items(parts: Mapping[str, Part]) -> list[tuple[str, str, str, Any, int]]:
+    """Enum items of parts in the simulation, with their icons."""
+    items = enum_items({word: (part.label, part.help) for word, part in parts.items()})
+    return [(word, label, help, parts[word].icon, number) for word, label, help, number in items]
 
 
 def _law_group(name: str, law: type[Law]) -> type:
@@ -156,14 +165,7 @@ OBJECT_GROUP = property_group(
         "type": EnumProperty(
             name="Type",
             description="The part that the object has in the simulation",
-            items=enum_items(
-                {
-                    "none": ("None", "No part"),
-                    "emitter": ("Emitter", "The inside becomes particles"),
-                    "collider": ("Collider", "Particles cannot enter"),
-                    "outflow": ("Outflow", "Particles vanish inside"),
-                }
-            ),
+            items=part_items({"none": NO_PART, **PARTS}),
             default="none",
             options=STILL,
         ),
@@ -221,6 +223,7 @@ SCENE_GROUP = property_group(
             default="stop",
             options=STILL,
         ),
+        **ACTIVE_ROW,
         "preflight": StringProperty(name="Pre-flight", description="The last answer of the pre-flight, as JSON", options={"HIDDEN"}),
         "cache": StringProperty(
             name="Cache",
@@ -257,7 +260,7 @@ def register() -> None:
     for group in GROUPS:
         bpy.utils.register_class(group)
     for owner, group in _OWNERS:
-        owner.mpm = PointerProperty(type=group)
+        owner.mpm = PointerProperty(type=group, override={"LIBRARY_OVERRIDABLE"})
 
 
 def unregister() -> None:

@@ -5,9 +5,33 @@ from types import ModuleType
 import bpy
 from bpy.app.handlers import persistent
 
-from . import commands, export_operators, help, observation, operators, panels, playback, preflight, properties, session, showing
+from . import (
+    commands,
+    export_operators,
+    help,
+    observation,
+    operators,
+    panels,
+    part_operators,
+    playback,
+    preflight,
+    properties,
+    session,
+    showing,
+)
 
-_PARTS: tuple[ModuleType, ...] = (properties, help, operators, showing, panels, export_operators, playback, observation, commands)
+_PARTS: tuple[ModuleType, ...] = (
+    properties,
+    help,
+    operators,
+    part_operators,
+    showing,
+    panels,
+    export_operators,
+    playback,
+    observation,
+    commands,
+)
 
 _registered: list[ModuleType] = []
 

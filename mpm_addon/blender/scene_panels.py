@@ -1,18 +1,17 @@
 """The panels of the whole simulation in the viewport's sidebar: who takes part, the solver and the domain."""
 
-from typing import Any
-
 import bpy
 
-from ..core.laws import LAWS
 from ..core.settings import SIDES, Domain, Side, Solver
-from .blender_types import BlenderObject, Context
-from .declarations import title
-from .drawing import ScenePanel, draw_parameters, split_layout
+from .blender_types import Context, Layout
+from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
+from .object_lists import MPM_UL_objects, draw_list
 from .participants import metres, scene_gravity
-from .properties import PRESET_LABELS
 
-TYPE_ICONS: dict[str, Any] = {"emitter": "MOD_FLUIDSIM", "collider": "MOD_PHYSICS", "outflow": "TRASH"}
+_STEPS = ("cfl", "max_displacement", "time_step")
+_ADVANCED = ("kernel", "precision", "dimension", "seed")
+# Surfaces that no friction acts on.
+_FRICTIONLESS = ("sticky", "open")
 
 
 class MPM_PT_objects(ScenePanel, bpy.types.Panel):
@@ -21,27 +20,14 @@ class MPM_PT_objects(ScenePanel, bpy.types.Panel):
     bl_parent_id = "MPM_PT_bake"
 
     def draw(self, context: Context) -> None:
-        column = split_layout(self).column(align=True)
-        participants = [item for item in context.scene.objects if item.mpm.type in TYPE_ICONS]
-        for item in participants:
-            row = column.row(align=True)
-            row.label(text=item.name, icon=TYPE_ICONS[item.mpm.type])
-            row.label(text=_summary(item))
-            row.prop(item, "hide_viewport", text="")
-        if not participants:
-            column.label(text="Set an object's type in the Physics tab", icon="INFO")
-
-
-def _summary(item: BlenderObject) -> str:
-    """What the list of objects says of one: "Water", "Collider"."""
-    if item.mpm.type == "collider" and item.mpm.collider.dynamic:
-        return "Dynamic Collider"
-    if item.mpm.type != "emitter":
-        return title(item.mpm.type)
-    material = item.mpm.material
-    if material.source == "preset":
-        return PRESET_LABELS.get(material.preset, "Missing preset")
-    return LAWS[material.law].label if material.law in LAWS else "Missing law"
+        layout: Layout = self.layout
+        row = layout.row()
+        draw_list(row, MPM_UL_objects, context.scene)
+        column = row.column(align=True)
+        column.operator_menu_enum("mpm.objects_add", "type", text="", icon="ADD")
+        column.operator("mpm.object_remove", text="", icon="REMOVE")
+        if not MPM_UL_objects.listed(context.scene):
+            draw_lines(layout, "Select objects, and press + to make them emitters or colliders", "INFO")
 
 
 class MPM_PT_solver(ScenePanel, bpy.types.Panel):
@@ -52,20 +38,54 @@ class MPM_PT_solver(ScenePanel, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
-        scene = context.scene
-        solver = scene.mpm.solver
+        solver = context.scene.mpm.solver
         layout.prop(solver, "spacing")
         layout.prop(solver, "resolution" if solver.spacing == "resolution" else "grid_spacing")
-        without = ["grid_spacing", "gravity", "max_speed"]
-        if solver.transfer != "flip":
-            without.append("flip_ratio")
-        draw_parameters(layout.column(), solver, Solver, without=tuple(without))
+        layout.prop(solver, "transfer")
+        if solver.transfer == "flip":
+            layout.prop(solver, "flip_ratio", slider=True)
+
+
+class MPM_PT_gravity(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_gravity"
+    bl_label = "Gravity"
+    bl_parent_id = "MPM_PT_solver"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        scene = context.scene
+        solver = scene.mpm.solver
         layout.prop(solver, "use_scene_gravity")
         if not solver.use_scene_gravity:
             layout.column().prop(solver, "gravity")
+        elif not scene.use_gravity:
+            draw_lines(layout, "Gravity is off in the scene's properties", "INFO")
         elif metres(scene) != 1.0:
             strength = sum(component**2 for component in scene_gravity(scene)) ** 0.5
-            layout.label(text=f"Gravity is {strength:.3g} m/s²: the unit scale is {metres(scene):g}", icon="INFO")
+            draw_lines(layout, f"Gravity is {strength:.3g} m/s²: the unit scale is {metres(scene):g}", "INFO")
+
+
+class MPM_PT_steps(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_steps"
+    bl_label = "Time Steps"
+    bl_parent_id = "MPM_PT_solver"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        solver = context.scene.mpm.solver
+        idle = _STEPS[:2] if solver.use_time_step else ()
+        draw_parameters(layout.column(), solver, Solver, _STEPS, idle=idle)
+
+
+class MPM_PT_advanced(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_advanced"
+    bl_label = "Advanced"
+    bl_parent_id = "MPM_PT_solver"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        draw_parameters(split_layout(self).column(), context.scene.mpm.solver, Solver, _ADVANCED)
 
 
 class MPM_PT_domain(ScenePanel, bpy.types.Panel):
@@ -82,10 +102,35 @@ class MPM_PT_domain(ScenePanel, bpy.types.Panel):
             return
         layout.prop(domain, "object")
         if domain.object is None:
-            draw_parameters(layout.column(), domain, Domain, without=("kind",))
+            draw_parameters(layout.column(), domain, Domain, ("min", "max"))
+
+
+class MPM_PT_sides(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_sides"
+    bl_label = "Sides"
+    bl_parent_id = "MPM_PT_domain"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None and context.scene.mpm.domain.kind == "box"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        domain = context.scene.mpm.domain
         for name in SIDES:
-            column = layout.column(align=True, heading=domain.bl_rna.properties[name].name)
-            draw_parameters(column, getattr(domain, name), Side)
+            side = getattr(domain, name)
+            column = layout.column(align=True)
+            column.prop(side, "surface", text=domain.bl_rna.properties[name].name)
+            draw_parameters(column, side, Side, ("friction",), idle=("friction",) if side.surface in _FRICTIONLESS else ())
 
 
-CLASSES = (MPM_PT_objects, MPM_PT_solver, MPM_PT_domain)
+CLASSES = (
+    MPM_PT_objects,
+    MPM_PT_solver,
+    MPM_PT_gravity,
+    MPM_PT_steps,
+    MPM_PT_advanced,
+    MPM_PT_domain,
+    MPM_PT_sides,
+)

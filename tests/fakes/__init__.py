@@ -23,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import context, data, definitions, registration, structs, vectors
+from . import context, data, definitions, menus, registration, structs, vectors
 from .definitions import make_function
 from .structs import STUBS, FakeLimitation, create, struct_class
 
@@ -47,7 +47,7 @@ class FakeModule(types.ModuleType):
         if name not in STUBS.names(module):
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         if module == "bpy.types":
-            return struct_class(name)
+            return menus.own_class(name) or struct_class(name)
         raise FakeLimitation(f"the fake does not simulate {module}.{name}; test it on the real bpy")
 
 
@@ -78,6 +78,7 @@ class FakeBlender:
         self.persistent_timers.clear()
         self.command_line.clear()
         self.manual_maps.clear()
+        menus.forget()
         data.CURRENT["preferences"] = create(struct_class("Preferences"))
         self.open_empty_file()
 
@@ -117,6 +118,7 @@ class FakeBlender:
         found += [f"timer {getattr(function, '__qualname__', function)}" for function in self.timers]
         found += [f"command {name}" for name in self.command_line]
         found += [f"manual {function.__qualname__}" for function in self.manual_maps]
+        found += menus.appended()
         for name in ("Object", "Scene", "WindowManager", "Collection", "Material", "Mesh", "NodeTree"):
             properties = vars(struct_class(name)).items()
             found += [f"property {name}.{key}" for key, value in properties if isinstance(value, structs.BoundProperty)]

@@ -39,6 +39,9 @@ ATTRIBUTE_GROUP = "AttributeGroupMesh" if "AttributeGroupMesh" in STUBS.names("b
 DOMAINS = {"POINT": "vertices", "EDGE": "edges", "FACE": "polygons", "CORNER": "loops"}
 
 DEFAULTS.update({
+    ("ID", "library"): None,
+    ("ID", "override_library"): None,
+    ("Object", "instance_collection"): None,
     ("Scene", "frame_start"): 1,
     ("Scene", "frame_end"): 250,
     ("Scene", "frame_current"): 1,
@@ -211,6 +214,7 @@ def _activate(self: Any, block: Any) -> Any:
 
 
 ON_CHANGE["LayerObjects", "active"] = _activate
+COMPUTED["LayerObjects", "selected"] = lambda self: [item for item in self if item.select_get()]
 
 
 # Meshes.

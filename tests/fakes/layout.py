@@ -14,6 +14,7 @@ import inspect
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+INHERITED = ("use_property_split", "use_property_decorate", "operator_context")
 LAYOUT_FUNCTIONS = ("row", "column", "box", "split", "grid_flow", "column_flow", "menu_pie")
 
 
@@ -236,16 +237,22 @@ class RecordingLayout:
 
     def _result(self, call: Call) -> Any:
         if call.function in LAYOUT_FUNCTIONS:
-            call.children.append(RecordingLayout(self.schema))
+            call.children.append(self._inside())
             return call.children[0]
         if call.function in ("panel", "panel_prop"):
-            call.children += [RecordingLayout(self.schema), RecordingLayout(self.schema)]
+            call.children += [self._inside(), self._inside()]
             return tuple(call.children)
         if call.function == "operator":
             settings = OperatorSettings(call.arguments["operator"], self.schema.operator_properties(call.arguments["operator"]))
             call.arguments["settings"] = settings.values
             return settings
         return None
+
+    def _inside(self) -> RecordingLayout:
+        """A layout in this one, which begins with what a layout hands on in Blender."""
+        inside = RecordingLayout(self.schema)
+        inside.settings.update({name: self.settings[name] for name in INHERITED if name in self.settings})
+        return inside
 
     def all_calls(self) -> list[Call]:
         """Returns every call, those on the layouts inside included, in the order of drawing."""
@@ -308,11 +315,79 @@ def draw(bpy: Any, panel: type, context: Any = None) -> RecordingLayout | None:
     return layout
 
 
-def draw_list_item(bpy: Any, ui_list: type, data: Any, item: Any, active_data: Any, active_property: str) -> Any:
-    """Draws one row of a UIList."""
+class ListStandIn(PanelStandIn):
+    """The `self` of a list's functions, with what its user chose in the list's own search and order."""
+
+    FLAG = 1 << 30
+
+    def __init__(self, ui_list: type, layout: RecordingLayout, **chosen: Any) -> None:
+        super().__init__(ui_list, layout)
+        declared = {name: False for ancestor in ui_list.__mro__ for name in vars(ancestor).get("__annotations__", {})}
+        filters = {"filter_name": "", "use_filter_invert": False, "use_filter_sort_alpha": False, "use_filter_sort_reverse": False}
+        vars(self).update({**declared, **filters, "bitflag_filter_item": self.FLAG, **chosen})
+
+    @property
+    def bl_rna(self) -> Any:
+        """What Blender knows of the list."""
+        return self._panel.bl_rna
+
+
+def registered_classes(bpy: Any, base: str) -> list[type]:
+    """Returns the add-on's registered classes of a kind, such as "Panel", by name: found, not listed."""
+    found: dict[str, type] = {}
+    waiting = [getattr(bpy.types, base)]
+    while waiting:
+        for cls in waiting.pop().__subclasses__():
+            waiting.append(cls)
+            if getattr(cls, "is_registered", False) and cls.__module__.partition(".")[0] == "mpm_addon":
+                found[cls.__name__] = cls
+    return [found[name] for name in sorted(found)]
+
+
+def appended_functions(bpy: Any) -> dict[str, list[Any]]:
+    """Returns what the add-on appended to Blender's own menus and panels: the name of one -> the functions that draw there."""
+    found: dict[str, list[Any]] = {}
+    from . import FakeModule, menus
+
+    names = menus.used() if isinstance(bpy, FakeModule) else dir(bpy.types)
+    for name in (name for name in names if any(infix in name for infix in ("_MT_", "_PT_", "_HT_"))):
+        draw = getattr(getattr(bpy.types, name), "draw", None)
+        functions = [each for each in getattr(draw, "_draw_funcs", ()) if each.__module__.partition(".")[0] == "mpm_addon"]
+        if functions:
+            found[name] = functions
+    return found
+
+
+def draw_appended(bpy: Any, name: str, function: Any, context: Any = None) -> RecordingLayout:
+    """Draws what the add-on appended to one of Blender's menus or panels."""
     layout = RecordingLayout(schema_for(bpy))
-    stand_in = PanelStandIn(ui_list, layout)
-    arguments = (bpy.context, layout, data, item, 0, active_data, active_property, 0, 0)
-    parameters = list(inspect.signature(ui_list.draw_item).parameters)[1:]
-    stand_in.draw_item(*arguments[: len(parameters)])
+    function(PanelStandIn(getattr(bpy.types, name), layout), bpy.context if context is None else context)
     return layout
+
+
+def draw_list(bpy: Any, call: Call, context: Any = None, **chosen: Any) -> dict[str, RecordingLayout]:
+    """Draws what a recorded `template_list` shows: the name of each item -> its row, in order, as Blender does it.
+
+    Args:
+        chosen: what the user chose in the list, such as filter_name="Cube".
+    """
+    given = call.arguments
+    context = bpy.context if context is None else context
+    ui_list = next(cls for cls in registered_classes(bpy, "UIList") if cls.__name__ == given["listtype_name"])
+    stand_in = ListStandIn(ui_list, RecordingLayout(schema_for(bpy)), **chosen)
+    items = list(getattr(given["dataptr"], given["propname"]))
+    flags, places = stand_in.filter_items(context, given["dataptr"], given["propname"])
+    for name, numbers in (("flags", flags), ("places", places)):
+        if numbers and len(numbers) != len(items):
+            raise LayoutError(f"{ui_list.__name__}.filter_items(): {len(numbers)} {name} for {len(items)} items")
+    order = sorted(range(len(items)), key=places.__getitem__) if places else range(len(items))
+    shown = [items[n] for n in order if not flags or bool(flags[n] & stand_in.FLAG) != stand_in.use_filter_invert]
+    rows: dict[str, RecordingLayout] = {}
+    for item in shown:
+        rows[item.name] = RecordingLayout(schema_for(bpy))
+        arguments = (context, rows[item.name], given["dataptr"], item, 0, given["active_dataptr"], given["active_propname"], 0, 0)
+        parameters = list(inspect.signature(ui_list.draw_item).parameters)[1:]
+        stand_in.draw_item(*arguments[: len(parameters)])
+    if any("draw_filter" in vars(ancestor) for ancestor in ui_list.__mro__ if ancestor.__module__ != "bpy_types"):
+        stand_in.draw_filter(context, stand_in.layout)
+    return rows

@@ -1,0 +1,51 @@
+"""The highlighted row of the lists of objects: it is the active object's, and a click on a row makes its object the active one."""
+
+from typing import Any
+
+import bpy
+from bpy.props import IntProperty
+
+from .blender_types import BlenderObject, Context
+
+
+def _row(settings: Any) -> int:
+    """The place of the active object among the scene's; -1 where it is not there."""
+    scene = settings.id_data
+    active = bpy.context.view_layer.objects.active if bpy.context.scene == scene else None
+    if active is None:
+        return -1
+    row = scene.objects.find(active.name)
+    # a linked object may have the name of a local one
+    if row >= 0 and scene.objects[row] == active:
+        return row
+    return next((number for number, item in enumerate(scene.objects) if item == active), -1)
+
+
+def _choose(settings: Any, row: int) -> None:
+    scene = settings.id_data
+    if bpy.context.scene == scene and 0 <= row < len(scene.objects):
+        select_alone(bpy.context, scene.objects[row])
+
+
+def select_alone(context: Context, item: BlenderObject) -> None:
+    """Make an object the active one and select it alone, as a click in the Outliner does; not one of another view layer."""
+    layer = context.view_layer
+    if all(each != item for each in layer.objects):
+        return
+    active = layer.objects.active
+    if active is not None and active != item and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for each in layer.objects:
+        each.select_set(each == item)
+    layer.objects.active = item
+
+
+PROPERTIES: dict[str, Any] = {
+    "active_row": IntProperty(
+        name="Active Object",
+        description="The row of the active object in the lists; a click on a row selects its object. From 0 on, -1 for none",
+        get=_row,
+        set=_choose,
+        options={"SKIP_SAVE"},
+    )
+}
