@@ -23,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import context, data, definitions, menus, registration, structs, vectors
+from . import context, data, definitions, interface, menus, registration, structs, vectors
 from .definitions import make_function
 from .structs import STUBS, FakeLimitation, create, struct_class
 
@@ -61,6 +61,8 @@ class FakeBlender:
         self.persistent_timers: list[Callable[[], float | None]] = []
         self.command_line: dict[str, Callable[..., Any]] = {}
         self.manual_maps: list[Callable[[], Any]] = []
+        self.translations = interface.Translations()
+        self.previews = interface.Previews()
         self.user_folder = Path(tempfile.mkdtemp(prefix="fake-blender-user-"))
         self.context = context.new_context()
         self.modules = self._make_modules()
@@ -79,6 +81,8 @@ class FakeBlender:
         self.command_line.clear()
         self.manual_maps.clear()
         menus.forget()
+        self.translations.registered.clear()
+        self.previews.collections.clear()
         data.CURRENT["preferences"] = create(struct_class("Preferences"))
         self.open_empty_file()
 
@@ -119,6 +123,8 @@ class FakeBlender:
         found += [f"command {name}" for name in self.command_line]
         found += [f"manual {function.__qualname__}" for function in self.manual_maps]
         found += menus.appended()
+        found += [f"translations of {name}" for name in self.translations.registered]
+        found += [f"pictures {list(collection)}" for collection in self.previews.collections]
         for name in ("Object", "Scene", "WindowManager", "Collection", "Material", "Mesh", "NodeTree"):
             properties = vars(struct_class(name)).items()
             found += [f"property {name}.{key}" for key, value in properties if isinstance(value, structs.BoundProperty)]
@@ -148,6 +154,7 @@ class FakeBlender:
                 unregister=self._unregister_timer,
                 is_registered=lambda function: function in self.timers,
             ),
+            translations=add("bpy.app.translations", **self.translations.functions()),
         )
         add(
             "bpy",
@@ -169,6 +176,7 @@ class FakeBlender:
                 user_resource=self._user_resource,
                 register_cli_command=self._register_command,
                 unregister_cli_command=self.command_line.pop,
+                previews=add("bpy.utils.previews", new=self.previews.new, remove=self.previews.remove),
             ),
         )
         add("mathutils", **MATHUTILS)

@@ -430,6 +430,33 @@ def test_the_folder_of_an_extension_needs_an_extension(bpy: Any) -> None:
     assert folder.replace("\\", "/").endswith("user_default/mpm_addon/presets")
 
 
+# Translations and pictures.
+
+
+def test_without_a_language_nothing_is_translated(bpy: Any) -> None:
+    translations = bpy.app.translations
+    translations.register("contract", {"de_DE": {("*", "Zorblax"): "Knorp"}})
+    try:
+        assert [function("Zorblax") for function in (translations.pgettext_iface, translations.pgettext_tip)] == ["Zorblax"] * 2
+    finally:
+        translations.unregister("contract")
+    translations.unregister("contract")
+
+
+def test_pictures_have_no_icons_without_a_window(bpy: Any, tmp_path: Any) -> None:
+    import bpy.utils.previews as previews
+
+    pictures = previews.new()
+    try:
+        assert pictures.load("none", str(tmp_path / "none.png"), "IMAGE").icon_id == 0
+        with pytest.raises(KeyError, match="already exists"):
+            pictures.load("none", str(tmp_path / "none.png"), "IMAGE")
+    finally:
+        previews.remove(pictures)
+    with pytest.raises(KeyError):
+        previews.remove(pictures)
+
+
 # Panels.
 
 

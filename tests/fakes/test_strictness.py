@@ -112,7 +112,7 @@ def test_the_names_of_the_stubs_exist_in_blender(bpy: Any, name: str) -> None:
 
 
 @pytest.mark.blender
-@pytest.mark.parametrize("module", ["app", "app.handlers", "app.timers", "path", "props", "utils"])
+@pytest.mark.parametrize("module", ["app", "app.handlers", "app.timers", "app.translations", "path", "props", "utils"])
 def test_the_modules_of_the_stubs_have_blenders_names(bpy: Any, module: str) -> None:
     real = bpy
     for part in module.split("."):
