@@ -17,6 +17,8 @@ from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ..storage.presets import material_preset, material_preset_names
 from .active_row import PROPERTIES as ACTIVE_ROW
 from .declarations import STILL, annotations_of, enum_items, property_group, title
+from .display.settings import GROUPS as DISPLAY_GROUPS
+from .display.settings import PROPERTIES as DISPLAY
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
 from .painted_control import PAINTED_CONTROL
 from .parts import NO_PART, PARTS, Part
@@ -181,6 +183,7 @@ OBJECT_GROUP = property_group(
         ),
         "fingerprint": StringProperty(name="Fingerprint", description="The settings that the shown cache was baked with"),
         **RETIMING,
+        **DISPLAY,
     },
     description="What an object is to the simulation.",
 )
@@ -248,6 +251,7 @@ GROUPS: tuple[type, ...] = (
     SOLVER_GROUP,
     CACHE_GROUP,
     DOMAIN_GROUP,
+    *DISPLAY_GROUPS,
     OBJECT_GROUP,
     SCENE_GROUP,
 )

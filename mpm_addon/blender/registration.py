@@ -7,6 +7,7 @@ from bpy.app.handlers import persistent
 
 from . import (
     commands,
+    display,
     export_operators,
     help,
     observation,
@@ -23,6 +24,7 @@ from . import (
 _PARTS: tuple[ModuleType, ...] = (
     properties,
     help,
+    display,
     operators,
     part_operators,
     showing,

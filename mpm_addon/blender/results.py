@@ -11,7 +11,7 @@ import numpy as np
 from ..core.description import Scene
 from ..core.errors import MpmError
 from ..storage import open_cache
-from . import keyframes, nodes, paths, playback, unstable
+from . import display, keyframes, paths, playback, unstable
 from .blender_types import BlenderObject, BlenderScene
 
 
@@ -29,7 +29,7 @@ class Result:
         self._scene_number = scene.session_uid
         self._emitter_number = next((item.session_uid for item in scene.objects if item.name == object_name), None)
         self._fingerprint = fingerprint
-        self._looks: list[nodes.Look] = []
+        self._looks: list[display.Look] = []
         self._dynamic: dict[str, int | None] = {}
         self._is_made = False
 
@@ -69,7 +69,7 @@ class Result:
             item.mpm.fingerprint = self._fingerprint
             emitter = self._object(scene, self._emitter_number)
             item.mpm.emitter_name = emitter.name if emitter is not None else ""
-            nodes.dress(item, self._looks)
+            display.dress(item, self._looks)
             self._is_made = True
         elif frame is not None and frame != scene.frame_current:
             return
@@ -104,10 +104,17 @@ class Result:
         return next((item for item in scene.objects if item.session_uid == number), None)
 
 
-def looks_of(scene: Scene) -> list[nodes.Look]:
+def looks_of(scene: Scene) -> list[display.Look]:
     """How the particles of each emitter are shown."""
     return [
-        nodes.Look(emitter.name, emitter.color, emitter.painting is not None and nodes.PAINTED_COLOR in emitter.painting.carried)
+        display.Look(
+            emitter.name,
+            emitter.color,
+            is_painted=emitter.painting is not None and display.PAINTED_COLOR in emitter.painting.carried,
+            law=scene.materials[emitter.material].law.name,
+            material=emitter.material,
+            spacing=scene.solver.grid_spacing,
+        )
         for emitter in scene.emitters
     ]
 

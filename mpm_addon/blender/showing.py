@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 from ..core.errors import CacheError, MpmError
 from ..storage import open_cache, read_scene
 from ..storage.take import SCENE
-from . import nodes, paths, playback
+from . import display, paths, playback
 from .blender_types import BlenderObject, BlenderScene, Context
 from .properties import OTHER_CACHE
 from .results import looks_of
@@ -40,7 +40,7 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
     item = playback.result_object(scene, chosen)
     if len(playback.result_objects(scene)) > count:
         item.mpm.emitter_name = object_name
-        nodes.dress(item, looks_of(read_scene(baked.takes[-1].folder / SCENE)))
+        display.dress(item, looks_of(read_scene(baked.takes[-1].folder / SCENE)))
     playback.show(scene)
     return item
 

@@ -9,13 +9,13 @@ from ..core.errors import CacheError
 from ..core.failure import Failure
 from ..storage import open_cache
 from ..storage.failure import read_failure
-from . import nodes, paths, playback
+from . import display, paths, playback
 from .blender_types import BlenderObject, BlenderScene
 
 OBJECT_NAME = "MPM Unstable"
 # the object remembers whose particles it shows, and what the panel says of them: drawing reads no files
 _CACHE, _MESSAGE, _FRAME = "mpm_unstable_cache", "mpm_unstable_message", "mpm_unstable_frame"
-_LOOK = nodes.Look("Unstable", (1.0, 0.02, 0.02, 1.0))
+_LOOK = display.Look("Unstable", (1.0, 0.02, 0.02, 1.0))
 
 
 def objects(scene: BlenderScene) -> list[BlenderObject]:
@@ -92,4 +92,4 @@ def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str
         "scale": np.full(count, size, np.float32),
     }
     playback.fill(item.data, arrays, scene.unit_settings.scale_length)
-    nodes.dress(item, [_LOOK])
+    display.dress(item, [_LOOK], mode="spheres")

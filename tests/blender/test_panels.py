@@ -250,7 +250,7 @@ def test_a_changed_scene_is_shown_as_out_of_date(bpy: Any, draw: Any, tmp_path: 
 def test_the_panel_says_what_made_the_bake_stop(bpy: Any, draw: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(unstable.nodes, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(unstable.display, "dress", lambda _item, _looks: None)
     scene = bpy.context.scene
     scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3}))
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.select_unstable") == []

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import nodes, paths, playback
+from mpm_addon.blender import display, paths, playback
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.settings import CacheSettings
 
 from .scenes import add_mesh, frame_arrays, write_cache
 
 blender = pytest.mark.blender
-LOOKS = [nodes.Look("red", (1.0, 0.0, 0.0, 1.0)), nodes.Look("green", (0.0, 1.0, 0.0, 1.0))]
+LOOKS = [display.Look("red", (1.0, 0.0, 0.0, 1.0)), display.Look("green", (0.0, 1.0, 0.0, 1.0))]
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_the_evaluated_mesh_and_its_bounds_follow(bpy: Any, particles: Any) -> N
 
 @blender
 def test_each_particle_is_a_sphere_of_its_emitters_material(bpy: Any, particles: Any) -> None:
-    nodes.dress(particles, LOOKS)
+    display.dress(particles, LOOKS)
     for number, count in ((3, 8), (1, 5), (4, 0)):
         bpy.context.scene.frame_set(number)
         found = {place: mesh.materials[mesh.polygons[0].material_index].name_full if count else "" for place, mesh in spheres(bpy)}
@@ -164,11 +164,11 @@ def test_each_particle_is_a_sphere_of_its_emitters_material(bpy: Any, particles:
 
 @blender
 def test_a_sphere_has_its_particles_volume_and_the_chosen_roundness(bpy: Any, particles: Any) -> None:
-    nodes.dress(particles, LOOKS)
-    modifier = particles.modifiers[nodes.MODIFIER_NAME]
+    display.dress(particles, LOOKS)
+    modifier = particles.modifiers[display.MODIFIER_NAME]
     for subdivisions, radius_scale in ((1, 1.0), (3, 0.5)):
-        nodes.set_input(modifier, nodes.SUBDIVISIONS, subdivisions)
-        nodes.set_input(modifier, nodes.RADIUS_SCALE, radius_scale)
+        display.set_input(modifier, display.SUBDIVISIONS, subdivisions)
+        display.set_input(modifier, display.RADIUS_SCALE, radius_scale)
         depsgraph = bpy.context.evaluated_depsgraph_get()
         found = [
             (len(instance.object.data.polygons), instance.matrix_world.to_scale().x)
@@ -184,23 +184,23 @@ def test_a_sphere_has_its_particles_volume_and_the_chosen_roundness(bpy: Any, pa
 
 @blender
 def test_materials_that_an_artist_changed_are_kept(bpy: Any, particles: Any) -> None:
-    nodes.dress(particles, LOOKS)
-    nodes.set_input(particles.modifiers[0], nodes.RADIUS_SCALE, 2.0)
+    display.dress(particles, LOOKS)
+    display.set_input(particles.modifiers[0], display.RADIUS_SCALE, 2.0)
     material = bpy.data.materials["MPM red"]
     assert tuple(material.diffuse_color) == (1.0, 0.0, 0.0, 1.0)
     material.diffuse_color = (0.0, 0.0, 1.0, 1.0)
-    nodes.dress(particles, LOOKS)
+    display.dress(particles, LOOKS)
     assert tuple(material.diffuse_color) == (0.0, 0.0, 1.0, 1.0)
     assert len(bpy.data.materials) == 2
     assert len(particles.modifiers) == 1
     # a colour chosen anew at the emitter is shown
-    nodes.dress(particles, [nodes.Look("red", (0.5, 0.0, 0.0, 1.0))])
+    display.dress(particles, [display.Look("red", (0.5, 0.0, 0.0, 1.0))])
     assert tuple(material.diffuse_color) == (0.5, 0.0, 0.0, 1.0)
 
 
 @blender
 def test_material_index_has_its_name_on_the_points(bpy: Any, particles: Any) -> None:
-    nodes.dress(particles, LOOKS)
+    display.dress(particles, LOOKS)
     group = particles.modifiers[0].node_group
     kinds = {node.bl_idname: node for node in group.nodes}
     points = kinds["GeometryNodeStoreNamedAttribute"]
@@ -219,7 +219,7 @@ def test_material_index_has_its_name_on_the_points(bpy: Any, particles: Any) -> 
 @blender
 def test_rendered_frames_show_their_own_particles(bpy: Any, particles: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
-    nodes.dress(particles, LOOKS)
+    display.dress(particles, LOOKS)
     scene.frame_start, scene.frame_end = 2, 4
     scene.render.engine = "CYCLES"
     scene.cycles.samples = 1
@@ -268,11 +268,11 @@ def test_painted_values_become_attributes_of_their_kind(bpy: Any, particles: Any
 
 @pytest.mark.blender
 def test_a_painted_colour_reaches_the_material(bpy: Any, particles: Any) -> None:
-    nodes.dress(particles, [nodes.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
+    display.dress(particles, [display.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
     linked = {material.name: [link.from_node.attribute_name for link in material.node_tree.links if link.to_socket.name == "Base Color"]
               for material in particles.data.materials}  # fmt: skip
     assert linked == {"MPM brush": ["color"], "MPM green": []}
-    nodes.dress(particles, [nodes.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
+    display.dress(particles, [display.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
     assert len([node for node in particles.data.materials[0].node_tree.nodes if node.type == "ATTRIBUTE"]) == 1
 
 

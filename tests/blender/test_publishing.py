@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import child, commands, nodes, playback, publishing
+from mpm_addon.blender import child, commands, display, playback, publishing
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.settings import CacheSettings
@@ -21,7 +21,7 @@ from .scenes import add_mesh, frame_arrays, write_cache
 
 blender = pytest.mark.blender
 COUNTS = {1: 5, 2: 0, 3: 8, 4: 8}
-LOOKS = [nodes.Look("red", (1.0, 0.0, 0.0, 1.0)), nodes.Look("green", (0.0, 1.0, 0.0, 1.0), is_painted=True)]
+LOOKS = [display.Look("red", (1.0, 0.0, 0.0, 1.0)), display.Look("green", (0.0, 1.0, 0.0, 1.0), is_painted=True)]
 PAINTED = {"color": 4, "UVMap": 2, "my weight": 1, "way.001": 3}
 
 # In a Blender without the extension: what the object shows, written as arrays. Answers what else counts.
@@ -87,7 +87,7 @@ def saved(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     scene.frame_start, scene.frame_end = 1, 5
     item = playback.result_object(scene, "//cache")
     scene.frame_set(3)
-    nodes.dress(item, LOOKS)
+    display.dress(item, LOOKS)
     item.location = (0.0, 0.0, 2.0)
     bpy.ops.wm.save_mainfile()
     return item

@@ -16,7 +16,7 @@ from .scenes import error_of, write_cache
 def plain_nodes(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(showing.nodes, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(showing.display, "dress", lambda _item, _looks: None)
 
 
 def test_a_file_that_was_never_baked_shows_the_frames(bpy: Any, host: str, tmp_path: Path) -> None:

@@ -1,0 +1,33 @@
+"""How particles look: points, spheres, grains or a surface, with a Blender material for every emitter or colours by attribute.
+
+Geometry nodes do it, made by code from nodes that Blender 4.2 to 5.2 share. They are ordinary nodes and materials: a file shows them in a
+Blender without this extension, and what an artist edits stays. See `tree` for an object's group and `assets` for those it consists of.
+"""
+
+from .dressing import dress, modifier_of, rebuild, refit
+from .materials import PAINTED_COLOR, Look, material_of
+from .modifier import input_identifier, set_input
+from .registering import register, unregister
+from .tree import NAME as MODIFIER_NAME
+from .tree import RADIUS_SCALE, SHARE, SMOOTHING, SUBDIVISIONS, VARIATION, VOXEL_SIZE
+
+__all__ = [
+    "MODIFIER_NAME",
+    "PAINTED_COLOR",
+    "RADIUS_SCALE",
+    "SHARE",
+    "SMOOTHING",
+    "SUBDIVISIONS",
+    "VARIATION",
+    "VOXEL_SIZE",
+    "Look",
+    "dress",
+    "input_identifier",
+    "material_of",
+    "modifier_of",
+    "rebuild",
+    "refit",
+    "register",
+    "set_input",
+    "unregister",
+]

@@ -1,0 +1,160 @@
+"""Gives particle objects their looks, and shows what is changed in their settings."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from ...core.errors import MpmError
+from ..blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
+from . import assets, settings, tree
+from .attribute_colors import CARRIED, COLORINGS, MATERIALS, color_material, fitted_range, has_range
+from .materials import Look, material_of
+from .building import declare
+from .matter import POINTS, finish_of
+from .modifier import set_input
+
+# What could not be shown, for the panel: object -> text.
+_problems: dict[str, str] = {}
+
+
+def problem(item: BlenderObject) -> str:
+    """What the panel says about an object's colours; "" where there is nothing to say."""
+    return _problems.get(item.name_full, "")
+
+
+def dress(item: BlenderObject, looks: Sequence[Look], *, mode: str = "") -> None:
+    """Give a particle object its looks, one for every emitter, in their order. What an artist chose is kept.
+
+    Args:
+        mode: how new emitters are shown, in the viewport and in renders; what suits their matter where it is not given.
+    """
+    parts = item.mpm.display.parts
+    kept = {part.name: (part.viewport, part.render, part.material) for part in parts}
+    metres = _scene_of(item).unit_settings.scale_length
+    with settings.silent():
+        parts.clear()
+        for look in looks:
+            ready = material_of(look._replace(spacing=look.spacing / metres))
+            part = parts.add()
+            part.name, part.law, part.matter = look.name, look.law, look.material
+            new = (mode or settings.AUTOMATIC, mode or settings.AUTOMATIC, None)
+            part.viewport, part.render, chosen = kept.get(look.name, new)
+            part.material = chosen or ready
+    refit(item)
+    rebuild(item)
+
+
+def refit(item: BlenderObject) -> None:
+    """Find the range of colours in the object's cache, where it is automatic."""
+    display = item.mpm.display
+    _problems.pop(item.name_full, None)
+    if not (display.use_fitted_range and has_range(display.color_by)):
+        return
+    try:
+        limits = fitted_range(item, _scene_of(item), attribute_of(display))
+    except (MpmError, OSError) as error:
+        _problems[item.name_full] = str(error)
+        return
+    with settings.silent():
+        display.range_min, display.range_max = limits
+
+
+def _scene_of(item: BlenderObject) -> BlenderScene:
+    return next((scene for scene in bpy.data.scenes if item.name in scene.objects), bpy.context.scene)
+
+
+def attribute_of(display: Any) -> str:
+    """The attribute that gives the colours."""
+    return display.attribute if display.color_by == CARRIED else COLORINGS[display.color_by].attribute
+
+
+def rebuild(item: BlenderObject) -> None:
+    """Let an object show its settings. What belongs to another file, and nodes that were edited, are left as they are."""
+    if not can_build(item):
+        return
+    materials = _materials(item)
+    item.data.materials.clear()
+    for material in dict.fromkeys(materials):
+        item.data.materials.append(material)
+    modifier = modifier_of(item) or item.modifiers.new(tree.NAME, "NODES")
+    if modifier.node_group is None or not assets.is_edited(modifier.node_group):
+        group = _own_group(modifier)
+        tree.build(group, _parts(item, materials, is_render=False), _parts(item, materials, is_render=True))
+        item.update_tag()
+
+
+def _own_group(modifier: Modifier) -> NodeTree:
+    """The modifier's group, with all inputs; a new one where it has none, a copy where others have it too."""
+    group = modifier.node_group
+    if group is None or group.library is not None:
+        group = bpy.data.node_groups.new(tree.NAME, "GeometryNodeTree")
+        group.is_modifier = True
+        # a modifier takes the first values of the inputs that there are when it gets a group
+        declare(group, tree.INPUTS)
+        modifier.node_group = group
+        return group
+    if group.users - group.use_fake_user > 1:
+        # a copy of the object shows its own settings
+        group = modifier.node_group = group.copy()
+    for socket in declare(group, tree.INPUTS):
+        if socket.default is not None:
+            set_input(modifier, socket.name, socket.default)
+    return group
+
+
+def can_build(item: BlenderObject) -> bool:
+    """Whether an object and its mesh belong to this file."""
+    return all(block is not None and block.library is None and block.override_library is None for block in (item, item.data))
+
+
+def modifier_of(item: BlenderObject) -> Modifier | None:
+    """The modifier that shows the particles."""
+    modifier = item.modifiers.get(tree.NAME)
+    return modifier if modifier is not None and modifier.type == "NODES" else None
+
+
+def _materials(item: BlenderObject) -> list[Any]:
+    display = item.mpm.display
+    if display.color_by == MATERIALS:
+        return [part.material for part in display.parts]
+    limits = (display.range_min, display.range_max)
+    return [color_material(item, display.color_by, display.attribute, limits)] * len(display.parts)
+
+
+def _parts(item: BlenderObject, materials: Sequence[Any], *, is_render: bool) -> list[tree.Part]:
+    found = []
+    for part, material in zip(item.mpm.display.parts, materials, strict=True):
+        flatness = finish_of(part.law, part.matter).flatness
+        found.append(tree.Part(part.name, mode_of(part, is_render=is_render), material, flatness, part.matter))
+    return found
+
+
+def mode_of(part: Any, *, is_render: bool) -> str:
+    """How an emitter's particles are shown, whether that was chosen or not."""
+    chosen = part.render if is_render else part.viewport
+    if chosen != settings.AUTOMATIC:
+        return chosen
+    return finish_of(part.law, part.matter).mode if is_render else POINTS
+
+
+def restore(item: BlenderObject) -> list[str]:
+    """Build an object's nodes, and the assets they consist of, anew. Edited ones stay under other names, which are returned."""
+    restored = [f"{module.NAME} (edited)" for module in assets.GROUPS if assets.restore(module)]
+    modifier = modifier_of(item)
+    group: NodeTree | None = None if modifier is None else modifier.node_group
+    if modifier is not None and group is not None and group.library is None and assets.is_edited(group):
+        modifier.node_group = group.copy()
+        group.name, group.use_fake_user = f"{tree.NAME} (edited)", True
+        restored.append(group.name)
+        modifier.node_group.name = tree.NAME
+        assets.note(modifier.node_group)
+    rebuild(item)
+    return restored
+
+
+def on_change(item: BlenderObject, is_other_range: bool) -> None:
+    """Show a setting that was changed."""
+    if is_other_range:
+        refit(item)
+    rebuild(item)

@@ -1,0 +1,157 @@
+"""Blender materials of particles: one for each emitter, with the surface of its matter. They work for instances, points and meshes alike.
+
+A material is ordinary and the artist's: once its nodes were edited, only its colour still follows the emitter's.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import bpy
+
+from ..blender_types import BlenderMaterial, NodeTree
+from ..colors import Color
+from . import assets
+from .matter import Finish, finish_of
+
+_LOOK = "mpm_look"
+_SURFACE = "Principled BSDF"
+# the attribute that colours particles one by one, where an emitter carries it
+PAINTED_COLOR = "color"
+# How much of its colour clear matter keeps: light goes through at least two surfaces.
+_TINT = 0.45
+
+
+class Look(NamedTuple):
+    """How one emitter's particles are shown.
+
+    Attributes:
+        name: of its Blender material.
+        color: the emitter's.
+        is_painted: whether each particle has a colour of its own, the attribute `color`.
+        law, material: of its matter; emitters of one material share a surface.
+        spacing: a cell of the grid [m]: the size of bumps and of what shines through.
+    """
+
+    name: str
+    color: Color
+    is_painted: bool = False
+    law: str = ""
+    material: str = ""
+    spacing: float = 0.02
+
+    @property
+    def finish(self) -> Finish:
+        return finish_of(self.law, self.material)
+
+
+def material_of(look: Look) -> BlenderMaterial:
+    """The emitter's material. It follows the emitter when that changes, and is left alone otherwise."""
+    name = f"MPM {look.name}"
+    material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
+    wanted = json.dumps([*(round(part, 5) for part in look.color), look.is_painted, look.law, look.material])
+    if material.get(_LOOK) == wanted:
+        return material
+    is_ours = _LOOK not in material or not assets.is_edited(tree_of(material))
+    material[_LOOK] = wanted
+    material.diffuse_color = look.color
+    material.metallic, material.roughness = look.finish.metallic, look.finish.roughness
+    tree = tree_of(material)
+    if is_ours:
+        _build(tree, look)
+        material.use_raytrace_refraction = look.finish.transmission > 0.0
+        assets.note(tree)
+    else:
+        _recolor(tree, look)
+    return material
+
+
+def tree_of(material: BlenderMaterial) -> NodeTree:
+    """The nodes of a material."""
+    if bpy.app.version < (5, 0, 0):  # since then every material uses nodes
+        material.use_nodes = True
+    return material.node_tree
+
+
+def _build(tree: NodeTree, look: Look) -> None:
+    finish = look.finish
+    shader = Shader(tree)
+    color = _base_color(shader, look)
+    values: dict[str, Any] = {
+        "Base Color": color,
+        "Roughness": finish.roughness,
+        "IOR": finish.ior,
+        "Metallic": finish.metallic,
+        "Transmission Weight": finish.transmission,
+        "Subsurface Weight": finish.subsurface,
+        "Subsurface Scale": 1.5 * look.spacing,
+        "Coat Weight": finish.coat,
+        "Coat Roughness": 0.05,
+        "Emission Strength": finish.emission,
+    }
+    if finish.emission > 0.0:
+        values["Emission Color"] = color
+    if finish.bump > 0.0:
+        values["Normal"] = _bumps(shader, look)
+    shader.end(shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE))
+
+
+def _base_color(shader: "Shader", look: Look) -> Any:
+    finish = look.finish
+    if look.is_painted:
+        return shader.attribute(PAINTED_COLOR, "Vector")
+    share = 1.0 - _TINT * finish.transmission
+    color = tuple(1.0 - share * (1.0 - part) for part in look.color[:3])
+    if finish.variation == 0.0:
+        return (*color, 1.0)
+    # the same brightness in every frame, as an id is kept for life
+    noise = shader.node("ShaderNodeTexWhiteNoise", {"W": shader.attribute("id", "Fac")}, noise_dimensions="1D").outputs["Value"]
+    value = shader.node("ShaderNodeMapRange", {0: noise, 3: 1.0 - finish.variation, 4: 1.0 + 0.5 * finish.variation}).outputs[0]
+    return shader.node("ShaderNodeHueSaturation", {"Value": value, "Color": (*color, 1.0)}).outputs[0]
+
+
+def _bumps(shader: "Shader", look: Look) -> Any:
+    """Small bumps that stick to matter where it was emitted."""
+    place = shader.attribute("rest_position", "Vector")
+    noise = shader.node("ShaderNodeTexNoise", {"Vector": place, "Scale": 0.6 / look.spacing, "Detail": 4.0}).outputs[0]
+    return shader.node("ShaderNodeBump", {"Strength": look.finish.bump, "Distance": 0.4 * look.spacing, "Height": noise}).outputs[0]
+
+
+def _recolor(tree: NodeTree, look: Look) -> None:
+    node = tree.nodes.get(_SURFACE) or next((node for node in tree.nodes if node.type == "BSDF_PRINCIPLED"), None)
+    if node is not None and not node.inputs["Base Color"].is_linked:
+        node.inputs["Base Color"].default_value = look.color
+
+
+class Shader:
+    """Fills the nodes of a material."""
+
+    def __init__(self, tree: NodeTree) -> None:
+        self.tree = tree
+        tree.nodes.clear()
+
+    def node(self, kind: str, inputs: Mapping[str | int, Any], **settings: Any) -> Any:
+        node = self.tree.nodes.new(kind)
+        node.location = (220 * len(self.tree.nodes), 0)
+        for name, value in settings.items():
+            setattr(node, name, value)
+        for name, value in inputs.items():
+            if isinstance(value, bpy.types.NodeSocket):
+                self.tree.links.new(value, node.inputs[name])
+            else:
+                node.inputs[name].default_value = value
+        return node
+
+    def attribute(self, name: str, output: str) -> Any:
+        """The values of an attribute of instances and of points and meshes: one of both is there, and the other is 0."""
+        found = []
+        for owner in ("INSTANCER", "GEOMETRY"):
+            node = self.node("ShaderNodeAttribute", {}, attribute_type=owner, attribute_name=name)
+            # its number has another name in 5.2
+            found.append(next(socket for socket in node.outputs if socket.identifier == output))
+        if output == "Vector":
+            return self.node("ShaderNodeVectorMath", {0: found[0], 1: found[1]}, operation="ADD").outputs[0]
+        return self.node("ShaderNodeMath", {0: found[0], 1: found[1]}, operation="ADD").outputs[0]
+
+    def end(self, surface: Any) -> None:
+        self.node("ShaderNodeOutputMaterial", {"Surface": surface.outputs[0]})

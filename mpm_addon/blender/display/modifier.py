@@ -1,0 +1,37 @@
+"""The inputs of a geometry-nodes modifier by their names, whatever the version."""
+
+from typing import Any
+
+import bpy
+
+from ..blender_types import Layout, Modifier, NodeTree
+
+
+def set_input(modifier: Modifier, name: str, value: Any) -> None:
+    """Set an input of a geometry-nodes modifier by its name. Raises KeyError where the group has none of that name."""
+    identifier = input_identifier(modifier.node_group, name)
+    if bpy.app.version >= (5, 2, 0):
+        getattr(modifier.properties.inputs, identifier).value = value
+    else:
+        modifier[identifier] = value
+    modifier.id_data.update_tag()
+
+
+def draw_input(layout: Layout, modifier: Modifier, name: str) -> None:
+    """Draw an input of a modifier, where its group has it."""
+    try:
+        identifier = input_identifier(modifier.node_group, name)
+    except KeyError:
+        return
+    if bpy.app.version >= (5, 2, 0):
+        layout.prop(getattr(modifier.properties.inputs, identifier), "value", text=name)
+    elif identifier in modifier.keys():  # noqa: SIM118 - a modifier is no dictionary
+        layout.prop(modifier, f'["{identifier}"]', text=name)
+
+
+def input_identifier(group: NodeTree, name: str) -> str:
+    """The identifier of a node group's input."""
+    for socket in group.interface.items_tree:
+        if socket.item_type == "SOCKET" and socket.in_out == "INPUT" and socket.name == name:
+            return socket.identifier
+    raise KeyError(name)

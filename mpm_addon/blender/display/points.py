@@ -1,0 +1,38 @@
+"""The node group MPM Points: particles as a point cloud whose radii have the particles' volume."""
+
+from ..playback import MATERIAL_INDEX
+from .building import GEOMETRY, Builder, Socket
+
+NAME = "MPM Points"
+VERSION = 1
+HELP = "Particles as points that render as spheres: vertices with the attribute scale become a point cloud with radii"
+RADIUS_SCALE = "Radius Scale"
+SHARE = "Share"
+INPUTS = (
+    GEOMETRY,
+    Socket("Selection", "Bool", "The particles that are shown", True, is_field=True),
+    Socket(RADIUS_SCALE, "Float", "Factor on the radius; at 1 a sphere has its particle's volume", 1.0, 0.0, 100.0),
+    Socket(SHARE, "Float", "Percentage of the particles that is shown, larger, always the same ones", 100.0, 0.0, 100.0, "PERCENTAGE"),
+)
+# The radius of a sphere as a share of the edge of a cube of the same volume: (3 / (4 pi))^(1/3).
+SPHERE_RADIUS = 0.6203504908994
+
+
+def build(builder: Builder) -> None:
+    """Vertices -> points; `material_index` gets its name here, which a mesh keeps for its faces."""
+    inputs = builder.inputs
+    share = builder.math("MAXIMUM", builder.math("DIVIDE", inputs[SHARE], 100.0), 1e-6)
+    # fewer particles are larger, so that together they keep their volume
+    larger = builder.math("POWER", share, -1.0 / 3.0)
+    edge = builder.math("MULTIPLY", builder.attribute("scale", "FLOAT"), SPHERE_RADIUS)
+    radius = builder.math("MULTIPLY", builder.math("MULTIPLY", edge, inputs[RADIUS_SCALE]), larger)
+    number = builder.attribute("id", "INT")
+    chosen = builder.out("FunctionNodeCompare", {"A": builder.random("FLOAT", 0.0, 1.0, number, 7), "B": share}, data_type="FLOAT",
+                         operation="LESS_EQUAL")  # fmt: skip
+    is_whole = builder.out("FunctionNodeCompare", {"A": inputs[SHARE], "B": 100.0}, data_type="FLOAT", operation="GREATER_EQUAL")
+    given = {"Mesh": inputs["Geometry"], "Radius": radius}
+    every = builder.out("GeometryNodeMeshToPoints", {**given, "Selection": inputs["Selection"]})
+    both = builder.out("FunctionNodeBooleanMath", {0: inputs["Selection"], 1: chosen}, operation="AND")
+    some = builder.out("GeometryNodeMeshToPoints", {**given, "Selection": both})
+    points = builder.switch("GEOMETRY", is_whole, some, every)
+    builder.end(builder.store(points, "material_index", "INT", builder.attribute(MATERIAL_INDEX, "INT")))

@@ -1,0 +1,124 @@
+"""What the display adds to Blender: its operators, and the upgrade of older node groups when a file is opened."""
+
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.props import EnumProperty
+
+from ..blender_types import Context
+from ..declarations import enum_items
+from . import assets, dressing, settings
+
+
+def _shows_particles(context: Context) -> bool:
+    item = context.object
+    return item is not None and bool(item.mpm.display.parts) and dressing.can_build(item)
+
+
+class MPM_OT_display_same(bpy.types.Operator):
+    """Show the particles of all emitters as those of the chosen one"""
+
+    bl_idname = "mpm.display_same"
+    bl_label = "Same for All Emitters"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("Select an object that shows particles and belongs to this file")
+        return _shows_particles(context)
+
+    def execute(self, context: Context) -> Any:
+        item = context.object
+        display = item.mpm.display
+        chosen = display.parts[min(max(display.active_part, 0), len(display.parts) - 1)]
+        modes = chosen.viewport, chosen.render
+        with settings.silent():
+            for part in display.parts:
+                part.viewport, part.render = modes
+        dressing.rebuild(item)
+        return {"FINISHED"}
+
+
+class MPM_OT_display_restore(bpy.types.Operator):
+    """Build the node groups of the particles anew; edited ones stay in the file under other names"""
+
+    bl_idname = "mpm.display_restore"
+    bl_label = "Restore Node Groups"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("Select an object that shows particles and belongs to this file")
+        return _shows_particles(context)
+
+    def execute(self, context: Context) -> Any:
+        kept = dressing.restore(context.object)
+        if kept:
+            self.report({"INFO"}, f"Edited node groups are kept as {', '.join(kept)}")
+        return {"FINISHED"}
+
+
+class MPM_OT_display_fit(bpy.types.Operator):
+    """Find the range of colours in five frames of the cache"""
+
+    bl_idname = "mpm.display_fit"
+    bl_label = "Fit Range"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("Select an object that shows particles and belongs to this file")
+        return _shows_particles(context)
+
+    def execute(self, context: Context) -> Any:
+        item = context.object
+        item.mpm.display.use_fitted_range = True
+        dressing.on_change(item, True)
+        if dressing.problem(item):
+            self.report({"ERROR"}, dressing.problem(item))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class MPM_OT_display_assets(bpy.types.Operator):
+    """Add the node groups of the display modes to the file, for node trees of your own"""
+
+    bl_idname = "mpm.display_assets"
+    bl_label = "Add Node Groups"
+    bl_options = {"REGISTER", "UNDO"}
+
+    mode: EnumProperty(
+        name="Mode",
+        description="The node group that is added",
+        items=enum_items({"all": ("All", "All node groups"), **{each.NAME: (each.NAME, each.HELP) for each in assets.GROUPS}}),
+        default="all",
+    )
+
+    def execute(self, context: Context) -> Any:
+        for module in assets.GROUPS:
+            if self.mode in ("all", module.NAME):
+                assets.asset(module)
+        return {"FINISHED"}
+
+
+_CLASSES = (MPM_OT_display_same, MPM_OT_display_restore, MPM_OT_display_fit, MPM_OT_display_assets)
+
+
+@persistent
+def _on_load(_path: str = "", _unused: Any = None) -> None:
+    assets.upgrade()
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    settings.listeners.append(dressing.on_change)
+    bpy.app.handlers.load_post.append(_on_load)
+
+
+def unregister() -> None:
+    bpy.app.handlers.load_post.remove(_on_load)
+    settings.listeners.remove(dressing.on_change)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

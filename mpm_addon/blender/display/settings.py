@@ -1,0 +1,89 @@
+"""What an artist chooses about the display of an object's particles: `Object.mpm.display`. A change is shown at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from ..blender_types import BlenderObject, Context
+from ..declarations import STILL, enum_items, property_group
+from .attribute_colors import COLORINGS, MATERIALS
+from .matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
+
+AUTOMATIC = "automatic"
+# Called when a setting is changed: with the object, and whether the range of colours has to be found anew.
+listeners: list[Callable[[BlenderObject, bool], None]] = []
+_silences: list[None] = []
+
+_MODES = {
+    POINTS: ("Points", "A point cloud: the cheapest, for millions of particles; renders show spheres"),
+    SPHERES: ("Spheres", "A sphere on each particle"),
+    GRAINS: ("Grains", "Stones or flakes that turn with their matter: sand, gravel, snow"),
+    SURFACE: ("Surface", "A smooth mesh around the particles: liquids, jelly, dough"),
+    HIDDEN: ("Hidden", "Nothing"),
+}
+_VIEWPORT = {AUTOMATIC: ("Automatic", "Points"), **_MODES}
+_RENDER = {AUTOMATIC: ("Automatic", "What suits the matter: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
+
+
+class silent:  # noqa: N801 - used as a function
+    """Settings that change inside the block are not shown yet."""
+
+    def __enter__(self) -> None:
+        _silences.append(None)
+
+    def __exit__(self, *_error: object) -> None:
+        _silences.pop()
+
+
+def _changed(settings: Any, _context: Context) -> None:
+    _tell(settings, False)
+
+
+def _changed_coloring(settings: Any, _context: Context) -> None:
+    _tell(settings, True)
+
+
+def _tell(settings: Any, is_other_range: bool) -> None:
+    if not _silences and isinstance(settings.id_data, bpy.types.Object):
+        for listener in listeners:
+            listener(settings.id_data, is_other_range)
+
+
+PART_GROUP = property_group(
+    "MPM_PG_display_part",
+    {
+        "name": StringProperty(name="Emitter", description="The emitter whose particles these are"),
+        "law": StringProperty(name="Law", description="The law of its matter"),
+        "matter": StringProperty(name="Matter", description="The material that was simulated"),
+        "viewport": EnumProperty(name="Viewport", description="How the viewport shows these particles", items=enum_items(_VIEWPORT),
+                                 default=AUTOMATIC, options=STILL, update=_changed),
+        "render": EnumProperty(name="Render", description="How renders show these particles", items=enum_items(_RENDER),
+                               default=AUTOMATIC, options=STILL, update=_changed),
+        "material": PointerProperty(type=bpy.types.Material, name="Material", description="Material of these particles", update=_changed),
+    },
+    description="How the particles of one emitter are shown.",
+)  # fmt: skip
+
+DISPLAY_GROUP = property_group(
+    "MPM_PG_display",
+    {
+        "parts": CollectionProperty(type=PART_GROUP),
+        "active_part": IntProperty(name="Emitter", description="The emitter that is chosen in the list", options={"HIDDEN"}),
+        "color_by": EnumProperty(name="Color by", description="What the colours of particles stand for",
+                                 items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
+                                 default=MATERIALS, options=STILL, update=_changed_coloring),
+        "attribute": StringProperty(name="Attribute", description="Name of the attribute that gives the colours", update=_changed_coloring),
+        "use_fitted_range": BoolProperty(name="Automatic Range", description="Find the range in five frames of the cache",
+                                         default=True, options=STILL, update=_changed_coloring),
+        "range_min": FloatProperty(name="Range Min", description="Value that has the darkest colour, in the attribute's unit",
+                                   default=0.0, options=STILL, precision=3, update=_changed),
+        "range_max": FloatProperty(name="Range Max", description="Value that has the lightest colour, in the attribute's unit",
+                                   default=1.0, options=STILL, precision=3, update=_changed),
+    },
+    description="How particles are shown.",
+)  # fmt: skip
+
+GROUPS = (PART_GROUP, DISPLAY_GROUP)
+PROPERTIES: dict[str, Any] = {"display": PointerProperty(type=DISPLAY_GROUP)}

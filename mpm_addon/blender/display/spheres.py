@@ -1,0 +1,23 @@
+"""The node group MPM Spheres: a sphere on every point, as an instance."""
+
+from .building import GEOMETRY, Builder, Socket
+
+NAME = "MPM Spheres"
+VERSION = 1
+HELP = "A sphere on every point, as an instance, so that millions take little memory; the radius is that of the point"
+SUBDIVISIONS = "Subdivisions"
+INPUTS = (
+    GEOMETRY,
+    Socket(SUBDIVISIONS, "Int", "Roundness of the spheres: 1 has 20 faces, each further one four times as many", 2, 1, 6),
+    Socket("Material", "Material", "Material of the spheres"),
+)
+
+
+def build(builder: Builder) -> None:
+    sphere = builder.smooth(builder.out("GeometryNodeMeshIcoSphere", {"Radius": 1.0, "Subdivisions": builder.inputs[SUBDIVISIONS]}))
+    given = {
+        "Points": builder.inputs["Geometry"],
+        "Instance": builder.painted(sphere, builder.inputs["Material"]),
+        "Scale": builder.out("GeometryNodeInputRadius"),
+    }
+    builder.end(builder.out("GeometryNodeInstanceOnPoints", given))

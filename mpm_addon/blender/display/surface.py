@@ -1,0 +1,106 @@
+"""The node group MPM Surface: a closed, smooth mesh around points, for liquids and whatever holds together."""
+
+from typing import Any
+
+import bpy
+
+from .building import GEOMETRY, Builder, Socket
+
+NAME = "MPM Surface"
+VERSION = 1
+HELP = "A closed, smooth mesh around points, with their velocity, colour and other attributes; for liquids, jelly and dough"
+VOXEL_SIZE, COARSENESS, SMOOTHING = "Voxel Size", "Coarseness", "Smoothing"
+INPUTS = (
+    GEOMETRY,
+    Socket(
+        VOXEL_SIZE, "Float", "Size of the faces; 0 is half of a particle's edge, the same in all frames", 0.0, 0.0, 1000.0, "DISTANCE"
+    ),
+    Socket(COARSENESS, "Float", "Factor on the size of the faces: 2 takes an eighth of the time", 1.0, 0.25, 8.0),
+    Socket(SMOOTHING, "Int", "How often the surface is smoothed: 0 shows particles, 20 is as calm as a pond", 8, 0, 100),
+    Socket("Material", "Material", "Material of the surface"),
+)
+# Radius of what is melted together, of a sphere with the particle's volume. Gaps between neighbours close; the surface is moved back.
+_REACH = 2.0
+# A voxel, as a share of a particle's edge, and the smallest radius [voxels] at which Blender keeps a point.
+_VOXEL, _LEAST = 0.5, 1.6
+_THRESHOLD = 0.25
+# What Blender's mesh lies inside of the spheres [voxels] at this threshold.
+_INSET = 0.4
+_NEAREST = "mpm_nearest"
+# What the mesh has of its nearest points.
+CARRIED = {
+    "velocity": "FLOAT_VECTOR",
+    "rest_position": "FLOAT_VECTOR",
+    "color": "FLOAT_COLOR",
+    "density_ratio": "FLOAT",
+    "stress": "FLOAT",
+    "age": "FLOAT",
+    "emitter_index": "INT",
+}
+
+
+def build(builder: Builder) -> None:
+    inputs, points = builder.inputs, builder.inputs["Geometry"]
+    radius = builder.out("GeometryNodeInputRadius")
+    voxel = _voxel_size(builder, radius)
+    reach = builder.math("MAXIMUM", builder.math("MULTIPLY", radius, _REACH), builder.math("MULTIPLY", voxel, _LEAST))
+    volume = _volume(builder, {"Points": points, "Density": 1.0, "Voxel Size": voxel, "Radius": reach})
+    mesh = _mesh(builder, {"Volume": volume, "Threshold": _THRESHOLD})
+    source = builder.out("GeometryNodeSampleNearest", {"Geometry": points}, domain="POINT")
+    mesh = builder.store(mesh, _NEAREST, "INT", source)
+    nearest = builder.attribute(_NEAREST, "INT")
+    mesh = _smoothed(builder, mesh, inputs[SMOOTHING])
+    back = builder.math("SUBTRACT", _of_nearest(builder, points, "FLOAT", builder.math("SUBTRACT", reach, radius), nearest),
+                        builder.math("MULTIPLY", voxel, _INSET))  # fmt: skip
+    normal = builder.out("GeometryNodeInputNormal")
+    inward = builder.vector("SCALE", normal, scale=builder.math("MULTIPLY", back, -1.0))
+    mesh = builder.out("GeometryNodeSetPosition", {"Geometry": mesh, "Offset": inward})
+    for name, kind in CARRIED.items():
+        value = _of_nearest(builder, points, kind, builder.attribute(name, kind), nearest)
+        if kind != "INT":
+            value = builder.out("GeometryNodeBlurAttribute", {"Value": value, "Iterations": 4}, data_type=kind)
+        mesh = builder.store(mesh, name, kind, value)
+    mesh = builder.out("GeometryNodeRemoveAttribute", {"Geometry": mesh, "Name": _NEAREST})
+    builder.end(builder.painted(builder.smooth(mesh), inputs["Material"]))
+
+
+def _volume(builder: Builder, inputs: dict[str | int, Any]) -> Any:
+    """A property of the node became a menu in 5.1."""
+    if bpy.app.version >= (5, 1, 0):
+        return builder.out("GeometryNodePointsToVolume", {"Resolution Mode": "Size", **inputs})
+    return builder.out("GeometryNodePointsToVolume", inputs, resolution_mode="VOXEL_SIZE")
+
+
+def _mesh(builder: Builder, inputs: dict[str | int, Any]) -> Any:
+    if bpy.app.version >= (5, 1, 0):
+        return builder.out("GeometryNodeVolumeToMesh", {"Resolution Mode": "Grid", **inputs})
+    return builder.out("GeometryNodeVolumeToMesh", inputs, resolution_mode="GRID")
+
+
+def _voxel_size(builder: Builder, radius: Any) -> Any:
+    """The voxel size; an automatic one in steps of a tenth, so that it stays when particles of another size come and go."""
+    largest = builder.node("GeometryNodeAttributeStatistic", {"Geometry": builder.inputs["Geometry"], "Attribute": radius}).outputs["Max"]
+    edge = builder.math("DIVIDE", largest, 0.6203504908994)
+    steps = builder.math("ROUND", builder.math("LOGARITHM", builder.math("MAXIMUM", edge, 1e-9), 1.1))
+    automatic = builder.math("MULTIPLY", builder.math("POWER", 1.1, steps), _VOXEL)
+    given = builder.inputs[VOXEL_SIZE]
+    is_given = builder.out("FunctionNodeCompare", {"A": given, "B": 0.0}, data_type="FLOAT", operation="GREATER_THAN")
+    return builder.math("MULTIPLY", builder.switch("FLOAT", is_given, automatic, given), builder.inputs[COARSENESS])
+
+
+def _smoothed(builder: Builder, mesh: Any, iterations: Any) -> Any:
+    """Blur positions. What that moved is blurred and put back, twice: bumps go, and drops keep their volume."""
+
+    def blurred(value: Any) -> Any:
+        return builder.out("GeometryNodeBlurAttribute", {"Value": value, "Iterations": iterations}, data_type="FLOAT_VECTOR")
+
+    position = builder.out("GeometryNodeInputPosition")
+    smooth = blurred(position)
+    for _ in range(2):
+        smooth = builder.vector("ADD", smooth, blurred(builder.vector("SUBTRACT", position, smooth)))
+    return builder.out("GeometryNodeSetPosition", {"Geometry": mesh, "Position": smooth})
+
+
+def _of_nearest(builder: Builder, points: Any, kind: str, value: Any, nearest: Any) -> Any:
+    given = {"Geometry": points, "Value": value, "Index": nearest}
+    return builder.out("GeometryNodeSampleIndex", given, data_type=kind, domain="POINT")

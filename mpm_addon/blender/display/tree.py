@@ -1,0 +1,119 @@
+"""The node group of one particle object: a row of nodes for each emitter, through the assets, for the viewport and for renders."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..blender_types import BlenderMaterial, NodeTree
+from . import assets, grains, points, spheres, surface
+from .building import GEOMETRY, Builder, Socket
+from .matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
+
+NAME = "MPM Particles"
+SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "Viewport Share"
+VOXEL_SIZE, SMOOTHING, VARIATION = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION
+# Surfaces in the viewport have larger faces, and take an eighth of the time.
+_VIEWPORT_COARSENESS = 1.6
+
+
+def _named(sockets: tuple[Socket, ...], name: str) -> Socket:
+    return next(socket for socket in sockets if socket.name == name)
+
+
+INPUTS = (
+    GEOMETRY,
+    _named(spheres.INPUTS, SUBDIVISIONS),
+    _named(points.INPUTS, RADIUS_SCALE),
+    _named(points.INPUTS, points.SHARE)._replace(
+        name=SHARE, help="Percentage of the particles that the viewport shows, larger and always the same ones; renders show all"
+    ),
+    _named(surface.INPUTS, VOXEL_SIZE),
+    _named(surface.INPUTS, SMOOTHING),
+    _named(grains.INPUTS, VARIATION),
+)
+# The inputs that each mode uses.
+USED = {
+    POINTS: (RADIUS_SCALE, SHARE),
+    SPHERES: (RADIUS_SCALE, SHARE, SUBDIVISIONS),
+    GRAINS: (RADIUS_SCALE, SHARE, VARIATION),
+    SURFACE: (RADIUS_SCALE, VOXEL_SIZE, SMOOTHING),
+    HIDDEN: (),
+}
+
+
+class Part(NamedTuple):
+    """How the particles of one emitter are shown.
+
+    Attributes:
+        label: its name.
+        mode: one of those in `matter`.
+        flatness: of grains.
+        matter: emitters of the same matter share a surface.
+    """
+
+    label: str
+    mode: str
+    material: BlenderMaterial | None
+    flatness: float
+    matter: str
+
+
+def build(group: NodeTree, viewport: Sequence[Part], render: Sequence[Part]) -> None:
+    """Fill a group with rows of nodes for what the viewport shows, and for what renders show where that is something else.
+
+    Args:
+        group: it has `INPUTS`.
+    """
+    builder = Builder(group)
+    shown = _side(builder, viewport, is_render=False)
+    rendered = _side(builder, render, is_render=True)
+    builder.end(builder.switch("GEOMETRY", builder.out("GeometryNodeIsViewport"), rendered, shown))
+    assets.note(group)
+
+
+def _side(builder: Builder, parts: Sequence[Part], *, is_render: bool) -> Any:
+    rows = [_row(builder, parts, numbers, is_render=is_render) for numbers in _rows(parts)]
+    return builder.out("GeometryNodeJoinGeometry", {"Geometry": rows})
+
+
+def _rows(parts: Sequence[Part]) -> list[list[int]]:
+    """The numbers of the emitters that are shown, those with a common surface together."""
+    rows: dict[Any, list[int]] = {}
+    for number, part in enumerate(parts):
+        if part.mode != HIDDEN:
+            rows.setdefault(part.matter if part.mode == SURFACE and part.matter else number, []).append(number)
+    return list(rows.values())
+
+
+def _row(builder: Builder, parts: Sequence[Part], numbers: Sequence[int], *, is_render: bool) -> Any:
+    part, inputs = parts[numbers[0]], builder.inputs
+    given = {"Geometry": inputs["Geometry"], points.RADIUS_SCALE: inputs[RADIUS_SCALE]}
+    if len(numbers) < len(parts):
+        given["Selection"] = _selection(builder, numbers)
+    if not is_render and part.mode != SURFACE:
+        given[points.SHARE] = inputs[SHARE]
+    cloud = builder.group(assets.asset(points), part.label, given)
+    dressed: dict[str | int, Any] = {"Geometry": cloud, "Material": part.material}
+    if part.mode == SPHERES:
+        return builder.group(assets.asset(spheres), part.label, {**dressed, SUBDIVISIONS: inputs[SUBDIVISIONS]})
+    if part.mode == GRAINS:
+        shape = {VARIATION: inputs[VARIATION], grains.FLATNESS: part.flatness}
+        return builder.group(assets.asset(grains), part.label, {**dressed, **shape})
+    if part.mode == SURFACE:
+        detail = {VOXEL_SIZE: inputs[VOXEL_SIZE], SMOOTHING: inputs[SMOOTHING]}
+        if not is_render:
+            detail[surface.COARSENESS] = _VIEWPORT_COARSENESS
+        mesh = builder.group(assets.asset(surface), part.label, {**dressed, **detail})
+        for number in numbers[1:]:
+            mesh = builder.painted(mesh, parts[number].material, Selection=_selection(builder, [number]))
+        return mesh
+    painted = builder.painted(cloud, part.material)
+    # clouds that are joined would all have the material of one
+    return builder.out("GeometryNodeGeometryToInstance", {"Geometry": painted}) if len(parts) > 1 else painted
+
+
+def _selection(builder: Builder, numbers: Sequence[int]) -> Any:
+    index = builder.attribute("emitter_index", "INT")
+    chosen = builder.is_equal(index, numbers[0])
+    for number in numbers[1:]:
+        chosen = builder.out("FunctionNodeBooleanMath", {0: chosen, 1: builder.is_equal(index, number)}, operation="OR")
+    return chosen
