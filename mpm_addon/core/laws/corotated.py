@@ -78,6 +78,7 @@ class Corotated(TensorLaw, ElasticLaw):
 
     name = "corotated"
     label = "Jelly (corotated elastic)"
+    help = "Springs back to its shape and wobbles long: jelly, soft toys"
     constants_type = CorotatedConstants
     energy = staticmethod(energy)
     stress = staticmethod(stress)

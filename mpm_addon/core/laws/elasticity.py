@@ -15,9 +15,17 @@ LEAST_VOLUME_RATIO = 1e-6
 class ElasticLaw(Law):
     """The parameters of isotropic elasticity."""
 
-    young_modulus: float = parameter(1.0e5, unit="Pa", above=0.0, help="Stiffness: stress per strain in a pulled bar")
+    young_modulus: float = parameter(
+        1.0e5,
+        unit="Pa",
+        above=0.0,
+        help="How stiff it is: stiffer sags less, bounces higher and bakes slower; soft gelatine 1e4, firm jelly 5e4, rubber 1e6",
+    )
     poisson_ratio: float = parameter(
-        0.3, minimum=0.0, below=0.5, help="How much matter bulges sideways when pressed; near 0.5 it keeps its volume"
+        0.3,
+        minimum=0.0,
+        below=0.5,
+        help="How much it bulges sideways when pressed; 0 sponge, 0.3 most things, 0.45 keeps its volume as jelly does",
     )
 
     def lame(self, stiffness_scale: float) -> tuple[float, float]:

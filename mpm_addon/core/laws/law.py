@@ -25,6 +25,7 @@ class Law:
     Class attributes of a concrete law:
         name: the word in scene files and presets.
         label: the words in the interface.
+        help: how such matter looks when it is pushed, for tooltips; no full stop at the end.
         state_names: the plastic state's components (at most two), in order.
         virgin_state: their values in undeformed matter.
         scalable: the factors that may be painted on an emitter of this law (see `painting.ACTING`); what they mean says `scaled`.
@@ -34,13 +35,16 @@ class Law:
 
     name: ClassVar[str]
     label: ClassVar[str]
+    help: ClassVar[str] = ""
     state_names: ClassVar[tuple[str, ...]] = ()
     virgin_state: ClassVar[tuple[float, ...]] = ()
     scalable: ClassVar[tuple[str, ...]] = ("density", "stiffness")
     least_volume_ratio: ClassVar[float] = -math.inf
     constants_type: ClassVar[type]
 
-    density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
+    density: float = parameter(
+        1000.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; foam 50, snow 400, water 1000, stone 2500"
+    )
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -45,6 +45,7 @@ class NeoHookean(TensorLaw, ElasticLaw):
 
     name = "neo_hookean"
     label = "Rubber (Neo-Hookean elastic)"
+    help = "Springs back, and pushes back harder the more it is squeezed: rubber, tyres"
     least_volume_ratio = LEAST_VOLUME_RATIO
     constants_type = NeoHookeanConstants
     energy = staticmethod(energy)

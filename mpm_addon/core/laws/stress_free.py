@@ -46,6 +46,7 @@ class StressFree(FluidLaw):
 
     name = "stress_free"
     label = "Dust (no stress)"
+    help = "Flies and falls without pushing on anything: dust, sparks, tests"
     state_names = ("volume_ratio",)
     virgin_state = (1.0,)
     scalable = ("density",)

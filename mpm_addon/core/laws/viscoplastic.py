@@ -76,22 +76,34 @@ class Viscoplastic(HenckyLaw):
 
     name = "viscoplastic"
     label = "Mud, cream, honey (Herschel-Bulkley)"
+    help = "Stands in heaps and creeps when it is pushed hard enough: mud, cream, ketchup, lava"
     scalable = ("density", "stiffness", "strength")
     constants_type = ViscoplasticConstants
     flow = staticmethod(flow)
 
-    density: float = parameter(1500.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
+    density: float = parameter(
+        1500.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; cream 420, ketchup 1130, mud 1600, concrete 2350"
+    )
     poisson_ratio: float = parameter(
-        0.4, minimum=0.0, below=0.5, help="How much matter bulges sideways when pressed; near 0.5 it keeps its volume"
+        0.4,
+        minimum=0.0,
+        below=0.5,
+        help="How much it bulges sideways when pressed; 0 sponge, 0.3 most things, 0.45 keeps its volume as jelly does",
     )
     yield_stress: float = parameter(
-        100.0, unit="Pa", minimum=0.0, help="Stress in shear below which nothing flows; cream 30, mud 100, honey 0"
+        100.0,
+        unit="Pa",
+        minimum=0.0,
+        help="How hard it must be pushed before it flows, so how high it stands; honey 0, ketchup 30, cream 100, mud 500, concrete 800",
     )
     viscosity: float = parameter(
-        10.0, unit="Pa s^n", above=0.0, help="Stress beyond the yield stress at a shear rate of 1/s, the consistency; n is the exponent"
+        10.0, unit="Pa s^n", above=0.0, help="How thick it is once it flows; ketchup 18, cream 20, mud 40, lava 500"
     )
     exponent: float = parameter(
-        1.0, minimum=0.1, maximum=3.0, help="Flow index n: below 1 fast flow thins (cream, mud), 1 is Bingham's fluid, above 1 it thickens"
+        1.0,
+        minimum=0.1,
+        maximum=3.0,
+        help="How stirring changes it: below 1 it thins when it flows fast (ketchup 0.35, mud 0.5), 1 stays as thick, above 1 it stiffens",
     )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Viscoplastic":

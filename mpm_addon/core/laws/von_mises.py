@@ -42,18 +42,29 @@ class VonMises(HenckyLaw):
 
     name = "von_mises"
     label = "Clay, dough, metal (von Mises)"
+    help = "Bends, dents and stays so: clay, dough, soft metal"
     state_names = ("plastic_strain",)
     virgin_state = (0.0,)
     scalable = ("density", "stiffness", "strength")
     constants_type = VonMisesConstants
     flow = staticmethod(flow)
 
-    density: float = parameter(1800.0, unit="kg/m^3", above=0.0, help="Mass of the undeformed matter per volume")
-    young_modulus: float = parameter(1.0e6, unit="Pa", above=0.0, help="Stiffness: stress per strain in a pulled bar before it yields")
-    yield_stress: float = parameter(
-        1.0e4, unit="Pa", above=0.0, help="Stress in a pulled bar at which it begins to flow; simple shear flows at 0.577 of it"
+    density: float = parameter(1800.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; dough 1200, clay 1850, lead 11340")
+    young_modulus: float = parameter(
+        1.0e6,
+        unit="Pa",
+        above=0.0,
+        help="How stiff it is before it gives way: stiffer keeps its edges and bakes slower; dough 5e4, clay 1.8e6, soft metal 1.6e7",
     )
-    hardening: float = parameter(0.0, unit="Pa", minimum=0.0, help="Growth of the yield stress per plastic strain; kneaded dough 0")
+    yield_stress: float = parameter(
+        1.0e4,
+        unit="Pa",
+        above=0.0,
+        help="How hard it must be pushed before it keeps a dent, as the stress in a pulled bar; dough 1800, clay 2e4, soft metal 2e5",
+    )
+    hardening: float = parameter(
+        0.0, unit="Pa", minimum=0.0, help="How much harder it becomes where it is bent; dough 0, clay 1e4, soft metal 2e5"
+    )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "VonMises":
         """Strength is the yield stress."""

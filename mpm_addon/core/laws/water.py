@@ -95,6 +95,7 @@ class Water(FluidLaw):
 
     name = "water"
     label = "Water"
+    help = "Flows and splashes; thick with viscosity: water, oil, honey"
     state_names = ("volume_ratio",)
     virgin_state = (1.0,)
     scalable = ("density", "stiffness", "strength")
@@ -105,16 +106,25 @@ class Water(FluidLaw):
     wave_speed_squared = staticmethod(wave_speed_squared)
 
     bulk_modulus: float = parameter(
-        2.0e5, unit="Pa", above=0.0, help="Resistance to compression; real water has 2.2e9, which no explicit step can follow"
+        2.0e5,
+        unit="Pa",
+        above=0.0,
+        help="How little it can be squeezed: larger keeps its volume where it falls fast, and bakes slower; 2e5 for slow pools, "
+        "2e6 up to 4.5 m/s",
     )
     equation_of_state: str = parameter(
-        "tait", choices=("tait", "linear"), help="How pressure grows with compression: Tait's stiffens, the linear one does not"
+        "tait",
+        choices={"tait": "Stiffens as it is squeezed: right for water", "linear": "Stays as soft: gentler where water falls hard"},
+        help="How pressure grows where it is squeezed",
     )
-    exponent: float = parameter(7.0, above=1.0, maximum=20.0, help="Exponent gamma of Tait's equation of state")
-    viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Dynamic viscosity; water 0.001, honey about 10")
+    exponent: float = parameter(
+        7.0, above=1.0, maximum=20.0, help="How fast it stiffens where it is squeezed, of Tait's equation of state; water 7"
+    )
+    viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="How thick it is; water 0.001, oil 0.1, syrup 2, honey 19")
     cohesion: float = parameter(
         0.0, unit="Pa", minimum=0.0,
-        help="Greatest tension that the fluid holds; with Tait's equation no more than bulk_modulus / exponent counts",
+        help="How well it holds together when it is pulled apart; 0 breaks into spray, 100 draws threads. "
+        "With Tait's equation no more than bulk_modulus / exponent counts",
     )  # fmt: skip
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":
