@@ -10,8 +10,9 @@ from .blender_types import BlenderObject, Context
 
 def _row(settings: Any) -> int:
     """The place of the active object among the scene's; -1 where it is not there."""
+    context: Context = bpy.context
     scene = settings.id_data
-    active = bpy.context.view_layer.objects.active if bpy.context.scene == scene else None
+    active = context.view_layer.objects.active if context.scene == scene else None
     if active is None:
         return -1
     row = scene.objects.find(active.name)
@@ -33,8 +34,9 @@ def select_alone(context: Context, item: BlenderObject) -> None:
     if all(each != item for each in layer.objects):
         return
     active = layer.objects.active
-    if active is not None and active != item and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():
-        bpy.ops.object.mode_set(mode="OBJECT")
+    operators: Any = bpy.ops.object
+    if active is not None and active != item and active.mode != "OBJECT" and operators.mode_set.poll():
+        operators.mode_set(mode="OBJECT")
     for each in layer.objects:
         each.select_set(each == item)
     layer.objects.active = item

@@ -10,9 +10,9 @@ FORCE_WEIGHTS = ("gravity", "all", "force", "vortex", "wind", "turbulence", "dra
 
 
 def _help(name: str) -> str:
-    if name in ("gravity", "all"):
-        return "How strongly gravity acts" if name == "gravity" else "How strongly all force fields act"
-    return f"How strongly fields of the type {name} act"
+    fields = {"gravity": "gravity", "all": "all force fields"}.get(name, f"force fields of the type {name.title()}")
+    verb = "acts" if name == "gravity" else "act"
+    return f"How strongly {fields} {verb} on matter; 0 not at all, 1 as they are, -1 the other way round"
 
 
 EFFECTOR_COLLECTION: Any = PointerProperty(

@@ -29,11 +29,11 @@ class MPM_OT_export_points(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     filepath: StringProperty(name="File", description="The file; its ending chooses the format", subtype="FILE_PATH", options=PATH_OPTIONS)
-    format: EnumProperty(name="Format", items=_FORMATS, description="The ending of the file")
+    format: EnumProperty(name="Format", items=_FORMATS, description="What kind of file is written, and its ending")
     object: StringProperty(name="Object", description="The object that shows the cache; may be empty where there is one only")
     use_frame_range: BoolProperty(name="Frame Range", description="Other frames than those of the scene that are baked")
-    frame_start: IntProperty(name="Start", description="The first frame", default=1)
-    frame_end: IntProperty(name="End", description="The last frame", default=250)
+    frame_start: IntProperty(name="Start", description="The first frame that is written, such as 1", default=1)
+    frame_end: IntProperty(name="End", description="The last frame that is written, such as 250", default=250)
     check_existing: BoolProperty(default=True, options={"HIDDEN"})
 
     def execute(self, context: Context) -> Any:

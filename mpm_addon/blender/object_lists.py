@@ -27,17 +27,12 @@ def summary(item: BlenderObject) -> str:
 class _ObjectList:
     """A list over a scene's objects that shows some of them, by name or in an order of its own."""
 
-    use_filter_sort_alpha: bool
-    use_filter_invert: bool
-    filter_name: str
-    bitflag_filter_item: int
-
     @staticmethod
     def listed(scene: BlenderScene) -> list[BlenderObject]:
         """The objects that are shown."""
         raise NotImplementedError
 
-    def filter_items(self, context: Context, data: Any, property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self: Any, context: Context, data: Any, property: str) -> Any:
         """Which objects are shown, as Blender's flags, and where in the list; without an order, as in the scene."""
         items = getattr(data, property)
         shown = self.bitflag_filter_item
@@ -47,12 +42,12 @@ class _ObjectList:
         listed = {item.session_uid for item in self.listed(data)}
         return [flag if item.session_uid in listed else hidden for flag, item in zip(named, items, strict=True)], self.ordered(items)
 
-    def ordered(self, items: Any) -> list[int]:
+    def ordered(self: Any, items: Any) -> list[int]:
         """The place of each object in the list; none for the scene's order."""
         return _by_name(items) if self.use_filter_sort_alpha else []
 
 
-def _by_name(items: Any) -> list[int]:
+def _by_name(items: Any) -> Any:
     return bpy.types.UI_UL_list.sort_items_by_name(items, "name")
 
 
@@ -67,7 +62,7 @@ class MPM_UL_objects(_ObjectList, bpy.types.UIList):
     def listed(scene: BlenderScene) -> list[BlenderObject]:
         return [item for item in scene.objects if has_part(item)]
 
-    def ordered(self, items: Any) -> list[int]:
+    def ordered(self: Any, items: Any) -> list[int]:
         if not self.use_sort_part:
             return _by_name(items) if self.use_filter_sort_alpha else []
         parts = list(PARTS)
@@ -92,11 +87,11 @@ class MPM_UL_objects(_ObjectList, bpy.types.UIList):
         layout: Layout,
         data: Any,
         item: Any,
-        icon: int,
+        icon: Any,
         active_data: Any,
-        active_property: str,
-        index: int,
-        flag: int,
+        active_property: Any,
+        index: Any = 0,
+        flt_flag: Any = 0,
     ) -> None:
         part = PARTS.get(item.mpm.type, NO_PART)
         settings = getattr(item.mpm, item.mpm.type, None)
@@ -127,11 +122,11 @@ class MPM_UL_forces(_ObjectList, bpy.types.UIList):
         layout: Layout,
         data: Any,
         item: Any,
-        icon: int,
+        icon: Any,
         active_data: Any,
-        active_property: str,
-        index: int,
-        flag: int,
+        active_property: Any,
+        index: Any = 0,
+        flt_flag: Any = 0,
     ) -> None:
         if item.field is None:
             return

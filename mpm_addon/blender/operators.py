@@ -51,7 +51,7 @@ class MPM_OT_bake(_Following, bpy.types.Operator):
     restart: BoolProperty(name="Restart", description="Replace the frames that are there, of all takes", options={"SKIP_SAVE"})
     from_frame: IntProperty(
         name="From Frame",
-        description="Go on after this frame with the scene as it is now; what was baked after it stays as an earlier take",
+        description="Go on after this frame, such as 24, with the scene as it is now; what was baked after it stays as an earlier take",
         default=NO_FRAME,
         options={"SKIP_SAVE"},
     )
@@ -281,7 +281,7 @@ class MPM_OT_take_show(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     cache: OTHER_CACHE
-    take: IntProperty(name="Take", description="Number of the take", default=1, min=1)
+    take: IntProperty(name="Take", description="Number of the take that is shown, from 1 on", default=1, min=1)
 
     def execute(self, context: Context) -> Any:
         return _reported(self, lambda: self._show(context.scene))

@@ -42,10 +42,11 @@ PROPERTIES: dict[str, Any] = {
         default=1.0, soft_min=0.0, soft_max=4.0, step=5, precision=3, options=set(), update=_changed,
     ),
     "playback_offset": FloatProperty(
-        name="Offset", description="Frames of the scene by which the playback begins later", step=100, options=set(), update=_changed
+        name="Offset", description="Frames of the scene by which the playback begins later; 24 is a second at 24 frames a second",
+        step=100, options=set(), update=_changed,
     ),
     "playback_frame": FloatProperty(
-        name="Frame", description="The frame of the cache that is shown; fractions are between two frames", default=1.0, step=100,
+        name="Frame", description="The frame of the cache that is shown; 12.5 is half way between two frames", default=1.0, step=100,
         precision=3, update=_changed,
     ),
 }  # fmt: skip

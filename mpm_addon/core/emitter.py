@@ -66,7 +66,7 @@ class Emitter:
             "inflow": "A steady stream: a tap, a hose, lava out of a crack",
             "repeat": "The whole shape again and again: falling drops, lumps, balls",
         },
-        help="When the matter comes",
+        help="When the matter comes: at once or little by little",
     )
     frame_start: int | None = parameter(
         None,

@@ -78,7 +78,7 @@ class Solver:
             "pic": "Calms everything down, as if it were thicker",
             "flip": "Livelier splashes, with some noise; see FLIP Ratio",
         },
-        help="How lively matter moves",
+        help="How lively matter moves: splashes, swirls and noise",
     )
     flip_ratio: float = parameter(0.95, minimum=0.0, maximum=1.0, help="How lively FLIP is; 1 splashes and is noisy, 0.8 calmer, 0 is PIC")
     kernel: str = parameter(

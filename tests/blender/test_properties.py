@@ -15,7 +15,7 @@ from mpm_addon.blender import declarations
 from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.parameters import parameters_of
+from mpm_addon.core.parameters import Parameter, parameters_of
 from mpm_addon.core.settings import SIDES, Domain, Side, Solver
 from mpm_addon.storage.presets import material_preset_names
 
@@ -50,10 +50,11 @@ def test_first_values_are_the_declared_ones(bpy: Any, name: str, declared: Any) 
 def test_limits_units_and_words_are_the_declared_ones(bpy: Any, name: str, declared: Any) -> None:
     rna = group_of(bpy, name).bl_rna.properties[declared.name]
     assert rna.description.startswith(declared.help)
+    assert rna.name == declarations.label_of(declared)
     if declared.choices:
         assert [item.identifier for item in rna.enum_items] == list(declared.choices)
         return
-    assert declared.limits()[1:] in rna.description
+    assert rna.description == declarations.tooltip_of(declared)
     if declared.kind == "flag":
         return
     for hard, soft, inclusive, exclusive, sign in (
@@ -66,8 +67,10 @@ def test_limits_units_and_words_are_the_declared_ones(bpy: Any, name: str, decla
             # the limit itself can be entered, and is refused with the core's words; a slider never reaches it
             assert hard == pytest.approx(exclusive)
             assert sign * (soft - exclusive) > 0.0
-    if declared.unit in declarations.LENGTH_UNITS:
-        assert rna.unit == declarations.LENGTH_UNITS[declared.unit]
+    if declared.unit in declarations.BLENDER_UNITS:
+        assert rna.unit == declarations.BLENDER_UNITS[declared.unit][0]
+    elif declared.unit:
+        assert rna.name.endswith(f"({declared.unit_words})")
 
 
 @pytest.mark.parametrize(("name", "owner"), OWNERS.items(), ids=list(OWNERS))
@@ -105,6 +108,34 @@ def test_lengths_are_scaled_into_metres_and_nothing_else(bpy: Any) -> None:
     assert values["velocity"] == pytest.approx((0.01, 0.02, 0.03))
     assert values["angular_velocity"] == (90.0, 0.0, 0.0)
     assert values["mass_scale"] == 1.0
+
+
+def test_a_mass_is_scaled_as_blender_shows_it(bpy: Any) -> None:
+    collider = group_of(bpy, "collider")
+    collider.use_mass, collider.mass, collider.density = True, 8000.0, 700.0
+    values = declarations.values_of(collider, Collider, scale_length=0.5)
+    assert (values["mass"], values["density"]) == (1000.0, 700.0)
+
+
+@pytest.mark.blender
+def test_blender_shows_the_mass_that_is_simulated(bpy: Any) -> None:
+    shown = bpy.utils.units.to_string("METRIC", "MASS", 8000.0 * 0.5**3, precision=3)
+    assert shown == "1 t"
+
+
+@pytest.mark.parametrize(
+    ("limits", "tooltip"),
+    [
+        ({"unit": "Pa", "above": 0.0}, "How stiff it is. In Pa, above 0"),
+        ({"unit": "m", "minimum": 0.0}, "How stiff it is. At least 0"),
+        ({"minimum": 0.0, "maximum": 1.0}, "How stiff it is. 0 to 1"),
+        ({"unit": "kg/m^3", "above": 0.0, "maximum": 1e6}, "How stiff it is. In kg/m³, above 0"),
+        ({"unit": "Pa s^n"}, "How stiff it is. In Pa·sⁿ"),
+        ({"minimum": -1e6, "maximum": 1e6}, "How stiff it is"),
+    ],
+)
+def test_a_tooltip_tells_the_unit_and_the_limits_that_count(limits: dict[str, Any], tooltip: str) -> None:
+    assert declarations.tooltip_of(Parameter("stiffness", "number", 1.0, help="How stiff it is", **limits)) == tooltip
 
 
 def test_single_precision_leaves_no_trace_in_the_numbers(bpy: Any) -> None:
