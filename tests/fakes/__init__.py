@@ -80,6 +80,8 @@ class FakeBlender:
         self.persistent_timers.clear()
         self.command_line.clear()
         self.manual_maps.clear()
+        self.translations.registered.clear()
+        self.previews.collections.clear()
         menus.forget()
         self.translations.registered.clear()
         self.previews.collections.clear()
