@@ -11,7 +11,7 @@ from ..core.errors import SceneError
 from ..core.geometry.shapes.mesh import Mesh
 from ..core.geometry.shapes.points import Points
 from ..core.laws import LAWS
-from ..storage import load_material_preset
+from ..storage.presets import material_preset
 from .blender_types import BlenderObject
 from .colors import material_color
 from .meshes import Floats
@@ -107,8 +107,9 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
     if track is None:
         if not settings.preset:
             raise SceneError(f'Emitter "{name}": its material preset does not exist here; choose another preset.')
-        law = load_material_preset(settings.preset)
-        return Material(settings.preset, law), material_color(law.name, settings.preset)
+        preset = material_preset(settings.preset)
+        color = material_color(preset.law.name) if preset.color is None else (*preset.color, 1.0)
+        return Material(settings.preset, preset.law), color
     values, animation = animated(track.values, frames, track.subject)
     law = LAWS[settings.law](**values)
     return Material(f"{name} (custom)", law, animation), material_color(law.name)

@@ -10,7 +10,23 @@ from .installation import presets_folder
 from .toml_tables import check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 
 MATERIAL_SCHEMA = 1
-_KEYS = ("schema", "label", "description", "source", "law", "parameters")
+# The largest file of a material preset that is read [bytes], and the most letters of its texts.
+LARGEST_PRESET = 64_000
+LONGEST_LABEL, LONGEST_TEXT = 60, 1000
+
+_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters")
+
+# Laws of one family are shown together; a law that is not listed is a family of its own.
+_FAMILIES = {
+    "water": "Fluids",
+    "viscoplastic": "Pastes",
+    "damped_elastic": "Elastic",
+    "corotated": "Elastic",
+    "neo_hookean": "Elastic",
+    "von_mises": "Plastic",
+    "sand": "Granular",
+    "snow": "Snow",
+}
 
 
 @dataclass(frozen=True)
@@ -23,6 +39,7 @@ class MaterialPreset:
         description: what it is for, and what was changed against nature.
         source: where the numbers come from.
         law: the law with its parameters.
+        color: in which it is shown, linear RGB; None where the law's serves.
     """
 
     name: str
@@ -30,11 +47,30 @@ class MaterialPreset:
     description: str
     source: str
     law: Law
+    color: tuple[float, float, float] | None = None
+
+    @property
+    def family(self) -> str:
+        """The words under which presets of its kind are shown."""
+        return _FAMILIES.get(self.law.name, self.law.label)
+
+    @property
+    def picture(self) -> Path:
+        """Where its picture is, if it has one."""
+        return presets_folder() / "materials" / f"{self.name}.png"
 
 
 def material_preset_names() -> tuple[str, ...]:
     """The names of all material presets, sorted."""
     return tuple(sorted(path.stem for path in (presets_folder() / "materials").glob("*.toml")))
+
+
+def material_presets() -> tuple[MaterialPreset, ...]:
+    """All material presets, those of one family together."""
+    presets = [material_preset(name) for name in material_preset_names()]
+    families = list(dict.fromkeys(_FAMILIES.values()))
+    order = {family: number for number, family in enumerate(families)}
+    return tuple(sorted(presets, key=lambda preset: (order.get(preset.family, len(families)), preset.family, preset.label)))
 
 
 def scene_preset_folders() -> dict[str, Path]:
@@ -62,7 +98,7 @@ def material_preset(name: str) -> MaterialPreset:
 
 def read_material_preset(path: Path) -> MaterialPreset:
     """A material preset from any file. Raises PresetError where it is malformed."""
-    table = read_toml(path, PresetError)
+    table = read_toml(path, PresetError, most=LARGEST_PRESET)
     subject = f'Material preset "{path.stem}"'
     try:
         check_keys(table, _KEYS, subject)
@@ -72,8 +108,11 @@ def read_material_preset(path: Path) -> MaterialPreset:
         check_keys(parameters, parameter_names(law), subject)
         preset = MaterialPreset(
             path.stem,
-            *(_text(table, key, subject) for key in ("label", "description", "source")),
+            _text(table, "label", subject, LONGEST_LABEL),
+            _text(table, "description", subject, LONGEST_TEXT),
+            _text(table, "source", subject, LONGEST_TEXT),
             law=law(**declared_values(law, parameters, subject)),
+            color=_color(table, subject),
         )
         preset.law.check(subject)
     except SceneError as error:
@@ -81,11 +120,24 @@ def read_material_preset(path: Path) -> MaterialPreset:
     return preset
 
 
-def _text(table: dict[str, object], key: str, subject: str) -> str:
+def _text(table: dict[str, object], key: str, subject: str, longest: int) -> str:
     value = table.get(key)
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         raise SceneError(f"{subject}: {key} {value!r} is not allowed; give one or two sentences.")
+    if len(value) > longest or not value.isprintable():
+        raise SceneError(f"{subject}: {key} is not one line of at most {longest} letters; shorten it.")
     return value
+
+
+def _color(table: dict[str, object], subject: str) -> tuple[float, float, float] | None:
+    if "color" not in table:
+        return None
+    value = table["color"]
+    numbers = value if isinstance(value, list) and len(value) == 3 else [None]
+    if not all(isinstance(number, (int, float)) and not isinstance(number, bool) and 0.0 <= number <= 1.0 for number in numbers):
+        raise SceneError(f"{subject}: color {value!r} is not allowed; give red, green and blue from 0 to 1.")
+    red, green, blue = (float(number) for number in numbers)
+    return red, green, blue
 
 
 def preset_file(name: str) -> Path:

@@ -7,19 +7,19 @@ from typing import Any
 
 from ..core.errors import MpmError, SceneError
 from ..core.parameters import parameters_of, suggestion
-from .plain_files import check_toml_text, check_values, read_plain
+from .plain_files import LARGEST_TEXT, check_toml_text, check_values, read_plain
 
 Table = Mapping[str, Any]
 
 
-def read_toml(path: Path, error: type[MpmError]) -> dict[str, Any]:
-    """The content of a TOML file.
+def read_toml(path: Path, error: type[MpmError], *, most: int = LARGEST_TEXT) -> dict[str, Any]:
+    """The content of a TOML file of at most `most` bytes.
 
     Raises:
         MpmError: of the given type, in one line, where the file is missing, unreadable or not TOML.
     """
     try:
-        text = read_plain(path).decode("utf-8")
+        text = read_plain(path, most).decode("utf-8")
         check_toml_text(text)
         table = tomllib.loads(text)
         check_values(table, is_finite=False)
