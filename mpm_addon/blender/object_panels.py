@@ -1,11 +1,10 @@
-"""The panels of an object in the Physics tab: its part in the simulation, its material, and how frames are played."""
+"""The panels of an object in the Physics tab: its part in the simulation, and how frames are played."""
 
 import bpy
 
-from ..core.laws import LAWS
 from . import playback
 from .blender_types import Context, Layout
-from .drawing import ObjectPanel, PhysicsPanel, draw_lines, draw_missing_numba, draw_parameters, split_layout
+from .drawing import PhysicsPanel, draw_lines, draw_missing_numba, split_layout
 from .forces import has_field
 from .parts import PARTS, complaint, has_part, locked, refusal
 
@@ -66,22 +65,4 @@ class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):
         layout.prop(settings, "playback_offset")
 
 
-class MPM_PT_material(ObjectPanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_material"
-    help_page = "manual/choosing_materials"
-    bl_label = "Material"
-    mpm_type = "emitter"
-
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self, has_keys=True)
-        material = context.object.mpm.material
-        layout.row().prop(material, "source", expand=True)
-        if material.source == "preset":
-            layout.prop(material, "preset")
-            return
-        layout.prop(material, "law")
-        if material.law in LAWS:
-            draw_parameters(layout.column(), getattr(material, material.law), LAWS[material.law])
-
-
-CLASSES = (MPM_PT_object, MPM_PT_retime, MPM_PT_material)
+CLASSES = (MPM_PT_object, MPM_PT_retime)

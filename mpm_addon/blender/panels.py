@@ -2,11 +2,12 @@
 
 import bpy
 
-from . import bake_panels, emission_panels, force_panels, object_lists, object_panels, scene_panels
+from . import bake_panels, emission_panels, force_panels, material_panel, object_lists, object_panels, scene_panels
 
 CLASSES: tuple[type, ...] = (
     *object_lists.CLASSES,
     *object_panels.CLASSES,
+    *material_panel.CLASSES,
     *emission_panels.CLASSES,
     *bake_panels.CLASSES,
     *scene_panels.CLASSES,

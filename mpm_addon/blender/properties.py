@@ -14,7 +14,7 @@ from ..core.laws import LAWS
 from ..core.laws.law import Law
 from ..core.parameters import parameters_of
 from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
-from ..storage.presets import material_preset, material_preset_names
+from ..storage.presets import material_presets
 from .active_row import PROPERTIES as ACTIVE_ROW
 from .declarations import STILL, annotations_of, enum_items, property_group, title
 from .display.settings import GROUPS as DISPLAY_GROUPS
@@ -23,6 +23,7 @@ from .effectors import EFFECTOR_COLLECTION, WEIGHTS
 from .painted_control import PAINTED_CONTROL
 from .parts import NO_PART, PARTS, Part
 from .retime import PROPERTIES as RETIMING
+from .thumbnails import icon
 
 DEFAULT_CACHE = "//cache_mpm"
 DEFAULT_MATERIAL = "water"  # the preset, and the law
@@ -53,8 +54,21 @@ LAW_GROUPS = {name: _law_group(name, law) for name, law in LAWS.items()}
 SIDE_GROUP = property_group("MPM_PG_side", annotations_of(Side), description="One side of the domain's box.")
 
 
-_PRESETS = {name: material_preset(name) for name in material_preset_names()}
+_PRESETS = {preset.name: preset for preset in material_presets()}
 PRESET_LABELS = {name: preset.label for name, preset in _PRESETS.items()}
+
+
+def preset_property() -> Any:
+    """The built-in presets, with the pictures that are loaded at present; those of one family follow each other."""
+    items = enum_items({name: (preset.label, preset.description) for name, preset in _PRESETS.items()})
+    return EnumProperty(
+        name="Preset",
+        description="Named material",
+        items=[(name, label, help, icon(name), number) for name, label, help, number in items],
+        default=DEFAULT_MATERIAL,
+        options=STILL,
+    )
+
 
 MATERIAL_GROUP = property_group(
     "MPM_PG_material",
@@ -71,13 +85,8 @@ MATERIAL_GROUP = property_group(
             default="preset",
             options=STILL,
         ),
-        "preset": EnumProperty(
-            name="Preset",
-            description="What it is made of: a named material with proven settings",
-            items=enum_items({name: (preset.label, preset.description.removesuffix(".")) for name, preset in _PRESETS.items()}),
-            default=DEFAULT_MATERIAL,
-            options=STILL,
-        ),
+        "preset": preset_property(),
+        "origin": StringProperty(name="Origin", description="The preset that the custom values were copied from"),
         "law": EnumProperty(
             name="Law",
             description="How the matter behaves when it is pushed: it flows, bounces, crumbles or keeps dents",
@@ -259,6 +268,7 @@ _OWNERS: tuple[tuple[Any, type], ...] = ((bpy.types.Object, OBJECT_GROUP), (bpy.
 
 
 def register() -> None:
+    MATERIAL_GROUP.__annotations__["preset"] = preset_property()
     for group in GROUPS:
         bpy.utils.register_class(group)
     for owner, group in _OWNERS:

@@ -10,6 +10,7 @@ from . import (
     display,
     export_operators,
     help,
+    material_operators,
     observation,
     operators,
     panels,
@@ -19,12 +20,17 @@ from . import (
     properties,
     session,
     showing,
+    thumbnails,
+    translations,
 )
 
 _PARTS: tuple[ModuleType, ...] = (
+    translations,
+    thumbnails,
     properties,
     help,
     display,
+    material_operators,
     operators,
     part_operators,
     showing,

@@ -13,8 +13,12 @@ from typing import Any
 
 import bpy
 
+from ..storage.catalogue import dictionaries
+
 # The stubs say that Blender's functions return nothing.
 blender: Any = bpy.app.translations
+
+_NAME = __name__
 
 
 def text(template: str, **values: Any) -> str:
@@ -30,3 +34,11 @@ def tip(template: str, **values: Any) -> str:
 def message(template: str, **values: Any) -> str:
     """What an operator reports, or says where it cannot run."""
     return blender.pgettext_rpt(template).format(**values)
+
+
+def register() -> None:
+    blender.register(_NAME, dictionaries())
+
+
+def unregister() -> None:
+    blender.unregister(_NAME)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_panels, emission_panels, force_panels, object_panels, panels, playback, scene_panels, session, unstable
+from mpm_addon.blender import bake_panels, emission_panels, force_panels, material_panel, object_panels, panels, playback, scene_panels, session, unstable
 from mpm_addon.blender.fingerprint import fingerprint
 from mpm_addon.core.description import Emitter
 from mpm_addon.core.laws import LAWS
@@ -53,8 +53,8 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
     scene_wide = {panel.__name__ for panel in panels.CLASSES if getattr(panel, "bl_category", "")}
     assert shown["Plain"] - scene_wide == {"MPM_PT_object"}
     assert {
-        "MPM_PT_object", "MPM_PT_material", "MPM_PT_emission", "MPM_PT_start_velocity", "MPM_PT_particles", "MPM_PT_goal",
-        "MPM_PT_painted_control",
+        "MPM_PT_object", "MPM_PT_material", "MPM_PT_material_values", "MPM_PT_material_presets", "MPM_PT_emission",
+        "MPM_PT_start_velocity", "MPM_PT_particles", "MPM_PT_goal", "MPM_PT_painted_control",
     } <= shown["Emitter"]  # fmt: skip
     assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision", "MPM_PT_dynamic"}
     assert shown["Drain"] - scene_wide == {"MPM_PT_object", "MPM_PT_outflow"}
@@ -65,9 +65,9 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
 @pytest.mark.parametrize("name", LAWS)
 def test_a_custom_material_shows_every_parameter_of_its_law(bpy: Any, draw: Any, name: str) -> None:
     material = add_emitter(bpy).mpm.material
-    assert drawn(draw(object_panels.MPM_PT_material)) == {"source", "preset"}
+    assert drawn(draw(material_panel.MPM_PT_material)) == {"source"}
     material.source, material.law = "custom", name
-    layout = draw(object_panels.MPM_PT_material)
+    layout = draw(material_panel.MPM_PT_material)
     assert {declared.name for declared in parameters_of(LAWS[name])} <= drawn(layout)
     assert layout.settings["use_property_split"] is True
 
@@ -268,7 +268,7 @@ def test_the_particle_object_shows_its_cache_and_its_status(bpy: Any, draw: Any,
     layout = draw(object_panels.MPM_PT_object)
     assert drawn(layout) == {"cache"}
     assert "Frame 9 is not baked" in layout.texts()
-    assert draw(object_panels.MPM_PT_material) is None
+    assert draw(material_panel.MPM_PT_material) is None
 
 
 @pytest.mark.blender

@@ -1,0 +1,92 @@
+"""Materials of objects as presets: which one an object has, its numbers in *Custom*, and those of the user in a folder.
+
+A preset of the user is copied into *Custom* when it is chosen, so a .blend file never needs the user's folder.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..core.errors import PresetError
+from ..core.laws import LAWS, Law
+from ..storage import user_presets
+from ..storage.presets import MaterialPreset, material_preset, read_material_preset
+from .blender_types import BlenderObject
+from .colors import material_color
+from .declarations import assign, values_of
+
+_PACKAGE = (__package__ or "").removesuffix(".blender")
+_FOLDER = "presets/materials"
+_SAVED = "Saved in Blender."
+
+
+def folder() -> Path:
+    """Where the user's presets are: in the extension's own folder, or, in the source tree, in that of Blender's settings."""
+    try:
+        return Path(bpy.utils.extension_path_user(_PACKAGE, path=_FOLDER))
+    except ValueError:
+        return Path(bpy.utils.user_resource("CONFIG", path=f"mpm_addon/{_FOLDER}"))
+
+
+def own_presets() -> list[tuple[str, MaterialPreset | None]]:
+    """The user's presets: file name without ending, and the preset, or None where the file is none."""
+    return [(path.stem, user_presets.listed(path)) for path in user_presets.preset_files(folder())]
+
+
+def chosen(material: Any) -> MaterialPreset | None:
+    """The built-in preset of a material; None where it has values of its own, or names a preset that is not there."""
+    return material_preset(material.preset) if material.source == "preset" and material.preset else None
+
+
+def customize(item: BlenderObject, preset: MaterialPreset) -> None:
+    """Copy a preset into *Custom*: its law, its numbers, and its colour, which the particles would lose otherwise."""
+    material, emitter = item.mpm.material, item.mpm.emitter
+    material.law = preset.law.name
+    assign(getattr(material, preset.law.name), preset.law)
+    if preset.color is not None:
+        emitter.use_color = True
+        emitter.color = (*preset.color, 1.0)
+    material.source = "custom"
+    material.origin = preset.label
+
+
+def load(item: BlenderObject, name: str) -> None:
+    """Copy a preset of the user into *Custom*. Raises PresetError where there is none of that name or it is malformed."""
+    customize(item, read_material_preset(user_presets.preset_path(folder(), name)))
+
+
+def save(item: BlenderObject, label: str, description: str, *, replace: bool) -> Path:
+    """Keep an object's material as a preset of the user.
+
+    Raises:
+        MpmError: the material is malformed, the name is taken or has no letter, or the folder cannot be written.
+    """
+    base, color = chosen(item.mpm.material), item.mpm.emitter.color[:3] if item.mpm.emitter.use_color else None
+    law = _law(item) if base is None else base.law
+    if color is None:
+        color = material_color(law.name)[:3] if base is None or base.color is None else base.color
+    rounded = (round(color[0], 4), round(color[1], 4), round(color[2], 4))
+    plain = " ".join(label.split())
+    described = " ".join(description.split()) or f"{law.label}."
+    source = _SAVED if base is None else base.source
+    preset = MaterialPreset("", plain, described, source, law, color=rounded)
+    return user_presets.save_preset(folder(), preset, replace=replace)
+
+
+def is_taken(label: str) -> bool:
+    """Whether there is a preset of the user under this name."""
+    try:
+        return (folder() / f"{user_presets.file_name(label)}{user_presets.SUFFIX}").exists()
+    except PresetError:
+        return False
+
+
+def _law(item: BlenderObject) -> Law:
+    """The law with the values of a custom material. Raises MpmError where they are malformed."""
+    material = item.mpm.material
+    if material.source == "preset" or material.law not in LAWS:
+        raise PresetError(f'Object "{item.name}": its material does not exist here; choose another one, then save it.')
+    law = LAWS[material.law](**values_of(getattr(material, material.law), LAWS[material.law]))
+    law.check(f'Object "{item.name}"')
+    return law
