@@ -1,17 +1,18 @@
-"""The panels of the bake in the viewport's sidebar: its state, its frames, its cache and takes, and the pre-flight."""
+"""The panels of the bake in the viewport's sidebar: its state, its frames, its cache and takes, its numbers, and the pre-flight."""
 
-from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ..core.settings import CacheSettings
-from ..storage.status import is_asked_to_pause, status_words
+from ..storage.overview import TakeOverview
 from ..storage.takes import take_words
-from . import observation, paths, playback, preflight, session, unstable
-from .blender_types import BlenderScene, Context, Layout
-from .drawing import ScenePanel, draw_missing_numba, draw_parameters, split_layout
-from .fingerprint import fingerprint
+from . import bake_queue, graphs, paths, preflight, session, watching
+from .bake_facts import facts_of, frame_notes
+from .bake_view import LIVE, BakeView, Button, State, view_of
+from .blender_types import Context, Layout
+from .drawing import ScenePanel, draw_parameters, split_layout
+from .wording import counted, duration, size
 
 
 class MPM_PT_bake(ScenePanel, bpy.types.Panel):
@@ -21,60 +22,88 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
-        draw_missing_numba(layout)
         scene = context.scene
-        layout.prop(scene.mpm, "cache")
+        row = layout.row(align=True)
+        row.prop(scene.mpm, "cache")
+        row.operator("mpm.open_cache_folder", text="", icon="FILE_FOLDER")
         if paths.is_temporary(scene.mpm.cache):
             column = layout.column(align=True)
             column.label(text="The file is not saved: the cache goes to", icon="INFO")
             column.label(text=paths.cache_path(scene))
-        running = session.current()
-        observed = observation.observed(scene)
-        if running is not None:
-            self._draw_running(layout, running.fraction, running.text, running.folder)
-        elif observed is not None:
-            status = observed.status
-            share = (status.done + status.fraction) / max(1, status.total)
-            self._draw_running(layout, share, status_words(status), observed.folder)
-        else:
-            self._draw_idle(layout, scene)
+        view = view_of(facts_of(scene))
+        _draw_view(layout, view)
+        for note in () if view.state in (State.EMPTY, State.READING) else frame_notes(scene):
+            layout.label(text=note, icon="INFO")
+        if view.state not in LIVE and len(bpy.data.scenes) > 1:
+            layout.operator("mpm.bake_all", icon="SCENE_DATA")
+        _draw_queue(layout)
         layout.prop(scene.mpm, "when_closing")
 
-    def _draw_running(self, layout: Layout, share: float, text: str, folder: Path) -> None:
-        layout.progress(factor=share, type="BAR", text=text)
-        row = layout.row(align=True)
-        is_waiting = is_asked_to_pause(folder)
-        row.operator("mpm.bake_pause", text="Go On" if is_waiting else "Pause", icon="PLAY" if is_waiting else "PAUSE")
-        row.operator("mpm.bake_cancel", icon="CANCEL")
 
-    def _draw_idle(self, layout: Layout, scene: BlenderScene) -> None:
-        folder = paths.absolute(paths.cache_path(scene))
-        shown = [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
-        is_outdated = any(item.mpm.fingerprint not in ("", fingerprint(scene, item.mpm.emitter_name)) for item in shown)
-        if is_outdated:
-            layout.label(text="Out of date: the scene has changed since the bake", icon="ERROR")
-        stopped, status = unstable.shown(scene, str(folder)), observation.status_of(folder)
-        if stopped is not None:
-            _draw_lines(layout, unstable.message(stopped), "ERROR")
-            layout.operator("mpm.select_unstable", icon="RESTRICT_SELECT_OFF")
-        elif status is not None and status.state != "done":
-            _draw_lines(layout, status_words(status), "ERROR" if status.state in ("error", "interrupted") else "INFO")
+def _draw_view(layout: Layout, view: BakeView) -> None:
+    """A bake's state, with what to do."""
+    if view.fraction is None:
+        layout.label(text=view.headline, icon=view.icon)
+    else:
+        layout.progress(factor=view.fraction, type="BAR", text=view.headline)
+    if view.details:
+        column = layout.column(align=True)
+        for line in view.details:
+            column.label(text=line, icon="BLANK1")
+    _draw_lines(layout, view.message, "ERROR" if view.state is State.FAILED else "INFO")
+    _draw_lines(layout, view.remedy, "FORWARD")
+    for number, buttons in enumerate(view.buttons):
         row = layout.row(align=True)
-        bake = row.operator("mpm.bake", text="Bake Again" if is_outdated else "Bake", icon="PHYSICS")
-        bake.restart = is_outdated
-        if is_outdated:
-            row.operator("mpm.bake", text=f"From Frame {scene.frame_current}", icon="TRACKING_FORWARDS").from_frame = scene.frame_current
-        row.operator("mpm.bake_free", text="", icon="TRASH")
-        for item in shown:
-            if playback.status(item):
-                layout.label(text=playback.status(item), icon="INFO")
+        row.scale_y = 1.0 if number else 1.4
+        for button in buttons:
+            _draw_button(row, button)
+
+
+def _draw_button(layout: Layout, button: Button) -> None:
+    drawn = layout.operator(button.operator, text=button.text, icon=button.icon)
+    for name, value in button.options.items():
+        setattr(drawn, name, value)
+
+
+def _draw_queue(layout: Layout) -> None:
+    queue = bake_queue.current()
+    if queue is None:
+        return
+    column = layout.column(align=True)
+    for number, entry in enumerate(queue.entries):
+        if entry.outcome:
+            icon = "CHECKMARK" if entry.outcome == "done" else "ERROR"
+        else:
+            icon = "TIME" if number == queue.index else "BLANK1"
+        column.label(text=entry.name, icon=icon)
 
 
 def _draw_lines(layout: Layout, text: str, icon: Any) -> None:
     """A text in lines that fit into the sidebar."""
+    if not text:
+        return
     column = layout.column(align=True)
     for number, line in enumerate(preflight.wrapped(text)):
         column.label(text=line, icon="BLANK1" if number else icon)
+
+
+class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_bake_alone"
+    bl_label = "Active Emitter Alone"
+    bl_parent_id = "MPM_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if context.scene is None or context.object is None or context.object.mpm.type != "emitter":
+            return False
+        running = session.current()
+        return running is None or running.object_name == context.object.name
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        layout.label(text=f"{context.object.name}, in {paths.cache_path(context.scene, object_name=context.object.name)}")
+        _draw_view(layout, view_of(facts_of(context.scene, context.object.name)))
 
 
 class MPM_PT_frames(ScenePanel, bpy.types.Panel):
@@ -117,13 +146,64 @@ class MPM_PT_takes(ScenePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return len(observation.takes_of(paths.absolute(paths.cache_path(context.scene)))) > 1
+        found = None if context.scene is None else watching.overview(paths.absolute(paths.cache_path(context.scene)))
+        return found is not None and len(found.takes) > 1
 
     def draw(self, context: Context) -> None:
+        found = watching.overview(paths.absolute(paths.cache_path(context.scene)))
         column = split_layout(self).column(align=True)
-        for take in observation.takes_of(paths.absolute(paths.cache_path(context.scene))):
-            icon = "RADIOBUT_ON" if take["is_shown"] else "RADIOBUT_OFF"
-            column.operator("mpm.take_show", text=take_words(take).capitalize(), icon=icon).take = take["take"]
+        for take in found.takes if found is not None else ():
+            row = column.row(align=True)
+            icon = "RADIOBUT_ON" if take.is_shown else "RADIOBUT_OFF"
+            row.operator("mpm.take_show", text=_take_words(take), icon=icon).take = take.take
+            row.operator("mpm.take_remove", text="", icon="X").take = take.take
+
+
+def _take_words(take: TakeOverview) -> str:
+    return take_words(take._asdict()).capitalize()
+
+
+class MPM_PT_statistics(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_statistics"
+    bl_label = "Statistics"
+    bl_parent_id = "MPM_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        found = None if context.scene is None else watching.overview(paths.absolute(paths.cache_path(context.scene)))
+        return found is not None and len(found.rows) > 1
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        folder = paths.absolute(paths.cache_path(context.scene))
+        found = watching.overview(folder)
+        if found is None:
+            return
+        picture = graphs.picture(folder, found)
+        if picture is not None:
+            layout.template_icon(icon_value=picture.icon, scale=graphs.SCALE)
+        column = layout.column(align=True)
+        for curve in graphs.curves(found):
+            column.label(text=curve.words, icon_value=graphs.legend(curve))
+        column = layout.column(align=True)
+        slowest = max(found.rows.values(), key=lambda row: row.get("seconds") or 0.0)
+        column.label(text=f"Slowest: frame {slowest['frame']}, {duration(slowest.get('seconds') or 0.0)}")
+        column.label(text=f"{counted(len(found.rows), 'frame')} in {duration(found.seconds)}, {size(found.bytes)}")
+
+
+class MPM_PT_farm(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_farm"
+    bl_label = "Bake Elsewhere"
+    bl_parent_id = "MPM_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.label(text="Copy the command line for:")
+        row = layout.row(align=True)
+        row.operator("mpm.copy_command", text="Blender", icon="COPYDOWN").kind = "blender"
+        row.operator("mpm.copy_command", text="Python Alone", icon="COPYDOWN").kind = "python"
 
 
 class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
@@ -158,4 +238,13 @@ class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
                 column.label(text=line, icon="BLANK1" if number else "ERROR")
 
 
-CLASSES = (MPM_PT_bake, MPM_PT_frames, MPM_PT_cache, MPM_PT_takes, MPM_PT_preflight)
+CLASSES = (
+    MPM_PT_bake,
+    MPM_PT_bake_alone,
+    MPM_PT_frames,
+    MPM_PT_cache,
+    MPM_PT_takes,
+    MPM_PT_statistics,
+    MPM_PT_farm,
+    MPM_PT_preflight,
+)

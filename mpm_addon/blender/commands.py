@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import bpy
 
 from ..arguments import frame_range
-from ..core.errors import Cancelled, MpmError
-from . import export_operators, session
+from ..core.errors import Cancelled, MpmError, SceneError
+from . import bake_queue, export_operators, session
 from .worker import Event
 
 NAME = "mpm"
@@ -41,7 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"blender -b FILE.blend --command {NAME}", description="MPM simulations")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     bake = commands.add_parser("bake", help="simulate the scene of the open file into its cache; resumes by default")
-    bake.add_argument("--object", default="", metavar="NAME", help="this emitter alone, with all colliders")
+    which = bake.add_mutually_exclusive_group()
+    which.add_argument("--object", default="", metavar="NAME", help="this emitter alone, with all colliders")
+    which.add_argument("--all", action="store_true", help="every scene of the file that has an emitter, one after the other")
     bake.add_argument("--cache", default="", metavar="DIR", help="the folder for the frames (default: the scene's)")
     beginning = bake.add_mutually_exclusive_group()
     beginning.add_argument("--restart", action="store_true", help="replace the frames that are there, of all takes")
@@ -59,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _bake(options: argparse.Namespace) -> None:
+    if options.all:
+        _bake_all(options)
+        return
     session.bake(
         bpy.context,
         object_name=options.object,
@@ -67,6 +72,12 @@ def _bake(options: argparse.Namespace) -> None:
         from_frame=options.from_frame,
         on_event=_print_event,
     )
+
+
+def _bake_all(options: argparse.Namespace) -> None:
+    if options.cache or options.restart or options.from_frame is not None:
+        raise SceneError("--all: bakes each scene into its own cache and resumes; leave --cache, --restart and --from out.")
+    _print_notes(bake_queue.bake_all(bpy.context, on_event=_print_event))
 
 
 def _export(options: argparse.Namespace) -> None:

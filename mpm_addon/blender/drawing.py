@@ -9,6 +9,7 @@ from . import preflight, session
 from .blender_types import Context, Layout
 from .help import draw_help
 from .parts import has_part
+from .redrawing import redraw as redraw
 
 
 def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
@@ -73,14 +74,6 @@ def draw_missing_numba(layout: Layout) -> None:
         session.require_numba()
     except MpmError as error:
         draw_lines(layout, str(error), "ERROR")
-
-
-def redraw(manager: Any) -> None:
-    """Let every viewport and every properties editor draw itself again."""
-    for window in manager.windows:
-        for area in window.screen.areas:
-            if area.type in {"VIEW_3D", "PROPERTIES"}:
-                area.tag_redraw()
 
 
 class HelpfulPanel:

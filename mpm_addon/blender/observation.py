@@ -6,21 +6,20 @@ A timer looks every second at the cache of the scene that is shown. Looking cost
 import socket
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 
 from ..core.errors import MpmError
-from ..storage.cache import CACHE_FILE
 from ..storage.status import STATUS, BakeStatus, read_status
-from ..storage.take import JOURNAL, TAKES
-from ..storage.takes import describe_takes
-from . import paths, playback, session
+from . import arriving, freshness, paths, playback, session, watching
 from .blender_types import BlenderScene
-from .drawing import redraw
+from .redrawing import redraw
 from .showing import show_cache
 
 INTERVAL = 1.0
+# While there is more to read of a cache that is shown.
+READING_INTERVAL = 0.05
 # Seconds without a word after which a bake on another computer is no longer believed to run; its lock has the last word.
 SILENCE = 180.0
 
@@ -32,13 +31,6 @@ class _Look(NamedTuple):
     status: BakeStatus | None
 
 
-class _Takes(NamedTuple):
-    shown: int
-    journals: list[tuple[str, int]]
-    moment: float
-    described: list[dict[str, Any]]
-
-
 class Observed(NamedTuple):
     """A bake of somebody else: its cache, and how it is doing."""
 
@@ -47,7 +39,6 @@ class Observed(NamedTuple):
 
 
 _looks: dict[Path, _Look] = {}
-_takes: dict[Path, _Takes] = {}
 # The cache of the bake that is observed, and how many frames it had.
 _followed: dict[Path, int] = {}
 
@@ -72,27 +63,6 @@ def status_of(folder: Path) -> BakeStatus | None:
     return last.status
 
 
-def takes_of(folder: Path) -> list[dict[str, Any]]:
-    """The takes of a cache, as `describe_takes` says; none where there are not several. Cheap enough for a panel."""
-    try:
-        found = sorted(path / JOURNAL for path in (folder / TAKES).iterdir())
-        if len(found) < 2:
-            return []
-        shown = (folder / CACHE_FILE).stat().st_mtime_ns
-        journals = [(path.parent.name, path.stat().st_mtime_ns) for path in found if path.is_file()]
-    except OSError:
-        return []
-    last, now = _takes.get(folder), time.monotonic()
-    # to describe takes costs a look at every frame: not more than now and again while one grows, and never where nothing changed
-    if last is None or last.shown != shown or (last.journals != journals and now > last.moment + INTERVAL):
-        try:
-            described = describe_takes(folder)
-        except MpmError:
-            described = []
-        last = _takes[folder] = _Takes(shown, journals, now, described)
-    return last.described
-
-
 def observed(scene: BlenderScene) -> Observed | None:
     """The bake that somebody else runs into a cache of the scene."""
     if session.current() is not None:
@@ -115,6 +85,9 @@ def look() -> float:
         redraw(bpy.context.window_manager)
     if found is None:
         _followed.clear()
+    if watching.is_reading():
+        redraw(bpy.context.window_manager)
+        return READING_INTERVAL
     return INTERVAL
 
 
@@ -133,13 +106,15 @@ def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
         except MpmError:
             _followed.pop(folder)  # its scene package is not whole yet; the next look comes soon
     elif any(playback.status(item) for item in shown):
-        playback.show(scene)
+        arriving.show(scene, folder)
 
 
 def forget() -> None:
     """Forget what was seen."""
+    arriving.forget()
+    watching.forget()
+    freshness.forget()
     _looks.clear()
-    _takes.clear()
     _followed.clear()
 
 

@@ -6,7 +6,7 @@ status text. Handlers raise nothing and use no operators.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -136,25 +136,48 @@ def _forget_removed(names: set[str], meshes: set[int]) -> None:
             del _filled[number]
 
 
+class Wanted(NamedTuple):
+    """What an object shows: a fractional frame of its cache, with the particles of `like`, and velocities times `factor`."""
+
+    frame: float
+    like: int
+    factor: np.float32
+
+    def read(self, reader: MomentReader) -> Mapping[str, NDArray[Any]]:
+        """The attributes. Knows nothing of Blender, so that any thread may read. Raises CacheError or OSError."""
+        arrays = reader.arrays(self.frame, like=self.like)
+        if self.factor == 1.0 or "velocity" not in arrays:
+            return arrays
+        return {**arrays, "velocity": arrays["velocity"] * self.factor}
+
+
+def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: MomentReader) -> Wanted:
+    """What an object is to show now. Raises CacheError."""
+    time = reader.cache.time
+    # not frame_current_final: a bake asks for poses at the frames of the scene too, whatever these are mapped to
+    shown = retime.position(item, settings, scene.frame_current + scene.frame_subframe, time.frame_start)
+    if _rendering:
+        _shutter.setdefault(item.name_full, shown.frame)
+    like = _shutter.get(item.name_full, shown.frame)
+    # metres per second of simulated time -> per second of the scene, which renderers count in
+    factor = time.time_scale * frame_rate(scene) / time.fps * shown.rate
+    return Wanted(shown.frame, nearest_frame(like), np.float32(factor))
+
+
 def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderScene) -> str:
     try:
         reader = _reader(item)
-        time = reader.cache.time
-        # not frame_current_final: a bake asks for poses at the frames of the scene too, whatever these are mapped to
-        shown = retime.position(item, settings, scene.frame_current + scene.frame_subframe, time.frame_start)
-        if _rendering:
-            _shutter.setdefault(item.name_full, shown.frame)
-        like = _shutter.get(item.name_full, shown.frame)
-        arrays = reader.arrays(shown.frame, like=nearest_frame(like))
-        # metres per second of simulated time -> per second of the scene, which renderers count in
-        factor = time.time_scale * frame_rate(scene) / time.fps * shown.rate
-        if factor != 1.0 and "velocity" in arrays:
-            arrays = {**arrays, "velocity": arrays["velocity"] * np.float32(factor)}
-        fill(mesh, arrays, scene.unit_settings.scale_length)
+        fill(mesh, wanted(item, settings, scene, reader).read(reader), scene.unit_settings.scale_length)
     except (MpmError, OSError) as error:
         clear(mesh)
         return str(error)
     return ""
+
+
+def take_over(item: BlenderObject, reader: MomentReader) -> None:
+    """Go on with what another has read of an object's cache; what it shows is in order."""
+    _readers[item.name_full] = reader
+    _status[item.name_full] = ""
 
 
 def _reader(item: BlenderObject) -> MomentReader:

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ from ..core.errors import Cancelled, MpmError
 from ..core.preflight import size_text
 from ..storage import write_scene
 from ..storage.plain_files import parse_json
-from . import paths
+from . import freshness, paths
 from .blender_types import BlenderScene, Context
 from .extract import extract_scene
 from .fingerprint import fingerprint
 from .meshes import matrix_array
 from .session import require_numba
+from .wording import duration
 from .worker import Worker, info_command
 
 _POLL_SECONDS = 0.05
@@ -157,7 +159,7 @@ def kept_report(scene: BlenderScene) -> tuple[Report | None, bool]:
         lines_of(report)
         for warning in report["warnings"]:
             warning_lines(warning)
-        return report, kept["state"] == _state(scene, kept["object"])
+        return report, kept["state"] == _state(scene, kept["object"], freshness.digest)
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         return None, False
 
@@ -187,22 +189,14 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, _LINE_LENGTH)
 
 
-def duration(seconds: float) -> str:
-    """A time for people: "40 s", "12 min", "2 h 5 min"."""
-    minutes = round(seconds / 60.0)
-    if seconds < 90.0:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
-
-
 def _gigabytes(count: float) -> str:
     return f"{count / 1e9:.3g} GB"
 
 
-def _state(scene: BlenderScene, object_name: str) -> list[Any]:
+def _state(scene: BlenderScene, object_name: str, digest: Callable[[BlenderScene, str], str] = fingerprint) -> list[Any]:
     """What an answer depends on: the settings that decide about frames, and how many frames there are."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
-    return [fingerprint(scene, object_name), frames.frame_end]
+    return [digest(scene, object_name), frames.frame_end]
 
 
 def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[dict[str, str]]:

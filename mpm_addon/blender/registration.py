@@ -6,9 +6,11 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import (
+    bake_queue,
     commands,
     display,
     export_operators,
+    graphs,
     help,
     material_operators,
     observation,
@@ -21,6 +23,7 @@ from . import (
     session,
     showing,
     thumbnails,
+    timeline,
     translations,
 )
 
@@ -34,10 +37,25 @@ _PARTS: tuple[ModuleType, ...] = (
     operators,
     part_operators,
     showing,
+    graphs,
     panels,
     export_operators,
     playback,
     observation,
+    timeline,
+    commands,
+)
+
+_PARTS: tuple[ModuleType, ...] = (
+    properties,
+    operators,
+    showing,
+    graphs,
+    panels,
+    export_operators,
+    playback,
+    observation,
+    timeline,
     commands,
 )
 
@@ -46,6 +64,7 @@ _registered: list[ModuleType] = []
 
 @persistent
 def _on_load_pre(_path: str = "", _unused: object = None) -> None:
+    bake_queue.end()
     session.leave()
     preflight.end()
 

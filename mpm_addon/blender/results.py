@@ -9,9 +9,8 @@ import bpy
 import numpy as np
 
 from ..core.description import Scene
-from ..core.errors import MpmError
-from ..storage import open_cache
-from . import display, keyframes, paths, playback, unstable
+from ..core.errors import CacheError, MpmError
+from . import arriving, display, freshness, keyframes, paths, playback, unstable, watching
 from .blender_types import BlenderObject, BlenderScene
 
 
@@ -21,10 +20,12 @@ class Result:
     Attributes:
         cache: the cache folder as Blender writes it.
         folder: the same folder, whatever becomes of the file.
+        take: the take that is baked; None as long as it is not known.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, *, object_name: str = "", fingerprint: str = "") -> None:
         self.folder = paths.absolute(cache)
+        self.take: int | None = None
         self._cache = cache
         self._scene_number = scene.session_uid
         self._emitter_number = next((item.session_uid for item in scene.objects if item.name == object_name), None)
@@ -58,22 +59,27 @@ class Result:
     def show(self, frame: int | None) -> None:
         """Make the object that shows the frames, again where an undo took it away, and refresh it where it shows `frame`.
 
+        With an interface the frame is read beside it, and shown when it is there.
+
         Args:
-            frame: the frame that came; None refreshes in any case.
+            frame: the frame that came; None for the end of the bake, where only what is missing is shown.
         """
         scene = self.scene
         if scene is None:
             return
-        if not self._is_made or not self.is_shown():
+        is_new = not self._is_made or not self.is_shown()
+        if is_new:
             item = playback.result_object(scene, self.cache)
-            item.mpm.fingerprint = self._fingerprint
+            freshness.note(item, self.take, self._fingerprint)
             emitter = self._object(scene, self._emitter_number)
             item.mpm.emitter_name = emitter.name if emitter is not None else ""
             display.dress(item, self._looks)
             self._is_made = True
-        elif frame is not None and frame != scene.frame_current:
-            return
-        playback.show(scene)
+        if is_new or frame == scene.frame_current or (frame is None and self._lacks_something(scene)):
+            arriving.show(scene, self.folder)
+
+    def _lacks_something(self, scene: BlenderScene) -> bool:
+        return any(playback.status(item) for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == self.folder)
 
     def show_unstable(self) -> list[str]:
         """Show the particles that made the bake stop, or take those away that an earlier one showed. Returns what went wrong."""
@@ -126,8 +132,15 @@ def show_motion(scene: BlenderScene, cache: str) -> list[str]:
 
 
 def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
-    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]. Reads no frames."""
+    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]. Reads no frames.
+
+    Raises:
+        CacheError: there is no cache, or it is damaged.
+    """
+    watch = watching.watch(folder)
+    found = watch.look()
+    if found is None:
+        raise CacheError(watch.problem or f"{folder}: holds no cache; give the folder of a bake.")
     return {
-        noted["frame"]: {name: np.array(pose, np.float64) for name, pose in noted["poses"].items()}
-        for noted in open_cache(folder).statistics()
+        frame: {name: np.array(pose, np.float64) for name, pose in noted.get("poses", {}).items()} for frame, noted in found.rows.items()
     }

@@ -1,30 +1,44 @@
 """The bake that is running: starts the worker, follows its events, shows its frames. One at a time."""
 
 import importlib.util
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import bpy
 
 from ..core.description import Scene
 from ..core.errors import Cancelled, MpmError, Stopped
-from ..storage import write_scene
+from ..storage.status import is_asked_to_pause
 from . import paths
-from .blender_types import Context
+from .bake_view import Facts, Progress, State, view_of
+from .blender_types import BlenderScene, Context
 from .extract import extraction
 from .fingerprint import fingerprint
+from .packaging import Packaging
 from .results import Result
 from .worker import Event, Worker, bake_command, ending
 
 _POLL_SECONDS = 0.05
-# How long one poll reads the scene before the interface gets its turn.
-_SLICE_SECONDS = 0.05
+# How long one poll reads the scene before the interface gets its turn, unless a single frame of the scene takes longer.
+_SLICE_SECONDS = 0.012
+# What the events of the worker mean.
+_STATES = {
+    "start": State.PREPARING,
+    "preparing": State.PREPARING,
+    "compiling": State.COMPILING,
+    "paused": State.PAUSED,
+    "resumed": State.BAKING,
+    "progress": State.BAKING,
+    "frame": State.BAKING,
+}
 
 # At most one.
 _running: "list[BakeSession]" = []
+# What went wrong with the last bake into a folder.
+_troubles: dict[Path, str] = {}
 
 
 class BakeSession:
@@ -34,34 +48,49 @@ class BakeSession:
 
     Attributes:
         result: what it leaves in the file.
-        text: what the interface says of the bake.
+        state: how it is doing.
         fraction: how much of it is done, 0 to 1.
         notes: lines to report beside the outcome.
+        object_name: the one emitter that is baked; all where it is empty.
     """
 
     def __init__(
-        self, context: Context, *, object_name: str = "", cache: str = "", restart: bool = False, from_frame: int | None = None
+        self,
+        context: Context,
+        *,
+        scene: BlenderScene | None = None,
+        object_name: str = "",
+        cache: str = "",
+        restart: bool = False,
+        from_frame: int | None = None,
     ) -> None:
-        """Begin to read the scene. Raises MpmError."""
+        """Begin to read a scene, that of the context where none is given. Raises MpmError."""
         require_numba()
-        cache = paths.cache_path(context.scene, object_name=object_name, cache=cache)
-        found = fingerprint(context.scene, object_name)
-        self.result = Result(context.scene, cache, object_name=object_name, fingerprint=found)
-        self.text = "Preparing"
+        scene = context.scene if scene is None else scene
+        cache = paths.cache_path(scene, object_name=object_name, cache=cache)
+        self.result = Result(scene, cache, object_name=object_name, fingerprint=fingerprint(scene, object_name))
+        _troubles.pop(self.folder, None)
+        self.state = State.READING
         self.fraction = 0.0
         self.notes: list[str] = []
+        self.object_name = object_name
+        self._context = context
+        self._numbers: Mapping[str, Any] = {}
         self._restart = restart
         self._from_frame = from_frame
         self._outcome: Event | None = None
         self._has_begun = False
         self._runs_on = False
         self._is_finished = False
-        self._package: Path | None = None
+        self._packaging: Packaging | None = None
         self._worker: Worker | None = None
-        self._steps: Generator[float, None, Scene] | None = extraction(context, object_name=object_name)
+        self._steps: Generator[float, None, Scene] | None = None
         try:
+            with self._its_scene():
+                self._steps = extraction(context, object_name=object_name)
             self._prepare()
-        except MpmError:
+        except MpmError as error:
+            self._remember(str(error))
             self.close()
             raise
 
@@ -77,13 +106,24 @@ class BakeSession:
 
     @property
     def is_preparing(self) -> bool:
-        """Whether the scene is still being read."""
-        return self._steps is not None
+        """Whether the scene is still being read, or written for the worker."""
+        return self._worker is None and not self._is_finished
+
+    @property
+    def progress(self) -> Progress:
+        """How it is doing, for whoever shows it."""
+        is_pausing = self._worker is not None and is_asked_to_pause(self.folder)
+        return Progress(self.state, self.fraction, self._numbers, is_asked_to_pause=is_pausing)
+
+    @property
+    def text(self) -> str:
+        """How it is doing, in a few words."""
+        return view_of(Facts((0, 0), progress=self.progress)).headline
 
     def cancel(self) -> None:
         """Ask the worker to stop, or stop reading the scene at once. The frames that are there stay."""
         if self._worker is not None and not self.is_finished:
-            self.text = "Cancelling"
+            self.state = State.CANCELLING
             self._worker.cancel()
         elif self.is_preparing:
             self._end({"event": "cancelled", "message": "cancelled while the scene was read; no frame was baked."})
@@ -110,34 +150,48 @@ class BakeSession:
         return events
 
     def _prepare(self) -> None:
-        """Read the scene for a moment; start the worker when it is read. Raises MpmError."""
-        if self._steps is None:
+        """Read the scene for a moment, have it written when it is read, and start the worker when it is written. Raises MpmError."""
+        if self._packaging is not None:
+            if self._packaging.is_done:
+                self._start_worker(self._packaging)
             return
         pause = time.monotonic() + _SLICE_SECONDS
         try:
-            while True:
-                self.fraction = next(self._steps)
-                self.text = f"Preparing {100.0 * self.fraction:.0f} %"
+            while self._steps is not None:
+                with self._its_scene():
+                    self.fraction = next(self._steps)
                 if time.monotonic() > pause:
                     return
         except StopIteration as finished:
             self._steps = None
-            self._start_worker(finished.value)
+            self.state, self.fraction = State.PREPARING, 0.0
+            self.result.describe(finished.value)
+            self._packaging = Packaging(finished.value)
         except ReferenceError as error:
             raise MpmError("The scene was changed while it was read; bake again.") from error
 
-    def _start_worker(self, scene: Scene) -> None:
-        self.text, self.fraction = "Preparing", 0.0
-        self.result.describe(scene)
-        self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
-        folder = self.result.folder
-        command = bake_command(write_scene(scene, self._package), folder, restart=self._restart, from_frame=self._from_frame)
+    def _its_scene(self) -> AbstractContextManager[Any]:
+        """Let the context have the scene that is baked, where the window shows another one."""
+        scene = self.result.scene
+        if scene is None:
+            raise MpmError("The scene was removed while it was read; bake another one.")
+        if self._context.scene == scene:
+            return nullcontext()
+        return self._context.temp_override(scene=scene, view_layer=scene.view_layers[0])
+
+    def _start_worker(self, packaging: Packaging) -> None:
+        command = bake_command(packaging.result(), self.folder, restart=self._restart, from_frame=self._from_frame)
         # without an interface whoever ends Blender, such as a render farm, means the bake too
-        self._worker = Worker(command, folder, is_apart=not bpy.app.background)
+        self._worker = Worker(command, self.folder, is_apart=not bpy.app.background)
+
+    def _remember(self, trouble: str) -> None:
+        _troubles[self.folder] = trouble
 
     def _end(self, outcome: Event) -> None:
         self._outcome = outcome
         self._is_finished = True
+        if outcome["event"] == "error":
+            self._remember(outcome["message"])
         self.close()
 
     def raise_outcome(self) -> None:
@@ -157,7 +211,7 @@ class BakeSession:
                 for event in self.poll():
                     if on_event is not None:
                         on_event(event)
-                if not self.is_preparing:
+                if self._steps is None:
                     time.sleep(_POLL_SECONDS)
         finally:
             self.close()
@@ -170,8 +224,8 @@ class BakeSession:
             self._steps = None
         if self._worker is not None:
             self._worker.close()
-        if self._package is not None:
-            shutil.rmtree(self._package, ignore_errors=True)
+        if self._packaging is not None:
+            self._packaging.remove()
 
     def leave(self) -> None:
         """Blender closes, or opens another file: stop the bake, or let it run on where the scene says so. What it bakes is found again."""
@@ -179,8 +233,8 @@ class BakeSession:
             self.close()
             return
         self._worker.leave()
-        if self._has_begun and self._package is not None:  # the worker has read it
-            shutil.rmtree(self._package, ignore_errors=True)
+        if self._has_begun and self._packaging is not None:  # the worker has read it
+            self._packaging.remove()
 
     def _take(self, event: Event) -> None:
         kind = event["event"]
@@ -189,11 +243,13 @@ class BakeSession:
             self._outcome = event
         elif self._worker is not None and self._worker.is_cancelled:
             return
-        elif kind in ("progress", "frame"):
+        elif kind in _STATES:
+            self.state = _STATES[kind]
+        if kind == "start":
+            self.result.take = event.get("take")
+        if kind in ("progress", "frame"):
             self.fraction = (event["done"] + event.get("fraction", 0.0)) / max(1, event["total"])
-            self.text = progress_text(self.fraction, event)
-        elif kind in ("preparing", "compiling", "paused"):
-            self.text = kind.capitalize()
+            self._numbers = event
         if kind == "frame":
             self.result.show(event["frame"])
 
@@ -220,15 +276,14 @@ def require_numba() -> None:
         raise MpmError("numba is missing, so nothing can be baked; install the extension's zip for this platform again.")
 
 
-def progress_text(fraction: float, event: Event) -> str:
-    """One line for the progress bar: "Baking 26 % (12/48), 87 substeps, 0.82 s a frame, 0:31 left"."""
-    parts = [f"Baking {100.0 * fraction:.0f} % ({event['done']}/{event['total']})", f"{event['substeps']} substeps"]
-    if event.get("seconds_per_frame") is not None:
-        parts.append(f"{event['seconds_per_frame']:.2g} s a frame")
-    if event.get("eta_seconds") is not None:
-        minutes, seconds = divmod(round(event["eta_seconds"]), 60)
-        parts.append(f"{minutes}:{seconds:02d} left")
-    return ", ".join(parts)
+def trouble(folder: Path) -> str:
+    """What went wrong with the last bake into a folder that this Blender began; "" where nothing did."""
+    return _troubles.get(folder, "")
+
+
+def forget_trouble(folder: Path) -> None:
+    """What went wrong with the last bake into a folder does not count any more."""
+    _troubles.pop(folder, None)
 
 
 def current() -> BakeSession | None:
@@ -236,12 +291,22 @@ def current() -> BakeSession | None:
     return _running[0] if _running else None
 
 
-def start(context: Context, *, object_name: str = "", cache: str = "", restart: bool = False, from_frame: int | None = None) -> BakeSession:
-    """Begin a bake. Raises MpmError where one is running, or where the scene cannot be baked."""
+def start(
+    context: Context,
+    *,
+    scene: BlenderScene | None = None,
+    object_name: str = "",
+    cache: str = "",
+    restart: bool = False,
+    from_frame: int | None = None,
+) -> BakeSession:
+    """Begin a bake, of the context's scene where none is given. Raises MpmError where one is running, or where the scene cannot be baked."""
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")
-    _running[:] = [BakeSession(context, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame)]
+    _running[:] = [
+        BakeSession(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame),
+    ]
     return _running[0]
 
 
@@ -259,6 +324,7 @@ def end() -> None:
 
 def leave() -> None:
     """Forget the bake that is running, if any, because Blender or its file closes: it stops or runs on, as its scene says."""
+    _troubles.clear()
     while _running:
         _running.pop().leave()
 
@@ -266,6 +332,7 @@ def leave() -> None:
 def bake(
     context: Context,
     *,
+    scene: BlenderScene | None = None,
     object_name: str = "",
     cache: str = "",
     restart: bool = False,
@@ -275,6 +342,7 @@ def bake(
     """Bake and wait for the end.
 
     Args:
+        scene: which scene; that of the context where it is not given.
         object_name: bake this emitter alone, with all colliders.
         cache: the cache folder, where it is not the scene's.
         restart: replace the frames that are there.
@@ -288,7 +356,7 @@ def bake(
         Cancelled: the bake was cancelled.
         MpmError: the scene cannot be baked, or the bake failed.
     """
-    session = start(context, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame)
+    session = start(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame)
     try:
         session.wait(on_event)
     finally:

@@ -1,5 +1,6 @@
 """Shows what made a bake stop: the particles concerned, as large red points at the places where they were last in order."""
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -8,6 +9,7 @@ import numpy as np
 from ..core.errors import CacheError
 from ..core.failure import Failure
 from ..storage import open_cache
+from ..storage.cache import current_take
 from ..storage.failure import read_failure
 from . import display, paths, playback
 from .blender_types import BlenderObject, BlenderScene
@@ -35,16 +37,24 @@ def message(item: BlenderObject) -> str:
 
 
 def refresh(scene: BlenderScene, cache: str) -> None:
-    """Show what made the last bake into a cache folder stop; nothing where nothing did.
+    """Show what made the last bake of the take that a cache folder shows stop; nothing where nothing did.
 
     Raises:
         CacheError: what the bake left of it is damaged.
     """
-    failure = read_failure(paths.absolute(cache))
+    folder = paths.absolute(cache)
+    failure = read_failure(folder, shown=_shown_take(folder))
     if failure is None:
         remove(scene, cache)
     else:
         _fill(shown(scene, cache) or _new_object(scene), failure, scene, cache)
+
+
+def _shown_take(folder: Path) -> int | None:
+    try:
+        return current_take(folder)
+    except CacheError:
+        return None
 
 
 def remove(scene: BlenderScene, cache: str) -> None:

@@ -72,6 +72,11 @@ def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
     return [*command, "--probe"] if probe else command
 
 
+def search_path() -> list[str]:
+    """Where the process looks for modules: beside this package, then where this Python does."""
+    return [str(PACKAGE.parent), *(entry for entry in sys.path if entry)]
+
+
 def ending(status: int) -> str:
     """How a process came to its end, in words: "was killed (SIGKILL), ...", "ended with status 3"."""
     if status < 0:
@@ -105,8 +110,7 @@ class Worker:
         self._folder = Path(tempfile.mkdtemp(prefix="mpm_bake_"))
         self._rest = b""
         self._end = math.inf
-        search_path = os.pathsep.join([str(PACKAGE.parent), *(entry for entry in sys.path if entry)])
-        environment = {**os.environ, "PYTHONPATH": search_path, "PYTHONIOENCODING": "utf-8"}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONIOENCODING": "utf-8"}
         try:
             with open(self._folder / "stdout", "wb") as out, open(self._folder / "stderr", "wb") as complaints:
                 self._process = subprocess.Popen(

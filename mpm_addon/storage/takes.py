@@ -5,9 +5,13 @@ from typing import Any
 
 from ..core.errors import CacheError
 from ..core.particles import Moment
-from .cache import CACHE_FILE, chain, manifest_of_cache, open_cache, refuse_foreign, take_numbers
+from .cache import CACHE_FILE, chain, current_take, manifest_of_cache, open_cache, refuse_foreign, take_numbers
+from .cache_writer import refuse_links
+from .cache_writer import remove_take as remove_files
+from .failure import read_failure, remove_failure
 from .lock import WriterLock
 from .sealed import write_sealed
+from .take import Take, take_folder
 
 
 def describe_takes(folder: Path) -> list[dict[str, Any]]:
@@ -74,3 +78,40 @@ def show_take(folder: Path, number: int) -> None:
             write_sealed(folder / CACHE_FILE, manifest_of_cache(number))
         except OSError as error:
             raise CacheError(f"{folder}: cannot be written ({error.strerror}); check its permissions.") from error
+
+
+def remove_take(folder: Path, number: int) -> None:
+    """Delete one of several takes. Where it was shown, the take after which it goes on is shown then, or else the last one.
+
+    Raises:
+        CacheError: there is no such take, or no other one, another take goes on after it, a bake is writing, or a file cannot be deleted.
+    """
+    refuse_links(folder)
+    refuse_foreign(folder)
+    with WriterLock(folder):
+        numbers = take_numbers(folder)
+        if number not in numbers:
+            open_cache(folder, take=number)
+        others = [each for each in numbers if each != number]
+        if not others:
+            raise CacheError(f"{folder}: take {number} is the only one; free the bake to delete it.")
+        following = next((each for each in others if any(take.number == number for take in _chain_if_whole(folder, each))), None)
+        if following is not None:
+            raise CacheError(f"{folder}: take {following} goes on after take {number}; remove take {following} first.")
+        own = _chain_if_whole(folder, number)
+        try:
+            if current_take(folder) == number:
+                write_sealed(folder / CACHE_FILE, manifest_of_cache(own[-2].number if len(own) > 1 else others[-1]))
+            if read_failure(folder, shown=number) is not None and read_failure(folder, shown=others[-1]) is None:
+                remove_failure(folder)
+            remove_files(take_folder(folder, number))
+        except OSError as error:
+            raise CacheError(f"{error.filename}: cannot be deleted ({error.strerror}); check its permissions.") from error
+
+
+def _chain_if_whole(folder: Path, number: int) -> list[Take]:
+    """A take and those before it; none where one of them is damaged."""
+    try:
+        return chain(folder, number)
+    except CacheError:
+        return []

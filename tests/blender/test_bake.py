@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import commands, operators, paths, playback, results, session, unstable, worker
-from mpm_addon.blender.session import progress_text
+from mpm_addon.blender import bake_operators, commands, freshness, paths, playback, results, session, unstable, worker
 from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, MpmError
 from mpm_addon.storage.failure import remove_failure
@@ -144,7 +144,8 @@ def test_a_bake_shows_its_frames_and_remembers_the_settings(bpy: Any, stand_in: 
     assert asked == [(True, tmp_path / "cache", False)]
     (item,) = playback.result_objects(bpy.context.scene)
     assert len(item.data.vertices) == 4
-    assert len(item.mpm.fingerprint) == 64
+    assert not freshness.is_outdated(bpy.context.scene, item, 1)
+    assert len(json.loads(item.mpm.fingerprint)[""]) == 64
     assert session.current() is None
     session.bake(bpy.context)
     assert len(playback.result_objects(bpy.context.scene)) == 1
@@ -190,7 +191,7 @@ def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:
     until(lambda: running.poll() and running.text.startswith("Baking"))
     assert running.fraction == 0.75
     assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
-    assert running.text == "Cancelling"
+    assert running.text == "Cancelling: safe to quit"
     until(lambda: running.poll() or running.is_finished)
     until(lambda: running.poll() or running.is_finished)
     with pytest.raises(Cancelled, match="1 of 2 frames are there"):
@@ -200,6 +201,7 @@ def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:
 def test_a_new_file_stops_the_bake(bpy: Any, stand_in: Any) -> None:
     stand_in("slow")
     running = session.start(bpy.context)
+    until(lambda: running.poll() or running._worker is not None)
     bpy.ops.wm.read_homefile(use_empty=True)
     assert session.current() is None
     assert running._worker.exit_status is not None
@@ -209,12 +211,6 @@ def test_without_numba_the_bake_is_refused(bpy: Any, stand_in: Any, monkeypatch:
     stand_in("good")
     monkeypatch.setattr(session.importlib.util, "find_spec", lambda _name: None)
     assert error_of(bpy.ops.mpm.bake).startswith("numba is missing, so nothing can be baked")
-
-
-def test_progress_is_one_line() -> None:
-    event = {"done": 12, "total": 48, "substeps": 87, "seconds_per_frame": 0.82, "eta_seconds": 31.2}
-    assert progress_text(0.26, event) == "Baking 26 % (12/48), 87 substeps, 0.82 s a frame, 0:31 left"
-    assert progress_text(0.0, {"done": 0, "total": 48, "substeps": 1}) == "Baking 0 % (0/48), 1 substeps"
 
 
 # The operators.
@@ -277,22 +273,22 @@ class Modal:
             object="",
             cache="",
             restart=False,
-            from_frame=operators.NO_FRAME,
+            from_frame=bake_operators.NO_FRAME,
             _timer=None,
             report=lambda kind, text: self.reports.append((kind, text)),
         )
         for name in ("_options", "_follow", "_stop", "_warn_of_temporary_folder", "_bake"):
-            setattr(self.operator, name, getattr(operators.MPM_OT_bake, name).__get__(self.operator))
+            setattr(self.operator, name, getattr(bake_operators.MPM_OT_bake, name).__get__(self.operator))
 
     def _add(self, _seconds: float, window: Any) -> object:
         self.timers.append(object())
         return self.timers[-1]
 
     def invoke(self) -> set[str]:
-        return operators.MPM_OT_bake.invoke(self.operator, self.context, SimpleNamespace(type="LEFTMOUSE"))
+        return bake_operators.MPM_OT_bake.invoke(self.operator, self.context, SimpleNamespace(type="LEFTMOUSE"))
 
     def event(self, kind: str = "TIMER") -> set[str]:
-        return operators.MPM_OT_bake.modal(self.operator, self.context, SimpleNamespace(type=kind))
+        return bake_operators.MPM_OT_bake.modal(self.operator, self.context, SimpleNamespace(type=kind))
 
     def to_the_end(self) -> set[str]:
         outcome = self.event()
@@ -346,7 +342,7 @@ def test_in_the_interface_cancelling_ends_the_operator(bpy: Any, stand_in: Any) 
     until(lambda: modal.event() and session.current().text.startswith("Baking"))  # type: ignore[union-attr]
     bpy.ops.mpm.bake_cancel()
     assert modal.to_the_end() == {"CANCELLED"}
-    assert modal.reports == [({"WARNING"}, "cancelled: 1 of 2 frames are there; bake again to go on after them.")]
+    assert modal.reports == [({"WARNING"}, "cancelled: 1 of 2 frames are there; choose Resume to go on after them.")]
 
 
 def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any) -> None:
@@ -354,7 +350,8 @@ def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any)
     modal = Modal(bpy)
     modal.invoke()
     running = session.current()
-    operators.MPM_OT_bake.cancel(modal.operator, modal.context)
+    until(lambda: modal.event() and running is not None and running._worker is not None)
+    bake_operators.MPM_OT_bake.cancel(modal.operator, modal.context)
     assert running is not None and running._worker.exit_status is not None
     assert (modal.timers, session.current()) == ([], None)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_panels, operators, preflight, worker
+from mpm_addon.blender import bake_panels, preflight, preflight_operators, worker
 from mpm_addon.core.errors import MpmError
 
 from .scenes import add_collider, add_emitter, description, error_of
@@ -158,7 +158,7 @@ def operator_of(bpy: Any) -> tuple[Any, Any, list[Any], list[Any]]:
     context = SimpleNamespace(scene=bpy.context.scene, window=None, window_manager=manager)
     operator = SimpleNamespace(object="", probe=False, _timer=None, report=lambda kind, text: reports.append((kind, text)))
     for name in ("_follow", "_stop", "_tell"):
-        setattr(operator, name, getattr(operators.MPM_OT_preflight, name).__get__(operator))
+        setattr(operator, name, getattr(preflight_operators.MPM_OT_preflight, name).__get__(operator))
     return operator, context, reports, timers
 
 
@@ -166,13 +166,13 @@ def operator_of(bpy: Any) -> tuple[Any, Any, list[Any], list[Any]]:
 def test_in_the_interface_it_runs_beside_other_events(bpy: Any, stand_in: Any, behaviour: str, outcome: set[str]) -> None:
     stand_in(behaviour)
     operator, context, reports, timers = operator_of(bpy)
-    assert operators.MPM_OT_preflight.invoke(operator, context, SimpleNamespace(type="LEFTMOUSE")) == {"RUNNING_MODAL"}
-    assert operators.MPM_OT_preflight.modal(operator, context, SimpleNamespace(type="MOUSEMOVE")) == {"PASS_THROUGH"}
+    assert preflight_operators.MPM_OT_preflight.invoke(operator, context, SimpleNamespace(type="LEFTMOUSE")) == {"RUNNING_MODAL"}
+    assert preflight_operators.MPM_OT_preflight.modal(operator, context, SimpleNamespace(type="MOUSEMOVE")) == {"PASS_THROUGH"}
     end = time.monotonic() + 60.0
     got = {"PASS_THROUGH"}
     while got == {"PASS_THROUGH"} and time.monotonic() < end:
         time.sleep(0.01)
-        got = operators.MPM_OT_preflight.modal(operator, context, SimpleNamespace(type="TIMER"))
+        got = preflight_operators.MPM_OT_preflight.modal(operator, context, SimpleNamespace(type="TIMER"))
     assert got == outcome
     assert timers == [] and preflight.current() is None
     assert [kind for kind, _ in reports] == ([{"WARNING"}] * 2 if behaviour == "good" else [{"ERROR"}])
@@ -181,10 +181,10 @@ def test_in_the_interface_it_runs_beside_other_events(bpy: Any, stand_in: Any, b
 def test_it_can_be_cancelled(bpy: Any, stand_in: Any) -> None:
     stand_in("slow")
     operator, context, _, timers = operator_of(bpy)
-    operators.MPM_OT_preflight.invoke(operator, context, SimpleNamespace(type="LEFTMOUSE"))
+    preflight_operators.MPM_OT_preflight.invoke(operator, context, SimpleNamespace(type="LEFTMOUSE"))
     bpy.ops.mpm.preflight_cancel()
     assert preflight.current() is None
-    assert operators.MPM_OT_preflight.modal(operator, context, SimpleNamespace(type="TIMER")) == {"CANCELLED"}
+    assert preflight_operators.MPM_OT_preflight.modal(operator, context, SimpleNamespace(type="TIMER")) == {"CANCELLED"}
     assert timers == []
 
 

@@ -83,8 +83,6 @@ class FakeBlender:
         self.translations.registered.clear()
         self.previews.collections.clear()
         menus.forget()
-        self.translations.registered.clear()
-        self.previews.collections.clear()
         data.CURRENT["preferences"] = create(struct_class("Preferences"))
         self.open_empty_file()
 
@@ -149,6 +147,7 @@ class FakeBlender:
             tempdir=str(self.user_folder / "temp"),
             debug=False,
             online_access=False,
+            is_job_running=lambda _kind: False,
             handlers=add("bpy.app.handlers", persistent=_persistent, **self.handlers),
             timers=add(
                 "bpy.app.timers",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 DEFAULT_CONTEXT = "*"
 Messages = Mapping[str, Mapping[tuple[str, str], str]]
 
@@ -43,17 +45,44 @@ class Translations:
         return {**dict.fromkeys(names, self.gettext), "register": self.register, "unregister": self.unregister}
 
 
+class _Pixels:
+    """Pixels of a preview, four floats each."""
+
+    def __init__(self) -> None:
+        self.values = np.zeros(0, np.float32)
+
+    def foreach_set(self, values: Any) -> None:
+        if len(values) != len(self.values):
+            raise RuntimeError(f"internal error setting the array: {len(self.values)} values expected, got {len(values)}")
+        self.values[:] = values
+
+
 class ImagePreview:
-    """A picture; without a window it has no icon."""
+    """A picture in two sizes; without a window it has no icon."""
 
     icon_id = 0
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str = "") -> None:
         self.path = path
+        self._sizes = {"image": (0, 0), "icon": (0, 0)}
+        self.image_pixels_float, self.icon_pixels_float = _Pixels(), _Pixels()
+
+    def _resize(self, kind: str, size: tuple[int, int]) -> None:
+        self._sizes[kind] = tuple(size)
+        getattr(self, f"{kind}_pixels_float").values = np.zeros(4 * size[0] * size[1], np.float32)
+
+    image_size = property(lambda self: self._sizes["image"], lambda self, size: self._resize("image", size))
+    icon_size = property(lambda self: self._sizes["icon"], lambda self, size: self._resize("icon", size))
 
 
 class PreviewCollection(dict[str, ImagePreview]):
     """Pictures by name; a name is given once."""
+
+    def new(self, name: str) -> ImagePreview:
+        if name in self:
+            raise KeyError(f"key {name!r} already exists")
+        self[name] = ImagePreview()
+        return self[name]
 
     def load(self, name: str, filepath: str, filetype: str, force_reload: bool = False) -> ImagePreview:
         if name in self:

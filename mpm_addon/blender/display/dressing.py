@@ -9,8 +9,8 @@ from ...core.errors import MpmError
 from ..blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from . import assets, settings, tree
 from .attribute_colors import CARRIED, COLORINGS, MATERIALS, color_material, fitted_range, has_range
-from .materials import Look, material_of
 from .building import declare
+from .materials import Look, material_of
 from .matter import POINTS, finish_of
 from .modifier import set_input
 

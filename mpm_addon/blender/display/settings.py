@@ -27,7 +27,7 @@ _VIEWPORT = {AUTOMATIC: ("Automatic", "Points"), **_MODES}
 _RENDER = {AUTOMATIC: ("Automatic", "What suits the matter: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
 
 
-class silent:  # noqa: N801 - used as a function
+class silent:
     """Settings that change inside the block are not shown yet."""
 
     def __enter__(self) -> None:

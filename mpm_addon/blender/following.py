@@ -1,0 +1,42 @@
+"""What the operators share: following a process by a timer, and telling what went wrong."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.errors import Cancelled, MpmError, Stopped
+from .blender_types import Context
+from .redrawing import redraw
+from .wording import in_blender
+
+_TIMER_SECONDS = 0.03
+
+
+class Following:
+    """An operator that follows a process from the interface, by a timer."""
+
+    _timer: Any = None
+
+    def _follow(self, context: Context) -> Any:
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_TIMER_SECONDS, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def _stop(self, context: Context) -> None:
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        redraw(context.window_manager)
+
+
+def reported(operator: Any, action: Callable[[], object]) -> Any:
+    """Do it; an error becomes a report, which a script gets as a RuntimeError."""
+    try:
+        action()
+    except (Cancelled, Stopped) as error:
+        operator.report({"WARNING"}, in_blender(str(error)))
+        return {"CANCELLED"}
+    except MpmError as error:
+        operator.report({"ERROR"}, in_blender(str(error)))
+        return {"CANCELLED"}
+    return {"FINISHED"}

@@ -1,0 +1,79 @@
+"""The operators of the pre-flight: each hands over to one function."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from . import preflight
+from .blender_types import BlenderEvent, Context
+from .following import Following, reported
+from .redrawing import redraw
+from .wording import in_blender
+
+
+class MPM_OT_preflight(Following, bpy.types.Operator):
+    """Tell what a bake will cost and what is worth a second look, without baking"""
+
+    bl_idname = "mpm.preflight"
+    bl_label = "Pre-flight"
+    bl_options = {"REGISTER"}
+
+    object: StringProperty(name="Object", description="Look at the bake of this emitter alone, with all colliders")
+    probe: BoolProperty(name="Probe", description="Simulate a few seconds to measure how long a bake takes", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None
+
+    def execute(self, context: Context) -> Any:
+        """Look and wait for the answer: what scripts and Blender in background mean."""
+        return reported(self, lambda: self._tell(preflight.check(context, object_name=self.object, probe=self.probe)))
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """Start to look and follow it from the interface."""
+        outcome = reported(self, lambda: preflight.start(context, object_name=self.object, probe=self.probe))
+        return self._follow(context) if outcome == {"FINISHED"} else outcome
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = preflight.current()
+        if running is None:
+            self._stop(context)
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        running.poll()
+        if not running.is_finished:
+            return {"PASS_THROUGH"}
+        self._stop(context)
+        preflight.end()
+        return reported(self, lambda: self._tell(running.result()))
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        preflight.end()
+
+    def _tell(self, report: preflight.Report) -> None:
+        for warning in report["warnings"]:
+            self.report({"WARNING"}, in_blender(f"{warning['subject']}: {warning['message']}"))
+
+
+class MPM_OT_preflight_cancel(bpy.types.Operator):
+    """Stop the pre-flight that is running"""
+
+    bl_idname = "mpm.preflight_cancel"
+    bl_label = "Cancel"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("No pre-flight is running")
+        return preflight.current() is not None
+
+    def execute(self, context: Context) -> Any:
+        preflight.end()
+        redraw(context.window_manager)
+        return {"FINISHED"}
+
+
+CLASSES = (MPM_OT_preflight, MPM_OT_preflight_cancel)

@@ -1,0 +1,77 @@
+"""The operators of takes: show one, remove one. To add one is to bake from a frame on."""
+
+from typing import Any
+
+import bpy
+from bpy.props import IntProperty
+
+from ..storage.takes import remove_take, show_take
+from . import observation, paths, playback, removal, session, unstable
+from .blender_types import BlenderEvent, BlenderScene, Context
+from .following import reported
+from .properties import OTHER_CACHE
+from .redrawing import redraw
+from .results import show_motion
+from .wording import in_blender
+
+
+class MPM_OT_take_show(bpy.types.Operator):
+    """Show another take of the cache"""
+
+    bl_idname = "mpm.take_show"
+    bl_label = "Show Take"
+    bl_options = {"REGISTER"}
+
+    cache: OTHER_CACHE
+    take: IntProperty(name="Take", description="Number of the take", default=1, min=1)
+
+    def execute(self, context: Context) -> Any:
+        return reported(self, lambda: self._show(context.scene))
+
+    def _show(self, scene: BlenderScene) -> None:
+        cache = paths.cache_path(scene, cache=self.cache)
+        folder = paths.absolute(cache)
+        show_take(folder, self.take)
+        session.forget_trouble(folder)
+        playback.show(scene)
+        unstable.refresh(scene, cache)
+        for note in show_motion(scene, cache):
+            self.report({"WARNING"}, in_blender(note))
+
+
+class MPM_OT_take_remove(bpy.types.Operator):
+    """Delete the frames of a take; other takes stay, and one that goes on after it keeps it"""
+
+    bl_idname = "mpm.take_remove"
+    bl_label = "Remove Take"
+    bl_options = {"REGISTER"}
+
+    cache: OTHER_CACHE
+    take: IntProperty(name="Take", description="Number of the take", default=1, min=1)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake is running; cancel it first")
+        return context.scene is not None and session.current() is None and observation.observed(context.scene) is None
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        lost = removal.losses(paths.absolute(paths.cache_path(context.scene, cache=self.cache)), take=self.take)
+        return context.window_manager.invoke_confirm(
+            self, event, title=f"Remove Take {self.take}", message=f"{lost or 'It'} will be deleted", confirm_text="Delete", icon="WARNING"
+        )
+
+    def execute(self, context: Context) -> Any:
+        outcome = reported(self, lambda: self._remove(context.scene))
+        redraw(context.window_manager)
+        return outcome
+
+    def _remove(self, scene: BlenderScene) -> None:
+        cache = paths.cache_path(scene, cache=self.cache)
+        remove_take(paths.absolute(cache), self.take)
+        playback.show(scene)
+        unstable.refresh(scene, cache)
+        for note in show_motion(scene, cache):
+            self.report({"WARNING"}, in_blender(note))
+
+
+CLASSES = (MPM_OT_take_show, MPM_OT_take_remove)

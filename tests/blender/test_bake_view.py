@@ -1,0 +1,171 @@
+"""What artists see of a bake: every state, what it says, and its way out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mpm_addon
+from mpm_addon.blender.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
+from mpm_addon.blender.wording import duration, in_blender, remaining, size, with_remedy
+from mpm_addon.storage.overview import Overview, TakeOverview
+from mpm_addon.storage.status import BakeStatus
+
+NUMBERS = {"frame": 12, "substeps": 87, "particles": 500_000, "done": 12, "total": 48, "seconds_per_frame": 0.82, "eta_seconds": 31.2}
+
+
+def overview(*frames: int, others: tuple[int, ...] = (), is_read: bool = True) -> Overview:
+    takes = [TakeOverview(number, None, None, "test", (1, 2), number == 1, None, len(frames), 100) for number in (1, *others)]
+    rows = {frame: {"frame": frame, "bytes": 25_000_000, "seconds": 2.0} for frame in frames}
+    return Overview(1, tuple(takes), rows, (1, 4), 25_000_000 * len(frames), is_read)
+
+
+def status(state: str, message: str = "", **told: Any) -> BakeStatus:
+    return BakeStatus(state, message, 2, 4, 3, 0.5, {"take": 1, **told})
+
+
+def running(state: State, **options: Any) -> BakeView:
+    return view_of(Facts((1, 48), progress=Progress(state, 0.26, NUMBERS, **options)))
+
+
+def buttons(view: BakeView) -> list[tuple[str, str]]:
+    return [(button.operator.removeprefix("mpm."), button.text) for row in view.buttons for button in row]
+
+
+def facts(**options: Any) -> Facts:
+    return Facts((1, 4), **options)
+
+
+SITUATIONS = {
+    State.UNAVAILABLE: facts(unavailable="numba is missing, so nothing can be baked; install the zip again."),
+    State.EMPTY: facts(),
+    State.RESUMABLE: facts(overview=overview(1, 2)),
+    State.OUTDATED: facts(overview=overview(1, 2, 3, 4), is_outdated=True, frame=3),
+    State.LIMITED: facts(overview=overview(1, 2), status=status("stopped", "stopped after 2 h, its time_limit; bake again to go on.")),
+    State.FAILED: facts(overview=overview(1, 2), status=status("error", 'Emitter "Cube": too small; use a larger one.')),
+    State.DONE: facts(overview=overview(1, 2, 3, 4), status=status("done")),
+}
+
+
+@pytest.mark.parametrize("state", SITUATIONS)
+def test_every_state_of_rest_has_a_way_out(state: State) -> None:
+    view = view_of(SITUATIONS[state])
+    assert view.state is state
+    assert view.headline and view.fraction is None
+    assert view.buttons and view.buttons[0]
+
+
+def test_these_are_all_states() -> None:
+    assert {*SITUATIONS, *LIVE} == set(State)
+
+
+@pytest.mark.parametrize(
+    ("state", "headline", "found"),
+    [
+        (State.READING, "Preparing 26 %", [("bake_cancel", "Cancel")]),
+        (State.PREPARING, "Preparing", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
+        (State.COMPILING, "Compiling", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
+        (State.BAKING, "Baking 26 %", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
+        (State.CANCELLING, "Cancelling: safe to quit", []),
+        (State.PAUSED, "Paused at 26 %", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
+    ],
+)
+def test_a_bake_that_runs_says_how_far_it_is(state: State, headline: str, found: list[tuple[str, str]]) -> None:
+    view = running(state)
+    assert (view.state, view.headline, view.fraction) == (state, headline, 0.26)
+    assert buttons(view) == found
+
+
+def test_a_bake_tells_its_numbers_where_it_runs_and_what_follows() -> None:
+    assert running(State.BAKING).details == ("Frame 12, 87 substeps, 500,000 particles", "12 of 48 frames, 0.82 s a frame, 0:31 left")
+    assert buttons(running(State.PAUSED, is_asked_to_pause=True))[0] == ("bake_pause", "Go On")
+    view = view_of(Facts((1, 2), progress=Progress(State.BAKING, 0.0, {}, "On farm7, process 3"), queue='Scene 2 of 3: "B"'))
+    assert view.details == ('Scene 2 of 3: "B"', "On farm7, process 3")
+
+
+def test_what_is_missing_is_resumed_and_what_is_lost_is_another_button() -> None:
+    view = view_of(facts(overview=overview(1, 2), object_name="Cube"))
+    assert view.headline == "2 of 4 frames are baked"
+    assert buttons(view) == [("bake", "Resume from Frame 3"), ("bake_again", "Bake Again"), ("bake_free", "Free")]
+    assert {button.options["object"] for row in view.buttons for button in row} == {"Cube"}
+    # a gap is where it goes on
+    assert buttons(view_of(facts(overview=overview(1, 3, 4))))[0] == ("bake", "Resume from Frame 2")
+    # frames outside the range are none of it
+    assert view_of(Facts((1, 2), overview=overview(1, 2, 3))).state is State.DONE
+
+
+def test_a_bake_that_is_done_tells_frames_size_and_time() -> None:
+    view = view_of(SITUATIONS[State.DONE])
+    assert (view.headline, view.details) == ("Baked: 4 frames", ("100 MB, 8 s",))
+    assert buttons(view) == [("bake_again", "Bake Again"), ("bake", "From Frame 1"), ("bake_free", "")]
+    assert view.buttons[0][1].options["from_frame"] == 1
+    # after the last frame there is nothing to go on to
+    assert buttons(view_of(SITUATIONS[State.DONE]._replace(frame=9))) == [("bake_again", "Bake Again"), ("bake_free", "")]
+    assert view_of(facts(overview=overview(1, 2, is_read=False))).headline == "Reading the cache: 2 frames"
+
+
+def test_out_of_date_is_baked_again_or_gone_on_with() -> None:
+    view = view_of(SITUATIONS[State.OUTDATED])
+    assert buttons(view) == [("bake_again", "Bake Again"), ("bake", "From Frame 3"), ("bake_free", "")]
+    # a frame that was not baked is none to go on after
+    view = view_of(facts(overview=overview(2, 3), is_outdated=True, frame=1))
+    assert buttons(view) == [("bake_again", "Bake Again"), ("bake_free", "")]
+
+
+def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
+    view = view_of(SITUATIONS[State.FAILED])
+    assert (view.message, view.remedy) == ('Emitter "Cube": too small', "Use a larger one")
+    assert buttons(view)[0] == ("bake", "Resume from Frame 3")
+    assert ("copy_message", "Copy Message") in buttons(view)
+    assert view.text == 'The bake failed\n2 frames, 50 MB are there\nEmitter "Cube": too small; Use a larger one'
+    view = view_of(facts(trouble="unstable at frame 3; use a smaller cfl.", has_unstable=True))
+    assert ("select_unstable", "Select Unstable Particles") in buttons(view)
+    # frames that do not fit to the scene any more are no beginning
+    assert buttons(view_of(SITUATIONS[State.FAILED]._replace(is_outdated=True)))[0] == ("bake_again", "Bake Again")
+    view = view_of(facts(overview=overview(1), status=status("interrupted")))
+    assert view.headline == "The bake was interrupted at frame 3"
+    assert view.remedy == "Choose Resume to go on"
+
+
+def test_the_end_of_another_take_is_not_told() -> None:
+    failed = status("error", "unstable; use a smaller cfl.", take=2)
+    assert view_of(facts(overview=overview(1, 2, 3, 4, others=(2,)), status=failed)).state is State.DONE
+    # a take that failed before its first frame is not there, so its end is told
+    assert view_of(facts(overview=overview(1, 2, 3, 4), status=failed)).state is State.FAILED
+
+
+# Words.
+
+
+def test_options_of_the_command_line_become_buttons() -> None:
+    assert in_blender("/c: is damaged; show another take, or bake again with --restart.") == (
+        "/c: is damaged; show another take, or choose Bake Again."
+    )
+    assert in_blender("use --restart to replace them, --from to go on after one of them, or give another cache folder.") == (
+        "choose Bake Again to replace them, From Frame to go on after one of them, or give another cache folder."
+    )
+    assert in_blender("1 of 2 frames are there; bake again to go on after them.") == "1 of 2 frames are there; choose Resume to go on after them."
+
+
+def test_no_message_of_storage_and_bake_keeps_an_option() -> None:
+    package = Path(mpm_addon.__file__).parent
+    texts = [
+        text
+        for part in ("storage", "bake", "core")
+        for path in (package / part).rglob("*.py")
+        for text in re.findall(r'f?"([^"\n`]*--[a-z][^"\n]*)"', path.read_text())
+    ]
+    # what only the command line says: files of many frames, variations of a wedge
+    kept = {text for text in texts if re.search(r"--[a-z]", in_blender(text))}
+    assert len(texts) >= 12
+    assert {text for text in kept if "--frames" not in text and "--vary" not in text} == set()
+
+
+def test_numbers_for_people() -> None:
+    assert [size(count) for count in (12, 3.4e4, 1.25e6, 2.5e9)] == ["12 bytes", "34 kB", "1.25 MB", "2.5 GB"]
+    assert [duration(seconds) for seconds in (0.42, 3.4, 89.0, 130.0, 7500.0)] == ["0.42 s", "3 s", "89 s", "2 min", "2 h 5 min"]
+    assert [remaining(seconds) for seconds in (31.2, 3730.0)] == ["0:31", "1:02:10"]
+    assert with_remedy("a word.") == ("A word", "")
