@@ -75,7 +75,7 @@ def current() -> Queue | None:
 
 
 def begin(context: Context) -> Queue:
-    """Begin to bake all scenes. Raises SceneError where there is nothing to bake or two of them have one folder, MpmError where a bake runs."""
+    """Begin to bake all scenes. Raises MpmError where a bake runs, there is nothing to bake, or two of them have one folder."""
     if session.current() is not None:
         raise MpmError("A bake is running; wait for its end or cancel it.")
     _queue[:] = [Queue(scenes_to_bake())]

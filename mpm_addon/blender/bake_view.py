@@ -127,9 +127,7 @@ def view_of(facts: Facts) -> BakeView:
         return _running(facts, facts.progress)
     if facts.unavailable:
         message, remedy = with_remedy(facts.unavailable)
-        return BakeView(
-            State.UNAVAILABLE, "Nothing can be baked here", "ERROR", message=message, remedy=remedy, buttons=((_copy(facts),),)
-        )
+        return BakeView(State.UNAVAILABLE, "Nothing can be baked here", "ERROR", message=message, remedy=remedy, buttons=((_copy(facts),),))
     if facts.trouble or _ended(facts) in ("error", "interrupted"):
         return _failed(facts)
     if facts.is_outdated:
@@ -165,7 +163,8 @@ def _running(facts: Facts, progress: Progress) -> BakeView:
     cancel = Button("mpm.bake_cancel", "Cancel", "CANCEL")
     pause = Button("mpm.bake_pause", "Go On", "PLAY") if progress.is_asked_to_pause else Button("mpm.bake_pause", "Pause", "PAUSE")
     rows = {State.READING: ((cancel,),), State.CANCELLING: ()}.get(state, ((pause, cancel),))
-    return BakeView(state, headlines[state], "TIME", progress.fraction, (*filter(None, (facts.queue, progress.where)), *details), buttons=rows)
+    where = filter(None, (facts.queue, progress.where))
+    return BakeView(state, headlines[state], "TIME", progress.fraction, (*where, *details), buttons=rows)
 
 
 def _numbers(event: Mapping[str, Any]) -> list[str]:

@@ -21,7 +21,7 @@ from .commands import NAME
 from .following import reported
 from .properties import OTHER_CACHE
 
-_OBJECT = StringProperty(name="Object", description="The bake of this emitter alone; of the whole scene where it is empty", options={"SKIP_SAVE"})
+_OBJECT = StringProperty(name="Object", description="The bake of this emitter alone", options={"SKIP_SAVE"})
 
 
 class MPM_OT_open_cache_folder(bpy.types.Operator):

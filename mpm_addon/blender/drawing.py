@@ -9,7 +9,6 @@ from . import preflight, session
 from .blender_types import Context, Layout
 from .help import draw_help
 from .parts import has_part
-from .redrawing import redraw as redraw
 
 
 def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:

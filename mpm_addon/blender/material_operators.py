@@ -83,9 +83,7 @@ class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     name: StringProperty(name="Name", description="What the preset is called", maxlen=LONGEST_LABEL, options={"SKIP_SAVE"})
-    note: StringProperty(
-        name="Description", description="What it is good for; may be empty", maxlen=LONGEST_TEXT, options={"SKIP_SAVE"}
-    )
+    note: StringProperty(name="Description", description="What it is good for; may be empty", maxlen=LONGEST_TEXT, options={"SKIP_SAVE"})
     replace: BoolProperty(name="Replace", description="Overwrite your preset of this name", options={"SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 from ..core.description import Scene
+from ..core.errors import MpmError
 from ..storage import write_scene
 
 
@@ -19,7 +20,7 @@ class Packaging:
     def __init__(self, scene: Scene) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
         self._path: Path | None = None
-        self._error: BaseException | None = None
+        self._error: Exception | None = None
         self._is_abandoned = False
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._write, args=(scene,), name="mpm_packaging", daemon=True)
@@ -35,7 +36,8 @@ class Packaging:
         self._thread.join()
         if self._error is not None:
             raise self._error
-        assert self._path is not None
+        if self._path is None:
+            raise MpmError(f"{self.folder}: the scene could not be written; bake again.")
         return self._path
 
     def remove(self) -> None:
@@ -50,7 +52,7 @@ class Packaging:
         path, error = None, None
         try:
             path = write_scene(scene, self.folder)
-        except BaseException as caught:  # told where the result is asked for
+        except (MpmError, OSError, MemoryError, ValueError) as caught:  # told where the result is asked for
             error = caught
         with self._lock:
             self._path, self._error = path, error

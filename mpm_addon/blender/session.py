@@ -300,7 +300,7 @@ def start(
     restart: bool = False,
     from_frame: int | None = None,
 ) -> BakeSession:
-    """Begin a bake, of the context's scene where none is given. Raises MpmError where one is running, or where the scene cannot be baked."""
+    """Begin a bake, of the context's scene where none is given. Raises MpmError where one is running or the scene cannot be baked."""
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")

@@ -1,4 +1,4 @@
-"""What made a bake stop, kept in its cache: the particles concerned, one line of words, and of which take. Gone when a bake begins again."""
+"""What made a bake stop, kept in its cache: the particles concerned, a line of words, and the take. Gone when a bake begins again."""
 
 import json
 from pathlib import Path

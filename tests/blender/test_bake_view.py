@@ -147,7 +147,7 @@ def test_options_of_the_command_line_become_buttons() -> None:
     assert in_blender("use --restart to replace them, --from to go on after one of them, or give another cache folder.") == (
         "choose Bake Again to replace them, From Frame to go on after one of them, or give another cache folder."
     )
-    assert in_blender("1 of 2 frames are there; bake again to go on after them.") == "1 of 2 frames are there; choose Resume to go on after them."
+    assert in_blender("1 frame is there; bake again to go on after it.") == "1 frame is there; choose Resume to go on after it."
 
 
 def test_no_message_of_storage_and_bake_keeps_an_option() -> None:

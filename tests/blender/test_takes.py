@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mpm_addon.blender import bake_panels, keyframes, observation, playback
+from mpm_addon.blender import bake_operators, bake_panels, keyframes, observation, playback, removal, session, take_operators, unstable
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
+from mpm_addon.storage.failure import write_failure
+from mpm_addon.storage.takes import describe_takes
 
-from .scenes import description, error_of, frame_arrays, write_cache
+from .scenes import description, error_of, failure, frame_arrays, write_cache
 
 
 @pytest.fixture
@@ -64,5 +67,64 @@ def test_takes_are_listed_where_there_are_several(bpy: Any, folder: str, draw: A
         'Take 1: frames 1-3 of "test", outdated: 3-3',
         'Take 2: frames 3-3 of "changed", after frame 2 of take 1, shown',
     ]
+    assert [call.arguments["settings"] for call in layout.find("operator", "mpm.take_remove")] == [{"take": 1}, {"take": 2}]
     bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "other", {1: 5}))
     assert draw(bake_panels.MPM_PT_takes) is None
+
+
+def test_a_take_is_removed_and_the_one_before_is_shown(bpy: Any, folder: str) -> None:
+    item = playback.result_object(bpy.context.scene, folder)
+    bpy.context.scene.frame_set(3)
+    assert len(item.data.vertices) == 6
+    assert error_of(lambda: bpy.ops.mpm.take_remove(take=1)).endswith("take 2 goes on after take 1; remove take 2 first.")
+    assert bpy.ops.mpm.take_remove(take=2) == {"FINISHED"}
+    assert len(item.data.vertices) == 5
+    assert [take["take"] for take in describe_takes(Path(folder))] == [1]
+    assert not (Path(folder) / "takes" / "0002").exists()
+    assert error_of(lambda: bpy.ops.mpm.take_remove(take=1)).endswith("take 1 is the only one; free the bake to delete it.")
+    assert error_of(lambda: bpy.ops.mpm.take_remove(take=2)).endswith("has no take 2; use one of 1.")
+
+
+def test_what_is_lost_is_asked_before(bpy: Any, folder: str) -> None:
+    asked: list[dict[str, Any]] = []
+    manager = SimpleNamespace(invoke_confirm=lambda _operator, _event, **words: asked.append(words) or {"RUNNING_MODAL"})
+    context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
+
+    def ask(operator: Any, **options: Any) -> Any:
+        return operator.invoke(SimpleNamespace(object="", cache="", **options), context, None)
+
+    assert ask(take_operators.MPM_OT_take_remove, take=1) == {"RUNNING_MODAL"}
+    assert ask(bake_operators.MPM_OT_bake_again) == {"RUNNING_MODAL"}
+    assert ask(bake_operators.MPM_OT_bake_free) == {"RUNNING_MODAL"}
+    size_of = removal.losses(Path(folder), take=1).removeprefix("3 frames ")
+    assert size_of.startswith("(") and size_of.endswith(" kB)")
+    assert asked[0]["message"] == f"3 frames {size_of} will be deleted"
+    assert asked[1]["message"].startswith("4 frames (") and asked[1]["message"].endswith(
+        " kB) of 2 takes will be replaced when the first new frame is there"
+    )
+    assert asked[2]["message"].endswith("of 2 takes will be deleted")
+    # nothing is there: nothing is asked
+    done: list[None] = []
+    bpy.context.scene.mpm.cache = folder + "_other"
+    ask(bake_operators.MPM_OT_bake_again, execute=lambda _context: done.append(None))
+    assert (len(asked), len(done)) == (3, 1)
+
+
+def test_to_bake_again_is_to_restart(bpy: Any, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options) or [])
+    assert bpy.ops.mpm.bake_again(object="Cube") == {"FINISHED"}
+    assert calls == [{"object_name": "Cube", "cache": "", "restart": True, "from_frame": None}]
+    monkeypatch.undo()
+    assert error_of(bpy.ops.mpm.bake_again).startswith('Scene "Scene" has no emitter')
+
+
+def test_unstable_particles_are_those_of_the_shown_take(bpy: Any, host: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if host == "fake":
+        monkeypatch.setattr(unstable.nodes, "dress", lambda _item, _looks: None)
+    write_failure(Path(folder), failure(3), take=2)
+    shown = []
+    for take in (2, 1, 2):
+        bpy.ops.mpm.take_show(take=take)
+        shown.append(len(unstable.objects(bpy.context.scene)))
+    assert shown == [1, 0, 1]

@@ -82,6 +82,9 @@ def _new_block(self: Any, name: str, *arguments: Any, **_keywords: Any) -> Any:
     if item_type == "Object":
         data = arguments[0]
         block._values.update(data=data, type=OBJECT_TYPES.get(type(data).__name__, "EMPTY"))
+    if item_type == "Scene":
+        block._values["collection"] = create(struct_class("Collection"), name="Scene Collection", id_data=block)
+        block.view_layers._list.append(create(struct_class("ViewLayer"), name="ViewLayer", id_data=block))
     self._list.append(block)
     return block
 
@@ -360,9 +363,7 @@ def new_file() -> Any:
     data = create(struct_class("BlendData"), filepath="", is_saved=False, is_dirty=False)
     CURRENT["data"] = data
     scene = data.scenes.new("Scene")
-    scene._values["collection"] = create(struct_class("Collection"), name="Scene Collection", id_data=scene)
-    layer = create(struct_class("ViewLayer"), name="ViewLayer", id_data=scene)
-    scene.view_layers._list.append(layer)
+    layer = scene.view_layers[0]
     data.window_managers._list.append(create(struct_class("WindowManager"), name="WinMan", siblings=data.window_managers))
     CURRENT["scene"], CURRENT["view_layer"] = scene, layer
     return data
