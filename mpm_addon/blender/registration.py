@@ -46,19 +46,6 @@ _PARTS: tuple[ModuleType, ...] = (
     commands,
 )
 
-_PARTS: tuple[ModuleType, ...] = (
-    properties,
-    operators,
-    showing,
-    graphs,
-    panels,
-    export_operators,
-    playback,
-    observation,
-    timeline,
-    commands,
-)
-
 _registered: list[ModuleType] = []
 
 
