@@ -4,6 +4,7 @@ import argparse
 import re
 
 MOST_THREADS = 1024
+LEAST_PARTICLES, MOST_PARTICLES = 500, 1_000_000
 
 
 def frame_range(text: str) -> tuple[int, int]:
@@ -20,7 +21,12 @@ def thread_count(text: str) -> int:
     return _count(text, "threads")
 
 
-def _count(text: str, noun: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_THREADS:
-        raise argparse.ArgumentTypeError(f'"{text}" is no number of {noun}; use 1 to {MOST_THREADS}')
+def particle_count(text: str) -> int:
+    """A number of particles for a preview."""
+    return _count(text, "particles", LEAST_PARTICLES, MOST_PARTICLES)
+
+
+def _count(text: str, noun: str, least: int = 1, most: int = MOST_THREADS) -> int:
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f'"{text}" is no number of {noun}; use {least} to {most}')
     return int(text)

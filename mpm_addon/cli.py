@@ -1,4 +1,4 @@
-"""The command line: bake, wedge, info, takes, export, presets, doctor. Works without Blender.
+"""The command line: bake, wedge, live, info, takes, export, presets, doctor. Works without Blender.
 
 Exit status: 0 done, 1 failed with one line on stderr, 2 bad usage, 130 cancelled.
 """
@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .arguments import frame_range, thread_count
+from .arguments import frame_range, particle_count, thread_count
 from .core.description import Scene
 from .core.errors import CacheError, Cancelled, MpmError, SceneError, one_line
 from .core.estimate import available_memory, estimate
 from .core.support import refuse_unsupported
+from .live.command import add_command as add_live
 from .stopping import CANCELLED, Listener
 from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
@@ -27,11 +28,8 @@ from .storage.manifest import outline
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
 from .storage.takes import describe_takes, show_take, take_words
+from .threads import prepare_numba
 from .wedge.command import add_command as add_wedge
-
-# What runs the kernels' threads: OpenMP that sleeps while it waits. On a busy computer spinning threads take ten times
-# as long, and numba's own work queue half as long again. Where OpenMP is missing (macOS), numba takes the next.
-_THREADING = {"NUMBA_THREADING_LAYER_PRIORITY": "omp workqueue tbb", "OMP_WAIT_POLICY": "passive"}
 
 
 def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = None) -> int:
@@ -77,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
     bake.add_argument("--frames", metavar="A-B", type=frame_range, help="keep these frames only (default: all)")
     bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed them")
+    bake.add_argument("--preview", metavar="N", type=particle_count, help="bake a preview with about N particles, at a coarser grid")
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     bake.add_argument("--size-limit", metavar="GB", type=float, help="stop before the cache is larger (default: the scene's)")
     bake.add_argument("--time-limit", metavar="HOURS", type=float, help="stop after so long (default: the scene's)")
@@ -87,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.set_defaults(run=_bake)
 
     add_wedge(commands)
+    add_live(commands)
 
     info = commands.add_parser("info", help="describe a cache, or what a scene will cost", allow_abbrev=False)
     info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")
@@ -126,14 +126,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def prepare_numba(threads: int | None = None) -> None:
-    """Set what numba and OpenMP read when they are loaded: the number of threads and what runs them."""
-    for name, value in _THREADING.items():
-        os.environ.setdefault(name, value)
-    if threads is not None:
-        os.environ["NUMBA_NUM_THREADS"] = str(threads)
-
-
 def _bake(options: argparse.Namespace) -> None:
     prepare_numba(options.threads)
     from .bake import bake
@@ -146,6 +138,7 @@ def _bake(options: argparse.Namespace) -> None:
         restart=options.restart,
         from_frame=options.from_frame,
         variant=options.variant,
+        preview=options.preview,
         size_limit=options.size_limit,
         time_limit=options.time_limit,
         on_event=tell,

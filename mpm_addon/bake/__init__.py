@@ -14,6 +14,7 @@ from pathlib import Path
 from ..core.description import Scene
 from ..core.errors import Cancelled, MpmError, SceneError, Stopped, UnstableError
 from ..core.estimate import estimate
+from ..core.preview import preview_of
 from ..core.support import refuse_unsupported
 from ..stopping import Listener
 from ..storage.cache import open_cache
@@ -36,6 +37,7 @@ def bake(
     restart: bool = False,
     from_frame: int | None = None,
     variant: str | None = None,
+    preview: int | None = None,
     size_limit: float | None = None,
     time_limit: float | None = None,
     on_event: OnEvent | None = None,
@@ -51,6 +53,7 @@ def bake(
         from_frame: go on after this frame of what is there, whatever scene that is of: a new take, shown from its first frame on.
             Later frames that are there stay in their own take.
         variant: the name of a variant of the scene.
+        preview: bake a preview with about so many particles, at a coarser grid, instead of the scene itself.
         size_limit: stop before the cache is larger [GB]; what the scene says where it is not given.
         time_limit: stop after so long [h]; what the scene says where it is not given.
         on_event: called with every event (see docs/formats.md). The last one is "done", "cancelled", "stopped" or "error".
@@ -76,6 +79,8 @@ def bake(
     try:
         with _stopping_on_signals(stop) if listener is None else contextlib.nullcontext():
             scene = _with_limits(read_scene(scene_path, variant), size_limit, time_limit)
+            if preview is not None:
+                scene = _previewed(scene, preview, emit)
             wanted = wanted_frames(scene, frames)
             refuse_unsupported(scene)
             cost = estimate(scene)
@@ -123,6 +128,14 @@ def _with_limits(scene: Scene, size_limit: float | None, time_limit: float | Non
     given = {"size_limit": size_limit, "time_limit": time_limit}
     changes = {name: value for name, value in given.items() if value is not None}
     return dataclasses.replace(scene, cache=dataclasses.replace(scene.cache, **changes)) if changes else scene
+
+
+def _previewed(scene: Scene, particles: int, emit: OnEvent) -> Scene:
+    """The preview of a scene; what is seen worse in it is told."""
+    made = preview_of(scene, particles)
+    for warning in made.warnings:
+        emit({"event": "warning", **vars(warning)})
+    return made.scene
 
 
 @contextlib.contextmanager

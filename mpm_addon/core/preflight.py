@@ -161,10 +161,8 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
     for item in (*scene.emitters, *scene.colliders):
         subject = _subject(item)
         shape = item.shape if scene.solver.dimension == 3 else section_of(item.shape, subject)
-        if isinstance(shape, Points) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
-            continue
-        thickness = _thickness(shape, limit)
-        if thickness >= 0.99 * limit:
+        thickness = thickness_of(item, shape, limit)
+        if thickness is None or thickness >= 0.99 * limit:
             continue
         is_emitter = isinstance(item, Emitter)
         words = f"it is {thickness:.2g} m thin, {thickness / spacing:.2g} cells of {spacing:g} m"
@@ -173,6 +171,17 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
             words += f", and matter meets it as if it were {added:.2g} m thicker"
         remedy = f"use at least {THINNEST:g} cells: a grid_spacing of at most {thickness / THINNEST:.2g} m, or make it thicker."
         yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, f"{words}; {remedy}")
+
+
+def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float | None:
+    """How thick [m] the inside of something is, at most `limit`; None where its inside does not count.
+
+    Args:
+        shape: its shape, in 2D the section of it.
+    """
+    if isinstance(shape, Points) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
+        return None
+    return _thickness(shape, limit)
 
 
 def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:

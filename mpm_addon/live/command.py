@@ -1,0 +1,60 @@
+"""The command `live`: its arguments, and its events for people and programs."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from ..arguments import particle_count, thread_count
+from ..core.errors import Cancelled
+from ..threads import prepare_numba
+
+_EPILOG = (
+    'The steering file is replaced as a whole, such as by {"until": 48, "things": {"Empty": {"center": [0, 0, 1], "values": {"strength": -20}}}}: '
+    "until = simulate up to this frame; things = colliders and forces with center or matrix (moved since the start, world coordinates, m) and "
+    "values; gravity = [x, y, z]; run = another number begins anew; scene = another scene file for the next run."
+)
+
+
+def add_command(commands: Any) -> None:
+    """Add `live` to the sub-commands of a parser."""
+    live = commands.add_parser("live", help="simulate while things are moved by hand", epilog=_EPILOG, allow_abbrev=False)
+    live.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
+    live.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames; each run replaces them")
+    live.add_argument("--steering", metavar="FILE", type=Path, help="the file of wishes; without one the scene is simulated once")
+    live.add_argument("--particles", metavar="N", type=particle_count, help="a preview with about N particles (default: the scene itself)")
+    live.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed them")
+    live.add_argument("--json", action="store_true", help="print one JSON object a line")
+    live.set_defaults(run=_live)
+
+
+def _live(options: argparse.Namespace) -> None:
+    prepare_numba(options.threads)
+    from .job import ending, live
+
+    tell = _print_json if options.json else _print_event
+    try:
+        live(options.scene, options.cache, steering_path=options.steering, particles=options.particles, on_event=tell)
+    except BaseException as error:
+        tell(ending(error))
+        if isinstance(error, KeyboardInterrupt):
+            raise Cancelled("stopped.") from error
+        raise
+
+
+def _print_json(event: dict[str, Any]) -> None:
+    print(json.dumps(event), flush=True)
+
+
+def _print_event(event: dict[str, Any]) -> None:
+    """A line for a person."""
+    kind = event["event"]
+    if kind == "start":
+        print(f"{event['scene']}: run {event['run']}, frames {event['frame_start']} to {event['frame_end']}", flush=True)
+    elif kind == "compiling":
+        print("compiling kernels (once for each version)", flush=True)
+    elif kind == "frame":
+        counts = f"{event['particles']} particles, {event['substeps']} substeps"
+        print(f"frame {event['frame']}, {counts}, {event['seconds']:.3f} s", flush=True)
+    elif kind == "warning":
+        print(f"warning: {event['message']}", flush=True)

@@ -1,0 +1,226 @@
+"""The loop of a live simulation: run after run, frame after frame, as far as is wanted."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.description import Scene
+from ..core.errors import Cancelled, MpmError, SceneError
+from ..core.particles import Frame
+from ..core.preview import preview_of
+from ..core.steering import Steering
+from ..core.support import refuse_unsupported
+from ..storage.cache_writer import CacheWriter
+from ..storage.lock import WriterLock
+from ..storage.scene_file import read_scene
+from ..storage.status import CANCEL
+from .wishes import Wishes, WishReader
+
+if TYPE_CHECKING:
+    from ..core.simulation import Progress, Simulation
+
+Event = dict[str, Any]
+OnEvent = Callable[[Event], None]
+
+# Seconds between two looks at the wishes.
+_LOOK_INTERVAL = 0.005
+# Seconds without any word of whoever steers after which nobody is believed to be there.
+SILENCE = 600.0
+
+
+class _Restart(Exception):
+    """Another run is wanted."""
+
+
+def live(
+    scene_path: Path,
+    cache_folder: Path,
+    *,
+    steering_path: Path | None = None,
+    particles: int | None = None,
+    on_event: OnEvent | None = None,
+) -> None:
+    """Simulate a scene as long as somebody steers it; once from its first frame to its last where there is no file to steer by.
+
+    Args:
+        scene_path: a scene file or its folder.
+        cache_folder: the cache for the frames; each run replaces those of the run before.
+        steering_path: the file of wishes; it is waited for where it is not there yet.
+        particles: about how many a preview may have at the most; the scene itself where it is None.
+        on_event: called with every event.
+
+    Raises:
+        Cancelled: the file `cancel` in the cache, a signal, or the end of whoever began this.
+        MpmError: the scene cannot be simulated, a wish of the first run is wrong, or the cache cannot be written.
+    """
+    with WriterLock(Path(cache_folder)) as lock:
+        _Live(Path(scene_path), Path(cache_folder), steering_path, particles, on_event or (lambda _event: None), lock).run()
+
+
+class _Live:
+    def __init__(
+        self, scene_path: Path, folder: Path, steering_path: Path | None, particles: int | None, emit: OnEvent, lock: WriterLock
+    ) -> None:
+        self._scene_path = scene_path
+        self._folder = folder
+        self._reader = WishReader(steering_path) if steering_path is not None else None
+        self._particles = particles
+        self._emit = emit
+        self._lock = lock
+        self._wishes = Wishes() if self._reader is None else Wishes(until=-(2**31))
+        self._known: tuple[str, Scene] | None = None
+        self._parent = os.getppid()
+        self._heard = time.monotonic()
+        self._next_look = 0.0
+        self._stage = ""
+        self._refused = ""
+
+    def run(self) -> None:
+        if self._reader is not None:
+            self._wait(lambda: self._wishes.until > -(2**31))
+        while True:
+            run = self._wishes.run
+            try:
+                self._simulate(run)
+                if self._reader is None:
+                    self._emit({"event": "done"})
+                    return
+                self._emit({"event": "end", "run": run})
+                self._wait(lambda run=run: self._wishes.run != run)
+            except _Restart:
+                continue
+
+    def _simulate(self, run: int) -> None:
+        from ..core.simulation import Simulation
+
+        started = time.perf_counter()
+        scene = self._scene()
+        refuse_unsupported(scene)
+        writer = CacheWriter(self._folder, scene)
+        writer.prepare(scene, restart=True)
+        steering = Steering(scene)
+        self._take_wishes(steering)
+        simulation = Simulation(steering.scene, report=self._report(run))
+        self._emit(
+            {"event": "start", "scene": scene.name, "run": run, "frame_start": scene.time.frame_start, "frame_end": scene.time.frame_end}
+        )
+        for frame in self._frames(simulation, steering, run):
+            self._lock.check()
+            if writer.is_replacing:
+                writer.begin(scene)
+            writer.write_frame(frame)
+            seconds = time.perf_counter() - started
+            statistics = frame.statistics
+            self._emit(
+                {"event": "frame", "frame": frame.number, "run": run, "particles": statistics.particles, "substeps": statistics.substeps,
+                 "seconds": seconds}
+            )  # fmt: skip
+            started = time.perf_counter()
+
+    def _frames(self, simulation: "Simulation", steering: Steering, run: int) -> Iterator[Frame]:
+        """The frames of a run, each simulated with the newest wishes and no earlier than it is wanted."""
+        from ..core.simulation import Simulation
+
+        frames = simulation.frames()
+        last = steering.scene.time.frame_end
+        number = steering.scene.time.frame_start
+        while True:
+            frame = next(frames)
+            if frame.moment.is_frame:
+                number = frame.number
+                yield frame
+            if number >= last:
+                return
+            if not frame.moment.is_frame:
+                continue
+            self._wait(lambda number=number: self._wishes.run != run or self._wishes.until > number)
+            if self._wishes.run != run:
+                raise _Restart
+            if self._take_wishes(steering):
+                simulation = Simulation(steering.scene, snapshot=simulation.snapshot(), report=self._report(run))
+                frames = simulation.frames()
+            steering.begin(number)
+
+    def _scene(self) -> Scene:
+        """The scene of the run that is wanted, as a preview where one is asked for."""
+        path = self._wishes.scene
+        if self._known is None or self._known[0] != path:
+            scene = read_scene(Path(path) if path else self._scene_path)
+            if self._particles is not None:
+                preview = preview_of(scene, self._particles)
+                scene = preview.scene
+                for warning in preview.warnings:
+                    self._emit({"event": "warning", **vars(warning)})
+            self._known = (path, scene)
+        return self._known[1]
+
+    def _take_wishes(self, steering: Steering) -> bool:
+        """Hand the wishes over; what cannot be steered is told once and left alone. Returns whether the scene is another one now."""
+        is_new = False
+        for name, wish in self._wishes.things.items():
+            try:
+                is_new |= steering.steer(name, **wish)
+            except SceneError as error:
+                self._tell_refusal(error)
+        if self._wishes.gravity is not None:
+            try:
+                is_new |= steering.steer_gravity(self._wishes.gravity)
+            except SceneError as error:
+                self._tell_refusal(error)
+        return is_new
+
+    def _tell_refusal(self, error: SceneError) -> None:
+        if str(error) != self._refused:
+            self._refused = str(error)
+            self._emit({"event": "warning", "topic": "steering", "subject": "steering", "message": str(error)})
+
+    def _report(self, run: int) -> "Callable[[Progress], None]":
+        def report(progress: "Progress") -> None:
+            if progress.stage != "simulating" and progress.stage != self._stage:
+                self._emit({"event": progress.stage})
+            self._stage = progress.stage
+            self._look()
+            if self._wishes.run != run:
+                raise _Restart
+
+        return report
+
+    def _wait(self, is_wanted: Callable[[], bool]) -> None:
+        while True:
+            self._look()
+            if is_wanted():
+                return
+            time.sleep(_LOOK_INTERVAL)
+
+    def _look(self) -> None:
+        """Read the newest wishes. Raises Cancelled where nobody wants anything any more."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return
+        self._next_look = now + _LOOK_INTERVAL
+        if (self._folder / CANCEL).exists():
+            raise Cancelled("stopped.")
+        if self._reader is None:
+            return
+        try:
+            changed = self._reader.changed()
+        except SceneError as error:
+            self._tell_refusal(error)
+            return
+        if changed is not None:
+            self._wishes, self._heard = changed, now
+        elif os.getppid() != self._parent or now > self._heard + SILENCE:
+            raise Cancelled("stopped: whoever steered is gone.")
+
+
+def ending(error: BaseException) -> Event:
+    """The last event of a live simulation that did not come to its end by itself."""
+    if isinstance(error, (Cancelled, KeyboardInterrupt)):
+        return {"event": "cancelled", "message": str(error) or "stopped."}
+    if isinstance(error, MpmError):
+        return {"event": "error", "message": str(error)}
+    if isinstance(error, MemoryError):
+        return {"event": "error", "message": "the memory ran out; use fewer particles or close other programs."}
+    return {"event": "error", "message": f"{type(error).__name__}: {error}"}
