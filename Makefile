@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery test test-faults fuzz build lint bench docs site sheet validate lock clean
+.PHONY: help setup demo gallery test test-faults test-gui fuzz build lint bench docs site sheet validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ test: setup ## run every test
 
 test-faults: setup ## kill bakes at random moments and damage caches; KILLS=1000 for more than 100
 	@$(PYTHON) -m pytest tests/faults -s --kills $(or $(KILLS),100)
+
+test-gui: setup ## walk through real windows of desktop Blender 5.2 and 4.3; says how to get these where they are missing
+	@$(PYTHON) tools/run_tests.py --group gui -s
 
 fuzz: setup ## read 10,000 wrong files of every format; FUZZ="--format mesh.obj --seed 7 --cases 1" for these alone
 	@$(PYTHON) -m tests.fuzz $(FUZZ)

@@ -4,6 +4,7 @@ plain    without Blender: core, storage, verification, command line
 fake     the Blender layer on the strict fake
 bpy      the Blender layer on the real bpy
 install  the extension's zip, built and installed in an isolated Blender
+gui      a walk through real windows of desktop Blenders; only on demand
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
 
-BLENDER_FOLDERS = ("blender", "blender_real", "fakes")
+BLENDER_FOLDERS = ("blender", "blender_real", "fakes", "gui")
 # A Blender that hangs must not hold up everything; the plain tests bake for minutes, so this is generous.
 LIMIT_SECONDS = 75 * 60
 
@@ -29,6 +30,7 @@ class Group:
 
     folders: tuple[str, ...]
     variables: dict[str, str] = field(default_factory=dict)
+    is_on_demand: bool = False
 
 
 def groups() -> dict[str, Group]:
@@ -41,6 +43,7 @@ def groups() -> dict[str, Group]:
         "fake": Group(("fakes", "blender"), {"MPM_TEST_HOST": "fake"}),
         "bpy": Group(("fakes", "blender"), {"MPM_TEST_HOST": "bpy"}),
         "install": Group(("blender_real",)),
+        "gui": Group(("gui",), {"MPM_TEST_GUI": "1"}, is_on_demand=True),
     }
 
 
@@ -55,7 +58,8 @@ def main() -> int:
     if not environment.interpreter.exists():
         print(f"tests: error: {environment.folder.name} is missing; run tools/setup.py --blender {arguments.blender}")
         return 1
-    outcomes = {name: run_group(name, environment, for_pytest) for name in arguments.group or groups()}
+    usual = [name for name, group in groups().items() if not group.is_on_demand]
+    outcomes = {name: run_group(name, environment, for_pytest) for name in arguments.group or usual}
     print()
     for name, (status, summary) in outcomes.items():
         print(f"tests: Blender {environment.blender} {name:<8} {'ok' if status == 0 else 'FAILED':<6} {summary}", flush=True)

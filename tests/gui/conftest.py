@@ -1,0 +1,82 @@
+"""A real window for each desktop Blender that is there, with the extension's zip of this working copy installed."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from build_extension import PYTHON_TAGS, build, this_platform
+from environments import ROOT
+
+from tools.gui import places
+from tools.gui.blender import Window
+
+BLENDERS = ("5.2", "4.3")
+# Debian's Blenders run on Debian's Pythons.
+WINDOW_PYTHONS = ("cp313", "cp314")
+PICTURES = ROOT / "build" / "gui"
+NAMES = Path(__file__).parent / "names.py"
+
+
+class Walk:
+    """A window, and where the pictures of the way through it go."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self.folder = PICTURES / window.place.blender
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.has_failed = False
+        self._count = 0
+
+    def picture(self, name: str, box: tuple[int, int, int, int] | None = None) -> Path:
+        """Takes a numbered screenshot."""
+        self._count += 1
+        return self.window.screenshot(self.folder / f"{self._count:02d}_{name}.png", box)
+
+
+@pytest.fixture(scope="session")
+def archive() -> Path:
+    """The extension's zip, built from this working copy."""
+    if sys.platform != "linux":
+        pytest.skip("windows on a screen in memory are made on Linux alone")
+    return build([this_platform()], list(dict.fromkeys([*PYTHON_TAGS, *WINDOW_PYTHONS])))[0]
+
+
+@pytest.fixture(scope="module", params=BLENDERS)
+def walk(request: pytest.FixtureRequest) -> Iterator[Walk]:
+    """A window that one module's tests go through one after the other."""
+    if not os.environ.get("MPM_TEST_GUI"):
+        pytest.skip("opens windows; run by `make test-gui`")
+    place = places.find(request.param)
+    if place is None:
+        pytest.skip(places.how_to_get(request.param))
+    window = Window(place, "walk")
+    for old in (PICTURES / request.param).glob("*.png"):
+        old.unlink()
+    window.install(request.getfixturevalue("archive"))
+    try:
+        window.start()
+        window.run(NAMES.read_text(encoding="utf-8"))
+        yield Walk(window)
+    finally:
+        window.stop()
+
+
+@pytest.fixture(autouse=True)
+def stop_at_failure(walk: Walk) -> None:
+    """Later steps of a walk make no sense after one that failed."""
+    if walk.has_failed:
+        pytest.skip("an earlier step of this walk failed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item):
+    """A failed step leaves a picture of the window as it was."""
+    report = yield
+    walk = getattr(item, "funcargs", {}).get("walk")
+    if report.failed and walk is not None:
+        walk.has_failed = True
+        report.sections.append(("picture", str(walk.picture(f"failed_{item.name.split('[')[0]}"))))
+        report.sections.append(("Blender's console", walk.window.console()[-3000:]))
+    return report

@@ -1,0 +1,156 @@
+"""What an artist does first, in a real window: add, bake by mouse, cancel, resume, play, render, save, open again."""
+
+import re
+
+import pytest
+from PIL import Image
+
+from tests.gui.conftest import Walk
+
+# The first bake of a new extension compiles the simulator, on a slow machine for minutes.
+COMPILING_SECONDS = 900.0
+BAKING_SECONDS = 600.0
+SCENE = """
+bpy.ops.wm.read_homefile(app_template="")
+cube = scene().objects["Cube"]
+cube.location.z = 1.5
+cube.mpm.type = "emitter"
+cube.mpm.material.preset = "snow"
+bpy.ops.mesh.primitive_plane_add(size=8)
+scene().objects["Plane"].mpm.type = "collider"
+scene().frame_end = 60
+scene().mpm.solver.spacing = "resolution"
+scene().mpm.solver.resolution = 24
+"""
+
+
+def test_the_sidebar_has_the_tab_after_the_installation(walk: Walk) -> None:
+    box = walk.window.run('result = show_sidebar("MPM")')
+    assert box[2] > 100
+    walk.picture("empty_file")
+
+
+def test_a_scene_is_added(walk: Walk) -> None:
+    walk.window.run(SCENE)
+    walk.window.run('result = show_properties("PHYSICS")')
+    walk.window.run('result = show_sidebar("MPM")')
+    walk.picture("scene")
+
+
+def test_the_button_bakes_and_the_panel_tells_how_far_it_is(walk: Walk) -> None:
+    window = walk.window
+    window.press("mpm.bake(")
+    window.wait_until("bake_text()", limit=10)
+    walk.picture("preparing")
+    left, top, width, height = window.run('result = box("VIEW_3D", "UI")')
+    sidebar = (left, top, left + width, top + height)
+    window.wait_until('bake_text().startswith("Baking")', limit=COMPILING_SECONDS)
+    first_text, first_picture = window.ask("bake_text()"), _settled(walk, sidebar)
+    window.wait_until(f"bake_text() not in ('', {first_text!r}) and len(baked()) >= 5", limit=BAKING_SECONDS)
+    assert re.match(r"Baking [\d.]+ %", window.ask("bake_text()"))
+    assert first_picture.tobytes() != _settled(walk, sidebar).tobytes(), "the panel shows the same as before"
+    walk.picture("baking")
+
+
+def test_the_frames_that_are_there_play_while_the_rest_is_baked(walk: Walk) -> None:
+    walk.window.run("scene().frame_set(baked()[-1])")
+    assert walk.window.ask("points()['count']") > 1000
+    assert walk.window.ask("bake_text()"), "the bake was over before it could be looked at; the scene is too small"
+    walk.picture("frame_of_running_bake")
+
+
+def test_cancel_ends_the_bake_and_the_frames_stay(walk: Walk) -> None:
+    window = walk.window
+    window.press("mpm.bake_cancel(")
+    window.wait_until("not bake_text()", limit=20)
+    window.wait_until("status_text() == 'cancelled'", limit=5)
+    frames = window.ask("baked()")
+    assert 1 <= len(frames) < 60
+    walk.picture("cancelled")
+
+
+def test_the_same_button_resumes_to_the_end(walk: Walk) -> None:
+    window = walk.window
+    there = len(window.ask("baked()"))
+    window.press("mpm.bake(")
+    window.wait_until('bake_text().startswith("Baking")', limit=60)
+    assert len(window.ask("baked()")) >= there
+    walk.picture("resumed")
+    window.wait_until("not bake_text()", limit=BAKING_SECONDS)
+    assert window.ask("baked()") == list(range(1, 61))
+    assert window.ask("status_text()") == "done"
+    walk.picture("baked")
+
+
+def test_the_timeline_plays_the_frames(walk: Walk) -> None:
+    window = walk.window
+    window.run("scene().frame_set(1)")
+    first = window.ask("points()")
+    window.move(*_viewport(walk))
+    window.key("space")
+    window.wait_until("scene().frame_current >= 12", limit=60)
+    walk.picture("playing")
+    window.key("space")
+    later = window.ask("points()")
+    assert later["count"] == first["count"]
+    assert later["middle"][2] < first["middle"][2] - 0.05, "the snow does not fall"
+
+
+def test_a_picture_is_rendered(walk: Walk) -> None:
+    window = walk.window
+    window.run(
+        "scene().frame_set(20); render = scene().render; render.engine = 'BLENDER_WORKBENCH'\n"
+        "render.resolution_x, render.resolution_y, render.resolution_percentage = 480, 270, 100\n"
+        "finished = []; bpy.app.handlers.render_complete.append(lambda *_: finished.append(1))"
+    )
+    window.move(*_viewport(walk))
+    window.key("F12")
+    window.wait_until("finished", limit=300)
+    walk.picture("rendered")
+    path = walk.window.folder / "rendered.png"
+    window.run(f"bpy.data.images['Render Result'].save_render({window.inside(path)!r}, scene=scene())")
+    with Image.open(path) as picture:
+        colors = picture.convert("RGB").getcolors(maxcolors=480 * 270)
+    assert colors is not None
+    assert len(colors) > 50, "the picture is empty"
+    window.key("Escape")
+
+
+def test_frames_are_shown_after_saving_and_opening_again(walk: Walk) -> None:
+    window = walk.window
+    before = window.ask("points()")
+    path = window.inside(walk.window.folder / "walk.blend")
+    window.run(f"bpy.ops.wm.save_as_mainfile(filepath={path!r})")
+    window.run("bpy.ops.wm.read_homefile()")
+    window.run(f"bpy.ops.wm.open_mainfile(filepath={path!r})")
+    window.wait_until("points()['count']", limit=20)
+    assert window.ask("points()") == pytest.approx(before)
+    window.run('result = show_sidebar("MPM")')
+    walk.picture("opened_again")
+
+
+def test_the_add_on_goes_and_comes_without_a_word(walk: Walk) -> None:
+    window = walk.window
+    window.run("bpy.ops.preferences.addon_disable(module='bl_ext.user_default.mpm_addon')")
+    assert not window.ask("hasattr(bpy.types.Scene, 'mpm')")
+    walk.picture("disabled")
+    window.run("bpy.ops.preferences.addon_enable(module='bl_ext.user_default.mpm_addon')")
+    assert window.ask("hasattr(bpy.types.Scene, 'mpm')")
+
+
+def test_blender_closes_and_its_console_shows_no_error(walk: Walk) -> None:
+    assert walk.window.close(), "Blender did not end by itself"
+    console = walk.window.console()
+    wrong = [line for line in console.splitlines() if re.search(r"Traceback|Error|error:|segfault|Exception", line)]
+    assert not wrong, "\n".join(wrong) + "\n" + console[-3000:]
+
+
+def _viewport(walk: Walk) -> tuple[int, int]:
+    left, top, width, height = walk.window.run('result = box("VIEW_3D")')
+    return left + width // 3, top + height // 2
+
+
+def _settled(walk: Walk, box: tuple[int, int, int, int]) -> Image.Image:
+    """The part of the screen when the panel has been drawn."""
+    walk.window.run("result = (None for _ in range(10))")
+    return walk.window.picture().crop(box)

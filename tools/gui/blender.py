@@ -1,0 +1,337 @@
+"""A real Blender window on a screen in memory: start it, press its buttons by mouse, look at it, run Python on its main thread."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from tools.gui import places
+from tools.gui.places import Place
+from tools.gui.screen import read_screen
+
+TOOLS = Path(__file__).parent
+
+# Software OpenGL: the same everywhere, and there without a graphics card.
+SOFTWARE_DRAWING = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "llvmpipe"}
+START_SECONDS = 120.0
+ANSWER_SECONDS = 300.0
+END_SECONDS = 60.0
+# In a window's folder: its display and processes.
+STATE = "state.json"
+
+
+class WindowError(Exception):
+    """Blender did not start, or a script in it failed; the message holds what it said."""
+
+
+class Window:
+    """One Blender with a screen, a mouse and a home of its own."""
+
+    def __init__(self, place: Place, name: str = "window", size: tuple[int, int] = (1600, 900)) -> None:
+        self.place = place
+        self.size = size
+        self.folder = place.shared / f"{name}-{place.blender}"
+        self._display = ""
+        # Of the screen and of Blender, in the order in which they were started.
+        self._processes: list[int] = []
+
+    def start(self, *arguments: str) -> None:
+        """Starts the screen and Blender, and waits until its main loop runs. Raises WindowError."""
+        for name in ("scripts", "screen", "runtime"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "runtime").chmod(0o700)
+        for name in ("bridge.py", "interface.py"):
+            shutil.copy2(TOOLS / name, self.folder)
+        self._start_screen()
+        width, height = map(str, self.size)
+        words = ["blender", "--window-geometry", "0", "0", width, height, *arguments]
+        words += ["--python", self.place.inside(self.folder / "bridge.py")]
+        self._start(words, self.log)
+        state = {"display": self._display, "processes": self._processes}
+        (self.folder / STATE).write_text(json.dumps(state), encoding="utf-8")
+        self.run((TOOLS / "interface.py").read_text(encoding="utf-8"), limit=START_SECONDS)
+
+    def attach(self) -> None:
+        """Goes on with the window that an earlier program started. Raises WindowError where there is none."""
+        try:
+            state = json.loads((self.folder / STATE).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise WindowError("no window is open; start one first") from error
+        self._display, self._processes = state["display"], state["processes"]
+
+    @property
+    def is_running(self) -> bool:
+        """Whether Blender is there."""
+        return bool(self._processes) and _is_running(self._processes[-1])
+
+    @property
+    def log(self) -> Path:
+        """What Blender writes to its console."""
+        return self.folder / "console.txt"
+
+    def console(self) -> str:
+        """Returns what Blender wrote to its console so far."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def home(self) -> Path:
+        """The user's folder. All windows of a place share it, so that what one bake compiled serves all."""
+        return self.place.shared / f"home-{self.place.blender}"
+
+    def inside(self, path: Path) -> str:
+        """Returns what a path in this window's folder is called for Blender."""
+        return self.place.inside(path)
+
+    def command_line(self, *arguments: str, limit: float = ANSWER_SECONDS) -> str:
+        """Runs this Blender without a window, with the same home, and returns its output. Raises WindowError."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        command = self._command("blender", *arguments)
+        finished = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        if finished.returncode != 0:
+            raise WindowError(f"blender {' '.join(arguments)}: status {finished.returncode}\n{finished.stdout}{finished.stderr}")
+        return finished.stdout
+
+    def install(self, archive: Path) -> None:
+        """Installs and enables an extension's zip in this window's home, from the command line."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        copy = self.folder / archive.name
+        shutil.copy2(archive, copy)
+        self.command_line("--command", "extension", "install-file", "-r", "user_default", "--enable", self.inside(copy))
+        copy.unlink()
+        _restore_times(archive, self.home / "blender/extensions/user_default")
+
+    def run(self, source: str, *, limit: float = ANSWER_SECONDS) -> Any:
+        """Runs Python on Blender's main thread; returns what it assigned to `result`. Raises WindowError with its traceback."""
+        name = str(time.time_ns())
+        scripts = self.folder / "scripts"
+        (scripts / f"{name}.new").write_text(source, encoding="utf-8")
+        (scripts / f"{name}.new").rename(scripts / f"{name}.py")
+        answer = scripts / f"{name}.json"
+        end = time.monotonic() + limit
+        while not answer.exists():
+            if not self.is_running:
+                raise WindowError(f"Blender has ended:\n{self.console()[-3000:]}")
+            if time.monotonic() > end:
+                raise WindowError(f"no answer within {limit:.0f} s to:\n{source[:500]}\n{self.console()[-3000:]}")
+            time.sleep(0.02)
+        content = json.loads(answer.read_text(encoding="utf-8"))
+        if content["error"]:
+            raise WindowError(content["printed"] + content["error"])
+        return content["result"]
+
+    def ask(self, expression: str) -> Any:
+        """Returns the value of an expression in Blender, as JSON can hold it."""
+        return self.run(f"result = {expression}")
+
+    def wait_until(self, expression: str, limit: float = 60.0) -> None:
+        """Waits until an expression is true in Blender. Raises WindowError after `limit` seconds."""
+        end = time.monotonic() + limit
+        while not self.ask(f"bool({expression})"):
+            if time.monotonic() > end:
+                raise WindowError(f"not true within {limit:.0f} s: {expression}")
+            time.sleep(0.1)
+
+    def mouse(self, *words: str) -> None:
+        """Runs xdotool with these words: "mousemove", "10", "20", or "key", "shift+a"."""
+        subprocess.run(self._command("xdotool", *words), check=True)
+
+    def move(self, x: int, y: int) -> None:
+        """Moves the mouse to a place on the screen, from its top left corner."""
+        self.mouse("mousemove", str(x), str(y), "sleep", "0.1")
+
+    def click(self, x: int, y: int, button: int = 1) -> None:
+        """Moves the mouse to a place and presses a button there."""
+        self.mouse("mousemove", str(x), str(y), "sleep", "0.3", "click", str(button))
+
+    def key(self, *keys: str) -> None:
+        """Presses keys one after the other, as xdotool names them."""
+        self.mouse("key", "--delay", "60", *keys)
+
+    def find_button(self, call: str, editor: str = "VIEW_3D", region: str = "UI") -> tuple[int, int]:
+        """Returns where the button of an operator is. Raises WindowError where no such button is shown."""
+        found = self.run(f"result = find_button({call!r}, {editor!r}, {region!r})")
+        if not found:
+            raise WindowError(f"no button that calls {call!r} in {editor} {region}")
+        return found[0], found[1]
+
+    def press(self, call: str, editor: str = "VIEW_3D", region: str = "UI") -> None:
+        """Finds the button of an operator and presses it by mouse."""
+        self.click(*self.find_button(call, editor, region))
+
+    def picture(self) -> Image.Image:
+        """Returns what is on the screen now."""
+        return read_screen(self.folder / "screen" / "Xvfb_screen0")
+
+    def screenshot(self, path: Path, box: tuple[int, int, int, int] | None = None, settle: float = 0.6) -> Path:
+        """Writes what is on the screen, or its part (left, top, width, height), as a PNG."""
+        time.sleep(settle)
+        image = self.picture()
+        if box is not None:
+            image = image.crop((box[0], box[1], box[0] + box[2], box[1] + box[3]))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        image.save(path, optimize=True)
+        return path
+
+    def close(self) -> bool:
+        """Ends Blender as its menu does; returns whether it ended by itself."""
+        with contextlib.suppress(WindowError):
+            self.run("bpy.app.timers.register(lambda: bpy.ops.wm.quit_blender() and None, first_interval=0.2)")
+        end = time.monotonic() + END_SECONDS
+        while self.is_running and time.monotonic() < end:
+            time.sleep(0.1)
+        has_ended = not self.is_running
+        self.stop()
+        return has_ended
+
+    def stop(self) -> None:
+        """Ends what was started, whatever its state."""
+        for process in reversed(self._processes):
+            _end(process)
+        self._processes.clear()
+        (self.folder / STATE).unlink(missing_ok=True)
+
+    def _start_screen(self) -> None:
+        ours, theirs = os.pipe()
+        words = ["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{self.size[0]}x{self.size[1]}x24", "-nolisten", "tcp", "-noreset"]
+        words += ["-fbdir", self.place.inside(self.folder / "screen")]
+        self._start(words, self.folder / "screen.txt", (theirs,))
+        os.close(theirs)
+        with os.fdopen(ours) as answer:
+            self._display = answer.readline().strip()
+        if not self._display:
+            raise WindowError(f"Xvfb did not start:\n{(self.folder / 'screen.txt').read_text(errors='replace')}")
+
+    def _start(self, words: list[str], log: Path, descriptors: tuple[int, ...] = ()) -> None:
+        with log.open("wb") as output:
+            # a session of its own: a window of the command line outlives the call that opened it
+            process = subprocess.Popen(
+                self._command(*words), stdout=output, stderr=subprocess.STDOUT, pass_fds=descriptors, start_new_session=True
+            )
+        self._processes.append(process.pid)
+
+    def _command(self, *words: str) -> list[str]:
+        inside, home = self.place.inside(self.folder), self.place.inside(self.home)
+        variables = {
+            **SOFTWARE_DRAWING,
+            "HOME": home,
+            "BLENDER_USER_RESOURCES": f"{home}/blender",
+            "XDG_RUNTIME_DIR": f"{inside}/runtime",
+            "MPM_GUI_RUN": inside,
+            "DISPLAY": f":{self._display}",
+        }
+        self.home.mkdir(parents=True, exist_ok=True)
+        return self.place.command(*words, variables=variables)
+
+
+def _restore_times(archive: Path, folder: Path) -> None:
+    """Gives installed sources the times that they have in the zip: numba compiles a kernel anew where its file is newer."""
+    with zipfile.ZipFile(archive) as content:
+        for entry in content.infolist():
+            for path in folder.glob(f"*/{entry.filename}"):
+                moment = time.mktime((*entry.date_time, 0, 0, -1))
+                os.utime(path, (moment, moment))
+
+
+def _is_running(process: int) -> bool:
+    with contextlib.suppress(ChildProcessError):  # one that another program started
+        if os.waitpid(process, os.WNOHANG)[0]:
+            return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _end(process: int) -> None:
+    for sign, seconds in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+        end = time.monotonic() + seconds
+        while _is_running(process) and time.monotonic() < end:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, sign)
+            time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def opened(place: Place, *arguments: str, name: str = "window") -> Iterator[Window]:
+    """Gives a window that is running, and ends it."""
+    window = Window(place, name)
+    try:
+        window.start(*arguments)
+        yield window
+    finally:
+        window.stop()
+
+
+def main() -> int:
+    """One step with a window that stays open from one call to the next."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--blender", default="5.2", help="version (default: 5.2)")
+    steps = parser.add_subparsers(dest="step", required=True)
+    start = steps.add_parser("start", help="open a window")
+    start.add_argument("--install", type=Path, help="install this extension's zip first")
+    start.add_argument("arguments", nargs="*", help="for Blender")
+    steps.add_parser("run", help="run Python from standard input on the main thread and print its `result`")
+    click = steps.add_parser("click", help="press a mouse button at a place on the screen")
+    click.add_argument("place", nargs=2, type=int)
+    click.add_argument("--button", type=int, default=1)
+    steps.add_parser("press", help="press the button of an operator by mouse").add_argument("call", help='as "mpm.bake("')
+    steps.add_parser("mouse", help="run xdotool").add_argument("words", nargs=argparse.REMAINDER)
+    shot = steps.add_parser("shot", help="write what is on the screen as a PNG")
+    shot.add_argument("file", type=Path)
+    shot.add_argument("box", nargs="*", type=int, help="left, top, width and height of a part")
+    steps.add_parser("console", help="print what Blender wrote")
+    steps.add_parser("stop", help="close the window")
+    arguments = parser.parse_args()
+    place = places.find(arguments.blender)
+    if place is None:
+        print(f"blender: error: {places.how_to_get(arguments.blender)}", file=sys.stderr)
+        return 1
+    window = Window(place)
+    try:
+        _do(window, arguments)
+    except WindowError as error:
+        print(f"blender: error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _do(window: Window, arguments: argparse.Namespace) -> None:
+    if arguments.step == "start":
+        if arguments.install:
+            window.install(arguments.install)
+        window.start(*arguments.arguments)
+        return
+    window.attach()
+    if arguments.step == "run":
+        print(json.dumps(window.run(sys.stdin.read()), indent=1))
+    elif arguments.step == "click":
+        window.click(*arguments.place, button=arguments.button)
+    elif arguments.step == "press":
+        window.press(arguments.call)
+    elif arguments.step == "mouse":
+        window.mouse(*arguments.words)
+    elif arguments.step == "shot":
+        window.screenshot(arguments.file, tuple(arguments.box) or None)
+    elif arguments.step == "console":
+        print(window.console())
+    else:
+        window.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

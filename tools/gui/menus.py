@@ -1,0 +1,101 @@
+"""Finding entries of an open menu by mouse: Blender tells no places of menus, but a change of the picture and Ctrl+C over an entry do."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from PIL import Image, ImageChops
+
+from tools.gui.blender import Window, WindowError
+
+# Of a menu's entries, at an interface scale of 1.
+ROW = 20
+_MARGIN = 8
+# Seconds until the mouse above an entry has opened its submenu, and the menu is drawn.
+_OPENING = 0.6
+_DEEPEST = 3
+# The share of a line of pixels that a menu changes: all but letters that happen to be alike.
+_MOST = 0.5
+
+Box = tuple[int, int, int, int]
+
+
+def open_by_key(window: Window, place: tuple[int, int], *keys: str) -> Box:
+    """Presses keys with the mouse at a place, and returns left, top, right and bottom of the menu that this opens."""
+    window.move(*place)
+    before = window.picture()
+    window.key(*keys)
+    time.sleep(_OPENING)
+    found = changed_around(before, window.picture(), place)
+    if found is None:
+        raise WindowError(f"{' '.join(keys)} opened no menu")
+    return found
+
+
+def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, int]) -> Box | None:
+    """Returns the box around a place in which most of the picture has changed; None where it is smaller than an entry."""
+    changed = np.asarray(ImageChops.difference(before, after)).any(axis=2)
+    height, width = changed.shape
+    # not a single pixel: the mouse and letters cover some
+    left, right = max(0, place[0] - _MARGIN), min(width, place[0] + _MARGIN)
+    top, bottom = max(0, place[1] - _MARGIN), min(height, place[1] + _MARGIN)
+    while True:
+        box = (left, top, right, bottom)
+        left -= left > 0 and changed[top:bottom, left - 1].mean() > _MOST
+        right += right < width and changed[top:bottom, right].mean() > _MOST
+        top -= top > 0 and changed[top - 1, left:right].mean() > _MOST
+        bottom += bottom < height and changed[bottom, left:right].mean() > _MOST
+        if box == (left, top, right, bottom):
+            return box if min(right - left, bottom - top) >= ROW else None
+
+
+def press_entry(window: Window, menu: Box, call: str, *, through: str = "mpm") -> list[Box]:
+    """Goes with the mouse through a menu and its submenus, from the last entry up, and presses the one that calls an operator.
+
+    Args:
+        menu: the box of the menu that is open.
+        call: a part of the operator's Python call, such as "mpm.add_scene(".
+        through: a part of the names of the submenus that are looked through.
+
+    Returns:
+        The boxes of the menus on the way, that of the entry's own menu last.
+
+    Raises:
+        WindowError: there is no such entry.
+    """
+    found = _press(window, menu, call, through.lower(), 1)
+    if not found:
+        window.key(*["Escape"] * _DEEPEST)
+        raise WindowError(f"no entry of the menu calls {call!r}")
+    return found
+
+
+def _press(window: Window, menu: Box, call: str, through: str, depth: int) -> list[Box]:
+    left, top, right, bottom = menu
+    x = (left + right) // 2
+    alone = window.picture()
+    for y in range(bottom - _MARGIN - ROW // 2, top + _MARGIN, -ROW // 2):
+        window.run('bpy.context.window_manager.clipboard = ""')
+        window.mouse("mousemove", str(x), str(y - 1), "mousemove", str(x), str(y), "sleep", "0.1", "key", "ctrl+c")
+        below = window.ask("bpy.context.window_manager.clipboard")
+        if call in below:
+            window.mouse("click", "1")
+            return [menu]
+        if depth == _DEEPEST or "wm.call_menu(" not in below or through not in below.lower():
+            continue
+        submenu = _opened_beside(window, alone, menu, y)
+        if submenu is None:
+            continue
+        # straight to the side, so that the mouse stays on the entry until it is in the submenu
+        window.mouse("mousemove", str(right - 2), str(y), "mousemove", str(submenu[0] + _MARGIN), str(y))
+        found = _press(window, submenu, call, through, depth + 1)
+        if found:
+            return [menu, *found]
+    return []
+
+
+def _opened_beside(window: Window, alone: Image.Image, menu: Box, y: int) -> Box | None:
+    """The menu that is open to the right of an entry, or None. `alone` is the picture without it."""
+    time.sleep(_OPENING)
+    return changed_around(alone, window.picture(), (menu[2] + 2 * _MARGIN, y))

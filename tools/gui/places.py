@@ -1,0 +1,100 @@
+"""Where the windows' Blenders are: folders with a Debian of their own that hold a desktop Blender, or the machine's own.
+
+Runs before any environment exists: the standard library alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(os.environ.get("MPM_GUI_FOLDER", Path.home() / ".cache" / "mpm_addon" / "gui"))
+# What a folder of ours is called inside its root.
+SHARED_INSIDE = "/gui"
+PROGRAMS = ("blender", "Xvfb", "xdotool")
+FINISHED = ".mpm_gui_finished"
+_SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+# Runs a command in a root with mounts that no other process sees; they go with it.
+_ENTER = """
+set -e
+mount -t proc proc "$ROOT/proc"
+mount --rbind /sys "$ROOT/sys"
+mount --rbind /dev "$ROOT/dev"
+mkdir -p "$ROOT$INSIDE" && mount --bind "$SHARED" "$ROOT$INSIDE"
+if [ -e /etc/resolv.conf ]; then cp -L /etc/resolv.conf "$ROOT/etc/resolv.conf"; fi
+exec chroot "$ROOT" /usr/bin/env -i "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A desktop Blender that can be started.
+
+    Attributes:
+        blender: its version, as "5.2".
+        root: the folder of the Debian that it lives in; None for the machine's own.
+    """
+
+    blender: str
+    root: Path | None
+
+    @property
+    def shared(self) -> Path:
+        """The folder that both sides see: runs, their homes, and the zip to be installed."""
+        return FOLDER / "shared"
+
+    def inside(self, path: Path) -> str:
+        """Returns what a path in the shared folder is called for programs of this place."""
+        return str(path) if self.root is None else f"{SHARED_INSIDE}/{path.relative_to(self.shared)}"
+
+    def command(self, *words: str, variables: dict[str, str] | None = None) -> list[str]:
+        """Returns the command line that runs a program of this place, from outside."""
+        assigned = [f"{name}={value}" for name, value in (variables or {}).items()]
+        if self.root is None:
+            return ["env", *assigned, *words]
+        self.shared.mkdir(parents=True, exist_ok=True)
+        basics = [f"PATH={_SEARCH_PATH}", "HOME=/root", "LANG=C.UTF-8", "TERM=dumb", "DEBIAN_FRONTEND=noninteractive"]
+        places = [f"ROOT={self.root}", f"SHARED={self.shared}", f"INSIDE={SHARED_INSIDE}"]
+        enter = ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", _ENTER, "enter"]
+        return ["env", *places, *enter, *basics, *assigned, *words]
+
+
+# Blender's version and the Debian that has it.
+SUITES = {"5.2": "sid", "4.3": "trixie"}
+
+
+def root_of(suite: str) -> Path:
+    """Returns where the root of a Debian suite is made."""
+    return FOLDER / "roots" / suite
+
+
+def find(blender: str) -> Place | None:
+    """Returns the place of a Blender version ("5.2"): a root that was prepared, else the machine's own where it has that version."""
+    suite = SUITES.get(blender)
+    if suite is not None and (root_of(suite) / FINISHED).is_file():
+        return Place(blender, root_of(suite))
+    if all(shutil.which(program) for program in PROGRAMS) and _own_version() == blender:
+        return Place(blender, None)
+    return None
+
+
+def how_to_get(blender: str) -> str:
+    """Returns one line that says what to do where a Blender is missing."""
+    return (
+        f"no desktop Blender {blender} with Xvfb and xdotool: install these three, or run"
+        f" `python -m tools.gui.prepare {blender}` as root on a Debian (3 minutes, 1.7 GB in {FOLDER})"
+    )
+
+
+def _own_version() -> str:
+    try:
+        answer = subprocess.run(["blender", "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(r"Blender (\d+\.\d+)", answer)
+    return found.group(1) if found else ""
