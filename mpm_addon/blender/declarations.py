@@ -53,12 +53,17 @@ def tooltip_of(declared: Parameter) -> str:
     return f"{declared.help}. {words[0].upper()}{words[1:]}" if words else declared.help
 
 
+# 2^24 - 1: whole numbers up to here are exact in single precision.
+LARGEST_NUMBER = 0xFFFFFF
+
+
 def enum_items(words: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str, int]]:
     """Enum items of word -> (label, description).
 
-    A .blend stores an item's number; made from the word, it outlives new items and a new order.
+    A .blend stores an item's number; made from the word, it outlives new items and a new order. Buttons hold numbers in single
+    precision: a click on an item whose number is not exact there would choose no item.
     """
-    return [(word, label, description, zlib.crc32(word.encode()) & 0x7FFFFFFF) for word, (label, description) in words.items()]
+    return [(word, label, description, zlib.crc32(word.encode()) & LARGEST_NUMBER) for word, (label, description) in words.items()]
 
 
 def property_of(declared: Parameter) -> Any:

@@ -181,6 +181,18 @@ def test_the_numbers_of_enum_items_depend_on_the_word_alone() -> None:
     assert len({number for *_, number in long}) == 3
 
 
+@pytest.mark.blender
+def test_a_click_on_any_item_of_a_menu_chooses_it(bpy: Any) -> None:
+    # what Blender's buttons do with the number of an item: they keep it in single precision
+    groups = [cls.bl_rna for cls in bpy.types.PropertyGroup.__subclasses__() if cls.__name__.startswith("MPM_")]
+    enums = [found for group in groups for found in group.properties if found.type == "ENUM"]
+    assert len(enums) > 20
+    for found in enums:
+        numbers = [item.value for item in found.enum_items]
+        assert [int(np.float32(number)) for number in numbers] == numbers, found.identifier
+        assert len(set(numbers)) == len(numbers), found.identifier
+
+
 def test_the_interface_does_not_load_numba() -> None:
     script = (
         "import sys, json; from tests import fakes; fakes.install(); import mpm_addon; mpm_addon.register();"
