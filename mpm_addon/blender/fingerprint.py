@@ -30,6 +30,11 @@ def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
     Args:
         emitter_name: the one emitter that counts; all where it is empty.
     """
+    return hashlib.sha256(json.dumps(settings_state(scene, emitter_name), sort_keys=True).encode()).hexdigest()
+
+
+def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any]:
+    """The settings of which `fingerprint` is the digest, as plain numbers and words."""
     settings = scene.mpm
     frames = settings if settings.use_frame_range else scene
     state: dict[str, Any] = {
@@ -50,7 +55,7 @@ def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
             if item.mpm.type in ("collider", "outflow") or (item.mpm.type == "emitter" and emitter_name in ("", item.name))
         ],
     }
-    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+    return state
 
 
 def _object_state(item: BlenderObject) -> dict[str, Any]:

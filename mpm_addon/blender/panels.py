@@ -2,7 +2,16 @@
 
 import bpy
 
-from . import bake_panels, emission_panels, force_panels, material_panel, object_lists, object_panels, scene_panels
+from . import (
+    bake_panels,
+    emission_panels,
+    force_panels,
+    live_panels,
+    material_panel,
+    object_lists,
+    object_panels,
+    scene_panels,
+)
 
 CLASSES: tuple[type, ...] = (
     *object_lists.CLASSES,
@@ -10,6 +19,7 @@ CLASSES: tuple[type, ...] = (
     *material_panel.CLASSES,
     *emission_panels.CLASSES,
     *bake_panels.CLASSES,
+    *live_panels.CLASSES,
     *scene_panels.CLASSES,
     *force_panels.CLASSES,
 )

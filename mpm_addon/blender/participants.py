@@ -137,12 +137,15 @@ def _material(name: str, item: BlenderObject) -> Track:
 
 def _solver_values(scene: BlenderScene, scale_length: float) -> Values:
     settings = scene.mpm.solver
-    values = values_of(settings, Solver, scale_length=scale_length)
-    if settings.use_scene_gravity:
-        values["gravity"] = scene_gravity(scene)
+    return {**values_of(settings, Solver, scale_length=scale_length), "gravity": gravity_of(scene)}
+
+
+def gravity_of(scene: BlenderScene) -> tuple[float, ...]:
+    """The gravity that acts in the simulation [m/s^2]: the scene's or the solver's own, times its weight."""
+    settings = scene.mpm.solver
+    own = scene_gravity(scene) if settings.use_scene_gravity else values_of(settings, Solver, scale_length=metres(scene))["gravity"]
     weight = weights_of(scene)["gravity"]
-    values["gravity"] = tuple(component * weight for component in values["gravity"])
-    return values
+    return tuple(component * weight for component in own)
 
 
 def scene_gravity(scene: BlenderScene) -> tuple[float, ...]:

@@ -48,6 +48,8 @@ _STRIDE = 1009
 # While a frame is rendered: object -> the cached frame that is its picture's; it has its particles at all moments of the shutter.
 _shutter: dict[str, float] = {}
 _rendering: list[None] = []
+# While a live simulation runs: number of an object -> the frame of its cache that it shows, whatever the scene's is.
+held: dict[int, float] = {}
 
 
 def status(item: BlenderObject) -> str:
@@ -60,6 +62,7 @@ def reset() -> None:
     _status.clear()
     _readers.clear()
     _filled.clear()
+    held.clear()
     _end_shutter()
 
 
@@ -156,6 +159,8 @@ def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: Mome
     time = reader.cache.time
     # not frame_current_final: a bake asks for poses at the frames of the scene too, whatever these are mapped to
     shown = retime.position(item, settings, scene.frame_current + scene.frame_subframe, time.frame_start)
+    if item.session_uid in held:
+        shown = retime.Position(held[item.session_uid], 1.0)
     if _rendering:
         _shutter.setdefault(item.name_full, shown.frame)
     like = _shutter.get(item.name_full, shown.frame)

@@ -20,6 +20,7 @@ from .declarations import STILL, annotations_of, enum_items, property_group, tit
 from .display.settings import GROUPS as DISPLAY_GROUPS
 from .display.settings import PROPERTIES as DISPLAY
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
+from .live_properties import PROPERTIES as LIVE
 from .painted_control import PAINTED_CONTROL
 from .parts import NO_PART, PARTS, Part
 from .retime import PROPERTIES as RETIMING
@@ -203,6 +204,7 @@ SCENE_GROUP = property_group(
         "forces": PointerProperty(type=FORCES_GROUP),
         "kept": PointerProperty(type=CACHE_GROUP),
         "effector_collection": EFFECTOR_COLLECTION,
+        **LIVE,
         "motion_samples": IntProperty(
             name="Motion Samples",
             description="How often in a frame moving objects are looked at; 1 usual, 4 for what spins or swings fast",

@@ -12,6 +12,8 @@ from . import (
     export_operators,
     graphs,
     help,
+    live_operators,
+    live_session,
     material_operators,
     observation,
     operators,
@@ -36,6 +38,7 @@ _PARTS: tuple[ModuleType, ...] = (
     material_operators,
     operators,
     part_operators,
+    live_operators,
     showing,
     graphs,
     panels,
@@ -53,6 +56,7 @@ _registered: list[ModuleType] = []
 def _on_load_pre(_path: str = "", _unused: object = None) -> None:
     bake_queue.end()
     session.leave()
+    live_session.forget()
     preflight.end()
 
 

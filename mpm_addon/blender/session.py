@@ -12,7 +12,7 @@ import bpy
 from ..core.description import Scene
 from ..core.errors import Cancelled, MpmError, Stopped
 from ..storage.status import is_asked_to_pause
-from . import paths
+from . import paths, previews
 from .bake_view import Facts, Progress, State, view_of
 from .blender_types import BlenderScene, Context
 from .extract import extraction
@@ -63,6 +63,7 @@ class BakeSession:
         cache: str = "",
         restart: bool = False,
         from_frame: int | None = None,
+        preview: int | None = None,
     ) -> None:
         """Begin to read a scene, that of the context where none is given. Raises MpmError."""
         require_numba()
@@ -78,6 +79,7 @@ class BakeSession:
         self._numbers: Mapping[str, Any] = {}
         self._restart = restart
         self._from_frame = from_frame
+        self._preview = preview
         self._outcome: Event | None = None
         self._has_begun = False
         self._runs_on = False
@@ -181,6 +183,7 @@ class BakeSession:
 
     def _start_worker(self, packaging: Packaging) -> None:
         command = bake_command(packaging.result(), self.folder, restart=self._restart, from_frame=self._from_frame)
+        command += [] if self._preview is None else ["--preview", str(self._preview)]
         # without an interface whoever ends Blender, such as a render farm, means the bake too
         self._worker = Worker(command, self.folder, is_apart=not bpy.app.background)
 
@@ -299,13 +302,19 @@ def start(
     cache: str = "",
     restart: bool = False,
     from_frame: int | None = None,
+    preview: int | None = None,
 ) -> BakeSession:
-    """Begin a bake, of the context's scene where none is given. Raises MpmError where one is running or the scene cannot be baked."""
+    """Begin a bake, of the context's scene where none is given, or of its preview with about so many particles.
+
+    A final takes the place of a preview that is shown. Raises MpmError where one is running or the scene cannot be baked.
+    """
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")
+    if preview is None:
+        previews.remove(context.scene if scene is None else scene)
     _running[:] = [
-        BakeSession(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame),
+        BakeSession(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame, preview=preview),
     ]
     return _running[0]
 
@@ -337,6 +346,7 @@ def bake(
     cache: str = "",
     restart: bool = False,
     from_frame: int | None = None,
+    preview: int | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> list[str]:
     """Bake and wait for the end.
@@ -347,6 +357,7 @@ def bake(
         cache: the cache folder, where it is not the scene's.
         restart: replace the frames that are there.
         from_frame: go on after this frame, as a new take.
+        preview: bake a preview with about so many particles.
         on_event: called with every event of the worker.
 
     Returns:
@@ -356,7 +367,7 @@ def bake(
         Cancelled: the bake was cancelled.
         MpmError: the scene cannot be baked, or the bake failed.
     """
-    session = start(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame)
+    session = start(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame, preview=preview)
     try:
         session.wait(on_event)
     finally:

@@ -66,6 +66,12 @@ def bake_command(scene: Path, cache: Path, *, restart: bool = False, from_frame:
     return command if from_frame is None else [*command, "--from", str(from_frame)]
 
 
+def live_command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
+    """The command that simulates a preview of a scene package, steered by a file of wishes."""
+    command = [python_executable(), "-u", "-m", PACKAGE.name, "live", str(scene), "--cache", str(cache), "--json"]
+    return [*command, "--steering", str(wishes), "--particles", str(particles)]
+
+
 def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
     """The command that tells what a scene package will cost in a cache folder, and with `probe` how long it takes."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "info", str(scene), "--cache", str(cache), "--json"]

@@ -10,9 +10,9 @@ from ..core.errors import Cancelled
 from ..threads import prepare_numba
 
 _EPILOG = (
-    'The steering file is replaced as a whole, such as by {"until": 48, "things": {"Empty": {"center": [0, 0, 1], "values": {"strength": -20}}}}: '
-    "until = simulate up to this frame; things = colliders and forces with center or matrix (moved since the start, world coordinates, m) and "
-    "values; gravity = [x, y, z]; run = another number begins anew; scene = another scene file for the next run."
+    'The steering file is replaced as a whole: {"until": 48, "things": {"Empty": {"center": [0, 0, 1], "values": {"strength": -20}}}}. '
+    "until: simulate up to this frame. things: colliders and forces, with center or matrix (moved since the start, world coordinates, m) "
+    "and values. gravity: three numbers. run: another number begins anew. scene: another scene file for the next run."
 )
 
 

@@ -103,9 +103,8 @@ class _Live:
         steering = Steering(scene)
         self._take_wishes(steering)
         simulation = Simulation(steering.scene, report=self._report(run))
-        self._emit(
-            {"event": "start", "scene": scene.name, "run": run, "frame_start": scene.time.frame_start, "frame_end": scene.time.frame_end}
-        )
+        first, last = scene.time.frame_start, scene.time.frame_end
+        self._emit({"event": "start", "scene": scene.name, "run": run, "frame_start": first, "frame_end": last})
         for frame in self._frames(simulation, steering, run):
             self._lock.check()
             if writer.is_replacing:

@@ -1,0 +1,154 @@
+"""The operators of previews: bake one, run one live, remove it."""
+
+from typing import Any
+
+import bpy
+
+from . import live_session, previews, session
+from .blender_types import BlenderEvent, Context
+from .following import Following, reported
+from .redrawing import redraw
+
+
+class MPM_OT_preview(Following, bpy.types.Operator):
+    """Bake the scene at a coarser grid into a cache of its own, in seconds; the final's frames stay"""
+
+    bl_idname = "mpm.preview"
+    bl_label = "Preview"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake or a live simulation is running; wait for its end or stop it")
+        return context.scene is not None and session.current() is None and live_session.current() is None
+
+    def execute(self, context: Context) -> Any:
+        """Bake and wait for the end: what scripts and Blender in background mean."""
+        return reported(self, lambda: self._bake(context))
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        outcome = reported(self, lambda: session.start(context, **_bake_options(context)))
+        return self._follow(context) if outcome == {"FINISHED"} else outcome
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = session.current()
+        if running is None:
+            self._stop(context)
+            return {"CANCELLED"}
+        if event.type == "ESC" and running.is_preparing:
+            running.cancel()
+        elif event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        if running.poll() or running.is_finished or running.is_preparing:
+            previews.label(context.scene)
+            redraw(context.window_manager)
+        if not running.is_finished:
+            return {"PASS_THROUGH"}
+        self._stop(context)
+        session.end()
+        return reported(self, running.raise_outcome)
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        session.leave()
+
+    def _bake(self, context: Context) -> None:
+        session.bake(context, **_bake_options(context))
+        previews.label(context.scene)
+
+
+class MPM_OT_live(Following, bpy.types.Operator):
+    """Simulate the preview while force fields and colliders are dragged about; Escape or a second press stops"""
+
+    bl_idname = "mpm.live"
+    bl_label = "Live"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake is running; wait for its end or cancel it")
+        return context.scene is not None and session.current() is None
+
+    def execute(self, context: Context) -> Any:
+        """Without a window nobody drags anything."""
+        self.report({"ERROR"}, 'Live needs a window; use bpy.ops.mpm.preview(), or "python -m mpm_addon live" with a steering file.')
+        return {"CANCELLED"}
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        if live_session.current() is not None:
+            live_session.stop()
+            redraw(context.window_manager)
+            return {"FINISHED"}
+        outcome = reported(self, lambda: live_session.start(context))
+        return self._follow(context) if outcome == {"FINISHED"} else outcome
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = live_session.current()
+        if running is None:
+            self._stop(context)
+            return {"FINISHED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            live_session.stop()
+            self._stop(context)
+            return {"FINISHED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        if running.poll(context, is_playing=_is_playing(context)):
+            redraw(context.window_manager)
+        if not running.is_finished:
+            return {"PASS_THROUGH"}
+        error = live_session.stop()
+        self._stop(context)
+        if error:
+            self.report({"ERROR"}, error)
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        live_session.forget()
+
+
+class MPM_OT_preview_free(bpy.types.Operator):
+    """Remove the preview and its frames; the final's particles are shown again"""
+
+    bl_idname = "mpm.preview_free"
+    bl_label = "Remove Preview"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("There is no preview, or it is being made")
+        is_busy = session.current() is not None or live_session.current() is not None
+        return context.scene is not None and not is_busy and previews.shown(context.scene) is not None
+
+    def execute(self, context: Context) -> Any:
+        previews.remove(context.scene)
+        redraw(context.window_manager)
+        return {"FINISHED"}
+
+
+def _bake_options(context: Context) -> dict[str, Any]:
+    scene = context.scene
+    return {"cache": previews.cache_path(scene), "restart": True, "preview": scene.mpm.preview_particles}
+
+
+def _is_playing(context: Context) -> bool:
+    screen = context.screen
+    return screen is not None and bool(screen.is_animation_playing)
+
+
+CLASSES = (MPM_OT_preview, MPM_OT_live, MPM_OT_preview_free)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    live_session.forget()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
