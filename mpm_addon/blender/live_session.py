@@ -4,6 +4,7 @@ Without Blender's own playback the simulation drives the timeline: a frame is sh
 rate. While the animation plays, the timeline drives: the simulation goes as far as it, and where it lags behind, its newest frame is shown.
 """
 
+import atexit
 import shutil
 import tempfile
 import time
@@ -15,7 +16,7 @@ import bpy
 
 from ..core.description import Scene
 from ..core.errors import MpmError
-from ..live.wishes import NO_FRAME, Wishes, write_wishes
+from ..live.wishes import Wishes, write_wishes
 from ..storage import write_scene
 from . import display, playback, previews, session
 from .blender_types import BlenderScene, Context
@@ -30,7 +31,6 @@ _AHEAD = 2
 # Seconds between two looks at the settings, and for which they must stay before a new run begins.
 _LOOK_SECONDS = 0.25
 _SETTLED_SECONDS = 0.4
-_STOPPED = "Stopped"
 
 _running: "list[LiveSession]" = []
 # The last words of the session before, for the panel.
@@ -67,10 +67,13 @@ class LiveSession:
         self._newest: int | None = None
         self._told: Wishes | None = None
         self._shown_since = 0.0
+        self._timeline = scene.frame_current
         self._arrivals: list[float] = []
+        self._reason = ""
         self.text, self.message, self.error = "Preparing", "", ""
         self.frame: int | None = None
         self.is_finished = False
+        atexit.register(self.close)
         try:
             self._read(context)
         except MpmError:
@@ -116,6 +119,7 @@ class LiveSession:
 
     def close(self) -> None:
         """End the worker and remove what it needed; the frames that are there stay. May be called twice."""
+        atexit.unregister(self.close)
         self.is_finished = True
         if self._steps is not None:
             self._steps.close()
@@ -182,15 +186,13 @@ class LiveSession:
         if self._worker is None:
             return
         status = self._worker.exit_status
-        error = ""
         for event in self._worker.events():
-            error = self._take(event) or error
+            self._take(event)
         if status is not None and not self.is_finished:
             words = self._worker.complaint() or "it said nothing"
-            self._end(error or f"The live simulation {ending(status)}: {words}")
+            self._end(self._reason or f"The live simulation {ending(status)}: {words}")
 
-    def _take(self, event: Event) -> str:
-        """Take one event; returns what it says went wrong."""
+    def _take(self, event: Event) -> None:
         kind = event["event"]
         if kind == "frame" and event["run"] == self._run:
             self._newest = event["frame"]
@@ -199,9 +201,8 @@ class LiveSession:
             self.text = "Compiling"
         elif kind == "warning":
             self.message = event["message"]
-        elif kind == "error":
-            return event["message"]
-        return ""
+        elif kind in ("error", "cancelled"):
+            self._reason = event["message"]
 
     def _show(self, scene: BlenderScene, *, is_playing: bool) -> None:
         """Show the frame that is due, where there is one."""
@@ -209,11 +210,11 @@ class LiveSession:
         if newest is None or self._steps is not None:
             return
         if is_playing:
-            now = scene.frame_current
-            if self.frame is not None and now < self.frame and newest > self._first and now <= self._first:
+            before, self._timeline = self._timeline, scene.frame_current
+            if self._timeline < before and newest > self._first:
                 self._restart()
                 return
-            self._put(scene, min(newest, max(now, self._first)))
+            self._put(scene, min(newest, max(self._timeline, self._first)))
         elif self.frame is not None and scene.frame_current != self.frame and scene.frame_current <= self._first < self.frame:
             # somebody went back to the beginning by hand
             self._restart()
@@ -259,7 +260,7 @@ class LiveSession:
         shown = self._first if self.frame is None else self.frame
         wishes = Wishes(
             run=self._run,
-            until=min(max(shown, self._newest or self._first) + _AHEAD, shown + _AHEAD, NO_FRAME),
+            until=shown + _AHEAD,
             scene=str(self._package),
             things=self._hands.things(scene),
             gravity=self._hands.gravity(scene),  # type: ignore[arg-type]

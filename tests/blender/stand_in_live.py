@@ -1,0 +1,44 @@
+"""A process in the place of the live simulation's, for tests: `python stand_in_live.py CACHE WISHES BEHAVIOUR`.
+
+Behaviours: "good" gives the frames 1 to 3 of every run, as far as they are wanted; "error" says one; "crash" dies without an event.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.blender.scenes import write_cache
+
+
+def say(event: str, **fields: object) -> None:
+    print(json.dumps({"event": event, **fields}), flush=True)
+
+
+def main() -> None:
+    cache, wishes, behaviour = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    if behaviour == "error":
+        say("error", message='Emitter "Cube": too small; use a larger one.')
+        sys.exit(1)
+    if behaviour == "crash":
+        print("first line\nthe reason", file=sys.stderr, flush=True)
+        os._exit(3)
+    run = number = 0
+    while True:
+        told = json.loads(wishes.read_text())
+        if told["run"] != run:
+            run, number = told["run"], 0
+            write_cache(cache, {1: 4, 2: 4, 3: 4})
+        if number < min(3, told["until"]):
+            number += 1
+            say("frame", frame=number, run=run, particles=4, substeps=9, seconds=0.1)
+        time.sleep(0.005)
+
+
+if __name__ == "__main__":
+    main()

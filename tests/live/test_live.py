@@ -1,0 +1,152 @@
+"""The live simulation as a process: a script drags an attractor, and the matter follows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.core.errors import SceneError
+from mpm_addon.live import Wishes, write_wishes
+from mpm_addon.live.wishes import WishReader
+from mpm_addon.storage import open_cache
+
+ROOT = Path(__file__).parents[2]
+SCENE = """
+schema = 1
+name = "drag"
+[time]
+fps = 24
+frame_end = 12
+[solver]
+grid_spacing = 0.06
+gravity = [0, 0, 0]
+[materials.jelly]
+law = "corotated"
+young_modulus = 2e4
+[[emitters]]
+name = "cube"
+material = "jelly"
+shape = { kind = "box", center = [0, 0, 0], size = [0.3, 0.3, 0.3] }
+[[forces]]
+name = "Pull"
+kind = "point"
+strength = -1e-6
+"""
+
+
+class Process:
+    """A live simulation, its wishes and its events."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cache, self.wishes = folder / "cache", folder / "wishes.json"
+        (folder / "scene.toml").write_text(SCENE)
+        command = [sys.executable, "-m", "mpm_addon", "live", str(folder / "scene.toml"), "--cache", str(self.cache), "--json"]
+        self.process = subprocess.Popen(
+            [*command, "--steering", str(self.wishes), "--threads", "1"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.events: list[dict[str, Any]] = []
+
+    def wish(self, **wishes: Any) -> None:
+        write_wishes(self.wishes, Wishes(**wishes))
+
+    def until(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Reads events up to one that is waited for."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.events.append(json.loads(line))
+            if condition(self.events[-1]):
+                return self.events[-1]
+        raise AssertionError(self.events[-3:])
+
+    def until_frame(self, number: int, run: int = 1) -> None:
+        self.until(lambda event: event["event"] == "frame" and (event["run"], event["frame"]) == (run, number))
+
+    def center(self, number: int) -> np.ndarray:
+        return open_cache(self.cache).frame(number).position.mean(axis=0)
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Process]:
+    process = Process(tmp_path)
+    yield process
+    process.process.kill()
+    process.process.communicate()
+
+
+def test_the_centre_of_mass_follows_an_attractor_that_a_script_drags(live: Process) -> None:
+    for frame in range(1, 13):
+        live.wish(until=frame, things={"Pull": {"center": [3.0 + 0.1 * frame, 0, 0], "values": {"strength": -6.0}}})
+        live.until_frame(frame)
+    # 6 m/s^2 along x for 11 frames
+    assert live.center(12) == pytest.approx([0.5 * 6.0 * (11 / 24.0) ** 2, 0.0, 0.0], rel=0.1, abs=5e-3)
+    # it was somewhere else in a second run, in which the hand pulls upward
+    for frame in range(1, 13):
+        live.wish(run=2, until=frame, things={"Pull": {"center": [0, 0, 3.0], "values": {"strength": -6.0}}})
+        live.until_frame(frame, run=2)
+    assert live.center(12)[2] > 0.4
+    assert open_cache(live.cache).frames == list(range(1, 13))
+
+
+def test_it_goes_no_farther_than_is_wanted_and_stops_when_it_is_told(live: Process) -> None:
+    live.wish(until=3)
+    live.until_frame(3)
+    time.sleep(0.3)
+    assert open_cache(live.cache).frames == [1, 2, 3]
+    live.process.terminate()
+    out, complaint = live.process.communicate(timeout=20)
+    assert (live.process.returncode, complaint) == (130, "mpm: stopped.\n")
+    assert json.loads(out.splitlines()[-1]) == {"event": "cancelled", "message": "stopped."}
+    assert not list(live.cache.glob("*.partial"))
+
+
+def test_a_wrong_wish_is_told_once_and_the_rest_goes_on(live: Process) -> None:
+    live.wish(until=4, things={"Pul": {"center": [0, 0, 0]}, "Pull": {"values": {"strength": -2.0}}})
+    warning = live.until(lambda event: event["event"] == "warning")
+    assert warning["message"].startswith('"Pul" is no collider and no force of the scene (did you mean "Pull"?)')
+    live.until_frame(4)
+    assert [event["event"] for event in live.events].count("warning") == 1
+
+
+def test_a_scene_that_is_wrong_is_one_line(live: Process, tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text(SCENE.replace("0.06", "0.6"))
+    live.wish(until=2)
+    live.until_frame(2)
+    live.wish(run=2, until=2, scene=str(tmp_path / "other.toml"))
+    _, complaint = live.process.communicate(timeout=30)
+    assert live.process.returncode == 1
+    assert complaint.count("\n") == 1
+    assert 'Emitter "cube": grid_spacing 0.6 m is larger than the object' in complaint
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "is no JSON"),
+        ("[]", "is no JSON object"),
+        ('{"untill": 3}', '"untill" is unknown; use run, until, scene, things, gravity'),
+        ('{"until": 1.5}', '"until" is 1.5; use a frame number'),
+        ('{"things": {"a": 3}}', 'things: "a"'),
+        ('{"things": {"a": {"values": {"strength": "x"}}}}', "strength is no number"),
+    ],
+)
+def test_wishes_that_are_wrong_are_named(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "wishes.json"
+    reader = WishReader(path)
+    assert reader.changed() is None
+    path.write_text(text)
+    with pytest.raises(SceneError) as error:
+        reader.changed()
+    assert words in str(error.value)
+    assert reader.changed() is None
