@@ -76,7 +76,7 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Replaces the worker by one with the given behaviour; returns the wishes files that were asked for."""
     asked: list[Any] = []
     if host == "fake":
-        monkeypatch.setattr(live_session, "dress", lambda _item, _looks: None)  # the fake has no node trees
+        monkeypatch.setattr(live_session.display, "dress", lambda _item, _looks: None)  # the fake has no node trees
 
     def behave(behaviour: str) -> list[Any]:
         def command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
