@@ -90,12 +90,12 @@ def played(scene: Any) -> list[tuple[float, float]]:
     return seconds
 
 
-def write_flow(folder: Path, count: int) -> float:
+def write_flow(folder: Path, count: int, frames: int = PLAYED_FRAMES) -> float:
     """A cache of particles that swirl, with rotations and stresses of their own; returns its bytes a particle-frame."""
     random = np.random.default_rng(0)
     emitter = Emitter("flow", Sphere(radius=1.0), "jelly")
     materials = {"jelly": Material("jelly", LAWS["corotated"]())}
-    scene = Scene("flow", Solver(grid_spacing=SPACING), materials, (emitter,), time=Time(fps=FPS, frame_end=PLAYED_FRAMES))
+    scene = Scene("flow", Solver(grid_spacing=SPACING), materials, (emitter,), time=Time(fps=FPS, frame_end=frames))
     writer = CacheWriter(folder, scene)
     writer.prepare(scene, restart=False)
     extent = np.cbrt(count / 8.0) * SPACING
@@ -105,7 +105,7 @@ def write_flow(folder: Path, count: int) -> float:
     stress = random.gamma(2.0, 500.0, count)
     indices = np.zeros(count, np.int32)
     births = {"emitter_index": indices, "material_index": indices, "rest_position": rest, BIRTH: np.zeros(count)}
-    for number in range(1, PLAYED_FRAMES + 1):
+    for number in range(1, frames + 1):
         seconds = (number - 1) / FPS
         rotation = start + seconds * turn
         arrays = {
@@ -123,7 +123,7 @@ def write_flow(folder: Path, count: int) -> float:
         }
         statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
         writer.write_frame(Frame(number, seconds, arrays, statistics, births=births))
-    return open_cache(folder).size() / (count * PLAYED_FRAMES)
+    return open_cache(folder).size() / (count * frames)
 
 
 def main(task: str, *arguments: str) -> None:

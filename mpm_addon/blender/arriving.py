@@ -16,7 +16,7 @@ from ..core.errors import MpmError
 from ..storage import open_cache
 from ..storage.retiming import MomentReader
 from . import paths, playback
-from .blender_types import BlenderScene
+from .blender_types import BlenderObject, BlenderScene
 from .redrawing import redraw
 
 INTERVAL = 0.02
@@ -49,9 +49,16 @@ class _Reading:
 
     def finish(self) -> None:
         """Put what was read into the mesh, unless something else is to be shown there by now."""
-        scene = next((scene for scene in bpy.data.scenes if scene.session_uid == self.scene_number), None)
-        item = None if scene is None else next((item for item in scene.objects if item.session_uid == self.item_number), None)
-        if item is None or item.mpm.cache != self.cache or not isinstance(item.data, bpy.types.Mesh) or self._arrays is None:
+        scene: BlenderScene | None = next((scene for scene in bpy.data.scenes if scene.session_uid == self.scene_number), None)
+        objects: list[BlenderObject] = [] if scene is None else list(scene.objects)
+        item = next((item for item in objects if item.session_uid == self.item_number), None)
+        if (
+            scene is None
+            or item is None
+            or item.mpm.cache != self.cache
+            or not isinstance(item.data, bpy.types.Mesh)
+            or self._arrays is None
+        ):
             return
         try:
             is_still_wanted = playback.wanted(item, item.mpm, scene, self._reader) == self.wanted

@@ -123,7 +123,8 @@ class MPM_OT_bake_again(bpy.types.Operator):
 def _call_bake(**options: Any) -> None:
     """Start the bake as its button does. Raises MpmError with what it reports."""
     try:
-        bpy.ops.mpm.bake("INVOKE_DEFAULT", **options)
+        operators: Any = bpy.ops
+        operators.mpm.bake("INVOKE_DEFAULT", **options)
     except RuntimeError as error:
         raise MpmError(str(error).strip().removeprefix("Error: ")) from error
 

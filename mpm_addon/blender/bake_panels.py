@@ -6,7 +6,6 @@ import bpy
 
 from ..core.settings import CacheSettings
 from ..storage.overview import TakeOverview
-from ..storage.takes import take_words
 from . import bake_queue, graphs, paths, preflight, session, watching
 from .bake_facts import facts_of, frame_notes
 from .bake_view import LIVE, BakeView, Button, State, view_of
@@ -25,7 +24,7 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         scene = context.scene
         row = layout.row(align=True)
         row.prop(scene.mpm, "cache")
-        row.operator("mpm.open_cache_folder", text="", icon="FILE_FOLDER")
+        row.operator("mpm.open_cache_folder", text="", icon="FOLDER_REDIRECT")
         if paths.is_temporary(scene.mpm.cache):
             column = layout.column(align=True)
             column.label(text="The file is not saved: the cache goes to", icon="INFO")
@@ -160,7 +159,13 @@ class MPM_PT_takes(ScenePanel, bpy.types.Panel):
 
 
 def _take_words(take: TakeOverview) -> str:
-    return take_words(take._asdict()).capitalize()
+    """A take in a few words: the sidebar is narrow."""
+    words = [f"Take {take.take}: {'no frames' if take.frames is None else '{}-{}'.format(*take.frames)}"]
+    if take.parent is not None:
+        words.append(f"after {take.from_frame} of take {take.parent}")
+    if take.outdated is not None:
+        words.append("{}-{} outdated".format(*take.outdated))
+    return ", ".join(words)
 
 
 class MPM_PT_statistics(ScenePanel, bpy.types.Panel):
@@ -181,14 +186,14 @@ class MPM_PT_statistics(ScenePanel, bpy.types.Panel):
         if found is None:
             return
         picture = graphs.picture(folder, found)
-        if picture is not None:
+        if picture is not None and picture.icon:  # without a window there are no icons
             layout.template_icon(icon_value=picture.icon, scale=graphs.SCALE)
         column = layout.column(align=True)
         for curve in graphs.curves(found):
             column.label(text=curve.words, icon_value=graphs.legend(curve))
         column = layout.column(align=True)
         slowest = max(found.rows.values(), key=lambda row: row.get("seconds") or 0.0)
-        column.label(text=f"Slowest: frame {slowest['frame']}, {duration(slowest.get('seconds') or 0.0)}")
+        column.label(text=f"Slowest: frame {slowest['frame']}, {slowest.get('seconds') or 0.0:.3g} s")
         column.label(text=f"{counted(len(found.rows), 'frame')} in {duration(found.seconds)}, {size(found.bytes)}")
 
 

@@ -98,7 +98,8 @@ def words() -> str:
 
 def scenes_to_bake() -> list[BlenderScene]:
     """The scenes of the file with an emitter. Raises SceneError where there is none, or where two would bake into one folder."""
-    scenes = [scene for scene in bpy.data.scenes if any(item.mpm.type == "emitter" for item in scene.objects)]
+    scenes: list[BlenderScene] = list(bpy.data.scenes)
+    scenes = [scene for scene in scenes if any(item.mpm.type == "emitter" for item in scene.objects)]
     if not scenes:
         raise SceneError("No scene of this file has an emitter; select an object and set its type to Emitter in the Physics tab.")
     folders: dict[Path, str] = {}

@@ -32,7 +32,7 @@ def losses(folder: Path, *, take: int | None = None) -> str:
     """What is lost with a cache, or with one of its takes: "48 frames (1.2 GB) of 2 takes"; "" where there is nothing to lose."""
     found = watching.watch(folder).look()
     takes = [each for each in found.takes if take in (None, each.take)] if found is not None else []
-    count = sum(each.count for each in takes)
+    count = sum(each.frame_count for each in takes)
     if not count:
         return ""
     words = f"{counted(count, 'frame')} ({size(sum(each.bytes for each in takes))})"

@@ -16,7 +16,7 @@ BAKED, OUTDATED, MISSING = "baked", "outdated", "missing"
 COLORS = {
     BAKED: (0.26, 0.59, 0.98, 0.9),
     OUTDATED: (0.95, 0.55, 0.15, 0.9),
-    MISSING: (0.0, 0.0, 0.0, 0.35),
+    MISSING: (0.0, 0.0, 0.0, 0.5),
 }
 _MODES = ("TIMELINE", "DOPESHEET", "ACTION")
 

@@ -24,7 +24,7 @@ class TakeOverview(NamedTuple):
         take, parent, from_frame, scene_name, is_shown: as `describe_takes` says.
         frames: first and last of its own; None where there is none.
         outdated: the frames of its own, first and last, that the shown take has not.
-        count, bytes: how many frames are its own, and what they and the states between them take.
+        frame_count, bytes: how many frames are its own, and what they and the states between them take.
     """
 
     take: int
@@ -34,7 +34,7 @@ class TakeOverview(NamedTuple):
     frames: Span | None
     is_shown: bool
     outdated: Span | None
-    count: int
+    frame_count: int
     bytes: int
 
 
@@ -173,7 +173,7 @@ class CacheWatch:
             frames=(own[0], own[-1]) if own else None,
             is_shown=take.number == shown.take,
             outdated=(hidden[0], hidden[-1]) if hidden else None,
-            count=len(own),
+            frame_count=len(own),
             bytes=sum(entry["bytes"] for entry in known.values()),
         )
 

@@ -40,7 +40,7 @@ def test_a_look_tells_what_describe_takes_tells(writer: CacheWriter) -> None:
         told = describe_takes(writer.folder)
         for seen, expected in zip(found.takes, told, strict=True):
             assert json.loads(json.dumps({name: getattr(seen, name) for name in expected})) == expected
-        assert [take.count for take in found.takes] == [3, 1]
+        assert [take.frame_count for take in found.takes] == [3, 1]
         assert found.shown == shown
         assert list(found.rows) == [1, 2, 3]
     assert found.bytes == sum(path.stat().st_size for path in (writer.folder / "takes" / "0001" / "frames").iterdir())

@@ -1,0 +1,177 @@
+"""How long Blender's main loop waits for us: `python -m benchmarks.interface PARTICLES FRAMES`. Wants bpy.
+
+Every call of ours on Blender's main thread is timed while a bake runs and while what it left is looked at: a cache with a long
+journal, a scene with many objects. What Blender itself takes to evaluate and draw the points is timed beside it, and is not ours.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .caches import write_flow
+from .worker import results_stream, say
+
+OBJECTS = 100
+REPEATS = 30
+REAL_FRAMES = 3
+# Frames of the scene that is read before a bake, and frames after which the bake that is watched is cancelled.
+READ_FRAMES = 100
+BAKED_FRAMES = 3
+TIMER_SECONDS = 0.03
+
+Seconds = dict[str, list[float]]
+
+
+def timed(found: Seconds, name: str, action: Callable[[], Any]) -> Any:
+    """What an action returns; how long it took is noted."""
+    began = time.perf_counter()
+    answer = action()
+    found.setdefault(name, []).append(time.perf_counter() - began)
+    return answer
+
+
+def lengthen(folder: Path, frames: int) -> None:
+    """Let a cache have more frames: lines in the journal, and files that nobody reads."""
+    from mpm_addon.storage import open_cache
+    from mpm_addon.storage.sealed import sealed, unsealed
+
+    take = open_cache(folder).takes[-1]
+    journal = take.folder / "journal.jsonl"
+    entry = unsealed(journal.read_bytes().splitlines()[0])
+    with journal.open("a", encoding="utf-8") as file:
+        for number in range(REAL_FRAMES + 1, frames + 1):
+            file.write(sealed({**entry, "frame": number, "substeps": 40 + number % 17, "seconds": 2.0}) + "\n")
+            (take.folder / "frames" / f"frame_{number:06d}.mpm").touch()
+
+
+def fill_scene(bpy: Any, particles: int) -> None:
+    """A scene of many participants, one of them an emitter of so many particles, one that moves."""
+    scene = bpy.context.scene
+    corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    for number in range(OBJECTS):
+        mesh = bpy.data.meshes.new("block")
+        mesh.from_pydata(corners, [], faces)
+        item = bpy.data.objects.new(f"block {number}", mesh)
+        scene.collection.objects.link(item)
+        item.location = (3.0 * (number % 10), 3.0 * (number // 10), 5.0 if number == 0 else 0.0)
+        item.mpm.type = "collider" if number else "emitter"
+    moving = bpy.data.objects["block 1"]
+    for frame in (1, READ_FRAMES):
+        moving.location.x = frame / 10.0
+        moving.keyframe_insert("location", frame=frame)
+    emitter = bpy.data.objects["block 0"].mpm.emitter
+    emitter.use_particle_count, emitter.particle_count = True, particles
+    scene.mpm.solver.grid_spacing = 2.0 * particles ** (-1.0 / 3.0)
+    scene.frame_start, scene.frame_end = 1, READ_FRAMES
+
+
+def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
+    """What panels, the timeline and the timer do with a long cache, from the first look on."""
+    from mpm_addon.blender import bake_facts, graphs, observation, playback, preflight, results, timeline, watching
+    from mpm_addon.blender.bake_view import view_of
+    from mpm_addon.blender.fingerprint import fingerprint
+
+    scene = bpy.context.scene
+    scene.mpm.cache = str(folder)
+    item = playback.result_object(scene, scene.mpm.cache)
+    item.mpm.fingerprint = fingerprint(scene)
+    looks = 0
+    while looks == 0 or watching.is_reading():
+        timed(found, "bake panel", lambda: view_of(bake_facts.facts_of(scene)))
+        timed(found, "timer", observation.look)
+        looks += 1
+        time.sleep(observation.READING_INTERVAL)
+    for _ in range(REPEATS):
+        timed(found, "bake panel", lambda: view_of(bake_facts.facts_of(scene)))
+        timed(found, "timer", observation.look)
+        overview, is_outdated = timed(found, "timeline", lambda: bake_facts.shown_overview(scene))
+        timed(found, "timeline", lambda: timeline.strips(overview, (1, 2000), is_outdated=is_outdated))
+        timed(found, "statistics, numbers", lambda: graphs.curves(overview))
+        timed(found, "statistics, picture", lambda: graphs.draw_picture(graphs.curves(overview), graphs.SIZE, graphs.SIZE))
+        timed(found, "pre-flight panel", lambda: preflight.kept_report(scene))
+        time.sleep(0.01)
+    timed(found, "poses of dynamic colliders", lambda: results.baked_poses(folder))
+
+
+def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
+    """A frame that arrives, one that is played, and what Blender makes of the points."""
+    from mpm_addon.blender import arriving, playback
+
+    scene = bpy.context.scene
+    (item,) = playback.result_objects(scene)
+    for turn in range(2 * REAL_FRAMES):
+        playback.clear(item.data)
+        scene.frame_current = 1 + turn % REAL_FRAMES  # without the handlers: as if it came while it is looked at
+        timed(found, "arriving frame, begun", lambda: arriving.begin(scene, folder))
+        while timed(found, "arriving frame, shown", arriving.step) is not None:
+            time.sleep(arriving.INTERVAL)
+        timed(found, "(Blender evaluates the points)", bpy.context.view_layer.update)
+    for turn in range(2 * REAL_FRAMES):
+        scene.frame_current = 1 + turn % REAL_FRAMES
+        timed(found, "played frame", lambda: playback.show(scene))
+
+
+def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:
+    """A bake from its button on, as the operator follows it, until a few frames are there."""
+    from mpm_addon.blender import arriving, bake_facts, session
+    from mpm_addon.blender.bake_view import State, view_of
+
+    arriving.show = arriving.begin  # as with a window
+    scene = bpy.context.scene
+    scene.mpm.cache = str(folder)
+    running = timed(found, "bake button", lambda: session.start(bpy.context))
+    while not running.is_finished and running.progress.event.get("done", 0) < BAKED_FRAMES:
+        name = {State.READING: "poll, the scene is read", State.BAKING: "poll, frames come"}.get(running.state, "poll, the process starts")
+        timed(found, name, running.poll)
+        timed(found, "arriving frame, shown", arriving.step)
+        timed(found, "bake panel", lambda: view_of(bake_facts.facts_of(scene)))
+        time.sleep(TIMER_SECONDS)
+    timed(found, "cancel button", session.cancel)
+    while not running.is_finished:
+        timed(found, "poll, it ends", running.poll)
+        time.sleep(TIMER_SECONDS)
+    session.end()
+    running.raise_outcome() if running.progress.event.get("done", 0) < BAKED_FRAMES else None
+
+
+def measure(particles: int, frames: int) -> list[dict[str, Any]]:
+    """Of each call: how often, the middle and the worst [s]."""
+    import bpy
+
+    import mpm_addon
+
+    found: Seconds = {}
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder) / "cache"
+        write_flow(cache, particles, REAL_FRAMES)
+        lengthen(cache, frames)
+        mpm_addon.register()
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        mpm_addon.register()
+        fill_scene(bpy, particles)
+        look_at_cache(bpy, found, cache)
+        look_at_frames(bpy, found, cache)
+        watch_bake(bpy, found, Path(folder) / "baked")
+        mpm_addon.unregister()
+    return [{"call": name, "times": len(each), "middle": sorted(each)[len(each) // 2], "worst": max(each)} for name, each in found.items()]
+
+
+def main(particles: str, frames: str) -> None:
+    stream = results_stream()
+    answer = measure(int(particles), int(frames))
+    say(stream, answer)
+    for each in answer:
+        words = f"{each['call']:<34} {each['times']:>5} times, middle {1e3 * each['middle']:7.2f} ms, worst {1e3 * each['worst']:7.2f} ms"
+        print(words, file=sys.stderr, flush=True)
+    # some releases of bpy do not come to their end by themselves
+    stream.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
