@@ -26,10 +26,10 @@ TIMER_SECONDS = 0.03
 Seconds = dict[str, list[float]]
 
 
-def timed(found: Seconds, name: str, action: Callable[[], Any]) -> Any:
+def timed(found: Seconds, name: str, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """What an action returns; how long it took is noted."""
     began = time.perf_counter()
-    answer = action()
+    answer = action(*arguments, **options)
     found.setdefault(name, []).append(time.perf_counter() - began)
     return answer
 
@@ -89,11 +89,11 @@ def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
     for _ in range(REPEATS):
         timed(found, "bake panel", lambda: view_of(bake_facts.facts_of(scene)))
         timed(found, "timer", observation.look)
-        overview, is_outdated = timed(found, "timeline", lambda: bake_facts.shown_overview(scene))
-        timed(found, "timeline", lambda: timeline.strips(overview, (1, 2000), is_outdated=is_outdated))
-        timed(found, "statistics, numbers", lambda: graphs.curves(overview))
-        timed(found, "statistics, picture", lambda: graphs.draw_picture(graphs.curves(overview), graphs.SIZE, graphs.SIZE))
-        timed(found, "pre-flight panel", lambda: preflight.kept_report(scene))
+        overview, is_outdated = timed(found, "timeline", bake_facts.shown_overview, scene)
+        timed(found, "timeline", timeline.strips, overview, (1, 2000), is_outdated=is_outdated)
+        timed(found, "statistics, numbers", graphs.curves, overview)
+        timed(found, "statistics, picture", graphs.draw_picture, graphs.curves(overview), graphs.SIZE, graphs.SIZE)
+        timed(found, "pre-flight panel", preflight.kept_report, scene)
         time.sleep(0.01)
     timed(found, "poses of dynamic colliders", lambda: results.baked_poses(folder))
 

@@ -9,7 +9,7 @@ from .programs import rounds_of
 from .roofline import BYTES, FLOPS
 from .rounds import LEAST_BUSY, Spread, Summary, rate, spread, summary
 
-PARTS = ("block", "roofline", "scenes", "scaling", "variants", "geometry", "caches", "start_up")
+PARTS = ("block", "roofline", "scenes", "scaling", "variants", "geometry", "caches", "interface", "start_up")
 Results = dict[str, Any]
 
 INTRODUCTION = """\
@@ -73,7 +73,7 @@ def page(results: Results) -> str:
     sections: dict[str, Callable[[Results], str]] = {
         "machine": machine_section, "block": block_section, "roofline": roofline_section, "scenes": scenes_section,
         "scaling": scaling_section, "variants": variants_section, "geometry": geometry_section, "caches": caches_section,
-        "start_up": start_up_section,
+        "interface": interface_section, "start_up": start_up_section,
     }  # fmt: skip
     text = [INTRODUCTION.format(least=LEAST_BUSY)]
     text += [write_section(results) for name, write_section in sections.items() if results.get(name)]
@@ -311,6 +311,20 @@ def caches_section(results: Results) -> str:
         for each in (each["playback"] for each in results["caches"] if "playback" in each)
     ]  # fmt: skip
     return text + table(("particles", "B / particle-frame", "wall, ms", "worst, ms", "CPU, ms", "frames / s"), rows)
+
+
+def interface_section(results: Results) -> str:
+    (watched,) = results["interface"]
+    rows = [
+        [each["call"], f"{each['times']}", f"{1e3 * each['middle']:.1f}", f"{1e3 * each['worst']:.1f}"]
+        for each in sorted(watched["calls"], key=lambda each: -each["worst"])
+    ]
+    text = (
+        "## Blender's main loop\n\nHow long it waits for each call of ours, while a bake of "
+        f"{watched['particles']:,} particles in a scene of a hundred objects runs on the same cores, and while a cache of {watched['frames']:,} "
+        "frames is looked at. What is in brackets is Blender's own work.\n\n"
+    )
+    return text + table(("call", "times", "median, ms", "worst, ms"), rows)
 
 
 def start_up_section(results: Results) -> str:

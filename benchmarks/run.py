@@ -44,6 +44,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 # A fluid, what breaks, and what turns: scenes whose frames are weighed.
 CACHED = ("dam_break", "snowball_wall", "jelly_drop")
+# Frames of a cache that is long.
+LONG = 2000
 START_UP_SCENES = ("two_spheres", "four_materials")
 
 
@@ -60,6 +62,7 @@ class Effort:
         starts: bakes that start with compiled kernels.
         threads: numbers of threads.
         played: particles of the caches that Blender plays.
+        watched: particles of the bake during which Blender's main loop is watched.
     """
 
     particles: tuple[int, ...] = (100_000, 500_000, 1_000_000)
@@ -72,10 +75,11 @@ class Effort:
     starts: int = 3
     threads: tuple[int, ...] = (1, 2)
     played: tuple[int, ...] = (100_000, 1_000_000)
+    watched: int = 500_000
 
 
 QUICK = Effort(
-    particles=(50_000,), scaling=(50_000, 100_000), variant_particles=50_000, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1
+    particles=(50_000,), scaling=(50_000, 100_000), variant_particles=50_000, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1, watched=50_000
 )  # fmt: skip
 
 
@@ -151,6 +155,11 @@ def measure_caches(effort: Effort) -> Results:
         yield {"playback": ask("benchmarks.caches", "playback", str(particles))}
 
 
+def measure_interface(effort: Effort) -> Results:
+    """How long Blender's main loop waits for us while a bake runs."""
+    yield {"particles": effort.watched, "frames": LONG, "calls": ask("benchmarks.interface", str(effort.watched), str(LONG))}
+
+
 PARTS: dict[str, Callable[[Effort], Results]] = {
     "block": measure_block,
     "roofline": measure_roofline,
@@ -159,6 +168,7 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "variants": measure_variants,
     "geometry": measure_geometry,
     "caches": measure_caches,
+    "interface": measure_interface,
     "start_up": measure_start_up,
 }
 

@@ -1,5 +1,6 @@
 """The panels of the bake in the viewport's sidebar: its state, its frames, its cache and takes, its numbers, and the pre-flight."""
 
+import textwrap
 from typing import Any
 
 import bpy
@@ -12,6 +13,13 @@ from .bake_view import LIVE, BakeView, Button, State, view_of
 from .blender_types import Context, Layout
 from .drawing import ScenePanel, draw_parameters, split_layout
 from .wording import counted, duration, size
+
+# Letters in a line where nothing is known of the sidebar, and at the least; what a letter and what stands beside a line take, in pixels
+# at an interface of normal size.
+_LINE_LENGTH = 52
+_SHORTEST_LINE = 20
+_LETTER = 5.8
+_MARGIN = 60.0
 
 
 class MPM_PT_bake(ScenePanel, bpy.types.Panel):
@@ -30,7 +38,7 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
             column.label(text="The file is not saved: the cache goes to", icon="INFO")
             column.label(text=paths.cache_path(scene))
         view = view_of(facts_of(scene))
-        _draw_view(layout, view)
+        _draw_view(layout, view, _line_length(context))
         for note in () if view.state in (State.EMPTY, State.READING) else frame_notes(scene):
             layout.label(text=note, icon="INFO")
         if view.state not in LIVE and len(bpy.data.scenes) > 1:
@@ -39,7 +47,7 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         layout.prop(scene.mpm, "when_closing")
 
 
-def _draw_view(layout: Layout, view: BakeView) -> None:
+def _draw_view(layout: Layout, view: BakeView, length: int) -> None:
     """A bake's state, with what to do."""
     if view.fraction is None:
         layout.label(text=view.headline, icon=view.icon)
@@ -49,8 +57,8 @@ def _draw_view(layout: Layout, view: BakeView) -> None:
         column = layout.column(align=True)
         for line in view.details:
             column.label(text=line, icon="BLANK1")
-    _draw_lines(layout, view.message, "ERROR" if view.state is State.FAILED else "INFO")
-    _draw_lines(layout, view.remedy, "FORWARD")
+    _draw_lines(layout, view.message, "ERROR" if view.state is State.FAILED else "INFO", length)
+    _draw_lines(layout, view.remedy, "FORWARD", length)
     for number, buttons in enumerate(view.buttons):
         row = layout.row(align=True)
         row.scale_y = 1.0 if number else 1.4
@@ -77,12 +85,20 @@ def _draw_queue(layout: Layout) -> None:
         column.label(text=entry.name, icon=icon)
 
 
-def _draw_lines(layout: Layout, text: str, icon: Any) -> None:
-    """A text in lines that fit into the sidebar."""
+def _line_length(context: Context) -> int:
+    """How many letters fit into a line of the sidebar, as wide as it is."""
+    if context.region is None:
+        return _LINE_LENGTH
+    width = context.region.width / context.preferences.system.ui_scale
+    return max(_SHORTEST_LINE, int((width - _MARGIN) / _LETTER))
+
+
+def _draw_lines(layout: Layout, text: str, icon: Any, length: int) -> None:
+    """A text in lines of so many letters."""
     if not text:
         return
     column = layout.column(align=True)
-    for number, line in enumerate(preflight.wrapped(text)):
+    for number, line in enumerate(textwrap.wrap(text, length)):
         column.label(text=line, icon="BLANK1" if number else icon)
 
 
@@ -102,7 +118,7 @@ class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
         layout.label(text=f"{context.object.name}, in {paths.cache_path(context.scene, object_name=context.object.name)}")
-        _draw_view(layout, view_of(facts_of(context.scene, context.object.name)))
+        _draw_view(layout, view_of(facts_of(context.scene, context.object.name)), _line_length(context))
 
 
 class MPM_PT_frames(ScenePanel, bpy.types.Panel):

@@ -61,6 +61,11 @@ def results() -> dict[str, Any]:
         "geometry": [
             {"threads": 2, "cells": 128, "meshes": [{"mesh": "at rest", "triangles": 100110, "points": 4037202, "wall": 0.9, "cpu": 1.7}]}
         ],
+        "interface": [
+            {"particles": 500_000, "frames": 2000, "calls": [
+                {"call": "timer", "times": 30, "middle": 1e-4, "worst": 2e-4}, {"call": "panel", "times": 9, "middle": 1e-3, "worst": 0.012},
+            ]}
+        ],
         "start_up": [{"scene": "bowl", "threads": 2, "kernel_bytes": 3e6, "cold": marks, "warm": [marks, marks]}],
     }  # fmt: skip
 
@@ -95,6 +100,12 @@ def test_cost_is_relative_to_the_standard_and_size_to_the_median(results: dict[s
     page = report.page(results)
     assert row(page, "water", "cubic", "50.0")[3] == "2 (2 to 2)"
     assert row(page, "water", "2", "1,000")[3:5] == ["20.0", "-20.0%"]
+
+
+def test_what_blender_waits_for_longest_stands_first(results: dict[str, Any]) -> None:
+    page = report.page(results)
+    assert row(page, "panel") == ["panel", "9", "1.0", "12.0"]
+    assert page.index("| panel |") < page.index("| timer |")
 
 
 @pytest.mark.parametrize("part", report.PARTS)
