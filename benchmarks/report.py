@@ -316,15 +316,15 @@ def caches_section(results: Results) -> str:
 def interface_section(results: Results) -> str:
     (watched,) = results["interface"]
     rows = [
-        [each["call"], f"{each['times']}", f"{1e3 * each['middle']:.1f}", f"{1e3 * each['worst']:.1f}"]
+        [each["call"], f"{each['times']}", f"{1e3 * each['middle']:.1f}", f"{1e3 * each['worst']:.1f}", f"{1e3 * each['cpu']:.1f}"]
         for each in sorted(watched["calls"], key=lambda each: -each["worst"])
     ]
     text = (
         "## Blender's main loop\n\nHow long it waits for each call of ours, while a bake of "
-        f"{watched['particles']:,} particles in a scene of a hundred objects runs on the same cores, and while a cache of {watched['frames']:,} "
-        "frames is looked at. What is in brackets is Blender's own work.\n\n"
+        f"{watched['particles']:,} particles in a scene of a hundred objects runs on the same cores, and while a cache of "
+        f"{watched['frames']:,} frames is looked at. What is in brackets is Blender's own work.\n\n"
     )
-    return text + table(("call", "times", "median, ms", "worst, ms"), rows)
+    return text + table(("call", "times", "median, ms", "worst, ms", "worst CPU, ms"), rows)
 
 
 def start_up_section(results: Results) -> str:

@@ -79,7 +79,8 @@ class Effort:
 
 
 QUICK = Effort(
-    particles=(50_000,), scaling=(50_000, 100_000), variant_particles=50_000, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1, watched=50_000
+    particles=(50_000,), scaling=(50_000, 100_000), variant_particles=50_000, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1,
+    watched=50_000,
 )  # fmt: skip
 
 
