@@ -1,0 +1,154 @@
+"""In every situation every panel, list, menu and appended button is drawn, and every operator refuses or runs with one clear line.
+
+What is registered is found, not listed: whatever is added is tested here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender import drawing, preflight, session
+from tests.fakes import layout
+
+from .situations import PARTS, SITUATIONS, add_object, object_types
+
+pytestmark = pytest.mark.blender
+# They leave the file, or ask the desktop for a window.
+NOT_RUN: set[str] = set()
+FLAGS = layout.ListStandIn.FLAG
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process is started: what a bake does is tested elsewhere."""
+
+    def no_process(*_arguments: Any, **_keywords: Any) -> Any:
+        raise session.MpmError("Tests start no process; use a real one.")
+
+    monkeypatch.setattr(session, "Worker", no_process)
+    monkeypatch.setattr(preflight, "Worker", no_process)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    yield
+    session.end()
+    preflight.end()
+
+
+def draw_everything(bpy: Any) -> int:
+    """Draws what is registered and what is appended, and the rows of all lists; returns how much was drawn."""
+    drawings: list[Any] = []
+    for base in ("Panel", "Menu"):
+        drawings += [layout.draw(bpy, cls) for cls in layout.registered_classes(bpy, base)]
+    for name, functions in layout.appended_functions(bpy).items():
+        drawings += [layout.draw_appended(bpy, name, function) for function in functions]
+    shown = [drawing for drawing in drawings if drawing is not None]
+    for drawing in shown:
+        for call in drawing.find("template_list"):
+            if call.arguments["listtype_name"].startswith("MPM_"):
+                layout.draw_list(bpy, call)
+                layout.draw_list(bpy, call, filter_name="o", use_filter_invert=True, use_filter_sort_alpha=True)
+                getattr(call.arguments["active_dataptr"], call.arguments["active_propname"])
+    return len(shown)
+
+
+def run_every_operator(bpy: Any) -> dict[str, str]:
+    """Polls every operator, runs those that can, and returns what they said: an exception is a fault, an error's line is not."""
+    said: dict[str, str] = {}
+    for cls in layout.registered_classes(bpy, "Operator"):
+        name = cls.bl_idname
+        poll = getattr(cls, "poll", None)
+        if poll is not None and not poll(bpy.context):
+            said[name] = "cannot run"
+            continue
+        if name in NOT_RUN:
+            continue
+        try:
+            said[name] = str(getattr(getattr(bpy.ops, "mpm"), name.partition(".")[2])())
+        except RuntimeError as error:
+            said[name] = str(error)
+            assert "Traceback" not in said[name], f"{name}: {error}"
+            assert said[name].count("\n") <= 3, f"{name}: {error}"
+    return said
+
+
+def check(bpy: Any, override: dict[str, Any] | None = None) -> None:
+    before = snapshot(bpy)
+    with bpy.context.temp_override(**override) if override else nullcontext():
+        assert draw_everything(bpy) > 5
+        assert snapshot(bpy) == before, "drawing changed the file"
+        run_every_operator(bpy)
+        draw_everything(bpy)
+
+
+def snapshot(bpy: Any) -> list[Any]:
+    """What drawing may not change: which data-blocks there are, who is active, and the settings."""
+    blocks = [
+        (type(block).__name__, block.name_full)
+        for name in ("objects", "meshes", "materials", "node_groups", "scenes")
+        for block in getattr(bpy.data, name)
+    ]
+    settings = [
+        (item.name_full, item.mpm.type, item.mpm.cache, item.select_get() if item.name in bpy.context.view_layer.objects else None)
+        for item in bpy.data.objects
+    ]
+    return [blocks, settings, bpy.context.view_layer.objects.active, [scene.mpm.cache for scene in bpy.data.scenes]]
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_nothing_fails_in_any_situation(bpy: Any, name: str, tmp_path: Path) -> None:
+    check(bpy, SITUATIONS[name](bpy, tmp_path))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_nothing_fails_for_any_type_of_object(bpy: Any, part: str) -> None:
+    tried = []
+    for kind in object_types(bpy):
+        item = add_object(bpy, kind)
+        if item is None:
+            continue
+        tried.append(kind)
+        item.mpm.type = part
+        draw_everything(bpy)
+        for cls in layout.registered_classes(bpy, "Operator"):
+            if hasattr(cls, "poll"):
+                cls.poll(bpy.context)
+    assert len(tried) >= 15
+    run_every_operator(bpy)
+
+
+def test_nothing_fails_while_a_bake_and_a_preflight_run(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "current", lambda: SimpleNamespace(text="Baking 25 % (12/48)", fraction=0.25, folder=tmp_path))
+    monkeypatch.setattr(preflight, "current", lambda: SimpleNamespace(is_finished=False))
+    SITUATIONS["a cache that is played"](bpy, tmp_path)
+    draw_everything(bpy)
+
+
+def test_all_windows_are_drawn_again(bpy: Any) -> None:
+    drawn: list[str] = []
+
+    def area(kind: str) -> Any:
+        return SimpleNamespace(type=kind, tag_redraw=lambda: drawn.append(kind), regions=[])
+
+    windows = [SimpleNamespace(screen=SimpleNamespace(areas=[area("VIEW_3D"), area("TEXT_EDITOR")])) for _ in range(2)]
+    drawing.redraw(SimpleNamespace(windows=windows))
+    assert drawn.count("VIEW_3D") == 2
+
+
+def test_what_is_wrong_is_found(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_panel: Any, _context: Any) -> None:
+        raise AttributeError("a panel that fails")
+
+    def writing(_panel: Any, _context: Any) -> None:
+        bpy.data.meshes.new("written while drawing")
+
+    panel = layout.registered_classes(bpy, "Panel")[0]
+    monkeypatch.setattr(panel, "poll", classmethod(lambda _cls, _context: True))
+    for function in (broken, writing):
+        monkeypatch.setattr(panel, "draw", function)
+        with pytest.raises((AttributeError, AssertionError)):
+            check(bpy)
