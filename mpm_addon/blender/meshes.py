@@ -56,6 +56,8 @@ def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
     except RuntimeError:
         kind = evaluated.type.replace("_", " ").lower()
         raise SceneError(f"{subject}: a {kind} object has no mesh; use a mesh, a curve, a text, a metaball or a collection.") from None
+    if mesh is None:  # a curve or a text of nothing
+        raise SceneError(f"{subject}: it has no surface; give it one, or set its type to None in the Physics tab.")
     try:
         if evaluated.type == "META" and not len(mesh.vertices) and "." in evaluated.name:
             family = evaluated.name.rpartition(".")[0]

@@ -77,8 +77,9 @@ def run_every_operator(bpy: Any) -> dict[str, str]:
 
 
 def check(bpy: Any, override: dict[str, Any] | None = None) -> None:
-    before = snapshot(bpy)
     with bpy.context.temp_override(**override) if override else nullcontext():
+        bpy.context.view_layer.update()
+        before = snapshot(bpy)
         assert draw_everything(bpy) > 5
         assert snapshot(bpy) == before, "drawing changed the file"
         run_every_operator(bpy)
