@@ -5,7 +5,7 @@ What is registered is found, not listed: whatever is added is tested here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,9 +46,9 @@ def draw_everything(bpy: Any) -> int:
         drawings += [layout.draw(bpy, cls) for cls in layout.registered_classes(bpy, base)]
     for name, functions in layout.appended_functions(bpy).items():
         drawings += [layout.draw_appended(bpy, name, function) for function in functions]
-    shown = [drawing for drawing in drawings if drawing is not None]
-    for drawing in shown:
-        for call in drawing.find("template_list"):
+    shown = [each for each in drawings if each is not None]
+    for drawn in shown:
+        for call in drawn.find("template_list"):
             if call.arguments["listtype_name"].startswith("MPM_"):
                 layout.draw_list(bpy, call)
                 layout.draw_list(bpy, call, filter_name="o", use_filter_invert=True, use_filter_sort_alpha=True)
@@ -68,7 +68,7 @@ def run_every_operator(bpy: Any) -> dict[str, str]:
         if name in NOT_RUN:
             continue
         try:
-            said[name] = str(getattr(getattr(bpy.ops, "mpm"), name.partition(".")[2])())
+            said[name] = str(getattr(bpy.ops.mpm, name.partition(".")[2])())
         except RuntimeError as error:
             said[name] = str(error)
             assert "Traceback" not in said[name], f"{name}: {error}"
