@@ -31,7 +31,7 @@ class MPM_OT_bake(Following, bpy.types.Operator):
     restart: BoolProperty(name="Restart", description="Replace the frames that are there, of all takes", options={"SKIP_SAVE"})
     from_frame: IntProperty(
         name="From Frame",
-        description="Go on after this frame with the scene as it is now; what was baked after it stays as an earlier take",
+        description="Go on after this frame, such as 24, with the scene as it is now; what was baked after it stays as an earlier take",
         default=NO_FRAME,
         options={"SKIP_SAVE"},
     )

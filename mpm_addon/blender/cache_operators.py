@@ -54,6 +54,7 @@ class MPM_OT_copy_command(bpy.types.Operator):
     object: _OBJECT
     kind: EnumProperty(
         name="Program",
+        description="Which program bakes where the line is run",
         items=[
             ("blender", "Blender", "Blender opens the file, reads the scene and bakes it"),
             ("python", "Python", "Python bakes the scene as it was last read, without Blender"),

@@ -13,11 +13,11 @@ from .properties import PRESET_LABELS
 
 
 def summary(item: BlenderObject) -> str:
-    """What the list says of an object's part: "Powder snow", "Dynamic Collider"."""
+    """What the list says of an object beside its icon: "Powder snow", "Dynamic"; nothing of a simple collider or an outflow."""
     if item.mpm.type == "collider" and item.mpm.collider.dynamic:
-        return "Dynamic Collider"
+        return "Dynamic"
     if item.mpm.type != "emitter":
-        return PARTS.get(item.mpm.type, NO_PART).label
+        return ""
     material = item.mpm.material
     if material.source == "preset":
         return PRESET_LABELS.get(material.preset, "Missing preset")
@@ -96,17 +96,19 @@ class MPM_UL_objects(_ObjectList, bpy.types.UIList):
         part = PARTS.get(item.mpm.type, NO_PART)
         settings = getattr(item.mpm, item.mpm.type, None)
         is_on = settings is not None and settings.enabled
-        split = layout.split(factor=0.5)
-        split.active = is_on and not item.hide_viewport
-        split.prop(item, "name", text="", emboss=False, icon=part.icon)
-        row = split.row(align=True)
-        row.label(text=summary(item))
+        words = summary(item)
+        place = layout.split(factor=0.6) if words else layout.row()
+        place.active = is_on and not item.hide_viewport
+        place.prop(item, "name", text="", emboss=False, icon=part.icon)
+        if words:
+            place.label(text=words)
         row = layout.row(align=True)
         if item.library is not None or item.override_library is not None:
             row.label(text="", icon="LIBRARY_DATA_DIRECT" if item.library is not None else "LIBRARY_DATA_OVERRIDE")
         if settings is not None:
             row.prop(settings, "enabled", text="", emboss=False, icon="CHECKBOX_HLT" if is_on else "CHECKBOX_DEHLT")
-        row.prop(item, "hide_viewport", text="", emboss=False)
+        if item.hide_viewport:  # such an object takes no part either
+            row.prop(item, "hide_viewport", text="", emboss=False)
 
 
 class MPM_UL_forces(_ObjectList, bpy.types.UIList):

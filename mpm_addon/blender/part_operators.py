@@ -88,10 +88,7 @@ def draw_button(panel: Any, context: Context) -> None:
     if item is None or (refusal(item) and not has_part(item)):
         return
     layout: Layout = panel.layout
-    flow = layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
-    row = flow.column().row(align=True)
-    # fills the second column of the grid above
-    flow.column().label()
+    row = layout.row(align=True)
     if not has_part(item):
         row.operator("mpm.object_add", text="MPM", icon="MOD_FLUIDSIM")
         return

@@ -23,7 +23,7 @@ class MPM_OT_take_show(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     cache: OTHER_CACHE
-    take: IntProperty(name="Take", description="Number of the take", default=1, min=1)
+    take: IntProperty(name="Take", description="Number of the take in the list of takes, from 1 on", default=1, min=1)
 
     def execute(self, context: Context) -> Any:
         return reported(self, lambda: self._show(context.scene))
@@ -47,7 +47,7 @@ class MPM_OT_take_remove(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     cache: OTHER_CACHE
-    take: IntProperty(name="Take", description="Number of the take", default=1, min=1)
+    take: IntProperty(name="Take", description="Number of the take in the list of takes, from 1 on", default=1, min=1)
 
     @classmethod
     def poll(cls, context: Context) -> bool:

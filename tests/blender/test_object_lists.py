@@ -35,7 +35,7 @@ def scene(bpy: Any) -> Any:
 def test_the_objects_that_take_part_are_listed_with_what_they_are(rows: Any, scene: Any) -> None:
     found = {name: layout.texts() for name, layout in rows().items()}
     assert found == {
-        "Drain": ["Outflow"], "Floor": ["Dynamic Collider"], "Snowman": ["Powder snow"], "Puddle": ["Water"],
+        "Drain": [], "Floor": ["Dynamic"], "Snowman": ["Powder snow"], "Puddle": ["Water"],
     }  # fmt: skip
     icons = {name: layout.find("prop", "name")[0].arguments["icon"] for name, layout in rows().items()}
     assert len(set(icons.values())) == 3
@@ -60,13 +60,14 @@ def test_rows_can_be_searched_and_sorted(rows: Any, scene: Any) -> None:
 
 def test_an_object_that_is_off_is_grey(rows: Any, scene: Any) -> None:
     def is_grey(name: str) -> bool:
-        return rows()[name].find("split")[0].children[0].settings["active"] is False
+        return rows()[name].calls[0].children[0].settings["active"] is False
 
     assert not is_grey("Puddle")
     scene.objects["Puddle"].mpm.emitter.enabled = False
     assert is_grey("Puddle")
     scene.objects["Snowman"].hide_viewport = True
     assert is_grey("Snowman") and not is_grey("Floor")
+    assert [name for name, row in rows().items() if row.find("prop", "hide_viewport")] == ["Snowman"]
 
 
 def test_the_row_is_that_of_the_active_object(bpy: Any, scene: Any) -> None:

@@ -21,9 +21,9 @@ _MODES = {
     SPHERES: ("Spheres", "A sphere on each particle"),
     GRAINS: ("Grains", "Stones or flakes that turn with their matter: sand, gravel, snow"),
     SURFACE: ("Surface", "A smooth mesh around the particles: liquids, jelly, dough"),
-    HIDDEN: ("Hidden", "Nothing"),
+    HIDDEN: ("Hidden", "Nothing is shown"),
 }
-_VIEWPORT = {AUTOMATIC: ("Automatic", "Points"), **_MODES}
+_VIEWPORT = {AUTOMATIC: ("Automatic", "Points, the fastest to play"), **_MODES}
 _RENDER = {AUTOMATIC: ("Automatic", "What suits the matter: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
 
 
@@ -55,7 +55,7 @@ PART_GROUP = property_group(
     "MPM_PG_display_part",
     {
         "name": StringProperty(name="Emitter", description="The emitter whose particles these are"),
-        "law": StringProperty(name="Law", description="The law of its matter"),
+        "law": StringProperty(name="Law", description="What its matter is, which chooses how it is shown"),
         "matter": StringProperty(name="Matter", description="The material that was simulated"),
         "viewport": EnumProperty(name="Viewport", description="How the viewport shows these particles", items=enum_items(_VIEWPORT),
                                  default=AUTOMATIC, options=STILL, update=_changed),
@@ -69,7 +69,7 @@ PART_GROUP = property_group(
 DISPLAY_GROUP = property_group(
     "MPM_PG_display",
     {
-        "parts": CollectionProperty(type=PART_GROUP),
+        "parts": CollectionProperty(type=PART_GROUP, description="How the matter of each emitter is shown"),
         "active_part": IntProperty(name="Emitter", description="The emitter that is chosen in the list", options={"HIDDEN"}),
         "color_by": EnumProperty(name="Color by", description="What the colours of particles stand for",
                                  items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
@@ -77,9 +77,9 @@ DISPLAY_GROUP = property_group(
         "attribute": StringProperty(name="Attribute", description="Name of the attribute that gives the colours", update=_changed_coloring),
         "use_fitted_range": BoolProperty(name="Automatic Range", description="Find the range in five frames of the cache",
                                          default=True, options=STILL, update=_changed_coloring),
-        "range_min": FloatProperty(name="Range Min", description="Value that has the darkest colour, in the attribute's unit",
+        "range_min": FloatProperty(name="Range Min", description="Value that has the darkest colour, in the attribute's unit; 0 for speeds",
                                    default=0.0, options=STILL, precision=3, update=_changed),
-        "range_max": FloatProperty(name="Range Max", description="Value that has the lightest colour, in the attribute's unit",
+        "range_max": FloatProperty(name="Range Max", description="Value that has the lightest colour, in its unit; 5 for speeds in m/s",
                                    default=1.0, options=STILL, precision=3, update=_changed),
     },
     description="How particles are shown.",
