@@ -6,6 +6,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import (
+    add_menu,
     bake_queue,
     commands,
     display,
@@ -22,12 +23,14 @@ from . import (
     playback,
     preflight,
     properties,
+    quick,
     session,
     showing,
     thumbnails,
     timeline,
     translations,
 )
+from .ready_scenes import adding
 
 _PARTS: tuple[ModuleType, ...] = (
     translations,
@@ -43,6 +46,9 @@ _PARTS: tuple[ModuleType, ...] = (
     graphs,
     panels,
     export_operators,
+    adding,
+    add_menu,
+    quick,
     playback,
     observation,
     timeline,

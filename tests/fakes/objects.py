@@ -53,6 +53,14 @@ def _world(item: Any) -> vectors.Matrix:
     return _basis(item) if item.parent is None else _world(item.parent) @ item.matrix_parent_inverse @ _basis(item)
 
 
+def _bound_box(item: Any) -> list[list[float]]:
+    """The corners of the box around a mesh in its own space, in Blender's order; of anything else, all zero."""
+    places = [tuple(vertex.co) for vertex in item.data.vertices] if item.type == "MESH" else [(0.0, 0.0, 0.0)]
+    (x, right), (y, back), (z, top) = ((min(values), max(values)) for values in zip(*places, strict=True))
+    return [[a, b, c] for a, pairs in ((x, ((y, z), (y, top), (back, top), (back, z))), (right, ((y, z), (y, top), (back, top), (back, z))))
+            for b, c in pairs]  # fmt: skip
+
+
 # Evaluated copies.
 
 
@@ -76,6 +84,7 @@ BEHAVIOURS["ID", "evaluated_get"] = BEHAVIOURS["Object", "evaluated_get"] = _eva
 COMPUTED.update({
     ("Object", "matrix_world"): _world,
     ("Object", "matrix_basis"): _basis,
+    ("Object", "bound_box"): _bound_box,
     ("Object", "field"): lambda self: self._values.get("field"),
     ("ID", "is_evaluated"): _is_evaluated,
     ("ID", "original"): lambda self: self.__dict__.get("_original", self),

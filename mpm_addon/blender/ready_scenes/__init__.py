@@ -1,0 +1,19 @@
+"""Ready scenes: complete setups that bake and render as they are.
+
+Each is a module with `LABEL`, `DESCRIPTION` and `build(stage)`, and one line here.
+"""
+
+from types import ModuleType
+
+from . import dam_break, honey_suzanne, hourglass, jelly_stack, pouring_bowl, sand_castle, snowball
+
+# In the order of the menu.
+SCENES: dict[str, ModuleType] = {
+    "snowball": snowball,
+    "dam_break": dam_break,
+    "sand_castle": sand_castle,
+    "hourglass": hourglass,
+    "jelly_stack": jelly_stack,
+    "honey_suzanne": honey_suzanne,
+    "pouring_bowl": pouring_bowl,
+}

@@ -1,0 +1,53 @@
+"""A bowl of water is tilted until it pours into a basin."""
+
+import math
+
+from ..solids import Solid, turned
+from .staging import Stage
+
+LABEL = "Pouring Bowl"
+DESCRIPTION = "A bowl of water is tilted and pours into a basin"
+
+# The bowl's outline (radius, height) [m]: from the middle of its underside over the rim to the middle of its inside.
+_OUTSIDE = [(0.0, 0.0), (0.125, 0.0), (0.13, 0.02), (0.165, 0.035), (0.2, 0.065), (0.225, 0.105), (0.24, 0.155), (0.245, 0.2)]
+_RIM = [(0.238, 0.212), (0.222, 0.217), (0.207, 0.212)]
+_INSIDE = [(0.2, 0.2), (0.195, 0.16), (0.18, 0.12), (0.155, 0.085), (0.12, 0.064), (0.07, 0.053), (0.0, 0.05)]
+# What it holds: its inside up to a level, half a cell smaller.
+_WATER = [(0.0, 0.056), (0.066, 0.059), (0.115, 0.07), (0.149, 0.091), (0.173, 0.125), (0.182, 0.15), (0.0, 0.15)]
+
+_LIP = (0.225, 0.21)  # of the bowl, where the water leaves it: (along x, up)
+_LIP_AT = (-0.14, 0.62)
+_TILT = 125.0
+_FIRST, _LAST = 8, 60
+
+
+def build(stage: Stage) -> None:
+    stage.frames(84)
+    stage.cells(0.0115)
+    stage.floor(0.9, (0.42, 0.40, 0.37), friction=0.2)
+    bowl_shape = turned([*_OUTSIDE, *_RIM, *_INSIDE])
+    basin = stage.collider("Basin", _scaled(bowl_shape, 1.45, 1.1), (0.06, 0.0, 0.0), (0.03, 0.11, 0.16), roughness=0.2)
+    basin.data.shade_smooth()
+    start = _place(0.0)
+    bowl = stage.collider("Bowl", bowl_shape, start, (0.75, 0.70, 0.60), roughness=0.25)
+    bowl.data.shade_smooth()
+    stage.emitter("Water", turned(_WATER), start, "water")
+    for frame in range(_FIRST, _LAST + 1, 4):
+        share = (frame - _FIRST) / (_LAST - _FIRST)
+        angle = math.radians(_TILT) * (0.5 - 0.5 * math.cos(math.pi * share))
+        stage.key(bowl, frame, at=_place(angle), rotation=(0.0, math.degrees(angle), 0.0))
+    stage.camera((-0.15, -2.3, 1.0), (-0.04, 0.0, 0.40), lens=50.0)
+
+
+def _place(angle: float) -> tuple[float, float, float]:
+    """Where the bowl's origin is when it has turned by an angle around its lip [m]."""
+    x, up = _LIP
+    return (
+        _LIP_AT[0] - (x * math.cos(angle) + up * math.sin(angle)),
+        0.0,
+        _LIP_AT[1] - (up * math.cos(angle) - x * math.sin(angle)),
+    )
+
+
+def _scaled(solid: Solid, across: float, up: float) -> Solid:
+    return Solid(tuple((across * x, across * y, up * z) for x, y, z in solid.vertices), solid.faces)

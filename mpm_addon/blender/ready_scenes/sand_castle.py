@@ -1,0 +1,43 @@
+"""A wave runs over a sand castle."""
+
+import math
+
+from ..solids import Solid, box, cylinder, together
+from .staging import Stage
+
+LABEL = "Sand Castle"
+DESCRIPTION = "A wave takes a castle of wet sand"
+
+_WALL, _SIDE, _HEIGHT = 0.09, 0.34, 0.17
+_BATTLEMENT = 0.045
+
+
+def build(stage: Stage) -> None:
+    stage.frames(72)
+    stage.cells(0.018)
+    stage.floor(1.2, (0.55, 0.42, 0.26), friction=0.6)
+    stage.domain((-0.95, -0.5, 0.0), (0.95, 0.5, 1.5))
+    stage.emitter("Castle", castle(), (0.25, 0.0, 0.0), "wet_sand")
+    stage.emitter("Wave", box((0.22, 0.98, 0.24)), (-0.82, 0.0, 0.121), "water", velocity=(2.2, 0.0, 0.0))
+    stage.camera((-1.2, -2.2, 1.15), (0.08, 0.0, 0.14), lens=48.0)
+
+
+def castle() -> Solid:
+    """Four towers and the walls between them, a keep in the middle; all of it stands on z = 0 and overlaps."""
+    half = 0.5 * _SIDE
+    parts = [_tower(x, y, radius=0.075, height=0.26) for x in (-half, half) for y in (-half, half)]
+    along, across = (_SIDE, _WALL, _HEIGHT), (_WALL, _SIDE, _HEIGHT)
+    for x, y, size in ((-half, 0.0, across), (half, 0.0, across), (0.0, -half, along), (0.0, half, along)):
+        parts.append(box(size).moved((x, y, 0.5 * _HEIGHT)))
+    return together([*parts, _tower(0.0, 0.0, radius=0.085, height=0.36)])
+
+
+def _tower(x: float, y: float, *, radius: float, height: float) -> Solid:
+    """A round tower with battlements."""
+    teeth = []
+    for number in range(6):
+        turn = 2.0 * math.pi * (number + 0.5) / 6
+        reach = radius - 0.4 * _BATTLEMENT
+        tooth = box((_BATTLEMENT, _BATTLEMENT, 2.0 * _BATTLEMENT))
+        teeth.append(tooth.moved((x + reach * math.cos(turn), y + reach * math.sin(turn), height)))
+    return together([cylinder(radius, height).moved((x, y, 0.5 * height)), *teeth])

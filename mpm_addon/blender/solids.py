@@ -1,0 +1,85 @@
+"""Closed surfaces as vertices and faces, in plain Python: boxes, balls, cylinders, and what an outline makes when it is turned.
+
+Knows no Blender. Lengths in whatever unit the caller has; every face is counter-clockwise seen from outside.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Point = tuple[float, float, float]
+Face = tuple[int, ...]
+
+_BOX_FACES: tuple[Face, ...] = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A closed surface."""
+
+    vertices: tuple[Point, ...]
+    faces: tuple[Face, ...]
+
+    def moved(self, offset: Point) -> "Solid":
+        return Solid(tuple((x + offset[0], y + offset[1], z + offset[2]) for x, y, z in self.vertices), self.faces)
+
+
+def box(size: Point) -> Solid:
+    """A box around the origin."""
+    x, y, z = (0.5 * extent for extent in size)
+    return Solid(tuple(itertools.product((-x, x), (-y, y), (-z, z))), _BOX_FACES)
+
+
+def ball(radius: float, *, steps: int = 48) -> Solid:
+    """A ball around the origin, of rings and segments."""
+    rings = steps // 2
+    angles = [math.pi * ring / rings for ring in range(rings + 1)]
+    return turned([(radius * math.sin(angle), -radius * math.cos(angle)) for angle in angles], steps=steps)
+
+
+def cylinder(radius: float, depth: float, *, steps: int = 48) -> Solid:
+    """A cylinder around the origin, upright."""
+    half = 0.5 * depth
+    return turned([(0.0, -half), (radius, -half), (radius, half), (0.0, half)], steps=steps)
+
+
+def turned(outline: Sequence[tuple[float, float]], *, steps: int = 64) -> Solid:
+    """What an outline of (radius, height) makes when it is turned around the z axis.
+
+    Args:
+        outline: from the axis to the axis (radius 0 at both ends), up along the outside.
+    """
+    poles = (0.0, 0.0, outline[0][1]), (0.0, 0.0, outline[-1][1])
+    rings = outline[1:-1]
+    turns = [2.0 * math.pi * step / steps for step in range(steps)]
+    around = [(radius * math.cos(turn), radius * math.sin(turn), height) for radius, height in rings for turn in turns]
+    last = 1 + len(around)
+    faces: list[Face] = []
+    for step in range(steps):
+        following = (step + 1) % steps
+        faces.append((0, 1 + following, 1 + step))
+        for ring in range(len(rings) - 1):
+            low, high = 1 + ring * steps, 1 + (ring + 1) * steps
+            faces.append((low + step, low + following, high + following, high + step))
+        top = 1 + (len(rings) - 1) * steps
+        faces.append((top + step, top + following, last))
+    return Solid((poles[0], *around, poles[1]), tuple(faces))
+
+
+def together(solids: Sequence[Solid]) -> Solid:
+    """Several solids as one surface."""
+    vertices: list[Point] = []
+    faces: list[Face] = []
+    for solid in solids:
+        first = len(vertices)
+        vertices += solid.vertices
+        faces += [tuple(first + index for index in face) for face in solid.faces]
+    return Solid(tuple(vertices), tuple(faces))
+
+
+def sheet(outline: Sequence[tuple[float, float]], width: float) -> Solid:
+    """An open strip: an outline of (y, z), drawn out along x. Seen from the left of the outline's way."""
+    half = 0.5 * width
+    vertices = tuple((x, y, z) for y, z in outline for x in (-half, half))
+    return Solid(vertices, tuple((2 * row, 2 * row + 1, 2 * row + 3, 2 * row + 2) for row in range(len(outline) - 1)))

@@ -1,0 +1,220 @@
+"""The add menu and quick effects: what each entry puts into a file, and when it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.blender import add_menu, placing, quick
+from mpm_addon.blender.extract import extract_scene
+from mpm_addon.blender.participants import metres
+from mpm_addon.core.estimate import estimate
+from mpm_addon.core.preflight import warnings_of
+from mpm_addon.storage.presets import material_preset_names
+
+from .scenes import add_emitter, add_mesh, error_of
+
+
+def add(bpy: Any, kind: str, **settings: Any) -> Any:
+    assert bpy.ops.mpm.add(kind=kind, **settings) == {"FINISHED"}
+    return bpy.context.view_layer.objects.active
+
+
+def heights(item: Any) -> tuple[float, float]:
+    """The lowest and the highest vertex in the world, of an object that is not turned."""
+    own = [vertex.co[2] for vertex in item.data.vertices]
+    return min(own) + item.location[2], max(own) + item.location[2]
+
+
+def select(bpy: Any, *items: Any) -> None:
+    for item in bpy.context.scene.objects:
+        item.select_set(item in items)
+
+
+@pytest.mark.parametrize("name", material_preset_names())
+def test_every_material_can_be_added_and_described_without_a_warning(bpy: Any, name: str) -> None:
+    item = add(bpy, name)
+    scene = extract_scene(bpy.context)
+    assert [(emitter.name, emitter.material) for emitter in scene.emitters] == [(item.name, name)]
+    cost = estimate(scene)
+    assert warnings_of(scene, cost) == []
+    assert 30_000 < cost.particles < 100_000
+
+
+def test_every_part_takes_its_part(bpy: Any) -> None:
+    types = {kind: add(bpy, kind).mpm.type for kind in ("inflow", "domain", "floor", "obstacle", "outflow")}
+    assert types == {"inflow": "emitter", "domain": "none", "floor": "collider", "obstacle": "collider", "outflow": "outflow"}
+    assert bpy.context.scene.mpm.domain.kind == "box"
+    assert bpy.context.scene.mpm.domain.object.display_type == "BOUNDS"
+    scene = extract_scene(bpy.context)
+    assert scene.emitters[0].mode == "inflow"
+    assert scene.emitters[0].velocity[2] < 0.0
+    assert warnings_of(scene, estimate(scene)) == []
+
+
+def test_things_stand_at_the_cursor_and_are_selected(bpy: Any) -> None:
+    bpy.context.scene.cursor.location = (1.0, 2.0, 3.0)
+    before = add(bpy, "floor")
+    item = add(bpy, "jelly")
+    assert heights(before)[1] == pytest.approx(3.0)
+    assert heights(item)[0] == pytest.approx(3.25)
+    assert tuple(item.location)[:2] == (1.0, 2.0)
+    assert [each.name for each in bpy.context.selected_objects] == [item.name]
+    domain = add(bpy, "domain")
+    assert heights(domain)[0] == pytest.approx(3.0)
+
+
+def test_matter_of_any_size_gets_cells_that_fit_unless_something_emits_already(bpy: Any) -> None:
+    solver = bpy.context.scene.mpm.solver
+    add(bpy, "floor")
+    add(bpy, "water", size=2.0)
+    assert solver.grid_spacing == pytest.approx(0.1)
+    add(bpy, "snow", size=0.2)
+    assert solver.grid_spacing == pytest.approx(0.1)
+
+
+def test_cells_that_were_chosen_stay_when_a_collider_is_there(bpy: Any) -> None:
+    bpy.context.scene.mpm.solver.grid_spacing = 0.07
+    floor = add(bpy, "floor")
+    low, high = heights(floor)
+    assert high - low >= placing.cell_size(bpy.context.scene) * add_menu.THINNEST_CELLS - 1e-6
+    add(bpy, "water")
+    assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(0.07)
+
+
+def test_a_second_domain_is_refused(bpy: Any) -> None:
+    add(bpy, "domain")
+    assert error_of(lambda: bpy.ops.mpm.add(kind="domain")) == (
+        'The scene has a domain already, "Domain"; scale that one, or delete it first.'
+    )
+
+
+def test_nothing_is_added_outside_object_mode(bpy: Any) -> None:
+    with bpy.context.temp_override(mode="EDIT_MESH") if hasattr(bpy, "fake") else edit_mode(bpy):
+        for call in (bpy.ops.mpm.add, bpy.ops.mpm.add_ready_scene, bpy.ops.mpm.quick, bpy.ops.mpm.quick_collider):
+            assert not call.poll()
+            assert "object mode only" in error_of(call)
+
+
+class edit_mode:
+    """A cube in edit mode, inside the block."""
+
+    def __init__(self, bpy: Any) -> None:
+        self._bpy = bpy
+
+    def __enter__(self) -> None:
+        add_mesh(self._bpy, "Cube").select_set(True)
+        self._bpy.ops.object.mode_set(mode="EDIT")
+
+    def __exit__(self, *_problem: object) -> None:
+        self._bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_the_menus_show_every_material_once_and_every_ready_scene(bpy: Any, draw: Any) -> None:
+    shown = [draw(menu) for menu in (add_menu.MPM_MT_add, add_menu.MPM_MT_add_material, add_menu.MPM_MT_ready_scenes)]
+    kinds = [call.arguments["settings"]["kind"] for layout in shown for call in layout.find("operator", "mpm.add")]
+    assert sorted(kinds) == sorted(add_menu.KINDS)
+    scenes = [call.arguments["settings"]["scene"] for call in shown[2].find("operator", "mpm.add_ready_scene")]
+    assert scenes == list(add_menu.SCENES)
+    assert set(add_menu.FAVOURITES) <= set(material_preset_names())
+
+
+def test_blenders_menus_lead_to_them(bpy: Any, draw: Any) -> None:
+    class MPM_MT_test(bpy.types.Menu):
+        bl_label = "Test"
+
+        def draw(self, context: Any) -> None:
+            add_menu.draw_entry(self, context)
+            quick.draw_entries(self, context)
+
+    layout = draw(MPM_MT_test)
+    assert layout.find("menu", "MPM_MT_add")
+    quick_materials = [call.arguments["settings"]["material"] for call in layout.find("operator", "mpm.quick")]
+    more = draw(quick.MPM_MT_quick)
+    quick_materials += [call.arguments["settings"]["material"] for call in more.find("operator", "mpm.quick")]
+    assert sorted(quick_materials) == list(material_preset_names())
+    assert layout.find("operator", "mpm.quick_collider")
+
+
+def test_the_entries_go_with_the_extension(bpy: Any, fake_blender: Any) -> None:
+    import mpm_addon
+
+    menu = bpy.types.VIEW3D_MT_add
+    assert menu.entries == [add_menu.draw_entry]
+    mpm_addon.unregister()
+    assert menu.entries == bpy.types.VIEW3D_MT_object_quick_effects.entries == []
+    mpm_addon.register()
+
+
+def test_selected_objects_become_matter_with_a_floor_and_cells_that_fit(bpy: Any) -> None:
+    cube = add_mesh(bpy, "Cube")
+    cube.location = (0.0, 0.0, 0.8)
+    select(bpy, cube)
+    assert bpy.ops.mpm.quick(material="snow", particle_count=40_000) == {"FINISHED"}
+    assert (cube.mpm.type, cube.mpm.material.preset, cube.hide_render) == ("emitter", "snow", True)
+    scene = extract_scene(bpy.context)
+    cost = estimate(scene)
+    assert cost.particles == pytest.approx(40_000, rel=0.05)
+    assert [collider.name for collider in scene.colliders] == ["Floor"]
+    assert scene.colliders[0].shape.bounds()[1, 2] * metres(bpy.context.scene) == pytest.approx(0.0)
+    assert warnings_of(scene, cost) == []
+
+
+def test_what_is_thin_gets_finer_cells_and_a_few_times_more_particles_at_most(bpy: Any) -> None:
+    plate = add_mesh(bpy, "Plate", [(2.0 * x, 2.0 * y, 0.1 * z) for x, y, z in _corners()])
+    select(bpy, plate)
+    bpy.ops.mpm.quick(material="jelly", particle_count=20_000)
+    cell = bpy.context.scene.mpm.solver.grid_spacing
+    assert 0.1 / cell > 2.4
+    assert 20_000 < 2.0 * 2.0 * 0.1 * 8.0 / cell**3 <= 80_001
+
+
+def test_a_floor_is_made_only_where_matter_would_fall_for_ever(bpy: Any) -> None:
+    cube = add_mesh(bpy, "Cube")
+    add_mesh(bpy, "Table").mpm.type = "collider"
+    select(bpy, cube)
+    bpy.ops.mpm.quick()
+    assert "Floor" not in bpy.context.scene.objects
+
+
+def test_cells_stay_where_something_emits_and_a_thin_object_is_told_of(bpy: Any) -> None:
+    add_emitter(bpy, "First")
+    bpy.context.scene.mpm.solver.grid_spacing = 0.1
+    thin = add_mesh(bpy, "Thin", np.array(_corners()) * (1.0, 1.0, 0.05))
+    select(bpy, thin)
+    assert quick.quick_matter(bpy.context, "jelly", 1000) == [
+        'Object "Thin": it is 0.5 cells thin; use a cell size of at most 0.025, or make it thicker.'
+    ]
+    assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(0.1)
+
+
+def test_what_cannot_become_matter_is_named_and_the_rest_is_made(bpy: Any) -> None:
+    cube = add_mesh(bpy, "Cube")
+    sheet = add_mesh(bpy, "Sheet", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2, 3)])
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    bpy.context.scene.collection.objects.link(camera)
+    select(bpy, cube, sheet, camera)
+    refused = quick.quick_matter(bpy.context, "water", 10_000)
+    assert any("Sheet" in line and "no volume" in line for line in refused)
+    assert 'Object "Camera": a camera has no surface; select a mesh, a curve, a text or a metaball.' in refused
+    assert [item.mpm.type for item in (cube, sheet, camera)] == ["emitter", "none", "none"]
+    select(bpy, camera)
+    assert "a camera has no surface" in error_of(bpy.ops.mpm.quick)
+    assert "a camera has no surface" in error_of(bpy.ops.mpm.quick_collider)
+    select(bpy)
+    assert "Select an object first" in error_of(bpy.ops.mpm.quick)
+
+
+def test_a_quick_collider_takes_matter_back(bpy: Any) -> None:
+    cube = add_mesh(bpy, "Cube")
+    select(bpy, cube)
+    bpy.ops.mpm.quick()
+    assert cube.hide_render
+    assert bpy.ops.mpm.quick_collider() == {"FINISHED"}
+    assert (cube.mpm.type, cube.hide_render, cube.display_type) == ("collider", False, "TEXTURED")
+
+
+def _corners() -> list[tuple[float, float, float]]:
+    return [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
