@@ -50,12 +50,12 @@ def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, in
             return box if min(right - left, bottom - top) >= ROW else None
 
 
-def press_entry(window: Window, menu: Box, call: str, *, through: str = "mpm") -> list[Box]:
-    """Goes with the mouse through a menu and its submenus, from the last entry up, and presses the one that calls an operator.
+def find_entry(window: Window, menu: Box, call: str, *, through: str = "mpm") -> list[Box]:
+    """Goes with the mouse through a menu and its submenus, from the last entry up, and stays on the one that calls an operator.
 
     Args:
         menu: the box of the menu that is open.
-        call: a part of the operator's Python call, such as "mpm.add_scene(".
+        call: a part of the operator's Python call, with single quotes: "mpm.add(kind='snow'".
         through: a part of the names of the submenus that are looked through.
 
     Returns:
@@ -64,23 +64,22 @@ def press_entry(window: Window, menu: Box, call: str, *, through: str = "mpm") -
     Raises:
         WindowError: there is no such entry.
     """
-    found = _press(window, menu, call, through.lower(), 1)
+    found = _find(window, menu, call, through.lower(), 1)
     if not found:
         window.key(*["Escape"] * _DEEPEST)
         raise WindowError(f"no entry of the menu calls {call!r}")
     return found
 
 
-def _press(window: Window, menu: Box, call: str, through: str, depth: int) -> list[Box]:
+def _find(window: Window, menu: Box, call: str, through: str, depth: int) -> list[Box]:
     left, top, right, bottom = menu
     x = (left + right) // 2
     alone = window.picture()
     for y in range(bottom - _MARGIN - ROW // 2, top + _MARGIN, -ROW // 2):
         window.run('bpy.context.window_manager.clipboard = ""')
         window.mouse("mousemove", str(x), str(y - 1), "mousemove", str(x), str(y), "sleep", "0.1", "key", "ctrl+c")
-        below = window.ask("bpy.context.window_manager.clipboard")
+        below = window.ask("bpy.context.window_manager.clipboard").replace('"', "'")
         if call in below:
-            window.mouse("click", "1")
             return [menu]
         if depth == _DEEPEST or "wm.call_menu(" not in below or through not in below.lower():
             continue
@@ -89,7 +88,7 @@ def _press(window: Window, menu: Box, call: str, through: str, depth: int) -> li
             continue
         # straight to the side, so that the mouse stays on the entry until it is in the submenu
         window.mouse("mousemove", str(right - 2), str(y), "mousemove", str(submenu[0] + _MARGIN), str(y))
-        found = _press(window, submenu, call, through, depth + 1)
+        found = _find(window, submenu, call, through, depth + 1)
         if found:
             return [menu, *found]
     return []
