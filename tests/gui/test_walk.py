@@ -22,7 +22,7 @@ def test_the_sidebar_has_the_tab_after_the_installation(walk: Walk) -> None:
 
 def test_a_ready_scene_is_added_from_the_menu(walk: Walk) -> None:
     window = walk.window
-    menu = open_by_key(window, _viewport(walk), "shift+a")
+    menu = open_by_key(window, _viewport(walk, height=0.2), "shift+a")
     find_entry(window, menu, "mpm.add_ready_scene(scene='snowball'")
     walk.picture("add_menu")
     window.mouse("click", "1")
@@ -140,9 +140,10 @@ def test_blender_closes_and_its_console_shows_no_error(walk: Walk) -> None:
     assert not wrong, "\n".join(wrong) + "\n" + console[-3000:]
 
 
-def _viewport(walk: Walk) -> tuple[int, int]:
-    left, top, width, height = walk.window.run('result = box("VIEW_3D")')
-    return left + width // 3, top + height // 2
+def _viewport(walk: Walk, height: float = 0.5) -> tuple[int, int]:
+    """A place in the 3D viewport; `height` goes from 0 at its top to 1."""
+    box = walk.window.run('result = box("VIEW_3D")')
+    return box[0] + box[2] // 3, box[1] + int(height * box[3])
 
 
 def _settled(walk: Walk, box: tuple[int, int, int, int]) -> Image.Image:

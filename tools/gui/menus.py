@@ -12,7 +12,8 @@ from tools.gui.blender import Window, WindowError
 # Of a menu's entries, at an interface scale of 1.
 ROW = 20
 _MARGIN = 8
-# Seconds until the mouse above an entry has opened its submenu, and the menu is drawn.
+# Seconds until a menu has to be there, and until the mouse above an entry has opened its submenu.
+_PATIENCE = 10.0
 _OPENING = 0.6
 _DEEPEST = 3
 # The share of a line of pixels that a menu changes: all but letters that happen to be alike.
@@ -22,15 +23,20 @@ Box = tuple[int, int, int, int]
 
 
 def open_by_key(window: Window, place: tuple[int, int], *keys: str) -> Box:
-    """Presses keys with the mouse at a place, and returns left, top, right and bottom of the menu that this opens."""
+    """Presses keys with the mouse at a place, and returns left, top, right and bottom of the menu that this opens.
+
+    The place is to be so high in the viewport that the menu fits into it: menus are as dark as other editors.
+    """
     window.move(*place)
     before = window.picture()
     window.key(*keys)
-    time.sleep(_OPENING)
-    found = changed_around(before, window.picture(), place)
-    if found is None:
-        raise WindowError(f"{' '.join(keys)} opened no menu")
-    return found
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        time.sleep(_OPENING)
+        found = changed_around(before, window.picture(), place)
+        if found is not None:
+            return found
+    raise WindowError(f"{' '.join(keys)} opened no menu")
 
 
 def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, int]) -> Box | None:
@@ -42,21 +48,20 @@ def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, in
     top, bottom = max(0, place[1] - _MARGIN), min(height, place[1] + _MARGIN)
     while True:
         box = (left, top, right, bottom)
-        left -= left > 0 and changed[top:bottom, left - 1].mean() > _MOST
-        right += right < width and changed[top:bottom, right].mean() > _MOST
-        top -= top > 0 and changed[top - 1, left:right].mean() > _MOST
-        bottom += bottom < height and changed[bottom, left:right].mean() > _MOST
+        left -= int(left > 0 and changed[top:bottom, left - 1].mean() > _MOST)
+        right += int(right < width and changed[top:bottom, right].mean() > _MOST)
+        top -= int(top > 0 and changed[top - 1, left:right].mean() > _MOST)
+        bottom += int(bottom < height and changed[bottom, left:right].mean() > _MOST)
         if box == (left, top, right, bottom):
             return box if min(right - left, bottom - top) >= ROW else None
 
 
-def find_entry(window: Window, menu: Box, call: str, *, through: str = "mpm") -> list[Box]:
-    """Goes with the mouse through a menu and its submenus, from the last entry up, and stays on the one that calls an operator.
+def find_entry(window: Window, menu: Box, call: str) -> list[Box]:
+    """Goes with the mouse through a menu, from the last entry up, and through its submenus, until it is on the entry of an operator.
 
     Args:
         menu: the box of the menu that is open.
         call: a part of the operator's Python call, with single quotes: "mpm.add(kind='snow'".
-        through: a part of the names of the submenus that are looked through.
 
     Returns:
         The boxes of the menus on the way, that of the entry's own menu last.
@@ -64,34 +69,41 @@ def find_entry(window: Window, menu: Box, call: str, *, through: str = "mpm") ->
     Raises:
         WindowError: there is no such entry.
     """
-    found = _find(window, menu, call, through.lower(), 1)
+    found = _find(window, menu, call, 1)
     if not found:
         window.key(*["Escape"] * _DEEPEST)
         raise WindowError(f"no entry of the menu calls {call!r}")
     return found
 
 
-def _find(window: Window, menu: Box, call: str, through: str, depth: int) -> list[Box]:
+def _find(window: Window, menu: Box, call: str, depth: int) -> list[Box]:
     left, top, right, bottom = menu
     x = (left + right) // 2
     alone = window.picture()
-    for y in range(bottom - _MARGIN - ROW // 2, top + _MARGIN, -ROW // 2):
-        window.run('bpy.context.window_manager.clipboard = ""')
-        window.mouse("mousemove", str(x), str(y - 1), "mousemove", str(x), str(y), "sleep", "0.1", "key", "ctrl+c")
-        below = window.ask("bpy.context.window_manager.clipboard").replace('"', "'")
-        if call in below:
+    rows = range(top + ROW // 2, bottom - _MARGIN, ROW // 2)
+    # what extensions add is at the end of Blender's menus
+    for y in reversed(rows) if depth == 1 else rows:
+        window.run('CONTEXT.window_manager.clipboard = ""')
+        _come_to(window, x, y)
+        window.mouse("key", "ctrl+c")
+        if call in window.ask("CONTEXT.window_manager.clipboard").replace('"', "'"):
             return [menu]
-        if depth == _DEEPEST or "wm.call_menu(" not in below or through not in below.lower():
-            continue
-        submenu = _opened_beside(window, alone, menu, y)
+        submenu = _opened_beside(window, alone, menu, y) if depth < _DEEPEST else None
         if submenu is None:
             continue
         # straight to the side, so that the mouse stays on the entry until it is in the submenu
         window.mouse("mousemove", str(right - 2), str(y), "mousemove", str(submenu[0] + _MARGIN), str(y))
-        found = _find(window, submenu, call, through, depth + 1)
+        found = _find(window, submenu, call, depth + 1)
         if found:
             return [menu, *found]
+        window.mouse("mousemove", str(right - 2), str(y))
     return []
+
+
+def _come_to(window: Window, x: int, y: int) -> None:
+    """Moves the mouse to an entry in small steps away from the submenus: a leap might be on its way to an open one, which keeps it open."""
+    steps = [word for away in (6, 4, 2, 0) for word in ("mousemove", str(x + away), str(y), "sleep", "0.05")]
+    window.mouse(*steps, "sleep", "0.1")
 
 
 def _opened_beside(window: Window, alone: Image.Image, menu: Box, y: int) -> Box | None:
