@@ -5,7 +5,9 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bl_ext.user_default.mpm_addon.blender import observation, paths, playback, session  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender import paths, playback, session  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.bake_facts import facts_of  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.bake_view import view_of  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.core.errors import MpmError  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.storage import open_cache  # type: ignore[import-not-found]
 
@@ -29,16 +31,15 @@ def baked() -> list[int]:
         return []
 
 
-def bake_text() -> str:
-    """What the panel says of the bake that runs; empty where none does."""
-    running = session.current()
-    return "" if running is None else running.text
+def view() -> dict[str, str]:
+    """What the panel says of the bake: its state, and all its words."""
+    shown = view_of(facts_of(scene()))
+    return {"state": shown.state.name, "text": shown.text}
 
 
-def status_text() -> str:
-    """How the last bake ended."""
-    status = observation.status_of(cache())
-    return "" if status is None else status.state
+def is_live() -> bool:
+    """Whether a bake runs."""
+    return session.current() is not None
 
 
 def points() -> dict[str, Any]:

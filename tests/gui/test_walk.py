@@ -34,46 +34,52 @@ def test_a_ready_scene_is_added_from_the_menu(walk: Walk) -> None:
 
 def test_the_button_bakes_and_the_panel_tells_how_far_it_is(walk: Walk) -> None:
     window = walk.window
+    assert window.ask("view()['state']") == "EMPTY"
     window.press("mpm.bake(")
-    window.wait_until("bake_text()", limit=10)
+    window.wait_until("is_live()", limit=20)
     walk.picture("preparing")
     left, top, width, height = window.run('result = box("VIEW_3D", "UI")')
     sidebar = (left, top, left + width, top + height)
-    window.wait_until('bake_text().startswith("Baking")', limit=COMPILING_SECONDS)
-    first_text, first_picture = window.ask("bake_text()"), _settled(walk, sidebar)
-    window.wait_until(f"bake_text() not in ('', {first_text!r}) and len(baked()) >= 5", limit=BAKING_SECONDS)
-    assert re.match(r"Baking [\d.]+ %", window.ask("bake_text()"))
+    window.wait_until("view()['state'] == 'BAKING'", limit=COMPILING_SECONDS)
+    first_text, first_picture = window.ask("view()['text']"), _settled(walk, sidebar)
+    window.wait_until(f"view()['text'] != {first_text!r} and len(baked()) >= 5", limit=BAKING_SECONDS)
+    assert re.match(r"Baking \d+ %", window.ask("view()['text']"))
     assert first_picture.tobytes() != _settled(walk, sidebar).tobytes(), "the panel shows the same as before"
     walk.picture("baking")
 
 
-def test_the_frames_that_are_there_play_while_the_rest_is_baked(walk: Walk) -> None:
+def test_the_frames_that_are_there_are_shown_while_the_rest_is_baked(walk: Walk) -> None:
     walk.window.run("scene().frame_set(baked()[-1])")
     assert walk.window.ask("points()['count']") > 1000
-    assert walk.window.ask("bake_text()"), "the bake was over before it could be looked at; the scene is too small"
+    assert walk.window.ask("is_live()"), "the bake was over before it could be looked at"
     walk.picture("frame_of_running_bake")
 
 
 def test_cancel_ends_the_bake_and_the_frames_stay(walk: Walk) -> None:
     window = walk.window
     window.press("mpm.bake_cancel(")
-    window.wait_until("not bake_text()", limit=20)
-    window.wait_until("status_text() == 'cancelled'", limit=5)
+    window.wait_until("not is_live()", limit=30)
+    window.wait_until("view()['state'] == 'RESUMABLE'", limit=10)
     frames = window.ask("baked()")
     assert 1 <= len(frames) < len(FRAMES)
+    assert f"{len(frames)} of {len(FRAMES)} frames" in window.ask("view()['text']")
     walk.picture("cancelled")
 
 
-def test_the_same_button_resumes_to_the_end(walk: Walk) -> None:
+def test_the_bake_is_resumed_paused_and_goes_on_to_its_end(walk: Walk) -> None:
     window = walk.window
     there = len(window.ask("baked()"))
     window.press("mpm.bake(")
-    window.wait_until('bake_text().startswith("Baking")', limit=60)
+    window.wait_until("view()['state'] == 'BAKING'", limit=COMPILING_SECONDS)
     assert len(window.ask("baked()")) >= there
-    walk.picture("resumed")
-    window.wait_until("not bake_text()", limit=BAKING_SECONDS)
+    window.press("mpm.bake_pause(")
+    window.wait_until("view()['state'] == 'PAUSED'", limit=60)
+    walk.picture("paused")
+    window.press("mpm.bake_pause(")
+    window.wait_until("view()['state'] == 'BAKING'", limit=60)
+    window.wait_until("not is_live()", limit=BAKING_SECONDS)
     assert window.ask("baked()") == FRAMES
-    assert window.ask("status_text()") == "done"
+    window.wait_until("view()['state'] == 'DONE'", limit=10)
     walk.picture("baked")
 
 

@@ -1,9 +1,11 @@
 """Measures how long the main loop of a real Blender window is away while a bake of many particles runs.
 
-Five cases, each some time long: an idle window, a window beside as many busy processes as there are cores (what any program
-that computes does to Blender), the bake with the viewport's meshes hidden (our own code, the bake and no software drawing),
-the bake with its particles shown, and the bake while the timeline plays. A gap is the time from one call of a 5 ms timer on
-the main thread to the next. Longer gaps are told with what ran in them.
+Four cases: an idle window, a window beside as many busy processes as there are cores (what any program that computes does to
+Blender), the bake with the viewport's meshes hidden (the extension's own code and the bake, but no drawing in software), and the
+bake with its particles shown. A gap is the time from one call of a 5 ms timer on the main thread to the next. Longer gaps are
+told with what ran in them.
+
+    python -m tools.gui.main_loop --blender 5.2 --install build/mpm_addon-....zip
 """
 
 from __future__ import annotations
@@ -28,11 +30,11 @@ LIMIT = 0.050
 RECORDER = (TOOLS / "recorder.py").read_text(encoding="utf-8")
 SCENE = """
 bpy.ops.wm.read_homefile(app_template="")
-scene = bpy.context.window_manager.windows[0].scene
+scene = CONTEXT.window_manager.windows[0].scene
 cube = scene.objects["Cube"]
 cube.location.z = 1.2
 cube.mpm.type = "emitter"
-cube.mpm.material.preset = "water"
+cube.mpm.material.preset = "snow"
 bpy.ops.mesh.primitive_plane_add(size=8)
 scene.objects["Plane"].mpm.type = "collider"
 scene.frame_end = {frames}
@@ -43,10 +45,11 @@ area_of("VIEW_3D")[1].spaces.active.show_object_viewport_mesh = False
 result = show_sidebar("MPM")
 """
 STATE = """
-from bl_ext.user_default.mpm_addon.blender import observation, paths, session
+from bl_ext.user_default.mpm_addon.blender import paths, session
+from bl_ext.user_default.mpm_addon.storage.take import JOURNAL, TAKES
 running = session.current()
-status = observation.status_of(paths.absolute(paths.cache_path(bpy.context.scene)))
-result = [running.text if running else "", status.done if status else 0]
+journals = sorted((paths.absolute(paths.cache_path(CONTEXT.scene)) / TAKES).glob(f"*/{JOURNAL}"))
+result = [running.text if running else "", journals[-1].read_bytes().count(b"\\n") if journals else 0]
 """
 
 

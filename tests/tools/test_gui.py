@@ -1,0 +1,74 @@
+"""The parts of tools/gui that need no window."""
+
+import struct
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tools.gui import places
+from tools.gui.main_loop import analysed
+from tools.gui.menus import changed_around
+from tools.gui.screen import read_screen
+
+
+def test_a_screen_in_memory_is_read_as_a_picture(tmp_path: Path) -> None:
+    file = tmp_path / "screen"
+    write_screen(file, width=2, height=1, pixels=b"\x01\x02\x03\x00\x04\x05\x06\x00")
+    image = read_screen(file)
+    assert image.size == (2, 1)
+    assert [image.getpixel((x, 0)) for x in range(2)] == [(3, 2, 1), (6, 5, 4)]
+
+
+def test_a_screen_of_another_depth_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "screen"
+    write_screen(file, width=2, height=1, pixels=b"\x01\x02\x03\x00", bits=16)
+    with pytest.raises(ValueError, match="16 bits"):
+        read_screen(file)
+
+
+def write_screen(path: Path, *, width: int, height: int, pixels: bytes, bits: int = 32) -> None:
+    fields = [0] * 25
+    fields[0], fields[1], fields[4], fields[5], fields[11], fields[12], fields[19] = 100, 7, width, height, bits, bits // 8 * width, 1
+    path.write_bytes(struct.pack(">25I", *fields) + bytes(12) + pixels)
+
+
+def test_the_box_of_a_menu_is_found_around_the_mouse_and_not_beyond() -> None:
+    before = Image.new("RGB", (200, 150), (60, 60, 60))
+    after = before.copy()
+    after.paste((24, 24, 24), (40, 30, 120, 110))
+    # a letter that happens to look as before, and something else that changed far away
+    after.paste((60, 60, 60), (60, 50, 62, 58))
+    after.paste((255, 0, 0), (180, 130, 190, 140))
+    assert changed_around(before, after, (70, 60)) == (40, 30, 120, 110)
+    assert changed_around(before, after, (150, 60)) is None
+
+
+def test_what_ran_in_a_long_gap_is_told_and_short_gaps_are_counted() -> None:
+    gaps = [[0.0, 0.005], [0.005, 0.105]]
+    calls: list[list[object]] = [["MPM_OT_bake.modal", 0.05, 0.08], ["MPM_PT_bake.draw", 0.001, 0.002]]
+    found = analysed("bake", gaps, calls)
+    assert [round(gap, 3) for gap in found.gaps] == [0.005, 0.1]
+    assert [(round(length, 3), list(parts)) for length, parts in found.longest] == [(0.1, ["MPM_OT_bake.modal"])]
+    assert found.longest[0][1]["MPM_OT_bake.modal"] == pytest.approx(0.03)
+    assert "| 1 | 30.0 |" in found.line()
+
+
+def test_a_place_without_a_root_runs_programs_as_they_are(tmp_path: Path) -> None:
+    own = places.Place("5.2", None)
+    assert own.command("blender", "-b", variables={"HOME": "/x"}) == ["env", "HOME=/x", "blender", "-b"]
+    assert own.inside(tmp_path) == str(tmp_path)
+
+
+def test_a_root_sees_the_shared_folder_under_its_own_name(tmp_path: Path) -> None:
+    place = places.Place("5.2", tmp_path)
+    assert place.inside(place.shared / "walk-5.2" / "console.txt") == "/gui/walk-5.2/console.txt"
+    command = place.command("blender", variables={"HOME": "/gui/home"})
+    assert command[0] == "env"
+    assert f"ROOT={tmp_path}" in command
+    assert command[-2:] == ["HOME=/gui/home", "blender"]
+
+
+def test_who_lacks_a_blender_is_told_how_to_get_it() -> None:
+    assert places.find("1.0") is None
+    assert "python -m tools.gui.prepare 5.2" in places.how_to_get("5.2")
