@@ -199,7 +199,8 @@ class Window:
 
     def stop(self) -> None:
         """Ends what was started, whatever its state."""
-        for process in reversed(self._processes):
+        # a bake is made to outlive a Blender that ends suddenly
+        for process in [*reversed(self._processes), *_processes_with(f"MPM_GUI_RUN={self.place.inside(self.folder)}")]:
             _end(process)
         self._processes.clear()
         (self.folder / STATE).unlink(missing_ok=True)
@@ -255,6 +256,16 @@ def _is_running(process: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def _processes_with(variable: str) -> list[int]:
+    """Processes of this machine that have an environment variable, as "NAME=value"."""
+    found: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+            if f"{variable}\0".encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found
 
 
 def _end(process: int) -> None:
