@@ -83,27 +83,36 @@ def button_below_mouse(kind: str, region_type: str) -> str:
     return str(CONTEXT.window_manager.clipboard)
 
 
-def find_button(
-    call: str, kind: str, region_type: str, columns: tuple[float, ...] = (0.5, 0.3, 0.7, 0.9), step: int = 9
-) -> Generator[None, None, list[int]]:
+def find_button(call: str, kind: str, region_type: str, step: int = 12) -> Generator[None, None, list[int]]:
     """Moves the mouse over a region until it is above an operator's button; returns its place on the screen, [] where there is none.
 
-    `call` is a part of the operator's Python call: "mpm.bake(" or "mpm.add_scene(name=\\"snowball\\"".
+    `call` is a part of the operator's Python call: "mpm.bake(" or "mpm.take_show(take=2".
     """
     window, _, region = region_of(kind, region_type)
-    for column in columns:
-        x = region.x + int(region.width * column)
-        found: list[int] = []
-        for y in range(region.y + region.height - 4, region.y, -step):
-            window.cursor_warp(x, y)
-            for _ in range(SETTLING):
-                yield
-            is_there = call in button_below_mouse(kind, region_type)
-            if is_there:
-                found.append(y)
-            elif found:
-                break
-        if found:
-            middle = (found[0] + found[-1]) // 2
-            return [x, window.height - 1 - middle]
+    rows = range(region.y + region.height - 4, region.y, -step)
+    # most rows have a button in their middle or none; small ones beside a value are looked for when all others are known
+    for columns in ((0.45, 0.7, 0.2, 0.88), (0.88, 0.94, 0.8)):
+        for y in rows:
+            for column in columns:
+                x = region.x + int(region.width * column)
+                below = yield from _below(window, x, y, kind, region_type)
+                if call in below:
+                    return (yield from _middle(window, x, y, call, kind, region_type))
+                if not below and column == columns[0] == 0.45:
+                    break
     return []
+
+
+def _below(window: Any, x: int, y: int, kind: str, region_type: str) -> Generator[None, None, str]:
+    window.cursor_warp(x, y)
+    for _ in range(SETTLING):
+        yield
+    return button_below_mouse(kind, region_type)
+
+
+def _middle(window: Any, x: int, y: int, call: str, kind: str, region_type: str) -> Generator[None, None, list[int]]:
+    """From the upper edge of a button to its middle."""
+    lowest = y
+    while call in (yield from _below(window, x, lowest - 3, kind, region_type)):
+        lowest -= 3
+    return [x, window.height - 1 - (y + lowest) // 2]
