@@ -28,19 +28,21 @@ _depth = 0
 
 
 def _timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def wrapper(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Any) -> Any:
         global _depth
         _depth += 1
         begin = time.perf_counter()
         try:
-            return function(*arguments, **named)
+            return function(*arguments)
         finally:
             _depth -= 1
             if _depth == 0:
                 _calls.append((name, begin, time.perf_counter()))
 
-    return wrapper
+    # Blender looks how many arguments a function takes and gives it as many
+    names = ", ".join(f"argument_{number}" for number in range(function.__code__.co_argcount))
+    wrapper = eval(f"lambda {names}: call({names})", {"call": call})
+    return functools.update_wrapper(wrapper, function)
 
 
 def _wrap_classes() -> None:
