@@ -140,8 +140,7 @@ class Worker:
     def exit_status(self) -> int | None:
         """The exit status; None while the process runs. One that was cancelled and does not stop in time is killed."""
         if self._process.poll() is None and time.monotonic() > self._end:
-            self._process.kill()
-            self._process.wait()
+            self._process.kill()  # it may take the system a while to take back its memory
         return self._process.poll()
 
     @property

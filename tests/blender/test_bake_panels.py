@@ -84,7 +84,8 @@ def test_a_changed_scene_is_shown_as_out_of_date(bpy: Any, draw: Any, cache: Pat
     scene.frame_set(2)
     layout = draw(bake_panels.MPM_PT_bake)
     assert note in layout.texts()
-    assert operators_of(layout)[1:4] == [("mpm.bake_again", "Bake Again"), ("mpm.bake", "From Frame 2"), ("mpm.bake_free", "")]
+    shown = [each for each in operators_of(layout) if each[0].startswith("mpm.bake")]
+    assert shown[:3] == [("mpm.bake_again", "Bake Again"), ("mpm.bake", "From Frame 2"), ("mpm.bake_free", "")]
     assert layout.find("operator", "mpm.bake")[0].arguments["settings"] == {"from_frame": 2, "object": ""}
     emitter.mpm.material.preset = "water"
     assert note not in draw(bake_panels.MPM_PT_bake).texts()
@@ -93,7 +94,7 @@ def test_a_changed_scene_is_shown_as_out_of_date(bpy: Any, draw: Any, cache: Pat
 def test_the_panel_says_what_made_the_bake_stop(bpy: Any, draw: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(unstable.nodes, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(unstable.display, "dress", lambda *_arguments, **_options: None)
     scene = bpy.context.scene
     scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3}))
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.select_unstable") == []
@@ -128,10 +129,10 @@ def test_the_active_emitter_has_a_bake_of_its_own(bpy: Any, draw: Any, tmp_path:
     assert any(text.startswith("Snowman, in ") and text.endswith("cache_Snowman") for text in layout.texts())
 
 
-def test_statistics_are_drawn_with_their_numbers(bpy: Any, host: str, draw: Any, cache: Path) -> None:
+def test_statistics_are_drawn_with_their_numbers(bpy: Any, draw: Any, cache: Path) -> None:
     layout = draw(bake_panels.MPM_PT_statistics)
-    # without a window the real Blender has no icons
-    assert [call.arguments["icon_value"] for call in layout.find("template_icon")] == ([1000] if host == "fake" else [])
+    # without a window Blender has no icons, and a picture of nothing is not drawn
+    assert layout.find("template_icon") == []
     assert {"Particles: at most 5", "Substeps a frame: at most 1", "Seconds a frame: not known"} <= set(layout.texts())
     assert any(text.startswith("3 frames in ") for text in layout.texts())
     icon = graphs.picture(cache, watching.overview(cache)).icon

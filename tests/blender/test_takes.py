@@ -121,7 +121,7 @@ def test_to_bake_again_is_to_restart(bpy: Any, folder: str, monkeypatch: pytest.
 
 def test_unstable_particles_are_those_of_the_shown_take(bpy: Any, host: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if host == "fake":
-        monkeypatch.setattr(unstable.nodes, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(unstable.display, "dress", lambda *_arguments, **_options: None)
     write_failure(Path(folder), failure(3), take=2)
     shown = []
     for take in (2, 1, 2):
