@@ -37,7 +37,7 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     asked: list[Any] = []
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(results.display, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(results.display, "dress", lambda *_arguments, **_options: None)
 
     def behave(behaviour: str) -> list[Any]:
         def command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:

@@ -52,7 +52,7 @@ def small_bake(cache: Path, pause: float = 0.02) -> list[str]:
 def bakes(cache: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., session.BakeSession]:
     """Starts a bake in Blender with the stand-in's process; returns its session once the process runs."""
     if host == "fake":
-        monkeypatch.setattr(results.display, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(results.display, "dress", lambda *_arguments, **_options: None)
 
     def begin(context: Any, **options: float) -> session.BakeSession:
         monkeypatch.setattr(session, "bake_command", lambda _scene, folder, **_: small_bake(folder, **options))

@@ -20,7 +20,7 @@ def folder(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """A cache of the scene that became unstable at frame 2."""
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(unstable.display, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(unstable.display, "dress", lambda *_arguments, **_options: None)
     bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 4}))
     write_failure(tmp_path / "cache", failure(2))
     return str(tmp_path / "cache")
