@@ -20,7 +20,7 @@ PARTS: Mapping[str, Part] = {
     "collider": Part("Collider", "Matter bounces off it and slides along it: floors, walls, bowls, tools", "MOD_PHYSICS"),
     "outflow": Part("Outflow", "Matter that comes in vanishes: drains, the edge of the picture", "TRASH"),
 }
-NO_PART = Part("None", "It takes no part in the simulation", "X")
+NO_PART = Part("None", "It takes no part in the simulation", "NONE")
 
 _ABLE = SURFACE_TYPES | CLOUD_TYPES | {"EMPTY"}
 _REMEDY = "use a mesh, curve, text, metaball, point cloud, or an empty that instances a collection"

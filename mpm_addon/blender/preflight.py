@@ -33,6 +33,8 @@ _PATIENCE_SECONDS = 600.0
 # Scales along the axes that differ by more than this are worth a word.
 _UNIFORM = 1e-3
 _LINE_LENGTH = 52
+# Of a region's labels [pixels]: what icon, frame and tabs take, and a letter.
+_MARGIN, _LETTER = 85.0, 6.0
 
 Report = dict[str, Any]
 
@@ -185,8 +187,16 @@ def warning_lines(warning: dict[str, str]) -> list[str]:
 
 
 def wrapped(text: str) -> list[str]:
-    """A text in lines that fit into the sidebar."""
-    return textwrap.wrap(text, _LINE_LENGTH)
+    """A text in lines that fit into the region that is drawn."""
+    region = bpy.context.region
+    if region is None or region.width <= 1:
+        return textwrap.wrap(text, _LINE_LENGTH)
+    return textwrap.wrap(text, letters_in(region.width / bpy.context.preferences.system.ui_scale))
+
+
+def letters_in(width: float) -> int:
+    """How many letters of a label find room beside its icon in a region of this width, in pixels of a screen that is not scaled."""
+    return int(np.clip((width - _MARGIN) / _LETTER, 20, 100))
 
 
 def _gigabytes(count: float) -> str:
