@@ -7,7 +7,8 @@ from pathlib import Path
 import bpy
 
 from .blender_types import BlenderScene
-from .properties import DEFAULT_CACHE
+
+DEFAULT_CACHE = "//cache_mpm"
 
 
 def cache_path(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> str:

@@ -23,10 +23,10 @@ from .effectors import EFFECTOR_COLLECTION, WEIGHTS
 from .live_properties import PROPERTIES as LIVE
 from .painted_control import PAINTED_CONTROL
 from .parts import NO_PART, PARTS, Part
+from .paths import DEFAULT_CACHE
 from .retime import PROPERTIES as RETIMING
 from .thumbnails import icon
 
-DEFAULT_CACHE = "//cache_mpm"
 DEFAULT_MATERIAL = "water"  # the preset, and the law
 
 # Blender 4.5 and later want to be told that a folder may begin with //.
@@ -169,6 +169,14 @@ DOMAIN_GROUP = property_group(
     description="The space of the simulation.",
 )
 
+
+def _store_groups(settings: Any, _context: Any) -> None:
+    """Store the groups of an object that takes part: since 5.0 Blender overrides no single value in a group that its library lacks."""
+    groups = [settings.emitter, settings.collider, settings.outflow]
+    for group, name in [*((group, "enabled") for group in groups), (settings.material, "source")]:
+        setattr(group, name, getattr(group, name))
+
+
 OBJECT_GROUP = property_group(
     "MPM_PG_object",
     {
@@ -177,6 +185,7 @@ OBJECT_GROUP = property_group(
             description="The part that the object has in the simulation",
             items=part_items({"none": NO_PART, **PARTS}),
             default="none",
+            update=_store_groups,
             options=STILL,
         ),
         "material": PointerProperty(type=MATERIAL_GROUP),
