@@ -63,14 +63,14 @@ def build(builder: Builder) -> None:
 
 
 def _volume(builder: Builder, inputs: dict[str | int, Any]) -> Any:
-    """A property of the node became a menu in 5.1."""
-    if bpy.app.version >= (5, 1, 0):
+    """A property of the node became a menu in 5.0."""
+    if bpy.app.version >= (5, 0, 0):
         return builder.out("GeometryNodePointsToVolume", {"Resolution Mode": "Size", **inputs})
     return builder.out("GeometryNodePointsToVolume", inputs, resolution_mode="VOXEL_SIZE")
 
 
 def _mesh(builder: Builder, inputs: dict[str | int, Any]) -> Any:
-    if bpy.app.version >= (5, 1, 0):
+    if bpy.app.version >= (5, 0, 0):
         return builder.out("GeometryNodeVolumeToMesh", {"Resolution Mode": "Grid", **inputs})
     return builder.out("GeometryNodeVolumeToMesh", inputs, resolution_mode="GRID")
 
