@@ -6,10 +6,10 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery test test-faults test-gui fuzz build lint bench docs site sheet validate lock clean
+.PHONY: help setup demo gallery ready-scenes test test-faults test-gui fuzz build lint bench docs site sheet validate lock clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv ready: Python, locked packages, system libraries
 	@test -n "$(BOOTSTRAP)" || { echo "setup: no working Python 3.9 or newer on the PATH; install python3." >&2; exit 1; }
@@ -20,6 +20,9 @@ demo: build ## bake and render the demonstration scenes
 
 gallery: build ## bake and render every feature scene; GALLERY="drum fountain" for these alone
 	@$(PYTHON) demo/gallery.py $(GALLERY)
+
+ready-scenes: build ## add, bake and render every ready scene; READY="snowball hourglass" for these alone
+	@$(PYTHON) demo/ready_scenes.py $(READY)
 
 test: setup ## run every test
 	@$(PYTHON) tools/run_tests.py

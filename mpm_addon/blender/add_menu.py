@@ -186,9 +186,10 @@ class MPM_MT_add_material(bpy.types.Menu):
     bl_label = "More Materials"
 
     def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
         for name, label in sorted(PRESET_LABELS.items(), key=lambda preset: preset[1]):
             if name not in FAVOURITES:
-                self.layout.operator("mpm.add", text=label).kind = name
+                layout.operator("mpm.add", text=label).kind = name
 
 
 class MPM_MT_ready_scenes(bpy.types.Menu):
@@ -196,8 +197,9 @@ class MPM_MT_ready_scenes(bpy.types.Menu):
     bl_label = "Ready Scenes"
 
     def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
         for name, made in SCENES.items():
-            self.layout.operator("mpm.add_ready_scene", text=made.LABEL).scene = name
+            layout.operator("mpm.add_ready_scene", text=made.LABEL).scene = name
 
 
 class MPM_MT_add(bpy.types.Menu):

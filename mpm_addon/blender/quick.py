@@ -233,9 +233,10 @@ class MPM_MT_quick(bpy.types.Menu):
     bl_label = "Quick MPM"
 
     def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
         rest = [name for name in PRESET_LABELS if name not in FAVOURITES]
         for name in sorted(rest, key=PRESET_LABELS.__getitem__):
-            self.layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
+            layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
 
 
 def draw_entries(self: Any, context: Context) -> None:

@@ -28,7 +28,11 @@ OBJECT_TYPES = {
     "Mesh": "MESH", "Curve": "CURVE", "Camera": "CAMERA", "Light": "LIGHT", "Volume": "VOLUME", "Armature": "ARMATURE",
     "PointCloud": "POINTCLOUD", "Lattice": "LATTICE", "Speaker": "SPEAKER",
 }  # fmt: skip
-MODIFIER_CLASSES = {"NODES": "NodesModifier", "COLLISION": "CollisionModifier"}
+LIGHT_CLASSES = {"POINT": "PointLight", "SUN": "SunLight", "SPOT": "SpotLight", "AREA": "AreaLight"}
+OBJECT_TYPES.update(dict.fromkeys(LIGHT_CLASSES.values(), "LIGHT"))
+MODIFIER_CLASSES = {
+    "NODES": "NodesModifier", "COLLISION": "CollisionModifier", "BEVEL": "BevelModifier", "SUBSURF": "SubsurfModifier",
+}  # fmt: skip
 ATTRIBUTE_CLASSES = {
     "FLOAT": "FloatAttribute", "INT": "IntAttribute", "FLOAT_VECTOR": "FloatVectorAttribute",
     "FLOAT_COLOR": "FloatColorAttribute", "BOOLEAN": "BoolAttribute", "FLOAT2": "Float2Attribute",
@@ -78,6 +82,8 @@ def _new_block(self: Any, name: str, *arguments: Any, **_keywords: Any) -> Any:
     item_type = STUBS.struct(type(self).STRUCT).item_type or "ID"
     if item_type == "NodeTree" and arguments:
         item_type = arguments[0]
+    if item_type == "Light" and arguments:
+        item_type = LIGHT_CLASSES[arguments[0]]
     block = create(struct_class(item_type), name=unique_name(name, self.keys()), siblings=self)
     if item_type == "Object":
         data = arguments[0]
@@ -315,6 +321,8 @@ class PositionValues:
 for _name in ("MeshVertices", "MeshEdges", "MeshPolygons", "MeshLoops"):
     BEHAVIOURS[_name, "add"] = _set_item_count
 BEHAVIOURS.update({
+    ("IDMaterials", "append"): lambda self, material: self._list.append(material),
+    ("Mesh", "shade_smooth"): lambda self: None,
     ("Mesh", "clear_geometry"): _clear_geometry,
     ("Mesh", "from_pydata"): _from_pydata,
     ("Mesh", "update"): lambda self, **_: None,

@@ -26,11 +26,11 @@ _FACTORY_FPS = 24
 def add_ready_scene(context: Context, name: str) -> BlenderScene:
     """Set up a ready scene in the scene of `context`, or in a new one; returns the scene."""
     made = SCENES[name]
-    scene = context.scene
+    scene: BlenderScene = context.scene
     if is_untouched(scene):
         _hide(scene)
     else:
-        scene = bpy.data.scenes.new(made.LABEL)
+        scene = _new_scene(made.LABEL)
         if context.window is not None:
             context.window.scene = scene
     collection: Any = bpy.data.collections.new(made.LABEL)
@@ -41,6 +41,10 @@ def add_ready_scene(context: Context, name: str) -> BlenderScene:
     made.build(stage)
     _select(scene, stage)
     return scene
+
+
+def _new_scene(name: str) -> BlenderScene:
+    return bpy.data.scenes.new(name)
 
 
 def is_untouched(scene: BlenderScene) -> bool:

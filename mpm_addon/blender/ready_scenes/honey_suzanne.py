@@ -1,5 +1,7 @@
 """Honey is poured over the monkey's head."""
 
+from typing import Any
+
 from ..blender_types import BlenderMesh
 from ..solids import ball, cylinder
 from .staging import Stage
@@ -24,7 +26,7 @@ def build(stage: Stage) -> None:
 def _make_monkey(mesh: BlenderMesh, size: float) -> None:
     import bmesh  # only this scene needs it
 
-    shaped = bmesh.new()
+    shaped: Any = bmesh.new()
     bmesh.ops.create_monkey(shaped)
     bmesh.ops.scale(shaped, vec=(size, size, size), verts=shaped.verts)
     shaped.to_mesh(mesh)

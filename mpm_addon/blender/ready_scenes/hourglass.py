@@ -19,7 +19,7 @@ _STEPS = 20
 
 
 def build(stage: Stage) -> None:
-    stage.frames(110)
+    stage.frames(90)
     stage.cells(0.016)
     stage.floor(1.0, (0.09, 0.20, 0.20))
     at = (0.0, 0.0, _MIDDLE)
@@ -43,17 +43,27 @@ def _radius(height: float) -> float:
     return (_NECK + (_BULB - _NECK) * widening) * closing
 
 
-def _inside(low: float, high: float, margin: float = 0.0) -> list[tuple[float, float]]:
-    """The outline of the inside between two heights, `margin` further out."""
-    heights = [low + (high - low) * 0.5 * (1.0 - math.cos(math.pi * step / (2 * _STEPS))) for step in range(2 * _STEPS + 1)]
-    return [(_radius(height) + margin, height) for height in heights]
+def _inside(low: float, high: float) -> list[tuple[float, float]]:
+    """The outline of the inside between two heights."""
+    heights = [0.5 * (low + high) - 0.5 * (high - low) * math.cos(math.pi * step / (2 * _STEPS)) for step in range(2 * _STEPS + 1)]
+    return [(_radius(height), height) for height in heights]
 
 
 def _shell(wall: float) -> Solid:
     """A wall of the given thickness around the inside, closed on all sides."""
-    outside = [(0.0, -_HALF - wall), *_inside(-_HALF, _HALF, wall), (0.0, _HALF + wall)]
-    hollow = turned([(0.0, -_HALF), *_inside(-_HALF, _HALF)[1:-1], (0.0, _HALF)])
-    return together([turned(outside), Solid(hollow.vertices, tuple(tuple(reversed(face)) for face in hollow.faces))])
+    inside = _inside(-_HALF, _HALF)
+    hollow = turned(inside)
+    return together([turned(_outset(inside, wall)), Solid(hollow.vertices, tuple(tuple(reversed(face)) for face in hollow.faces))])
+
+
+def _outset(outline: list[tuple[float, float]], distance: float) -> list[tuple[float, float]]:
+    """An outline from pole to pole, moved outward along its normals."""
+    moved = [(0.0, outline[0][1] - distance)]
+    for (radius, height), before, after in zip(outline[1:-1], outline, outline[2:], strict=False):
+        along, up = after[0] - before[0], after[1] - before[1]
+        length = math.hypot(along, up)
+        moved.append((radius + distance * up / length, height - distance * along / length))
+    return [*moved, (0.0, outline[-1][1] + distance)]
 
 
 def _filling() -> Solid:

@@ -35,16 +35,20 @@ def glaze(item: BlenderObject, color: Rgb = (0.92, 0.97, 1.0)) -> None:
 def _thin_glass(tree: Any, color: Rgb) -> Any:
     """The socket of a shader that is transparent where it is looked at straight, and a mirror at grazing angles."""
     weight = tree.nodes.new("ShaderNodeLayerWeight")
-    weight.inputs["Blend"].default_value = 0.2
+    weight.inputs["Blend"].default_value = 0.15
+    share = tree.nodes.new("ShaderNodeMath")
+    share.operation = "MULTIPLY"
+    share.inputs[1].default_value = 0.45
     through = tree.nodes.new("ShaderNodeBsdfTransparent")
     through.inputs["Color"].default_value = (*color, 1.0)
     mirror = tree.nodes.new("ShaderNodeBsdfAnisotropic")
     mirror.inputs["Roughness"].default_value = 0.04
     mixed = tree.nodes.new("ShaderNodeMixShader")
-    tree.links.new(weight.outputs["Fresnel"], mixed.inputs[0])
+    tree.links.new(weight.outputs["Facing"], share.inputs[0])
+    tree.links.new(share.outputs[0], mixed.inputs[0])
     tree.links.new(through.outputs[0], mixed.inputs[1])
     tree.links.new(mirror.outputs[0], mixed.inputs[2])
-    for column, node in enumerate((weight, through, mirror, mixed)):
+    for column, node in enumerate((weight, share, through, mirror, mixed)):
         node.location = (-600 + 180 * column, 350)
     return mixed.outputs[0]
 

@@ -133,9 +133,10 @@ class Stage:
         render = self.scene.render
         render.resolution_x, render.resolution_y = SIZE
         render.resolution_percentage = 100
-        if not hasattr(self.scene, "cycles"):
+        try:
+            render.engine = "CYCLES"
+        except TypeError:  # Cycles is an add-on, and switched off: the engine stays
             return
-        render.engine = "CYCLES"
         cycles = self.scene.cycles
         cycles.samples, cycles.use_denoising, cycles.max_bounces = SAMPLES, True, 4
 

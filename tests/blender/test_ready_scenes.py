@@ -1,0 +1,154 @@
+"""Ready scenes: each is a whole scene without a warning, a few frames of it bake, and nothing that is there is broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender.extract import extract_scene
+from mpm_addon.blender.ready_scenes import SCENES, adding
+from mpm_addon.core.estimate import estimate
+from mpm_addon.core.preflight import warnings_of
+from mpm_addon.storage import open_cache
+
+from .scenes import add_mesh
+
+# scene -> emitters, colliders
+PARTICIPANTS = {
+    "snowball": (1, 2),
+    "dam_break": (1, 3),
+    "sand_castle": (2, 1),
+    "hourglass": (1, 2),
+    "jelly_stack": (4, 2),
+    "honey_suzanne": (1, 2),
+    "pouring_bowl": (1, 3),
+}
+# The monkey is made by Blender itself.
+EVERYWHERE = [name for name in SCENES if name != "honey_suzanne"]
+REAL = pytest.param("honey_suzanne", marks=pytest.mark.blender)
+
+blender = pytest.mark.blender
+
+
+def add(bpy: Any, name: str) -> Any:
+    assert bpy.ops.mpm.add_ready_scene(scene=name) == {"FINISHED"}
+    return bpy.context.scene
+
+
+def test_every_ready_scene_is_listed() -> None:
+    assert list(PARTICIPANTS) == list(SCENES)
+
+
+@pytest.mark.parametrize("name", [*EVERYWHERE, REAL])
+def test_a_ready_scene_is_whole_and_without_a_warning(bpy: Any, name: str) -> None:
+    scene = add(bpy, name)
+    described = extract_scene(bpy.context)
+    assert (len(described.emitters), len(described.colliders)) == PARTICIPANTS[name]
+    cost = estimate(described)
+    assert warnings_of(described, cost) == []
+    assert 25_000 < cost.particles < 150_000
+    assert (scene.camera.type, scene.frame_start, scene.frame_current) == ("CAMERA", 1, 1)
+    assert scene.mpm.cache.startswith("//cache_mpm_")
+    assert bpy.context.view_layer.objects.active.mpm.type == "emitter"
+    # particles take the place of what they are made of
+    assert all(item.hide_render for item in scene.objects if item.mpm.type == "emitter")
+
+
+@pytest.mark.parametrize("name", [*EVERYWHERE, REAL])
+def test_all_of_a_ready_scene_is_in_its_own_collection(bpy: Any, name: str) -> None:
+    scene = add(bpy, name)
+    collection = scene.collection.children[0]
+    assert collection.name == SCENES[name].LABEL
+    assert {item.name for item in collection.objects} == {item.name for item in scene.objects}
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_a_ready_scene_has_the_same_size_in_metres_in_any_unit(bpy: Any, name: str) -> None:
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    add(bpy, name)
+    in_centimetres = extract_scene(bpy.context)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    add(bpy, name)
+    in_metres = extract_scene(bpy.context)
+    assert in_centimetres.solver.grid_spacing == pytest.approx(in_metres.solver.grid_spacing, rel=1e-5)
+    for one, other in zip(in_centimetres.emitters, in_metres.emitters, strict=True):
+        assert one.shape.bounds() == pytest.approx(other.shape.bounds(), abs=1e-5)
+        assert one.velocity == pytest.approx(other.velocity, rel=1e-5)
+
+
+def test_a_scene_of_the_user_is_not_touched(bpy: Any) -> None:
+    scene = bpy.context.scene
+    mine = add_mesh(bpy, "Mine")
+    scene.camera = bpy.data.objects.new("My Camera", bpy.data.cameras.new("My Camera"))
+    scene.collection.objects.link(scene.camera)
+    scene.frame_end, scene.world = 77, bpy.data.worlds.new("Mine")
+    adding.add_ready_scene(bpy.context, "snowball")
+    assert len(bpy.data.scenes) == 2
+    assert (scene.frame_end, scene.camera.name, scene.world.name) == (77, "My Camera", "Mine")
+    assert {item.name for item in scene.objects} == {"Mine", "My Camera"}
+    assert not mine.hide_render
+    assert not any(scene.mpm.is_property_set(word) for word in ("cache", "time_scale"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda bpy, scene: setattr(scene, "frame_end", 100),
+        lambda bpy, scene: setattr(scene.render, "fps", 30),
+        lambda bpy, scene: setattr(scene, "world", bpy.data.worlds.new("Sunset")),
+        lambda bpy, scene: setattr(scene.mpm.solver, "grid_spacing", 0.3),
+        lambda bpy, scene: add_mesh(bpy, "Table"),
+    ],
+)
+def test_what_a_user_changed_makes_a_scene_the_users(bpy: Any, change: Any) -> None:
+    scene = bpy.context.scene
+    assert adding.is_untouched(scene)
+    change(bpy, scene)
+    assert not adding.is_untouched(scene)
+
+
+@blender
+def test_the_startup_file_becomes_the_ready_scene_and_its_cube_is_hidden(bpy: Any) -> None:
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    scene = bpy.context.scene
+    assert adding.is_untouched(scene)
+    add(bpy, "snowball")
+    assert bpy.context.scene == scene
+    assert all(scene.objects[name].hide_render and scene.objects[name].hide_viewport for name in ("Cube", "Light"))
+    assert "Cube" not in [item.name for item in extract_scene(bpy.context).colliders]
+    assert scene.camera.name != "Camera"
+
+
+@blender
+def test_a_second_ready_scene_is_a_scene_of_its_own_with_its_own_cache(bpy: Any) -> None:
+    first = add(bpy, "snowball")
+    second = add(bpy, "snowball")
+    assert first != second
+    assert first.mpm.cache != second.mpm.cache
+    assert len(extract_scene(bpy.context).emitters) == 1
+
+
+@blender
+def test_one_undo_takes_a_ready_scene_away(bpy: Any) -> None:
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    bpy.ops.ed.undo_push(message="before")
+    add(bpy, "jelly_stack")
+    bpy.ops.ed.undo_push(message="Add Ready Scene")
+    bpy.ops.ed.undo()
+    assert sorted(bpy.context.scene.objects.keys()) == ["Camera", "Cube", "Light"]
+    assert not bpy.context.scene.objects["Cube"].hide_render
+    assert bpy.context.scene.frame_end == 250
+
+
+@blender
+@pytest.mark.parametrize("name", SCENES)
+def test_a_few_coarse_frames_bake(bpy: Any, tmp_path: Path, name: str) -> None:
+    scene = add(bpy, name)
+    scene.mpm.solver.grid_spacing *= 2.0
+    scene.frame_end = 3
+    assert bpy.ops.mpm.bake(cache=str(tmp_path)) == {"FINISHED"}
+    cache = open_cache(tmp_path)
+    assert cache.frames == [1, 2, 3]
+    assert len(cache.frame(3).position) > 500
