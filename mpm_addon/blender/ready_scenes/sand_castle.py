@@ -14,11 +14,10 @@ _BATTLEMENT = 0.045
 
 def build(stage: Stage) -> None:
     stage.frames(72)
-    stage.cells(0.018)
-    stage.floor(1.2, (0.55, 0.42, 0.26), friction=0.6)
-    stage.domain((-0.95, -0.5, 0.0), (0.95, 0.5, 1.5))
+    stage.cells(0.021)
+    stage.floor(1.8, (0.55, 0.42, 0.26), friction=0.6)
     stage.emitter("Castle", castle(), (0.25, 0.0, 0.0), "wet_sand")
-    stage.emitter("Wave", box((0.22, 0.98, 0.24)), (-0.82, 0.0, 0.121), "water", velocity=(2.2, 0.0, 0.0))
+    stage.emitter("Wave", box((0.26, 1.0, 0.24)), (-0.72, 0.0, 0.121), "water", velocity=(2.2, 0.0, 0.0))
     stage.camera((-1.2, -2.2, 1.15), (0.08, 0.0, 0.14), lens=48.0)
 
 
