@@ -20,11 +20,11 @@ LIMIT_SECONDS = 3600.0
 STILLS = {
     "snowball": 20,
     "dam_break": 14,
-    "sand_castle": 20,
+    "sand_castle": 22,
     "hourglass": 40,
-    "jelly_stack": 24,
+    "jelly_stack": 22,
     "honey_suzanne": 60,
-    "pouring_bowl": 40,
+    "pouring_bowl": 44,
 }
 
 

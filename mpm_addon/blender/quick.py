@@ -9,7 +9,7 @@ from bpy.props import EnumProperty, IntProperty
 
 from ..core.errors import SceneError
 from ..core.geometry.shapes.mesh import Mesh
-from ..core.preflight import thickness_of
+from ..core.preflight import shape_thickness
 from . import solids
 from .add_menu import FAVOURITES
 from .blender_types import BlenderObject, Context, Layout
@@ -81,7 +81,7 @@ def fitting_cell(shapes: list[Mesh], particle_count: int) -> float:
     """
     volume = sum(shape.volume() for shape in shapes)
     wanted = _cell(volume, particle_count)
-    needed = min(thickness_of(shape, _CELLS_ACROSS_THINNEST * wanted) for shape in shapes) / _CELLS_ACROSS_THINNEST
+    needed = min(shape_thickness(shape, _CELLS_ACROSS_THINNEST * wanted) for shape in shapes) / _CELLS_ACROSS_THINNEST
     return max(min(wanted, needed), _cell(volume, _LARGEST_EXCESS * particle_count))
 
 
@@ -137,7 +137,7 @@ def _too_thin(context: Context, bodies: list[Body]) -> list[str]:
     if cell is None:
         return []
     limit = 2.0 * cell
-    found = [(body.item.name, thickness_of(body.shape, limit)) for body in bodies]
+    found = [(body.item.name, shape_thickness(body.shape, limit)) for body in bodies]
     return [
         f'Object "{name}": it is {thin / cell:.2g} cells thin; use a cell size of at most {0.5 * thin:.2g}, or make it thicker.'
         for name, thin in found

@@ -181,7 +181,7 @@ def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float 
     """
     if isinstance(shape, Points) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
         return None
-    return _thickness(shape, limit)
+    return shape_thickness(shape, limit)
 
 
 def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
@@ -189,7 +189,7 @@ def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
     return isinstance(item, Emitter) or not isinstance(shape, Mesh | Outline) or is_solid(shape)
 
 
-def _thickness(shape: Shape, limit: float) -> float:
+def shape_thickness(shape: Shape, limit: float) -> float:
     """The diameter [m] of the largest ball inside a shape, in eighths of `limit` where it is a mesh, and at most `limit`."""
     if not isinstance(shape, Mesh | Outline):
         low, high = shape.bounds()

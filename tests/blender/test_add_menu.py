@@ -13,6 +13,7 @@ from mpm_addon.blender.participants import metres
 from mpm_addon.core.estimate import estimate
 from mpm_addon.core.preflight import warnings_of
 from mpm_addon.storage.presets import material_preset_names
+from tests.fakes import menus
 
 from .scenes import add_emitter, add_mesh, error_of
 
@@ -141,11 +142,12 @@ def test_blenders_menus_lead_to_them(bpy: Any, draw: Any) -> None:
 def test_the_entries_go_with_the_extension(bpy: Any, fake_blender: Any) -> None:
     import mpm_addon
 
-    menu = bpy.types.VIEW3D_MT_add
-    assert menu.entries == [add_menu.draw_entry]
+    ours = {"draw_entry in VIEW3D_MT_add", "draw_entries in VIEW3D_MT_object_quick_effects"}
+    assert ours <= set(menus.appended())
     mpm_addon.unregister()
-    assert menu.entries == bpy.types.VIEW3D_MT_object_quick_effects.entries == []
+    assert not ours & set(menus.appended())
     mpm_addon.register()
+    assert ours <= set(menus.appended())
 
 
 def test_selected_objects_become_matter_with_a_floor_and_cells_that_fit(bpy: Any) -> None:
