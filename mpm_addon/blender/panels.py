@@ -4,6 +4,7 @@ import bpy
 
 from . import (
     bake_panels,
+    display_panels,
     emission_panels,
     force_panels,
     live_panels,
@@ -20,6 +21,7 @@ CLASSES: tuple[type, ...] = (
     *emission_panels.CLASSES,
     *bake_panels.CLASSES,
     *live_panels.CLASSES,
+    *display_panels.CLASSES,
     *scene_panels.CLASSES,
     *force_panels.CLASSES,
 )

@@ -17,8 +17,8 @@ from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ..storage.presets import material_presets
 from .active_row import PROPERTIES as ACTIVE_ROW
 from .declarations import STILL, annotations_of, enum_items, property_group, title
-from .display.settings import GROUPS as DISPLAY_GROUPS
-from .display.settings import PROPERTIES as DISPLAY
+from .display_settings import GROUPS as DISPLAY_GROUPS
+from .display_settings import PROPERTIES as DISPLAY
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
 from .live_properties import PROPERTIES as LIVE
 from .painted_control import PAINTED_CONTROL

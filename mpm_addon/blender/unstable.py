@@ -13,11 +13,12 @@ from ..storage.cache import current_take
 from ..storage.failure import read_failure
 from . import display, paths, playback
 from .blender_types import BlenderObject, BlenderScene
+from .matter import SPHERES
 
 OBJECT_NAME = "MPM Unstable"
 # the object remembers whose particles it shows, and what the panel says of them: drawing reads no files
 _CACHE, _MESSAGE, _FRAME = "mpm_unstable_cache", "mpm_unstable_message", "mpm_unstable_frame"
-_LOOK = display.Look("Unstable", (1.0, 0.02, 0.02, 1.0))
+_LOOK = display.Look("Unstable", (1.0, 0.02, 0.02, 1.0), mode=SPHERES)
 
 
 def objects(scene: BlenderScene) -> list[BlenderObject]:
@@ -102,4 +103,4 @@ def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str
         "scale": np.full(count, size, np.float32),
     }
     playback.fill(item.data, arrays, scene.unit_settings.scale_length)
-    display.dress(item, [_LOOK], mode="spheres")
+    display.dress(item, [_LOOK])

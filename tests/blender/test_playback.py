@@ -15,7 +15,7 @@ from mpm_addon.core.settings import CacheSettings
 from .scenes import add_mesh, frame_arrays, write_cache
 
 blender = pytest.mark.blender
-LOOKS = [display.Look("red", (1.0, 0.0, 0.0, 1.0)), display.Look("green", (0.0, 1.0, 0.0, 1.0))]
+LOOKS = [display.Look("red", (1.0, 0.0, 0.0, 1.0), mode="spheres"), display.Look("green", (0.0, 1.0, 0.0, 1.0), mode="spheres")]
 
 
 @pytest.fixture
@@ -194,18 +194,13 @@ def test_materials_that_an_artist_changed_are_kept(bpy: Any, particles: Any) -> 
     assert len(bpy.data.materials) == 2
     assert len(particles.modifiers) == 1
     # a colour chosen anew at the emitter is shown
-    display.dress(particles, [display.Look("red", (0.5, 0.0, 0.0, 1.0))])
+    display.dress(particles, [display.Look("red", (0.5, 0.0, 0.0, 1.0), mode="spheres")])
     assert tuple(material.diffuse_color) == (0.5, 0.0, 0.0, 1.0)
 
 
 @blender
 def test_material_index_has_its_name_on_the_points(bpy: Any, particles: Any) -> None:
-    display.dress(particles, LOOKS)
-    group = particles.modifiers[0].node_group
-    kinds = {node.bl_idname: node for node in group.nodes}
-    points = kinds["GeometryNodeStoreNamedAttribute"]
-    output = next(node for node in group.nodes if node.bl_idname == "NodeGroupOutput")
-    group.links.new(points.outputs["Geometry"], output.inputs[0])
+    display.dress(particles, [display.Look("red", (1.0, 0.0, 0.0, 1.0), mode="points")])
     bpy.context.scene.frame_set(3)
     cloud = next(
         instance.object.data for instance in bpy.context.evaluated_depsgraph_get().object_instances if instance.object.type == "POINTCLOUD"
@@ -268,12 +263,18 @@ def test_painted_values_become_attributes_of_their_kind(bpy: Any, particles: Any
 
 @pytest.mark.blender
 def test_a_painted_colour_reaches_the_material(bpy: Any, particles: Any) -> None:
-    display.dress(particles, [display.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
-    linked = {material.name: [link.from_node.attribute_name for link in material.node_tree.links if link.to_socket.name == "Base Color"]
-              for material in particles.data.materials}  # fmt: skip
-    assert linked == {"MPM brush": ["color"], "MPM green": []}
-    display.dress(particles, [display.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True), LOOKS[1]])
-    assert len([node for node in particles.data.materials[0].node_tree.nodes if node.type == "ATTRIBUTE"]) == 1
+    display.dress(particles, [display.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True, mode="spheres"), LOOKS[1]])
+    used = {
+        material.name: [
+            (node.attribute_type, node.attribute_name)
+            for node in material.node_tree.nodes
+            if node.type == "ATTRIBUTE" and node.attribute_name == "color"
+        ]
+        for material in particles.data.materials
+    }
+    assert used == {"MPM brush": [("INSTANCER", "color"), ("GEOMETRY", "color")], "MPM green": []}
+    display.dress(particles, [display.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True, mode="spheres"), LOOKS[1]])
+    assert len([node for node in particles.data.materials[0].node_tree.nodes if node.type == "ATTRIBUTE"]) == 2
 
 
 def test_an_attribute_that_was_removed_comes_back(bpy: Any, particles: Any) -> None:

@@ -21,7 +21,10 @@ from .scenes import add_mesh, frame_arrays, write_cache
 
 blender = pytest.mark.blender
 COUNTS = {1: 5, 2: 0, 3: 8, 4: 8}
-LOOKS = [display.Look("red", (1.0, 0.0, 0.0, 1.0)), display.Look("green", (0.0, 1.0, 0.0, 1.0), is_painted=True)]
+LOOKS = [
+    display.Look("red", (1.0, 0.0, 0.0, 1.0), mode="spheres"),
+    display.Look("green", (0.0, 1.0, 0.0, 1.0), is_painted=True, mode="spheres"),
+]
 PAINTED = {"color": 4, "UVMap": 2, "my weight": 1, "way.001": 3}
 
 # In a Blender without the extension: what the object shows, written as arrays. Answers what else counts.

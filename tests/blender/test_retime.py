@@ -179,7 +179,7 @@ def test_a_driven_frame_moves(bpy: Any, particles: Any) -> None:
 def rendered(bpy: Any, tmp_path: Path, item: Any, **settings: Any) -> list[tuple[float, int, float]]:
     """Moment, particles and place at every frame change while frames 3 and 4 are rendered with motion blur by Cycles."""
     scene = bpy.context.scene
-    display.dress(item, [display.Look("red", (1.0, 0.0, 0.0, 1.0))])
+    display.dress(item, [display.Look("red", (1.0, 0.0, 0.0, 1.0), mode="spheres")])
     scene.frame_start, scene.frame_end = 3, 4
     scene.render.engine = "CYCLES"
     scene.cycles.samples = 1

@@ -1,7 +1,7 @@
 """The ready material that colours particles by one of their attributes, in colours that look evenly spaced."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -11,44 +11,16 @@ from ...core.errors import MpmError
 from ...storage import open_cache
 from .. import paths
 from ..blender_types import BlenderMaterial, BlenderObject
+from ..display_settings import COLORINGS, Coloring
 from ..playback import frame_rate
 from .materials import PAINTED_COLOR, Shader, tree_of
 
-MATERIALS = "materials"
-CARRIED = "attribute"
-
-
-class Coloring(NamedTuple):
-    """What a choice in the interface stands for: the attribute, and whether it counts things."""
-
-    label: str
-    help: str
-    attribute: str = ""
-    is_number: bool = False
-
-
-COLORINGS = {
-    MATERIALS: Coloring("Materials", "Each emitter has a material of its own"),
-    "speed": Coloring("Speed", "How fast particles move, in Blender units per second", "velocity"),
-    "density": Coloring("Volume Ratio", "Volume over rest volume: below 1 matter is compressed, above 1 stretched", "density_ratio"),
-    "stress": Coloring("Stress", "Von Mises stress, in pascal", "stress"),
-    "age": Coloring("Age", "Seconds since particles were emitted", "age"),
-    "emitter": Coloring("Emitter", "A colour for each emitter", "emitter_index", is_number=True),
-    "material": Coloring("Material", "A colour for each simulated material", "material_index", is_number=True),
-    "color": Coloring("Carried Color", "The attribute color that emitters carry along", PAINTED_COLOR),
-    CARRIED: Coloring("Attribute", "Any other attribute of one number, such as a painted one that is carried along"),
-}
 # Viridis (Stefan van der Walt and Nathaniel Smith, CC0): even to the eye, also in grey and to the colour-blind. sRGB.
 _VIRIDIS = ("440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725")
 # Colours that the colour-blind tell apart (Okabe and Ito 2008). sRGB.
 _DISTINCT = ("0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "f0e442", "999999")
 # Frames that are read for a range, and the share of values that may lie below it, and above.
 _FRAMES, _OUTSIDE = 5, 1.0
-
-
-def has_range(coloring: str) -> bool:
-    """Whether colours stand for values between two limits."""
-    return coloring not in (MATERIALS, "color") and not COLORINGS[coloring].is_number
 
 
 def fitted_range(item: BlenderObject, scene: Any, name: str) -> tuple[float, float]:

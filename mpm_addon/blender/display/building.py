@@ -1,13 +1,15 @@
 """Builds geometry nodes by code, from nodes and sockets that Blender 4.2 to 5.2 share, and places them from left to right."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 
 from ..blender_types import NodeTree
 
 COLUMN, ROW = 220, 190
+# Values or sockets for a node's inputs, by name, identifier or number.
+Inputs: TypeAlias = Mapping[Any, Any]
 
 
 class Socket(NamedTuple):
@@ -72,7 +74,7 @@ class Builder:
         node = group.nodes.new("NodeGroupInput")
         self.inputs = {socket.name: socket for socket in node.outputs if socket.name}
 
-    def node(self, kind: str, inputs: Mapping[str | int, Any] | None = None, **settings: Any) -> Any:
+    def node(self, kind: str, inputs: Inputs | None = None, **settings: Any) -> Any:
         """A node with settings, and its inputs by name, identifier or number: a socket to be linked, several, or a value."""
         node = self._group.nodes.new(kind)
         for name, value in settings.items():
@@ -91,7 +93,7 @@ class Builder:
         else:
             socket.default_value = value
 
-    def out(self, kind: str, inputs: Mapping[str | int, Any] | None = None, **settings: Any) -> Any:
+    def out(self, kind: str, inputs: Inputs | None = None, **settings: Any) -> Any:
         """The first output in use of a new node."""
         node = self.node(kind, inputs, **settings)
         return next(socket for socket in node.outputs if socket.enabled)
@@ -101,7 +103,7 @@ class Builder:
         return self.out("ShaderNodeMath", values, operation=operation)
 
     def vector(self, operation: str, first: Any, second: Any = None, *, scale: Any = None) -> Any:
-        values: dict[str | int, Any] = {number: value for number, value in enumerate((first, second)) if value is not None}
+        values: dict[Any, Any] = {number: value for number, value in enumerate((first, second)) if value is not None}
         if scale is not None:
             values["Scale"] = scale
         return self.out("ShaderNodeVectorMath", values, operation=operation)
@@ -134,7 +136,7 @@ class Builder:
     def painted(self, geometry: Any, material: Any, **inputs: Any) -> Any:
         return self.out("GeometryNodeSetMaterial", {"Geometry": geometry, "Material": material, **inputs})
 
-    def group(self, tree: NodeTree, label: str, inputs: Mapping[str | int, Any]) -> Any:
+    def group(self, tree: NodeTree, label: str, inputs: Inputs) -> Any:
         """The geometry that another group makes."""
         return self.out("GeometryNodeGroup", inputs, node_tree=tree, label=label)
 

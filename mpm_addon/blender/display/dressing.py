@@ -7,11 +7,12 @@ import bpy
 
 from ...core.errors import MpmError
 from ..blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
-from . import assets, settings, tree
-from .attribute_colors import CARRIED, COLORINGS, MATERIALS, color_material, fitted_range, has_range
+from ..display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, silent
+from ..matter import POINTS, finish_of
+from . import assets, tree
+from .attribute_colors import color_material, fitted_range
 from .building import declare
 from .materials import Look, material_of
-from .matter import POINTS, finish_of
 from .modifier import set_input
 
 # What could not be shown, for the panel: object -> text.
@@ -23,22 +24,18 @@ def problem(item: BlenderObject) -> str:
     return _problems.get(item.name_full, "")
 
 
-def dress(item: BlenderObject, looks: Sequence[Look], *, mode: str = "") -> None:
-    """Give a particle object its looks, one for every emitter, in their order. What an artist chose is kept.
-
-    Args:
-        mode: how new emitters are shown, in the viewport and in renders; what suits their matter where it is not given.
-    """
+def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
+    """Give a particle object its looks, one for every emitter, in their order. What an artist chose is kept."""
     parts = item.mpm.display.parts
     kept = {part.name: (part.viewport, part.render, part.material) for part in parts}
     metres = _scene_of(item).unit_settings.scale_length
-    with settings.silent():
+    with silent():
         parts.clear()
         for look in looks:
             ready = material_of(look._replace(spacing=look.spacing / metres))
             part = parts.add()
             part.name, part.law, part.matter = look.name, look.law, look.material
-            new = (mode or settings.AUTOMATIC, mode or settings.AUTOMATIC, None)
+            new = (look.mode or AUTOMATIC, look.mode or AUTOMATIC, None)
             part.viewport, part.render, chosen = kept.get(look.name, new)
             part.material = chosen or ready
     refit(item)
@@ -56,7 +53,7 @@ def refit(item: BlenderObject) -> None:
     except (MpmError, OSError) as error:
         _problems[item.name_full] = str(error)
         return
-    with settings.silent():
+    with silent():
         display.range_min, display.range_max = limits
 
 
@@ -86,7 +83,7 @@ def rebuild(item: BlenderObject) -> None:
 
 def _own_group(modifier: Modifier) -> NodeTree:
     """The modifier's group, with all inputs; a new one where it has none, a copy where others have it too."""
-    group = modifier.node_group
+    group: Any = modifier.node_group
     if group is None or group.library is not None:
         group = bpy.data.node_groups.new(tree.NAME, "GeometryNodeTree")
         group.is_modifier = True
@@ -133,7 +130,7 @@ def _parts(item: BlenderObject, materials: Sequence[Any], *, is_render: bool) ->
 def mode_of(part: Any, *, is_render: bool) -> str:
     """How an emitter's particles are shown, whether that was chosen or not."""
     chosen = part.render if is_render else part.viewport
-    if chosen != settings.AUTOMATIC:
+    if chosen != AUTOMATIC:
         return chosen
     return finish_of(part.law, part.matter).mode if is_render else POINTS
 
@@ -153,7 +150,7 @@ def restore(item: BlenderObject) -> list[str]:
     return restored
 
 
-def on_change(item: BlenderObject, is_other_range: bool) -> None:
+def on_change(item: BlenderObject, is_other_range: bool = False) -> None:
     """Show a setting that was changed."""
     if is_other_range:
         refit(item)

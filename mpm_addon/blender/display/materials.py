@@ -4,22 +4,22 @@ A material is ordinary and the artist's: once its nodes were edited, only its co
 """
 
 import json
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import bpy
 
 from ..blender_types import BlenderMaterial, NodeTree
 from ..colors import Color
+from ..matter import Finish, finish_of
 from . import assets
-from .matter import Finish, finish_of
+from .building import Inputs
 
 _LOOK = "mpm_look"
 _SURFACE = "Principled BSDF"
 # the attribute that colours particles one by one, where an emitter carries it
 PAINTED_COLOR = "color"
 # How much of its colour clear matter keeps: light goes through at least two surfaces.
-_TINT = 0.45
+_TINT = 0.3
 
 
 class Look(NamedTuple):
@@ -31,6 +31,7 @@ class Look(NamedTuple):
         is_painted: whether each particle has a colour of its own, the attribute `color`.
         law, material: of its matter; emitters of one material share a surface.
         spacing: a cell of the grid [m]: the size of bumps and of what shines through.
+        mode: how the particles are shown at first, in the viewport and in renders; as it suits their matter where it is not given.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Look(NamedTuple):
     law: str = ""
     material: str = ""
     spacing: float = 0.02
+    mode: str = ""
 
     @property
     def finish(self) -> Finish:
@@ -77,7 +79,7 @@ def _build(tree: NodeTree, look: Look) -> None:
     finish = look.finish
     shader = Shader(tree)
     color = _base_color(shader, look)
-    values: dict[str, Any] = {
+    values: dict[str | int, Any] = {
         "Base Color": color,
         "Roughness": finish.roughness,
         "IOR": finish.ior,
@@ -85,6 +87,8 @@ def _build(tree: NodeTree, look: Look) -> None:
         "Transmission Weight": finish.transmission,
         "Subsurface Weight": finish.subsurface,
         "Subsurface Scale": 1.5 * look.spacing,
+        # light of all colours goes as far: the first value is that of skin
+        "Subsurface Radius": (1.0, 1.0, 1.0),
         "Coat Weight": finish.coat,
         "Coat Roughness": 0.05,
         "Emission Strength": finish.emission,
@@ -106,7 +110,7 @@ def _base_color(shader: "Shader", look: Look) -> Any:
         return (*color, 1.0)
     # the same brightness in every frame, as an id is kept for life
     noise = shader.node("ShaderNodeTexWhiteNoise", {"W": shader.attribute("id", "Fac")}, noise_dimensions="1D").outputs["Value"]
-    value = shader.node("ShaderNodeMapRange", {0: noise, 3: 1.0 - finish.variation, 4: 1.0 + 0.5 * finish.variation}).outputs[0]
+    value = shader.node("ShaderNodeMapRange", {0: noise, 3: 1.0 - finish.variation, 4: 1.0 + 0.15 * finish.variation}).outputs[0]
     return shader.node("ShaderNodeHueSaturation", {"Value": value, "Color": (*color, 1.0)}).outputs[0]
 
 
@@ -130,7 +134,7 @@ class Shader:
         self.tree = tree
         tree.nodes.clear()
 
-    def node(self, kind: str, inputs: Mapping[str | int, Any], **settings: Any) -> Any:
+    def node(self, kind: str, inputs: Inputs, **settings: Any) -> Any:
         node = self.tree.nodes.new(kind)
         node.location = (220 * len(self.tree.nodes), 0)
         for name, value in settings.items():

@@ -6,9 +6,10 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 
+from .. import display_settings
 from ..blender_types import Context
 from ..declarations import enum_items
-from . import assets, dressing, settings
+from . import assets, dressing
 
 
 def _shows_particles(context: Context) -> bool:
@@ -17,10 +18,10 @@ def _shows_particles(context: Context) -> bool:
 
 
 class MPM_OT_display_same(bpy.types.Operator):
-    """Show the particles of all emitters as those of the chosen one"""
+    """Show the particles of all emitters as those of the first one"""
 
     bl_idname = "mpm.display_same"
-    bl_label = "Same for All Emitters"
+    bl_label = "All as the First One"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -31,9 +32,8 @@ class MPM_OT_display_same(bpy.types.Operator):
     def execute(self, context: Context) -> Any:
         item = context.object
         display = item.mpm.display
-        chosen = display.parts[min(max(display.active_part, 0), len(display.parts) - 1)]
-        modes = chosen.viewport, chosen.render
-        with settings.silent():
+        modes = display.parts[0].viewport, display.parts[0].render
+        with display_settings.silent():
             for part in display.parts:
                 part.viewport, part.render = modes
         dressing.rebuild(item)
@@ -74,7 +74,8 @@ class MPM_OT_display_fit(bpy.types.Operator):
     def execute(self, context: Context) -> Any:
         item = context.object
         item.mpm.display.use_fitted_range = True
-        dressing.on_change(item, True)
+        dressing.refit(item)
+        dressing.rebuild(item)
         if dressing.problem(item):
             self.report({"ERROR"}, dressing.problem(item))
             return {"CANCELLED"}
@@ -113,12 +114,12 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
 def register() -> None:
     for cls in _CLASSES:
         bpy.utils.register_class(cls)
-    settings.listeners.append(dressing.on_change)
+    display_settings.listeners.append(dressing.on_change)
     bpy.app.handlers.load_post.append(_on_load)
 
 
 def unregister() -> None:
     bpy.app.handlers.load_post.remove(_on_load)
-    settings.listeners.remove(dressing.on_change)
+    display_settings.listeners.remove(dressing.on_change)
     for cls in reversed(_CLASSES):
         bpy.utils.unregister_class(cls)

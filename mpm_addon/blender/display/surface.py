@@ -14,11 +14,11 @@ INPUTS = (
     GEOMETRY,
     Socket(VOXEL_SIZE, "Float", "Size of the faces; 0 is half of a particle's edge, the same in all frames", 0.0, 0.0, 1000.0, "DISTANCE"),
     Socket(COARSENESS, "Float", "Factor on the size of the faces: 2 takes an eighth of the time", 1.0, 0.25, 8.0),
-    Socket(SMOOTHING, "Int", "How often the surface is smoothed: 0 shows particles, 20 is as calm as a pond", 8, 0, 100),
+    Socket(SMOOTHING, "Int", "How often the surface is smoothed: 0 shows particles, 20 is as calm as a pond", 14, 0, 100),
     Socket("Material", "Material", "Material of the surface"),
 )
 # Radius of what is melted together, of a sphere with the particle's volume. Gaps between neighbours close; the surface is moved back.
-_REACH = 2.0
+_REACH = 2.3
 # A voxel, as a share of a particle's edge, and the smallest radius [voxels] at which Blender keeps a point.
 _VOXEL, _LEAST = 0.5, 1.6
 _THRESHOLD = 0.25
@@ -62,15 +62,26 @@ def build(builder: Builder) -> None:
     builder.end(builder.painted(builder.smooth(mesh), inputs["Material"]))
 
 
+<<<<<<< HEAD
 def _volume(builder: Builder, inputs: dict[str | int, Any]) -> Any:
     """A property of the node became a menu in 5.0."""
     if bpy.app.version >= (5, 0, 0):
+=======
+def _volume(builder: Builder, inputs: dict[str, Any]) -> Any:
+    """A property of the node became a menu in 5.1."""
+    if bpy.app.version >= (5, 1, 0):
+>>>>>>> 5dc1a9e (A panel of the display: modes, material and colours of each emitter; nodes that were edited stay)
         return builder.out("GeometryNodePointsToVolume", {"Resolution Mode": "Size", **inputs})
     return builder.out("GeometryNodePointsToVolume", inputs, resolution_mode="VOXEL_SIZE")
 
 
+<<<<<<< HEAD
 def _mesh(builder: Builder, inputs: dict[str | int, Any]) -> Any:
     if bpy.app.version >= (5, 0, 0):
+=======
+def _mesh(builder: Builder, inputs: dict[str, Any]) -> Any:
+    if bpy.app.version >= (5, 1, 0):
+>>>>>>> 5dc1a9e (A panel of the display: modes, material and colours of each emitter; nodes that were edited stay)
         return builder.out("GeometryNodeVolumeToMesh", {"Resolution Mode": "Grid", **inputs})
     return builder.out("GeometryNodeVolumeToMesh", inputs, resolution_mode="GRID")
 

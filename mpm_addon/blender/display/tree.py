@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..blender_types import BlenderMaterial, NodeTree
+from ..matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
 from . import assets, grains, points, spheres, surface
-from .building import GEOMETRY, Builder, Socket
-from .matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
+from .building import GEOMETRY, Builder, Inputs, Socket
 
 NAME = "MPM Particles"
 SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "Viewport Share"
@@ -86,13 +86,13 @@ def _rows(parts: Sequence[Part]) -> list[list[int]]:
 
 def _row(builder: Builder, parts: Sequence[Part], numbers: Sequence[int], *, is_render: bool) -> Any:
     part, inputs = parts[numbers[0]], builder.inputs
-    given = {"Geometry": inputs["Geometry"], points.RADIUS_SCALE: inputs[RADIUS_SCALE]}
+    given: Inputs = {"Geometry": inputs["Geometry"], points.RADIUS_SCALE: inputs[RADIUS_SCALE]}
     if len(numbers) < len(parts):
         given["Selection"] = _selection(builder, numbers)
     if not is_render and part.mode != SURFACE:
         given[points.SHARE] = inputs[SHARE]
     cloud = builder.group(assets.asset(points), part.label, given)
-    dressed: dict[str | int, Any] = {"Geometry": cloud, "Material": part.material}
+    dressed: Inputs = {"Geometry": cloud, "Material": part.material}
     if part.mode == SPHERES:
         return builder.group(assets.asset(spheres), part.label, {**dressed, SUBDIVISIONS: inputs[SUBDIVISIONS]})
     if part.mode == GRAINS:

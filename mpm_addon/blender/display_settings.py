@@ -1,15 +1,40 @@
 """What an artist chooses about the display of an object's particles: `Object.mpm.display`. A change is shown at once."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
-from ..blender_types import BlenderObject, Context
-from ..declarations import STILL, enum_items, property_group
-from .attribute_colors import COLORINGS, MATERIALS
+from .blender_types import BlenderObject, Context
+from .declarations import STILL, enum_items, property_group
 from .matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
+
+MATERIALS = "materials"
+CARRIED = "attribute"
+
+
+class Coloring(NamedTuple):
+    """What a choice in the interface stands for: the attribute, and whether it counts things."""
+
+    label: str
+    help: str
+    attribute: str = ""
+    is_number: bool = False
+
+
+COLORINGS = {
+    MATERIALS: Coloring("Materials", "Each emitter has a material of its own"),
+    "speed": Coloring("Speed", "How fast particles move, in Blender units per second", "velocity"),
+    "density": Coloring("Volume Ratio", "Volume over rest volume: below 1 matter is compressed, above 1 stretched", "density_ratio"),
+    "stress": Coloring("Stress", "Von Mises stress, in pascal", "stress"),
+    "age": Coloring("Age", "Seconds since particles were emitted", "age"),
+    "emitter": Coloring("Emitter", "A colour for each emitter", "emitter_index", is_number=True),
+    "material": Coloring("Material", "A colour for each simulated material", "material_index", is_number=True),
+    "color": Coloring("Carried Color", "The attribute color that emitters carry along", "color"),
+    CARRIED: Coloring("Attribute", "Any other attribute of one number, such as a painted one that is carried along"),
+}
 
 AUTOMATIC = "automatic"
 # Called when a setting is changed: with the object, and whether the range of colours has to be found anew.
@@ -27,25 +52,30 @@ _VIEWPORT = {AUTOMATIC: ("Automatic", "Points, the fastest to play"), **_MODES}
 _RENDER = {AUTOMATIC: ("Automatic", "What suits the matter: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
 
 
-class silent:
+def has_range(coloring: str) -> bool:
+    """Whether colours stand for values between two limits."""
+    return coloring not in (MATERIALS, "color") and not COLORINGS[coloring].is_number
+
+
+@contextmanager
+def silent() -> Iterator[None]:
     """Settings that change inside the block are not shown yet."""
-
-    def __enter__(self) -> None:
-        _silences.append(None)
-
-    def __exit__(self, *_error: object) -> None:
+    _silences.append(None)
+    try:
+        yield
+    finally:
         _silences.pop()
 
 
 def _changed(settings: Any, _context: Context) -> None:
-    _tell(settings, False)
+    _tell(settings)
 
 
 def _changed_coloring(settings: Any, _context: Context) -> None:
-    _tell(settings, True)
+    _tell(settings, is_other_range=True)
 
 
-def _tell(settings: Any, is_other_range: bool) -> None:
+def _tell(settings: Any, *, is_other_range: bool = False) -> None:
     if not _silences and isinstance(settings.id_data, bpy.types.Object):
         for listener in listeners:
             listener(settings.id_data, is_other_range)
@@ -70,7 +100,6 @@ DISPLAY_GROUP = property_group(
     "MPM_PG_display",
     {
         "parts": CollectionProperty(type=PART_GROUP, description="How the matter of each emitter is shown"),
-        "active_part": IntProperty(name="Emitter", description="The emitter that is chosen in the list", options={"HIDDEN"}),
         "color_by": EnumProperty(name="Color by", description="What the colours of particles stand for",
                                  items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
                                  default=MATERIALS, options=STILL, update=_changed_coloring),

@@ -1,0 +1,299 @@
+"""Particles as points, spheres, grains and surfaces; colours by attribute; and nodes that artists edit stay theirs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.blender import display, display_panels, playback
+from mpm_addon.blender.display import assets, attribute_colors, dressing, surface
+from mpm_addon.blender.matter import finish_of
+from mpm_addon.core.errors import MpmError
+from mpm_addon.core.laws import LAWS
+from mpm_addon.storage.presets import material_preset, material_preset_names
+
+from .scenes import add_mesh, write_cache
+
+blender = pytest.mark.blender
+WATER = display.Look("Pool", (0.1, 0.4, 0.9, 1.0), law="water", material="water")
+SAND = display.Look("Heap", (0.7, 0.5, 0.2, 1.0), law="sand", material="dry_sand")
+EDGE = 0.1
+
+
+@pytest.fixture
+def particles(bpy: Any, tmp_path: Path) -> Any:
+    """The object that shows a cache whose particles belong to two emitters in turn."""
+    write_cache(tmp_path / "cache", {1: 6, 2: 6, 3: 8})
+    item = playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    bpy.context.scene.frame_set(1)
+    return item
+
+
+def block(bpy: Any, size: int) -> Any:
+    """An object with particles on a lattice, as close as their volume is."""
+    axis = np.arange(size, dtype=np.float32) * EDGE
+    position = np.stack(np.meshgrid(axis, axis, axis), axis=-1).reshape(-1, 3)
+    count = len(position)
+    velocity = np.tile(np.array([1.0, 2.0, 3.0], np.float32), (count, 1))
+    arrays = {"position": position, "velocity": velocity, "id": np.arange(count, dtype=np.int32), "scale": np.full(count, EDGE, np.float32),
+              "emitter_index": np.zeros(count, np.int32)}  # fmt: skip
+    item = bpy.data.objects.new("Block", bpy.data.meshes.new("Block"))
+    bpy.context.scene.collection.objects.link(item)
+    playback.fill(item.data, arrays, 1.0)
+    return item
+
+
+def evaluated(bpy: Any, item: Any) -> Any:
+    return item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+
+
+def shown(bpy: Any) -> Counter[str]:
+    """What there is: points by cloud, and instances by the name of their material."""
+    found: Counter[str] = Counter()
+    for instance in bpy.context.evaluated_depsgraph_get().object_instances:
+        data = instance.object.data
+        if instance.object.type == "POINTCLOUD":
+            found["points"] += len(data.points)
+        elif instance.is_instance:
+            found[data.materials[0].name] += 1
+        elif instance.object.type == "MESH" and len(data.polygons):
+            found["faces"] += len(data.polygons)
+    return found
+
+
+def use(item: Any, mode: str, number: int = 0) -> None:
+    item.mpm.display.parts[number].viewport = mode
+
+
+@pytest.mark.parametrize("name", [*LAWS, *material_preset_names()])
+def test_every_matter_has_a_finish_with_a_mode(name: str) -> None:
+    law = name if name in LAWS else material_preset(name).law.name
+    assert finish_of(law, name).mode in ("points", "spheres", "grains", "surface")
+
+
+@blender
+def test_each_mode_shows_every_particle_in_its_emitters_material(bpy: Any, particles: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    assert shown(bpy) == {"points": 6}
+    for mode in ("spheres", "grains"):
+        use(particles, mode, 0)
+        use(particles, mode, 1)
+        assert shown(bpy) == {"MPM Pool": 3, "MPM Heap": 3}
+    use(particles, "hidden", 0)
+    assert shown(bpy) == {"MPM Heap": 3}
+    use(particles, "surface", 0)
+    assert shown(bpy)["faces"] > 100 and shown(bpy)["MPM Heap"] == 3
+    use(particles, "hidden", 0)
+    use(particles, "hidden", 1)
+    assert not shown(bpy)
+
+
+@blender
+def test_a_share_of_the_particles_is_always_the_same_and_only_in_the_viewport(bpy: Any) -> None:
+    item = block(bpy, 10)
+    display.dress(item, [SAND])
+    modifier = display.modifier_of(item)
+    radii = {}
+    for share in (100.0, 25.0):
+        display.set_input(modifier, display.SHARE, share)
+        cloud = next(each.object.data for each in bpy.context.evaluated_depsgraph_get().object_instances if each.is_instance)
+        radii[share] = np.empty(len(cloud.points), np.float32)
+        cloud.points.foreach_get("radius", radii[share])
+    assert len(radii[100.0]) == 1000
+    assert 180 < len(radii[25.0]) < 320
+    assert radii[25.0][0] == pytest.approx(radii[100.0][0] * 4.0 ** (1.0 / 3.0), rel=1e-4)
+
+
+@blender
+def test_a_surface_is_closed_and_has_the_particles_volume_and_velocity(bpy: Any) -> None:
+    item = block(bpy, 12)
+    display.dress(item, [WATER])
+    use(item, "surface")
+    mesh = evaluated(bpy, item)
+    edges = Counter(tuple(sorted(key)) for polygon in mesh.polygons for key in polygon.edge_keys)
+    assert set(edges.values()) == {2}
+    volume = sum(
+        np.dot(mesh.vertices[a].co, np.cross(mesh.vertices[b].co, mesh.vertices[c].co)) / 6.0
+        for a, b, c in (triangle.vertices for triangle in triangles(mesh))
+    )
+    assert volume == pytest.approx((12 * EDGE) ** 3, rel=0.12)
+    places = np.array([vertex.co for vertex in mesh.vertices])
+    assert places.min() == pytest.approx(-0.5 * EDGE, abs=0.5 * EDGE)
+    velocity = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes["velocity"].data.foreach_get("vector", velocity)
+    np.testing.assert_allclose(velocity.reshape(-1, 3), np.tile([1.0, 2.0, 3.0], (len(mesh.vertices), 1)), rtol=1e-5)
+    assert [material.name for material in mesh.materials] == ["MPM Pool"]
+    assert set(surface.CARRIED) <= set(mesh.attributes.keys()) and "mpm_nearest" not in mesh.attributes
+
+
+def triangles(mesh: Any) -> Any:
+    mesh.calc_loop_triangles()
+    return mesh.loop_triangles
+
+
+@blender
+def test_grains_turn_with_their_matter(bpy: Any, particles: Any) -> None:
+    display.dress(particles, [SAND, SAND._replace(name="Other")])
+    use(particles, "grains", 0)
+    use(particles, "hidden", 1)
+
+    def turns() -> list[Any]:
+        return [each.matrix_world.to_quaternion() for each in bpy.context.evaluated_depsgraph_get().object_instances if each.is_instance]
+
+    before = turns()
+    rotation = np.tile(np.array([0.0, 0.0, 0.0, 1.0], np.float32), (6, 1))
+    particles.data.attributes["rotation"].data.foreach_set("value", rotation.ravel())
+    particles.data.update_tag()
+    after = turns()
+    for first, second in zip(before, after, strict=True):
+        assert (second @ first.inverted()).angle == pytest.approx(np.pi, abs=1e-3)
+
+
+@blender
+def test_what_an_artist_chose_is_kept_when_the_bake_begins_again(bpy: Any, particles: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    part = particles.mpm.display.parts[1]
+    part.viewport = part.render = "spheres"
+    mine = part.material = bpy.data.materials.new("Mine")
+    display.dress(particles, [SAND, WATER])
+    kept = particles.mpm.display.parts[0]
+    assert (kept.name, kept.viewport, kept.render, kept.material) == ("Heap", "spheres", "spheres", mine)
+    assert particles.data.materials[0] == mine
+    assert [(group.name, group.users > 0) for group in bpy.data.node_groups if ".0" in group.name] == []
+
+
+@blender
+def test_a_material_that_was_edited_is_left_alone(bpy: Any, particles: Any) -> None:
+    display.dress(particles, [WATER])
+    nodes = bpy.data.materials["MPM Pool"].node_tree.nodes
+    nodes["Principled BSDF"].inputs["Roughness"].default_value = 0.77
+    display.dress(particles, [WATER._replace(law="snow", material="snow", color=(1.0, 0.0, 0.0, 1.0))])
+    assert nodes["Principled BSDF"].inputs["Roughness"].default_value == pytest.approx(0.77)
+    assert tuple(nodes["Principled BSDF"].inputs["Base Color"].default_value) == (1.0, 0.0, 0.0, 1.0)
+
+
+@blender
+def test_an_older_group_is_built_anew_and_an_edited_one_is_not(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    item = block(bpy, 3)
+    display.dress(item, [WATER])
+    use(item, "surface")
+    group = bpy.data.node_groups[surface.NAME]
+    count = len(group.nodes)
+    assert group.asset_data.description == surface.HELP
+    assert not assets.edited()
+    monkeypatch.setattr(surface, "VERSION", surface.VERSION + 1)
+    monkeypatch.setattr(surface, "_THRESHOLD", 0.3)
+    assets.upgrade()
+    thresholds = [node.inputs["Threshold"].default_value for node in group.nodes if "Threshold" in node.inputs]
+    assert thresholds == [pytest.approx(0.3)] and len(group.nodes) == count
+    assert bpy.data.node_groups[surface.NAME] == group
+
+    group.nodes.new("GeometryNodeJoinGeometry")
+    assert assets.edited() == [surface.NAME]
+    monkeypatch.setattr(surface, "VERSION", surface.VERSION + 2)
+    assets.upgrade()
+    assert len(group.nodes) == count + 1
+    bpy.context.view_layer.objects.active = item
+    assert bpy.ops.mpm.display_restore() == {"FINISHED"}
+    assert group.name == f"{surface.NAME} (edited)"
+    assert len(bpy.data.node_groups[surface.NAME].nodes) == count
+    assert len(evaluated(bpy, item).polygons) > 100
+
+
+@blender
+def test_edited_nodes_of_an_object_are_left_alone_until_they_are_restored(bpy: Any, particles: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    group = display.modifier_of(particles).node_group
+    group.nodes.new("GeometryNodeJoinGeometry")
+    use(particles, "spheres", 1)
+    assert shown(bpy) == {"points": 6}
+    assert dressing.restore(particles) == ["MPM Particles (edited)"]
+    assert shown(bpy) == {"points": 3, "MPM Heap": 3}
+    assert display.modifier_of(particles).node_group.name == "MPM Particles"
+
+
+@blender
+def test_a_copy_of_the_object_is_shown_by_its_own_settings(bpy: Any, particles: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    copy = particles.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    use(copy, "spheres", 0)
+    assert display.modifier_of(copy).node_group != display.modifier_of(particles).node_group
+    assert shown(bpy) == {"points": 6 + 3, "MPM Pool": 3}
+
+
+@blender
+def test_the_display_outlives_saving_and_a_blender_without_the_extension(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    display.dress(particles, [WATER, SAND])
+    use(particles, "grains", 1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert shown(bpy) == {"points": 3, "MPM Heap": 3}
+    assert not assets.edited() and not assets.is_edited(bpy.data.objects["MPM Particles"].modifiers[0].node_group)
+    with bpy.data.libraries.load(str(tmp_path / "file.blend")) as (_source, target):
+        target.objects = ["MPM Particles"]
+    appended = target.objects[0]
+    bpy.context.scene.collection.objects.link(appended)
+    display.rebuild(appended)
+    assert shown(bpy) == {"points": 6, "MPM Heap": 6}
+
+
+def test_the_range_of_colours_is_that_of_the_cache(bpy: Any, particles: Any) -> None:
+    scene = bpy.context.scene
+    low, high = attribute_colors.fitted_range(particles, scene, "velocity")
+    assert (low, high) == (0.0, pytest.approx(3.0, abs=0.1))
+    assert attribute_colors.fitted_range(particles, scene, "stress") == (0.0, 1.0)
+    with pytest.raises(MpmError, match='no frame of its cache has the attribute "heat"; bake with it, or choose another one'):
+        attribute_colors.fitted_range(particles, scene, "heat")
+
+
+@blender
+@pytest.mark.parametrize("coloring", ["speed", "density", "stress", "age", "emitter", "material", "color"])
+def test_one_material_colours_all_by_an_attribute(bpy: Any, particles: Any, coloring: str) -> None:
+    display.dress(particles, [WATER, SAND])
+    settings = particles.mpm.display
+    settings.color_by = coloring
+    assert [material.name for material in particles.data.materials] == ["MPM Colors MPM Particles"]
+    if coloring == "speed":
+        assert settings.range_max == pytest.approx(3.0, abs=0.1)
+        settings.use_fitted_range, settings.range_max = False, 7.0
+        mapped = next(node for node in particles.data.materials[0].node_tree.nodes if node.type == "MAP_RANGE")
+        assert mapped.inputs[2].default_value == 7.0
+    settings.color_by = "materials"
+    assert [material.name for material in particles.data.materials] == ["MPM Pool", "MPM Heap"]
+
+
+@blender
+def test_an_attribute_that_is_not_there_is_said(bpy: Any, particles: Any, draw: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    settings = particles.mpm.display
+    settings.color_by, settings.attribute = "attribute", "heat"
+    bpy.context.view_layer.objects.active = particles
+    assert any("heat" in text for text in draw(display_panels.MPM_PT_display).texts())
+    settings.attribute = "stress"
+    assert not any("heat" in text for text in draw(display_panels.MPM_PT_display).texts())
+
+
+@blender
+def test_the_panels_show_what_the_modes_use(bpy: Any, particles: Any, draw: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    bpy.context.view_layer.objects.active = add_mesh(bpy, "Cube")
+    assert draw(display_panels.MPM_PT_display) is None
+    # the only particle object of the scene is the one that is meant
+    for panel in (display_panels.MPM_PT_scene_display, display_panels.MPM_PT_display):
+        texts = draw(panel).texts()
+        assert {"Pool", "Heap", "Radius Scale", "Viewport Share", "Voxel Size", "Smoothing", "Variation"} <= set(texts)
+        assert "Subdivisions" not in texts
+        bpy.context.view_layer.objects.active = particles
+
+
+@blender
+def test_groups_can_be_added_by_hand(bpy: Any) -> None:
+    assert bpy.ops.mpm.display_assets() == {"FINISHED"}
+    assert {module.NAME for module in assets.GROUPS} <= set(bpy.data.node_groups.keys())
+    assert bpy.ops.mpm.display_assets() == {"FINISHED"}
+    assert len(bpy.data.node_groups) == len(assets.GROUPS)
