@@ -75,6 +75,8 @@ class Result:
             item.mpm.emitter_name = emitter.name if emitter is not None else ""
             display.dress(item, self._looks)
             self._is_made = True
+        elif frame is None:
+            display.refit_all(scene)
         if is_new or frame == scene.frame_current or (frame is None and self._lacks_something(scene)):
             arriving.show(scene, self.folder)
 

@@ -42,6 +42,15 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
     rebuild(item)
 
 
+def refit_all(scene: BlenderScene) -> None:
+    """Find automatic ranges of colours anew, when a bake has come to its end."""
+    for item in scene.objects:
+        display = item.mpm.display
+        if display.parts and display.use_fitted_range and has_range(display.color_by) and can_build(item):
+            refit(item)
+            rebuild(item)
+
+
 def refit(item: BlenderObject) -> None:
     """Find the range of colours in the object's cache, where it is automatic."""
     display = item.mpm.display

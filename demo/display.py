@@ -1,0 +1,69 @@
+"""The pictures of the display modes: bakes scene presets, renders them in each mode, and writes small pictures into docs/pictures/display/.
+
+Start it with `python demo/display.py`, or with the names of some pictures. Caches stay in build/display/ for the next call.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTPUT = ROOT / "build" / "display"
+PICTURES = ROOT / "docs" / "pictures" / "display"
+SIZE, SAMPLES = (480, 270), 16
+LIMIT_SECONDS = 1800.0
+
+
+class Shot(NamedTuple):
+    """A picture: a scene preset at a frame, how it is shown, coloured and rendered, and the distance of the camera in sizes of the matter."""
+
+    scene: str
+    frame: int
+    mode: str = "automatic"
+    color_by: str = "materials"
+    engine: str = "CYCLES"
+    distance: float = 2.6
+
+
+SHOTS = {
+    "water_surface": Shot("bowl", 36, distance=1.5),
+    "water_eevee": Shot("bowl", 36, engine="EEVEE", distance=1.5),
+    "jelly_surface": Shot("jelly_drop", 18, distance=3.4),
+    "sand_grains": Shot("sand_column", 20),
+    "snow_grains": Shot("snowball_wall", 12, distance=1.8),
+    "snow_points": Shot("snowball_wall", 12, "points", distance=1.8),
+    "sand_speed": Shot("sand_column", 8, "spheres", "speed", distance=3.0),
+    "jelly_stress": Shot("jelly_drop", 18, "surface", "stress", distance=3.4),
+    "four_materials": Shot("four_materials", 32, distance=2.0),
+}
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(SHOTS)
+    unknown = [name for name in names if name not in SHOTS]
+    if unknown:
+        print(f"display: error: no picture {', '.join(unknown)}; there are {', '.join(SHOTS)}", file=sys.stderr)
+        return 2
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        shot = SHOTS[name]
+        cache, picture = OUTPUT / shot.scene, OUTPUT / f"{name}.png"
+        _run(["-m", "mpm_addon", "bake", f"presets/scenes/{shot.scene}", "--cache", cache])
+        settings = [shot.frame, shot.mode, shot.color_by, shot.engine, shot.distance, *SIZE, SAMPLES]
+        _run([ROOT / "demo" / "display_render.py", cache, picture, *settings])
+        with Image.open(picture) as rendered:
+            rendered.convert("RGB").save(PICTURES / f"{name}.jpg", quality=85, optimize=True)
+        print(f"display: {os.path.relpath(PICTURES / name)}.jpg", flush=True)
+    return 0
+
+
+def _run(words: list[object]) -> None:
+    subprocess.run([sys.executable, *map(str, words)], cwd=ROOT, check=True, timeout=LIMIT_SECONDS, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
