@@ -14,12 +14,12 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "build" / "display"
 PICTURES = ROOT / "docs" / "pictures" / "display"
-SIZE, SAMPLES = (480, 270), 16
+SIZE, SAMPLES = (480, 270), 12
 LIMIT_SECONDS = 1800.0
 
 
 class Shot(NamedTuple):
-    """A picture: a scene preset at a frame, how it is shown, coloured and rendered, and the distance of the camera in sizes of the matter."""
+    """A picture: a scene preset at a frame, how it is shown, coloured and rendered, and the camera's distance in sizes of the matter."""
 
     scene: str
     frame: int
@@ -30,12 +30,12 @@ class Shot(NamedTuple):
 
 
 SHOTS = {
-    "water_surface": Shot("bowl", 36, distance=1.5),
-    "water_eevee": Shot("bowl", 36, engine="EEVEE", distance=1.5),
+    "water_surface": Shot("bowl", 36, distance=2.7),
+    "water_eevee": Shot("bowl", 36, engine="EEVEE", distance=2.7),
     "jelly_surface": Shot("jelly_drop", 18, distance=3.4),
     "sand_grains": Shot("sand_column", 20),
-    "snow_grains": Shot("snowball_wall", 12, distance=1.8),
-    "snow_points": Shot("snowball_wall", 12, "points", distance=1.8),
+    "snow_grains": Shot("snowball_wall", 12, distance=3.4),
+    "snow_points": Shot("snowball_wall", 12, "points", distance=3.4),
     "sand_speed": Shot("sand_column", 8, "spheres", "speed", distance=3.0),
     "jelly_stress": Shot("jelly_drop", 18, "surface", "stress", distance=3.4),
     "four_materials": Shot("four_materials", 32, distance=2.0),
