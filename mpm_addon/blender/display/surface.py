@@ -62,26 +62,15 @@ def build(builder: Builder) -> None:
     builder.end(builder.painted(builder.smooth(mesh), inputs["Material"]))
 
 
-<<<<<<< HEAD
 def _volume(builder: Builder, inputs: dict[str | int, Any]) -> Any:
     """A property of the node became a menu in 5.0."""
     if bpy.app.version >= (5, 0, 0):
-=======
-def _volume(builder: Builder, inputs: dict[str, Any]) -> Any:
-    """A property of the node became a menu in 5.1."""
-    if bpy.app.version >= (5, 1, 0):
->>>>>>> 5dc1a9e (A panel of the display: modes, material and colours of each emitter; nodes that were edited stay)
         return builder.out("GeometryNodePointsToVolume", {"Resolution Mode": "Size", **inputs})
     return builder.out("GeometryNodePointsToVolume", inputs, resolution_mode="VOXEL_SIZE")
 
 
-<<<<<<< HEAD
 def _mesh(builder: Builder, inputs: dict[str | int, Any]) -> Any:
     if bpy.app.version >= (5, 0, 0):
-=======
-def _mesh(builder: Builder, inputs: dict[str, Any]) -> Any:
-    if bpy.app.version >= (5, 1, 0):
->>>>>>> 5dc1a9e (A panel of the display: modes, material and colours of each emitter; nodes that were edited stay)
         return builder.out("GeometryNodeVolumeToMesh", {"Resolution Mode": "Grid", **inputs})
     return builder.out("GeometryNodeVolumeToMesh", inputs, resolution_mode="GRID")
 
