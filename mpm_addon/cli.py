@@ -6,7 +6,6 @@ Exit status: 0 done, 1 failed with one line on stderr, 2 bad usage, 130 cancelle
 import argparse
 import json
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,15 +14,16 @@ from typing import Any
 from .arguments import frame_range, particle_count, thread_count
 from .core.description import Scene
 from .core.errors import CacheError, Cancelled, MpmError, SceneError, one_line
-from .core.estimate import available_memory, estimate
+from .core.estimate import estimate
 from .core.support import refuse_unsupported
+from .dependencies import load_numba, missing_package
 from .live.command import add_command as add_live
 from .stopping import CANCELLED, Listener
 from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, SPLITS, export_frames
 from .storage.failure import read_failure, summary
-from .storage.installation import presets_folder, version
+from .storage.installation import version
 from .storage.manifest import outline
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
@@ -51,6 +51,9 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
         return CANCELLED
     except MpmError as error:
         _complain(error)
+        return 1
+    except ImportError as error:
+        _complain(MpmError(missing_package(error)))
         return 1
     except KeyboardInterrupt:
         return CANCELLED
@@ -128,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _bake(options: argparse.Namespace) -> None:
     prepare_numba(options.threads)
+    load_numba()
     from .bake import bake
 
     tell = _print_json if options.json else _EventPrinter().tell
@@ -365,29 +369,7 @@ def _show_preset(options: argparse.Namespace) -> None:
 
 def _doctor(options: argparse.Namespace) -> None:
     prepare_numba()
-    import llvmlite
-    import numba
-    import numpy
+    load_numba()
+    from .doctor import report
 
-    from .core.kernels.compilation import CACHE_FOLDER
-
-    report = {
-        "mpm_addon": version(),
-        "python": sys.version.split()[0],
-        "executable": sys.executable,
-        "numpy": numpy.__version__,
-        "numba": numba.__version__,
-        "llvmlite": llvmlite.__version__,
-        "cores": os.cpu_count(),
-        "threads": numba.get_num_threads(),
-        "threading_layer": numba.threading_layer(),
-        "kernel_cache": str(CACHE_FOLDER),
-        "kernel_cache_bytes": sum(path.stat().st_size for path in CACHE_FOLDER.rglob("*") if path.is_file()),
-        "presets": str(presets_folder()),
-        "memory_available_gb": round(available_memory() / 1e9, 2),
-        "disk_free_gb": round(shutil.disk_usage(CACHE_FOLDER).free / 1e9, 2),
-    }
-    if options.json:
-        _print_json(report)
-    else:
-        _print_table(report)
+    _print_json(report()) if options.json else _print_table(report())

@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from ..core.errors import MpmError
 from ..core.parameters import parameters_of
-from . import preflight, session
+from . import health, preflight
 from .blender_types import Context, Layout
 from .help import draw_help
 from .parts import has_part
+
+_LINE_LENGTH = 52
 
 
 def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
@@ -68,11 +69,9 @@ def draw_lines(layout: Layout, text: str, icon: Any) -> None:
 
 
 def draw_missing_numba(layout: Layout) -> None:
-    """One line where numba cannot be found: everything else works."""
-    try:
-        session.require_numba()
-    except MpmError as error:
-        draw_lines(layout, str(error), "ERROR")
+    """A line for everything that the installation lacks; nothing as a rule. Everything else works."""
+    for line in health.lines():
+        draw_lines(layout, line, "ERROR")
 
 
 class HelpfulPanel:

@@ -81,7 +81,7 @@ def export_points(context: Context, item: BlenderObject, path: Path, frames: tup
     if suffix[1:] not in EXPORTERS:
         known = ", ".join([*ANIMATIONS, *(f".{name}" for name in sorted(EXPORTERS))])
         raise MpmError(f'{path}: the format "{suffix}" is unknown; use one of {known}.')
-    cache = open_cache(paths.absolute(item.mpm.cache))
+    cache = open_cache(paths.shown_folder(item))
     for _ in export_frames(cache, range(first, last + 1), suffix[1:], path if first == last else path.with_suffix("")):
         pass
     return []
@@ -118,7 +118,7 @@ def frames_of(item: BlenderObject, scene: BlenderScene) -> tuple[int, int]:
     first, last = scene.frame_start, scene.frame_end
     if item.mpm.use_retime:
         return first, last
-    folder = paths.absolute(item.mpm.cache)
+    folder = paths.shown_folder(item)
     baked = [number for number in open_cache(folder).frames if first <= number <= last]
     if not baked:
         raise CacheError(f"{folder}: none of the scene's frames {first} to {last} is baked; bake, or change the scene's frames.")

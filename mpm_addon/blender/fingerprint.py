@@ -3,6 +3,7 @@
 It sees settings, transforms and the sizes of meshes, not every vertex; the bake itself compares the whole scene.
 """
 
+import functools
 import hashlib
 import json
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import numpy as np
 from ..core.description import Collider, Emitter, Outflow
 from ..core.laws import LAWS
 from ..core.painting import ACTING
+from ..core.parameters import parameters_of
 from ..core.settings import SIDES, Domain, Side, Solver
 from .actions import animated_paths
 from .blender_types import BlenderObject, BlenderScene
@@ -23,6 +25,9 @@ from .keyframes import has_baked_keys, start_matrix
 from .motion import may_move
 from .painted_control import at_zero_name, attribute_name
 
+# To be raised where the digest is made otherwise of the same declared settings.
+_REVISION = 1
+
 
 def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
     """The digest of a scene's settings. Does not depend on the current frame.
@@ -30,7 +35,7 @@ def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
     Args:
         emitter_name: the one emitter that counts; all where it is empty.
     """
-    return hashlib.sha256(json.dumps(settings_state(scene, emitter_name), sort_keys=True).encode()).hexdigest()
+    return f"{_form()}-{_digest(settings_state(scene, emitter_name))}"
 
 
 def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any]:
@@ -56,6 +61,23 @@ def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any
         ],
     }
     return state
+
+
+def is_comparable(text: str) -> bool:
+    """Whether a digest was made of the settings that there are today, so that another one means that the scene has changed."""
+    return text.partition("-")[0] == _form()
+
+
+@functools.cache
+def _form() -> str:
+    """A digest of what settings there are, whatever their values."""
+    owners = (Solver, Domain, Side, Collider, Outflow, Emitter, *LAWS.values())
+    declared = [[owner.__name__, *(declared.name for declared in parameters_of(owner))] for owner in owners]
+    return _digest([declared, list(ACTING), _REVISION])[:8]
+
+
+def _digest(state: Any) -> str:
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
 def _object_state(item: BlenderObject) -> dict[str, Any]:

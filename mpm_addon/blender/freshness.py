@@ -5,7 +5,7 @@ import time
 
 from ..storage.plain_files import parse_json
 from .blender_types import BlenderObject, BlenderScene
-from .fingerprint import fingerprint
+from .fingerprint import fingerprint, is_comparable
 
 # A digest is taken again after so many times what it took, and what it may take in any case [s].
 REST = 20.0
@@ -48,14 +48,23 @@ def is_outdated(scene: BlenderScene, item: BlenderObject, take: int | None) -> b
     return bool(value) and value != digest(scene, item.mpm.emitter_name)
 
 
+def are_comparable(text: str) -> bool:
+    """Whether what an object remembers was made of the settings that there are today."""
+    return all(is_comparable(value) for value in _remembered(text).values())
+
+
 def forget() -> None:
     """Forget all scenes."""
     _digests.clear()
 
 
 def _noted(item: BlenderObject) -> dict[str, str]:
+    """Take -> fingerprint."""
+    return _remembered(item.mpm.fingerprint)
+
+
+def _remembered(text: str) -> dict[str, str]:
     """Take -> fingerprint; files of earlier versions hold a fingerprint alone."""
-    text = item.mpm.fingerprint
     if not text.startswith("{"):
         return {_ANY: text} if text else {}
     try:

@@ -17,8 +17,8 @@ from .blender_types import BlenderObject, BlenderScene
 from .meshes import Floats, matrix_array
 
 # What an action of a bake remembers, as custom properties.
-_CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX = "mpm_cache", "mpm_rotation_mode", "mpm_location", "mpm_rotation", "mpm_matrix"
-_REMEMBERED = (_CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX)
+CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX = "mpm_cache", "mpm_rotation_mode", "mpm_location", "mpm_rotation", "mpm_matrix"
+_REMEMBERED = (CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX)
 _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 _WRITTEN = {"location", "rotation_euler", *_ROTATION_PATHS.values()}
 
@@ -95,7 +95,7 @@ def remove_all_keys(scene: BlenderScene, folder: Path) -> None:
     """Remove the keyframes that the bake into a cache folder made."""
     for item in scene.objects:
         action = _baked_action(item)
-        if action is not None and paths.absolute(action[_CACHE]) == folder:
+        if action is not None and paths.absolute(action[CACHE]) == folder:
             remove_keys(item)
 
 
@@ -136,7 +136,7 @@ def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], 
     for data_path, values in (("location", locations), (path, rotations)):
         for index in range(len(values[0])):
             _fill(new_curve(action, item, data_path, index), frames, [value[index] for value in values])
-    action[_CACHE], action[_MODE] = cache, item.rotation_mode
+    action[CACHE], action[_MODE] = cache, item.rotation_mode
     action[_LOCATION], action[_ROTATION] = list(location), list(rotation)
     action[_MATRIX] = [float(value) for row in start for value in row]
 

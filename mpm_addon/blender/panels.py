@@ -9,6 +9,7 @@ from . import (
     force_panels,
     live_panels,
     material_panel,
+    notice_panels,
     object_lists,
     object_panels,
     scene_panels,
@@ -22,6 +23,7 @@ CLASSES: tuple[type, ...] = (
     *bake_panels.CLASSES,
     *live_panels.CLASSES,
     *display_panels.CLASSES,
+    *notice_panels.CLASSES,
     *scene_panels.CLASSES,
     *force_panels.CLASSES,
 )

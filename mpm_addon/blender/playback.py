@@ -39,14 +39,15 @@ _TYPES = {
 _PAINTED_TYPES = {**_TYPES, ("float32", 4): ("FLOAT_COLOR", "color")}
 _WITH_LENGTH = {"m", "m/s"}
 
-_status: dict[str, str] = {}
+# By the numbers of objects, which outlive new names and undo.
+_status: dict[int, str] = {}
 _suspensions: list[None] = []
-_readers: dict[str, MomentReader] = {}
+_readers: dict[int, MomentReader] = {}
 # What each mesh was last filled with: session_uid -> attribute name -> values.
 _filled: dict[int, dict[str, NDArray[Any]]] = {}
 _STRIDE = 1009
 # While a frame is rendered: object -> the cached frame that is its picture's; it has its particles at all moments of the shutter.
-_shutter: dict[str, float] = {}
+_shutter: dict[int, float] = {}
 _rendering: list[None] = []
 # While a live simulation runs: number of an object -> the frame of its cache that it shows, whatever the scene's is.
 held: dict[int, float] = {}
@@ -54,7 +55,7 @@ held: dict[int, float] = {}
 
 def status(item: BlenderObject) -> str:
     """What the panel says of the frame that an object shows; "" where there is nothing to say."""
-    return _status.get(item.name_full, "")
+    return _status.get(item.session_uid, "")
 
 
 def reset() -> None:
@@ -68,8 +69,8 @@ def reset() -> None:
 
 def forget(item: BlenderObject) -> None:
     """Forget an object that is about to be removed."""
-    _status.pop(item.name_full, None)
-    _readers.pop(item.name_full, None)
+    _status.pop(item.session_uid, None)
+    _readers.pop(item.session_uid, None)
     _filled.pop(item.data.session_uid, None)
 
 
@@ -96,13 +97,13 @@ def result_objects(scene: BlenderScene) -> list[BlenderObject]:
 def result_object(scene: BlenderScene, cache: str) -> BlenderObject:
     """The object that shows the cache folder `cache`; made, without particles, where there is none.
 
-    One that shows the folder which served for it before the file was first saved is taken over.
+    One that shows the folder which served for it before the file was first saved, or saved elsewhere, is taken over.
     """
     folder = paths.absolute(cache)
     for known in (folder, paths.unsaved_folder() / folder.name):
         for item in result_objects(scene):
-            if paths.absolute(item.mpm.cache) == known:
-                item.mpm.cache = cache
+            if paths.absolute(item.mpm.cache) == known or (item.mpm.home and item.mpm.home == cache):
+                item.mpm.cache, item.mpm.home = cache, ""
                 return item
     item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
     item.mpm.cache = cache
@@ -118,22 +119,48 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
     Args:
         depsgraph: where animated settings are read; in a render the scene itself has those of another frame.
     """
-    shown = result_objects(scene)
+    shown = _played_objects(scene)
+    meshes: dict[int, BlenderObject] = {}
     for item in shown:
         if isinstance(item.data, bpy.types.Mesh):
+            paths.adopt(item)
             settings = item.mpm if depsgraph is None else item.evaluated_get(depsgraph).mpm
-            _status[item.name_full] = _show(item, settings, item.data, scene)
-    _forget_removed({item.name_full for item in shown}, {item.data.session_uid for item in shown if item.data is not None})
+            other = meshes.setdefault(item.data.session_uid, item)
+            _status[item.session_uid] = (
+                _show(item, settings, item.data, scene)
+                if other == item or _is_alike(item, other)
+                else f'Shares its mesh with "{other.name}", which shows something else: make it single user (Object > Relations)'
+            )
+    _forget_removed({item.session_uid for item in shown}, {item.data.session_uid for item in shown if item.data is not None})
 
 
-def _forget_removed(names: set[str], meshes: set[int]) -> None:
+def _played_objects(scene: BlenderScene) -> list[BlenderObject]:
+    """The objects of a scene that show a cache, with those in collections that it instances, which may be linked."""
+    found = {item.session_uid: item for item in result_objects(scene)}
+    waiting = {item.instance_collection for item in scene.objects if item.instance_collection is not None}
+    seen = set()
+    while waiting:
+        collection = waiting.pop()
+        seen.add(collection)
+        items = list(collection.all_objects)
+        found |= {item.session_uid: item for item in items if item.mpm.cache}
+        waiting |= {item.instance_collection for item in items if item.instance_collection is not None} - seen
+    return list(found.values())
+
+
+def _is_alike(item: BlenderObject, other: BlenderObject) -> bool:
+    """Whether two objects show the same, now and later."""
+    return paths.shown_folder(item) == paths.shown_folder(other) and not (item.mpm.use_retime or other.mpm.use_retime)
+
+
+def _forget_removed(numbers: set[int], meshes: set[int]) -> None:
     """Let go of the frames of objects and meshes that are gone, given those of which it is known that they are not."""
     objects: Any = bpy.data.objects
-    if _readers.keys() - names:
-        names = names | {item.name_full for item in objects if item.mpm.cache}
-        for name in _readers.keys() - names:
-            del _readers[name]
-            _status.pop(name, None)
+    if _readers.keys() - numbers:
+        numbers = numbers | {item.session_uid for item in objects if item.mpm.cache}
+        for number in _readers.keys() - numbers:
+            del _readers[number]
+            _status.pop(number, None)
     if _filled.keys() - meshes:
         for number in _filled.keys() - {item.data.session_uid for item in objects if isinstance(item.data, bpy.types.Mesh)}:
             del _filled[number]
@@ -162,8 +189,8 @@ def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: Mome
     if item.session_uid in held:
         shown = retime.Position(held[item.session_uid], 1.0)
     if _rendering:
-        _shutter.setdefault(item.name_full, shown.frame)
-    like = _shutter.get(item.name_full, shown.frame)
+        _shutter.setdefault(item.session_uid, shown.frame)
+    like = _shutter.get(item.session_uid, shown.frame)
     # metres per second of simulated time -> per second of the scene, which renderers count in
     factor = time.time_scale * frame_rate(scene) / time.fps * shown.rate
     return Wanted(shown.frame, nearest_frame(like), np.float32(factor))
@@ -181,16 +208,16 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
 
 def take_over(item: BlenderObject, reader: MomentReader) -> None:
     """Go on with what another has read of an object's cache; what it shows is in order."""
-    _readers[item.name_full] = reader
-    _status[item.name_full] = ""
+    _readers[item.session_uid] = reader
+    _status[item.session_uid] = ""
 
 
 def _reader(item: BlenderObject) -> MomentReader:
     """What reads the object's cache. Raises CacheError where there is none."""
-    cache = open_cache(paths.absolute(item.mpm.cache))
-    reader = _readers.setdefault(item.name_full, MomentReader(cache))
+    cache = open_cache(paths.shown_folder(item))
+    reader = _readers.setdefault(item.session_uid, MomentReader(cache))
     if not reader.cache.is_same(cache):
-        reader = _readers[item.name_full] = MomentReader(cache)
+        reader = _readers[item.session_uid] = MomentReader(cache)
     return reader
 
 
@@ -283,9 +310,18 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
 
 
 @persistent
-def _on_undo(_scene: Any = None, _unused: Any = None) -> None:
-    """Meshes are those of another time again, and what they were filled with is not known."""
+def _on_undo(scene: BlenderScene | None = None, _unused: Any = None) -> None:
+    """Meshes are those of another time again, perhaps with particles from before a bake, and what they were filled with is not known."""
     _filled.clear()
+    if scene is not None and not _suspensions:
+        show(scene)
+
+
+@persistent
+def _on_import(_context: Any = None, _unused: Any = None) -> None:
+    """Objects came from another file, with the particles of a frame there."""
+    if bpy.context.scene is not None and not _suspensions:
+        show(bpy.context.scene)
 
 
 def _on_retime(scene: BlenderScene) -> None:
@@ -298,7 +334,9 @@ def _handlers() -> list[tuple[list[Any], Any]]:
     lists = bpy.app.handlers
     shutter = [(lists.render_pre, _begin_shutter), (lists.render_post, _end_shutter), (lists.render_cancel, _end_shutter)]
     undo = [(lists.undo_post, _on_undo), (lists.redo_post, _on_undo)]
-    return [(lists.frame_change_post, _on_frame_change), (lists.load_post, _on_load), *undo, *shutter]
+    # Blender 4.3 and later; before, they are right at the next frame
+    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
+    return [(lists.frame_change_post, _on_frame_change), (lists.load_post, _on_load), *undo, *shutter, *imported]
 
 
 def register() -> None:

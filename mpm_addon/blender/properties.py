@@ -24,6 +24,7 @@ from .live_properties import PROPERTIES as LIVE
 from .painted_control import PAINTED_CONTROL
 from .parts import NO_PART, PARTS, Part
 from .paths import DEFAULT_CACHE
+from .remembered import REMEMBERED, VERSION
 from .retime import PROPERTIES as RETIMING
 from .thumbnails import icon
 
@@ -201,6 +202,8 @@ OBJECT_GROUP = property_group(
         "fingerprint": StringProperty(name="Fingerprint", description="The settings that the shown cache was baked with"),
         **RETIMING,
         **DISPLAY,
+        **REMEMBERED,
+        **VERSION,
     },
     description="What an object is to the simulation.",
 )
@@ -253,6 +256,7 @@ SCENE_GROUP = property_group(
             subtype="DIR_PATH",
             options=PATH_OPTIONS,
         ),
+        **VERSION,
     },
     description="The simulation of a scene.",
 )

@@ -1,4 +1,7 @@
-"""Registration: every part in order, and back in the opposite order. What failed half way is taken back."""
+"""Registration: every part in order, and back in the opposite order. What failed half way is taken back.
+
+A new part is a module with `register` and `unregister` and one name in `_PARTS`.
+"""
 
 from types import ModuleType
 
@@ -16,14 +19,18 @@ from . import (
     live_operators,
     live_session,
     material_operators,
+    migrations,
     observation,
     operators,
     panels,
     part_operators,
     playback,
+    preferences,
     preflight,
     properties,
     quick,
+    relocation,
+    residue,
     session,
     showing,
     thumbnails,
@@ -32,10 +39,14 @@ from . import (
 )
 from .ready_scenes import adding
 
+# When a file is opened its settings are brought up to date before anything reads them, then paths, then particles.
 _PARTS: tuple[ModuleType, ...] = (
     translations,
     thumbnails,
     properties,
+    migrations,
+    relocation,
+    preferences,
     help,
     display,
     material_operators,
@@ -70,18 +81,20 @@ def register() -> None:
     """Make the add-on known to Blender. Does nothing where it is known already."""
     if _registered:
         return
+    residue.remove()  # of modules that were loaded anew while they were registered
     try:
         for part in _PARTS:
             part.register()
             _registered.append(part)
     except BaseException:
         unregister()
+        residue.remove()  # of the part that failed in its middle
         raise
     bpy.app.handlers.load_pre.append(_on_load_pre)
 
 
 def unregister() -> None:
-    """Take back everything that `register` did; a bake that runs is stopped."""
+    """Take back everything that `register` did; a bake that runs is stopped, or runs on, as its scene says."""
     if _on_load_pre in bpy.app.handlers.load_pre:
         bpy.app.handlers.load_pre.remove(_on_load_pre)
     while _registered:

@@ -1,6 +1,5 @@
 """The bake that is running: starts the worker, follows its events, shows its frames. One at a time."""
 
-import importlib.util
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +11,7 @@ import bpy
 from ..core.description import Scene
 from ..core.errors import Cancelled, MpmError, Stopped
 from ..storage.status import is_asked_to_pause
-from . import paths, previews
+from . import health, paths, previews
 from .bake_view import Facts, Progress, State, view_of
 from .blender_types import BlenderScene, Context
 from .extract import extraction
@@ -275,8 +274,7 @@ class BakeSession:
 
 def require_numba() -> None:
     """Raises MpmError where the bake could not run. Looks without importing: numba stays out of Blender's process."""
-    if importlib.util.find_spec("numba") is None:
-        raise MpmError("numba is missing, so nothing can be baked; install the extension's zip for this platform again.")
+    health.require_baking()
 
 
 def trouble(folder: Path) -> str:

@@ -17,19 +17,19 @@ from .matter import SPHERES
 
 OBJECT_NAME = "MPM Unstable"
 # the object remembers whose particles it shows, and what the panel says of them: drawing reads no files
-_CACHE, _MESSAGE, _FRAME = "mpm_unstable_cache", "mpm_unstable_message", "mpm_unstable_frame"
+CACHE, _MESSAGE, _FRAME = "mpm_unstable_cache", "mpm_unstable_message", "mpm_unstable_frame"
 _LOOK = display.Look("Unstable", (1.0, 0.02, 0.02, 1.0), mode=SPHERES)
 
 
 def objects(scene: BlenderScene) -> list[BlenderObject]:
     """The objects of a scene that show unstable particles."""
-    return [item for item in scene.objects if _CACHE in item]
+    return [item for item in scene.objects if CACHE in item]
 
 
 def shown(scene: BlenderScene, cache: str) -> BlenderObject | None:
     """The object that shows what made the bake into a cache folder stop, where there is one."""
     folder = paths.absolute(cache)
-    return next((item for item in objects(scene) if paths.absolute(item[_CACHE]) == folder), None)
+    return next((item for item in objects(scene) if paths.absolute(item[CACHE]) == folder), None)
 
 
 def message(item: BlenderObject) -> str:
@@ -92,7 +92,7 @@ def _new_object(scene: BlenderScene) -> BlenderObject:
 
 
 def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str) -> None:
-    item[_CACHE], item[_MESSAGE], item[_FRAME] = cache, failure.message, failure.frame
+    item[CACHE], item[_MESSAGE], item[_FRAME] = cache, failure.message, failure.frame
     count = len(failure.id)
     # as large as a cell: larger than all particles, and to be found at any resolution
     size = float(open_cache(paths.absolute(cache)).manifest["grid_spacing"])

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ PACKAGE = Path(__file__).parent.parent
 # Seconds that a process has to stop by itself before it is killed; it loses nothing by that.
 PATIENCE = 0.5
 _COMPLAINT_LINES = 5
+# Whoever knows how many threads a process is to take adds itself; None means all cores.
+thread_counts: list[Callable[[], int | None]] = []
 # What the interpreter says first when it crashes; the innermost functions follow.
 _CRASH = ("Fatal Python error", "Windows fatal exception")
 
@@ -83,6 +86,13 @@ def search_path() -> list[str]:
     return [str(PACKAGE.parent), *(entry for entry in sys.path if entry)]
 
 
+def environment() -> dict[str, str]:
+    """The environment of the process: it finds what Blender's own Python finds, the wheels of extensions included."""
+    chosen = [number for number in (ask() for ask in thread_counts) if number is not None]
+    threads = {"NUMBA_NUM_THREADS": str(chosen[-1])} if chosen else {}
+    return {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONIOENCODING": "utf-8"}
+
+
 def ending(status: int) -> str:
     """How a process came to its end, in words: "was killed (SIGKILL), ...", "ended with status 3"."""
     if status < 0:
@@ -116,7 +126,6 @@ class Worker:
         self._folder = Path(tempfile.mkdtemp(prefix="mpm_bake_"))
         self._rest = b""
         self._end = math.inf
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONIOENCODING": "utf-8"}
         try:
             with open(self._folder / "stdout", "wb") as out, open(self._folder / "stderr", "wb") as complaints:
                 self._process = subprocess.Popen(
@@ -124,7 +133,7 @@ class Worker:
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=complaints,
-                    env=environment,
+                    env=environment(),
                     cwd=PACKAGE.parent,
                     start_new_session=is_apart,
                     # on Windows: no console window

@@ -17,8 +17,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import zstandard
+try:
+    import zstandard
+except ImportError:  # what needs no frames works without it
+    zstandard: Any = None
 
+from ..core.errors import CacheError
 from ..core.estimate import available_memory
 from .arrays import ArrayFileError
 from .atomic import write_atomically
@@ -36,6 +40,9 @@ _LARGEST_EXPANSION = 1000
 
 # The fastest level: frames are mostly digits without pattern, which higher levels do not make smaller.
 _LEVEL = 1
+
+
+MISSING = "zstandard is missing, so caches can be neither baked nor played; install the extension's zip for this platform again."
 
 
 class Written(NamedTuple):
@@ -65,7 +72,13 @@ class Container:
 
 
 def write_container(path: Path, kind: str, header: Mapping[str, Any], sections: Sequence[bytes]) -> Written:
-    """Write a file whose bytes depend on its content alone (and on the release of zstandard). Raises OSError."""
+    """Write a file whose bytes depend on its content alone (and on the release of zstandard).
+
+    Raises:
+        CacheError: zstandard is missing.
+        OSError: the file cannot be written.
+    """
+    require_zstandard()
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True, write_content_size=True)
     packed = [packer.compress(section) for section in sections]
     lengths = [[len(small), len(section)] for small, section in zip(packed, sections, strict=True)]
@@ -83,8 +96,10 @@ def read_container(path: Path, kind: str) -> Container:
 
     Raises:
         ArrayFileError: it is truncated or damaged, of another kind or version, or larger unpacked than the memory.
+        CacheError: zstandard is missing.
         OSError: it cannot be read.
     """
+    require_zstandard()
     with open_plain(path) as file:
         size = os.fstat(file.fileno()).st_size
         _check_memory(size, size)
@@ -106,6 +121,12 @@ def read_container(path: Path, kind: str) -> Container:
         raise ArrayFileError(f"is damaged: it has {len(content)} bytes instead of {end}")
     _check_memory(sum(lengths), len(content))
     return Container(header, sections, lengths)
+
+
+def require_zstandard() -> None:
+    """Raises CacheError where what unpacks the files is missing, or made for another platform or Python."""
+    if zstandard is None:
+        raise CacheError(MISSING)
 
 
 def _check_memory(total: int, file_size: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender import bake_operators, commands, freshness, paths, playback, results, session, unstable, worker
+from mpm_addon.blender.fingerprint import is_comparable
 from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, MpmError
 from mpm_addon.storage.failure import remove_failure
@@ -145,7 +147,7 @@ def test_a_bake_shows_its_frames_and_remembers_the_settings(bpy: Any, stand_in: 
     (item,) = playback.result_objects(bpy.context.scene)
     assert len(item.data.vertices) == 4
     assert not freshness.is_outdated(bpy.context.scene, item, 1)
-    assert len(json.loads(item.mpm.fingerprint)[""]) == 64
+    assert is_comparable(json.loads(item.mpm.fingerprint)[""])
     assert session.current() is None
     session.bake(bpy.context)
     assert len(playback.result_objects(bpy.context.scene)) == 1
@@ -207,9 +209,29 @@ def test_a_new_file_stops_the_bake(bpy: Any, stand_in: Any) -> None:
     assert running._worker.exit_status is not None
 
 
+@pytest.mark.parametrize("closing", ["stop", "run_on"])
+def test_disabling_the_extension_ends_the_bake_or_lets_it_run_on(bpy: Any, stand_in: Any, closing: str) -> None:
+    import mpm_addon
+
+    stand_in("slow")
+    bpy.context.scene.mpm.when_closing = closing
+    running = session.start(bpy.context)
+    running.poll()
+    process = running._worker._process
+    mpm_addon.unregister()
+    try:
+        assert session.current() is None
+        assert (process.poll() is None) == (closing == "run_on")
+    finally:
+        process.kill()
+        process.wait()
+        mpm_addon.register()
+    assert session.current() is None
+
+
 def test_without_numba_the_bake_is_refused(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
-    monkeypatch.setattr(session.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     assert error_of(bpy.ops.mpm.bake).startswith("numba is missing, so nothing can be baked")
 
 

@@ -74,7 +74,7 @@ def test_what_was_not_kept_of_a_frame_is_not_that_of_another(bpy: Any, particles
 def test_an_object_that_is_gone_leaves_nothing_in_memory(bpy: Any, particles: Any, tmp_path: Path) -> None:
     other = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "other", {1: 4})))
     playback.show(bpy.context.scene)
-    kept = other.name_full, other.data.session_uid
+    kept = other.session_uid, other.data.session_uid
     assert (len(playback._readers), len(playback._filled)) == (2, 2)
     bpy.data.objects.remove(particles)
     playback.show(bpy.context.scene)

@@ -47,7 +47,11 @@ def run_in_blender(blender_packages: Path, tmp_path_factory: pytest.TempPathFact
 
     The script finds `bpy`, `os` and `sys`; it fails the test when it raises. Returns its standard output.
     """
-    home = tmp_path_factory.mktemp("blender-user")
+    return runner(blender_packages, tmp_path_factory.mktemp("blender-user"))
+
+
+def runner(packages: Path, home: Path, **more: str) -> RunInBlender:
+    """Runs scripts in fresh Blender processes with a user folder in `home`, and with more variables in their environment."""
 
     def run(script: str, *arguments: str, timeout_seconds: float = 600.0) -> str:
         file = home / "script.py"
@@ -55,7 +59,8 @@ def run_in_blender(blender_packages: Path, tmp_path_factory: pytest.TempPathFact
         variables = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))},
             "BLENDER_USER_RESOURCES": str(home / "resources"),
-            "PYTHONPATH": str(blender_packages),
+            "PYTHONPATH": str(packages),
+            **more,
         }
         # The base interpreter without site: the packages of the test environment stay out of sight.
         finished = subprocess.run(
@@ -76,10 +81,15 @@ def run_in_blender(blender_packages: Path, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="session")
 def installed_extension(run_in_blender: RunInBlender, extension_zip: Path) -> RunInBlender:
     """The extension, installed and enabled for every later script of the session; returns `run_in_blender`."""
+    install(run_in_blender, extension_zip)
+    return run_in_blender
+
+
+def install(run_in_blender: RunInBlender, extension_zip: Path) -> None:
+    """Install and enable the extension as Blender does it."""
     run_in_blender(
         "assert bpy.ops.extensions.package_install_files(\n"
         "    repo='user_default', filepath=sys.argv[1], enable_on_install=True) == {'FINISHED'}\n"
         "bpy.ops.wm.save_userpref()\n",
         str(extension_zip),
     )
-    return run_in_blender

@@ -125,6 +125,7 @@ for _collection_name in [name for name in STUBS.names("bpy.types") if name.start
         BEHAVIOURS[_collection_name, "remove"] = _remove_block
 ON_CHANGE["ID", "name"] = _rename
 _numbers = itertools.count(1)
+COMPUTED["ID", "library"] = COMPUTED["ID", "override_library"] = lambda _self: None
 COMPUTED["ID", "session_uid"] = lambda self: self._values.setdefault("number", next(_numbers))
 NAMESPACES["ID"] = {
     "id_data": property(lambda self: self),
