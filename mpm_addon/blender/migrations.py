@@ -109,7 +109,7 @@ def _update(settings: Any, steps: list[Callable[[Any], None] | None]) -> None:
 
 
 def _has_settings(item: Any) -> bool:
-    return item.mpm.type != "none" or bool(item.mpm.cache) or item.is_property_set("mpm")
+    return item.mpm.type != "none" or bool(item.mpm.cache) or bool(item.mpm.items())
 
 
 @persistent

@@ -3,6 +3,7 @@
 A new part is a module with `register` and `unregister` and one name in `_PARTS`.
 """
 
+import contextlib
 from types import ModuleType
 
 import bpy
@@ -82,13 +83,17 @@ def register() -> None:
     if _registered:
         return
     residue.remove()  # of modules that were loaded anew while they were registered
+    part = None
     try:
         for part in _PARTS:
             part.register()
             _registered.append(part)
     except BaseException:
+        if part is not None:
+            with contextlib.suppress(Exception):  # it failed in its middle: as much as it can
+                part.unregister()
         unregister()
-        residue.remove()  # of the part that failed in its middle
+        residue.remove()  # what that part could not
         raise
     bpy.app.handlers.load_pre.append(_on_load_pre)
 

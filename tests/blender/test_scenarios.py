@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import nodes, paths, playback
+from mpm_addon.blender import display, paths, playback
 from mpm_addon.core.settings import CacheSettings
 
 from .scenes import frame_arrays, write_cache
 
 blender = pytest.mark.blender
 ROOT = Path(__file__).parents[2]
-LOOK = [nodes.Look("white", (1.0, 1.0, 1.0, 1.0)), nodes.Look("also white", (1.0, 1.0, 1.0, 1.0))]
+LOOK = [display.Look("white", (1.0, 1.0, 1.0, 1.0)), display.Look("also white", (1.0, 1.0, 1.0, 1.0))]
 WIDTH = 16
 
 
@@ -91,7 +91,7 @@ def seen_frames(bpy: Any, folder: Path, numbers: range) -> list[int]:
 def test_every_picture_of_an_animation_shows_its_frame(bpy: Any, tmp_path: Path, is_locked: bool, is_persistent: bool) -> None:
     scene = bpy.context.scene
     item = playback.result_object(scene, str(write_lane(tmp_path / "cache", range(2, 6))))
-    nodes.dress(item, LOOK)
+    display.dress(item, LOOK)
     make_studio(bpy, scene)
     scene.render.use_lock_interface, scene.render.use_persistent_data = is_locked, is_persistent
     scene.render.filepath = str(tmp_path / "picture_")
@@ -109,7 +109,7 @@ def test_every_picture_of_an_animation_shows_its_frame(bpy: Any, tmp_path: Path,
 def test_two_view_layers_and_single_pictures_show_the_frame(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     item = playback.result_object(scene, str(write_lane(tmp_path / "cache", range(2, 6))))
-    nodes.dress(item, LOOK)
+    display.dress(item, LOOK)
     make_studio(bpy, scene)
     scene.view_layers.new("Second")
     for layer in scene.view_layers:
@@ -129,7 +129,7 @@ def test_two_processes_render_one_file_from_a_cache_that_nobody_may_write(bpy: A
     bpy.ops.wm.save_as_mainfile(filepath=str(project / "file.blend"))
     write_lane(project / "cache_mpm", range(2, 6))
     item = playback.result_object(scene, "//cache_mpm")
-    nodes.dress(item, LOOK)
+    display.dress(item, LOOK)
     make_studio(bpy, scene)
     scene.frame_start, scene.frame_end = 2, 6
     bpy.ops.wm.save_mainfile()

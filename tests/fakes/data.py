@@ -125,6 +125,8 @@ for _collection_name in [name for name in STUBS.names("bpy.types") if name.start
         BEHAVIOURS[_collection_name, "remove"] = _remove_block
 ON_CHANGE["ID", "name"] = _rename
 _numbers = itertools.count(1)
+# Saved data, as a file holds it: the fake reads no files.
+BEHAVIOURS["PropertyGroup", "items"] = lambda _self: []
 COMPUTED["ID", "library"] = COMPUTED["ID", "override_library"] = lambda _self: None
 COMPUTED["ID", "session_uid"] = lambda self: self._values.setdefault("number", next(_numbers))
 NAMESPACES["ID"] = {
