@@ -38,6 +38,8 @@ def _renumber_scene(settings: Any) -> None:
 def _renumber(group: Any) -> None:
     """Choices were once saved by numbers of 31 bits, of which the lowest 24 are those of today."""
     saved = dict(group.items())
+    if not saved:  # all as it was at first
+        return
     for found in group.bl_rna.properties:
         name = found.identifier
         if found.type == "ENUM" and isinstance(saved.get(name), int) and saved[name] > LARGEST_NUMBER:

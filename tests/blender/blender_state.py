@@ -47,8 +47,8 @@ def name_of(thing: Any) -> str:
 def real_state(bpy: Any) -> set[str]:
     """What the real Blender alone has."""
     found: set[str] = set()
-    if "bpy.utils.previews" in sys.modules:
-        found |= {f"previews {collection!r}" for collection in sys.modules["bpy.utils.previews"]._uuid_open}
+    if hasattr(sys.modules.get("bpy.utils.previews"), "_uuid_open"):
+        found |= {f"previews {number + 1}" for number in range(len(sys.modules["bpy.utils.previews"]._uuid_open))}
     configurations = getattr(bpy.context.window_manager, "keyconfigs", None)
     if configurations is not None and getattr(configurations, "addon", None) is not None:
         found |= {f"key {keys.name}: {item.idname} {item.type}" for keys in configurations.addon.keymaps for item in keys.keymap_items}
