@@ -73,6 +73,8 @@ def _answer(name: str, result: object, printed: io.StringIO, error: str) -> None
 
 CONTEXT.preferences.use_preferences_save = False
 CONTEXT.preferences.view.show_splash = False
+# a second window would lie above the first, for the screen has nothing that manages windows
+CONTEXT.preferences.view.render_display_type = "SCREEN"
 # pictures are of one size whatever the screen says, and no tooltip covers a button
 CONTEXT.preferences.view.ui_scale = 1.0
 CONTEXT.preferences.view.show_tooltips = False
