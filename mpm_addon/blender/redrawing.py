@@ -4,8 +4,15 @@ from typing import Any
 
 
 def redraw(manager: Any) -> None:
-    """Let everything that tells of a bake draw itself again: viewports, properties editors and timelines."""
+    """Let everything that tells of bakes draw itself again: sidebars, properties editors and timelines.
+
+    Not the 3D viewport beside its sidebar: a million particles take seconds to draw there, and a new frame redraws it by itself.
+    """
     for window in manager.windows:
         for area in window.screen.areas:
-            if area.type in {"VIEW_3D", "PROPERTIES", "DOPESHEET_EDITOR"}:
+            if area.type == "VIEW_3D":
+                for region in area.regions:
+                    if region.type == "UI":
+                        region.tag_redraw()
+            elif area.type in {"PROPERTIES", "DOPESHEET_EDITOR"}:
                 area.tag_redraw()
