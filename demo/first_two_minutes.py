@@ -29,10 +29,11 @@ def main() -> None:
 
 def added(name: str) -> Any:
     """The startup file, with its cube, made a ready scene."""
-    if bpy.context.scene is None or "Cube" not in bpy.context.scene.objects:
+    context: Any = bpy.context
+    if "Cube" not in context.scene.objects:
         raise RuntimeError("this is not Blender's startup file")
     operators.mpm.add_ready_scene(scene=name)
-    return bpy.context.scene
+    return context.scene
 
 
 def bake() -> None:
