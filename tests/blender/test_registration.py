@@ -154,8 +154,8 @@ def test_modules_that_are_loaded_anew_while_registered_leave_nothing(bpy: Any, b
     mpm_addon.register()
     there = state(bpy)
     loaded = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "mpm_addon"}
-    # Blender lists neither commands of the command line nor whose previews there are
-    for name in ("commands", "thumbnails", "graphs"):
+    # of these Blender does not tell whose they are
+    for name in ("commands", "thumbnails", "graphs", "help", "translations"):
         loaded[f"mpm_addon.blender.{name}"].unregister()
     try:
         for name in loaded:
