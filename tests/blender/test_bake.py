@@ -216,6 +216,7 @@ def test_disabling_the_extension_ends_the_bake_or_lets_it_run_on(bpy: Any, stand
     stand_in("slow")
     bpy.context.scene.mpm.when_closing = closing
     running = session.start(bpy.context)
+    until(lambda: running.poll() or running._worker is not None)
     running.poll()
     process = running._worker._process
     mpm_addon.unregister()

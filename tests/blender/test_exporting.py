@@ -142,4 +142,4 @@ def test_the_panel_is_there_when_something_is_baked(bpy: Any, draw: Any, tmp_pat
     write_cache(tmp_path / "cache", {1: 5})
     playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
     layout = draw(export_operators.MPM_PT_export)
-    assert [call.arguments["operator"] for call in layout.find("operator")] == ["mpm.export_points", "mpm.publish"]
+    assert [call.arguments["operator"] for call in layout.find("operator")] == ["mpm.help", "mpm.export_points", "mpm.publish"]

@@ -204,9 +204,9 @@ def test_a_picture_that_is_missing_or_broken_has_no_icon(bpy: Any, tmp_path: Pat
 
 
 def test_the_stored_numbers_of_presets_do_not_change(bpy: Any) -> None:
-    """They are in .blend files: the CRC-32 of the word, whatever the order and the pictures are."""
+    """They are in .blend files: the last 24 bits of the CRC-32 of the word, whatever the order and the pictures are."""
     numbers = {item[0]: item[4] for item in properties.preset_property().keywords["items"]}
     assert {name: numbers[name] for name in ("water", "honey", "powder_snow")} == {
-        "water": 2066945242, "honey": 2134875284, "powder_snow": 1204441474,
+        "water": 3347674, "honey": 4168852, "powder_snow": 13259138,
     }  # fmt: skip
     assert len(set(numbers.values())) == len(numbers)

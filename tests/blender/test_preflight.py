@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_panels, preflight, preflight_operators, worker
+from mpm_addon.blender import bake_panels, freshness, preflight, preflight_operators, worker
 from mpm_addon.core.errors import MpmError
 
 from .scenes import add_collider, add_emitter, description, error_of
@@ -132,6 +132,7 @@ def test_numbers_in_words() -> None:
 
 def test_the_panel_shows_the_answer_until_the_scene_changes(bpy: Any, draw: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
+    monkeypatch.setattr(freshness, "REST", 0.0)
     emitter = add_emitter(bpy)
     assert [entry.arguments["settings"]["probe"] for entry in draw(bake_panels.MPM_PT_preflight).find("operator", "mpm.preflight")] == [
         False,
