@@ -188,10 +188,10 @@ def warning_lines(warning: dict[str, str]) -> list[str]:
 
 def wrapped(text: str) -> list[str]:
     """A text in lines that fit into the region that is drawn."""
-    region = bpy.context.region
-    if region is None or region.width <= 1:
+    context: Context = bpy.context
+    if context.region is None or context.region.width <= 1:
         return textwrap.wrap(text, _LINE_LENGTH)
-    return textwrap.wrap(text, letters_in(region.width / bpy.context.preferences.system.ui_scale))
+    return textwrap.wrap(text, letters_in(context.region.width / context.preferences.system.ui_scale))
 
 
 def letters_in(width: float) -> int:

@@ -63,10 +63,12 @@ PRESET_LABELS = {name: preset.label for name, preset in _PRESETS.items()}
 def preset_property() -> Any:
     """The built-in presets, with the pictures that are loaded at present; those of one family follow each other."""
     items = enum_items({name: (preset.label, preset.description.removesuffix(".")) for name, preset in _PRESETS.items()})
+    # a picture's icon is a number, which the stubs do not know
+    pictured: Any = [(name, label, help, icon(name), number) for name, label, help, number in items]
     return EnumProperty(
         name="Preset",
         description="What it is made of: a named material with proven values",
-        items=[(name, label, help, icon(name), number) for name, label, help, number in items],
+        items=pictured,
         default=DEFAULT_MATERIAL,
         options=STILL,
     )
