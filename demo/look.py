@@ -67,9 +67,9 @@ def paint() -> None:
 
 def swell_particles() -> None:
     """Let the spheres of the particles overlap."""
-    nodes = extension.module("blender.nodes")
+    display = extension.module("blender.display")
     for item in particle_objects():
-        nodes.set_input(item.modifiers[nodes.MODIFIER_NAME], nodes.RADIUS_SCALE, RADIUS_SCALE)
+        display.set_input(item.modifiers[display.MODIFIER_NAME], display.RADIUS_SCALE, RADIUS_SCALE)
 
 
 def particle_objects() -> list[Any]:
