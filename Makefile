@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery ready-scenes test test-faults test-gui fuzz build lint bench docs site sheet validate lock clean
+.PHONY: help setup demo gallery ready-scenes test test-faults test-gui fuzz build lint bench docs site sheet thumbnails translations validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,12 @@ site: setup ## make the manual's pages from docs/ into build/site
 
 sheet: setup ## bake and render every material preset into docs/materials.png
 	@$(PYTHON) tools/material_sheet.py
+
+thumbnails: setup ## bake and render the pictures of the material presets; THUMBNAILS="--only snow" for one
+	@$(PYTHON) tools/thumbnails.py $(THUMBNAILS)
+
+translations: setup ## bring the catalogue of texts and all translations in mpm_addon/locale up to date
+	@$(PYTHON) tools/extract_messages.py
 
 validate: setup ## write docs/validation.md and its figures anew from the verification's cases
 	@$(PYTHON) tools/validate.py

@@ -46,7 +46,7 @@ def _snow(color: Color, grain: float, **changes: float) -> Look:
 
 LOOKS: dict[str, Look] = {
     "water": Look((0.25, 0.62, 0.88), "light", 0.02, transmission=1.0, absorption=9.0, refraction=1.33, smoothing=6),
-    "honey": Look((0.98, 0.55, 0.06), "light", 0.04, transmission=1.0, absorption=22.0, refraction=1.48, smoothing=14),
+    "honey": Look((0.95, 0.50, 0.02), "light", 0.06, transmission=0.8, absorption=14.0, refraction=1.2, coat=0.6, smoothing=40),
     "ketchup": Look((0.52, 0.015, 0.008), "light", 0.16, coat=0.7, subsurface=0.15, smoothing=8),
     "cream": Look((0.93, 0.87, 0.74), "middle", 0.4, subsurface=0.5, smoothing=6),
     "foam": Look((0.85, 0.92, 0.97), "middle", 0.75, subsurface=0.6, bump=0.25, bump_scale=140.0, smoothing=4),
@@ -57,8 +57,8 @@ LOOKS: dict[str, Look] = {
     "clay": Look((0.50, 0.19, 0.09), "light", 0.65, bump=0.15, bump_scale=30.0, smoothing=12),
     "metal": Look((0.50, 0.52, 0.56), "middle", 0.28, metallic=1.0, smoothing=14),
     "sponge": Look((0.92, 0.68, 0.08), "middle", 0.9, bump=1.0, bump_scale=42.0, spots=(0.42, 0.25, 0.02), smoothing=6),
-    "jelly": Look((0.95, 0.06, 0.10), "light", 0.05, transmission=0.9, absorption=14.0, refraction=1.36, coat=0.5, smoothing=10),
-    "gelatin": Look((0.22, 0.86, 0.14), "light", 0.05, transmission=0.9, absorption=14.0, refraction=1.36, coat=0.5, smoothing=12),
+    "jelly": Look((0.95, 0.05, 0.07), "light", 0.05, transmission=0.85, absorption=9.0, refraction=1.25, smoothing=14),
+    "gelatin": Look((0.22, 0.86, 0.14), "light", 0.05, transmission=0.85, absorption=9.0, refraction=1.25, smoothing=14),
     "rubber": Look((0.018, 0.018, 0.02), "light", 0.45, smoothing=14, light=1.5),
     "dry_sand": Look((0.74, 0.50, 0.22), "dark", 0.9, grain=0.36),
     "fine_sand": Look((0.88, 0.76, 0.52), "dark", 0.9, grain=0.28),

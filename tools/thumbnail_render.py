@@ -16,9 +16,9 @@ import numpy as np
 from mathutils import Vector
 from thumbnail_looks import LOOKS, Look
 
-SIZE, SAMPLES = 256, 48
+SIZE, SAMPLES = 160, 20
 # The camera's direction, and how much of the picture the matter fills.
-VIEW, FILLED = Vector((0.35, -1.0, 0.42)), 0.84
+VIEW, FILLED = Vector((0.35, -1.0, 0.42)), 0.78
 TONES = {"dark": (0.055, 0.065, 0.085), "middle": (0.20, 0.22, 0.26), "light": (0.55, 0.56, 0.58)}
 
 # Blender's stubs do not know what context holds while a script runs.
@@ -67,7 +67,7 @@ def light(scene: Any, look: Look) -> None:
     bpy.ops.mesh.primitive_plane_add(size=60.0)
     context.object.data.materials.append(painted("Floor", Look(TONES[look.tone], roughness=0.6)))
     scene.render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.max_bounces = SAMPLES, True, 8
+    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.max_bounces = SAMPLES, True, 6
     scene.render.resolution_x = scene.render.resolution_y = SIZE
     scene.view_settings.view_transform = "Standard"
 
@@ -177,7 +177,7 @@ def painted(name: str, look: Look) -> Any:
     if look.absorption:
         inside = tree.nodes.new("ShaderNodeVolumeAbsorption")
         inside.inputs["Color"].default_value, inside.inputs["Density"].default_value = (*look.color, 1.0), look.absorption
-        surface.inputs["Base Color"].default_value = (1.0, 1.0, 1.0, 1.0)
+        surface.inputs["Base Color"].default_value = (*(0.12 + 0.88 * part for part in look.color), 1.0)
         output = next(node for node in tree.nodes if node.type == "OUTPUT_MATERIAL")
         tree.links.new(inside.outputs[0], output.inputs["Volume"])
     if look.bump:
@@ -205,7 +205,7 @@ def spotted(tree: Any, surface: Any, look: Look) -> None:
         tree.links.new(ramp.outputs["Color"], surface.inputs["Emission Color"])
         surface.inputs["Emission Strength"].default_value = look.glowing
     else:
-        ramp.color_ramp.elements[0].color, ramp.color_ramp.elements[1].color = (*look.spots, 1.0), (*look.color, 1.0)
+        ramp.color_ramp.elements[0].color, ramp.color_ramp.elements[1].color = (*(look.spots or look.color), 1.0), (*look.color, 1.0)
         tree.links.new(ramp.outputs["Color"], surface.inputs["Base Color"])
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mpm_addon.core.animation import Motion
 from mpm_addon.core.description import Collider, Emitter, Material, Scene
-from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.geometry.shapes import Box, Cylinder, Mesh, Sphere
 from mpm_addon.core.settings import Domain, Side, Solver, Time
 from mpm_addon.storage import load_material_preset
 
@@ -36,8 +36,15 @@ def portrait(name: str) -> Portrait:
 
 
 def made(
-    name: str, seconds: float, emitters: tuple[Emitter, ...], *, colliders: tuple[Collider, ...] = (), reach: float = 1.0, cell: float = CELL
+    name: str,
+    seconds: float,
+    emitters: tuple[Emitter, ...],
+    *,
+    colliders: tuple[Collider, ...] = (),
+    reach: float = 1.0,
+    cell: float = CELL,
 ) -> Scene:
+    """A scene of one material on a floor, between walls that are `reach` away."""
     domain = Domain(kind="box", min=(-reach, -reach, 0.0), max=(reach, reach, 2.0), sides={"z_min": FLOOR})
     time = Time(fps=FPS, frame_end=1 + round(seconds * FPS))
     materials = {name: Material(name, load_material_preset(name))}
@@ -45,11 +52,11 @@ def made(
 
 
 def ball(name: str, center: tuple[float, float, float], radius: float, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Emitter:
-    return Emitter(name=f"ball {center}", shape=SHAPES["sphere"](center=center, radius=radius), material=name, velocity=velocity)
+    return Emitter(name=f"ball {center}", shape=Sphere(center=center, radius=radius), material=name, velocity=velocity)
 
 
 def box(name: str, center: tuple[float, float, float], size: tuple[float, float, float], turn: float = 0.0) -> Emitter:
-    shape = SHAPES["box"](center=center, size=size, rotation=(0.0, 0.0, turn))
+    shape = Box(center=center, size=size, rotation=(0.0, 0.0, turn))
     return Emitter(name=f"box {center}", shape=shape, material=name)
 
 
@@ -68,7 +75,7 @@ def pour(radius: float, speed: float, seconds: float, height: float = 0.42) -> C
     """A stream falls onto its own heap."""
 
     def scene(name: str) -> Portrait:
-        nozzle = SHAPES["cylinder"](center=(0.0, 0.0, height), radius=radius, height=3.0 * CELL)
+        nozzle = Cylinder(center=(0.0, 0.0, height), radius=radius, height=3.0 * CELL)
         stream = Emitter(name="stream", shape=nozzle, material=name, mode="inflow", velocity=(0.0, 0.0, -speed))
         return Portrait(made(name, seconds, (stream,)))
 
@@ -84,7 +91,7 @@ def swirl(radius: float, seconds: float, turns: float) -> Callable[[str], Portra
         angle, reach = 2.0 * np.pi * turns * share, 0.12 * (1.0 - share)
         matrices = np.tile(np.eye(4), (len(frames), 1, 1))
         matrices[:, :3, 3] = np.stack([reach * np.cos(angle), reach * np.sin(angle), 0.30 * share + 0.07], axis=1)
-        nozzle = SHAPES["cylinder"](center=(0.0, 0.0, 0.03), radius=radius, height=3.0 * CELL)
+        nozzle = Cylinder(center=(0.0, 0.0, 0.03), radius=radius, height=3.0 * CELL)
         stream = Emitter(
             name="stream", shape=nozzle, material=name, mode="inflow", velocity=(0.0, 0.0, -0.55), inherit_velocity=0.0,
             motion=Motion(frames=frames, matrices=matrices),
@@ -99,7 +106,7 @@ def thrown(speed: float, seconds: float) -> Callable[[str], Portrait]:
 
     def scene(name: str) -> Portrait:
         stone = (0.03, 0.0, 0.02, 0.07)
-        collider = Collider(name="stone", shape=SHAPES["sphere"](center=stone[:3], radius=stone[3]), surface="separate", friction=0.4)
+        collider = Collider(name="stone", shape=Sphere(center=stone[:3], radius=stone[3]), surface="separate", friction=0.4)
         flying = ball(name, (0.0, 0.0, 0.27), 0.16, (0.0, 0.0, -speed))
         return Portrait(made(name, seconds, (flying,), colliders=(collider,)))
 
@@ -111,14 +118,13 @@ def pressed(shape: str, depth: float) -> Callable[[str], Portrait]:
 
     def scene(name: str) -> Portrait:
         frames = np.array([1.0, 15.0, 25.0])
-        low = 0.24 - depth
-        heights = np.array([0.37, low + 0.11, low + 0.11])
+        low = (0.24 if shape == "box" else 0.322) - depth
+        heights = np.array([0.45, low + 0.11, low + 0.11])
         matrices = np.tile(np.eye(4), (3, 1, 1))
         matrices[:, 2, 3] = heights
-        collider = Collider(
-            name="ball", shape=SHAPES["sphere"](radius=0.11), surface="separate", friction=0.3, motion=Motion(frames=frames, matrices=matrices)
-        )
-        matter = box(name, (0.0, 0.0, 0.12), (0.44, 0.34, 0.24), 20.0) if shape == "box" else ball(name, (0.0, 0.0, 0.14), 0.16)
+        motion = Motion(frames=frames, matrices=matrices)
+        collider = Collider(name="ball", shape=Sphere(radius=0.11), surface="separate", friction=0.3, motion=motion)
+        matter = box(name, (0.0, 0.0, 0.12), (0.44, 0.34, 0.24), 20.0) if shape == "box" else ball(name, (0.0, 0.0, 0.162), 0.16)
         return Portrait(made(name, 0.5, (matter,), colliders=(collider,)), ball=(0.0, 0.0, float(heights[-1]), 0.11))
 
     return scene
@@ -126,7 +132,7 @@ def pressed(shape: str, depth: float) -> Callable[[str], Portrait]:
 
 def castle(name: str) -> Portrait:
     """Towers with battlements, as they come out of a bucket."""
-    tower = SHAPES["cylinder"](center=(0.0, 0.0, 0.15), radius=0.15, height=0.30)
+    tower = Cylinder(center=(0.0, 0.0, 0.15), radius=0.15, height=0.30)
     parts = [Emitter(name="tower", shape=tower, material=name)]
     for number in range(5):
         angle = 2.0 * np.pi * (number + 0.25) / 5.0
@@ -138,12 +144,13 @@ def castle(name: str) -> Portrait:
 
 def snowman(name: str) -> Portrait:
     """Three balls stand upon each other."""
-    return Portrait(made(name, 0.25, tuple(ball(name, (0.0, 0.0, z), radius) for z, radius in ((0.135, 0.15), (0.35, 0.105), (0.505, 0.07)))))
+    balls = ((0.151, 0.15), (0.37, 0.105), (0.53, 0.07))
+    return Portrait(made(name, 0.25, tuple(ball(name, (0.0, 0.0, z), radius) for z, radius in balls)))
 
 
 def dessert(name: str) -> Portrait:
     """A fluted dome has landed and wobbles."""
-    return Portrait(made(name, 0.17, (Emitter(name="dome", shape=SHAPES["mesh"](*fluted()), material=name, velocity=(0.5, 0.0, -1.6)),)))
+    return Portrait(made(name, 0.17, (Emitter(name="dome", shape=Mesh(*fluted()), material=name, velocity=(0.5, 0.0, -1.6)),)))
 
 
 def cubes(name: str) -> Portrait:
@@ -154,7 +161,7 @@ def cubes(name: str) -> Portrait:
 
 def tyre(name: str) -> Portrait:
     """A ring stands on the floor at the lowest point of its bounce."""
-    shape = SHAPES["mesh"](*ring(0.15, 0.062, 0.24))
+    shape = Mesh(*ring(0.15, 0.062, 0.24))
     return Portrait(made(name, 0.02, (Emitter(name="ring", shape=shape, material=name, velocity=(0.0, 0.0, -4.0)),)))
 
 
@@ -179,7 +186,8 @@ def fluted() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     profile = np.array([(0.001, 0.0), (0.19, 0.0), (0.19, 0.03), (0.165, 0.12), (0.13, 0.19), (0.08, 0.215), (0.001, 0.215)])
     wave = 1.0 + 0.09 * np.cos(10.0 * u)[:, None] * np.minimum(profile[:, 0] / 0.15, 1.0)[None, :]
     across = profile[:, 0][None, :] * wave
-    points = np.stack([across * np.cos(u)[:, None], across * np.sin(u)[:, None], np.broadcast_to(profile[:, 1] + 0.06, across.shape)], axis=2)
+    heights = np.broadcast_to(profile[:, 1] + 0.06, across.shape)
+    points = np.stack([across * np.cos(u)[:, None], across * np.sin(u)[:, None], heights], axis=2)
     triangles = tube(120, len(profile), is_closed=False)
     bottom, top = 120 * len(profile), 120 * len(profile) + 1
     ends = np.array([(bottom, ((i + 1) % 120) * len(profile), i * len(profile)) for i in range(120)])
@@ -209,7 +217,7 @@ PORTRAITS: dict[str, Callable[[str], Portrait]] = {
     "lava": pour(0.07, 0.6, 1.6),
     "fresh_concrete": pour(0.08, 1.0, 0.9),
     "dough": fall,
-    "clay": pressed("ball", 0.02),
+    "clay": pressed("ball", 0.10),
     "metal": pressed("box", 0.07),
     "sponge": pressed("box", 0.09),
     "jelly": dessert,

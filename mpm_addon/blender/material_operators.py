@@ -21,10 +21,11 @@ class _OfMaterial:
     @classmethod
     def poll(cls, context: Context) -> bool:
         item = context.object
-        reason = "Select an emitter" if item is None or item.mpm.type != "emitter" else locked(item)
-        if reason:
-            cls.poll_message_set(reason)  # type: ignore[attr-defined]
-        return not reason
+        if item is None or item.mpm.type != "emitter":
+            cls.poll_message_set("Select an emitter")  # type: ignore[attr-defined]
+            return False
+        cls.poll_message_set(locked(item))  # type: ignore[attr-defined]
+        return not locked(item)
 
 
 class MPM_OT_material_choose(_OfMaterial, bpy.types.Operator):

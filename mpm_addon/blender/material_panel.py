@@ -17,7 +17,6 @@ from .translations import text
 
 # Buttons high: the picture in the panel, and each of those to choose from.
 _PICTURE, _CHOICE = 6.0, 6.0
-_OWN = "Your Presets"
 
 
 class _OfEmitter:
@@ -46,7 +45,7 @@ class MPM_MT_materials(_OfEmitter, bpy.types.Menu):
         own = [(name, preset) for name, preset in presets.own_presets() if preset is not None]
         if own:
             column = row.column()
-            column.label(text=_OWN)
+            column.label(text="Your Presets")
             column.separator()
             for name, preset in own:
                 _choice(column, name, preset.label, is_own=True, icon="USER")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import PresetError, SceneError
 from ..core.laws import LAWS, Law
@@ -133,7 +134,7 @@ def _color(table: dict[str, object], subject: str) -> tuple[float, float, float]
     if "color" not in table:
         return None
     value = table["color"]
-    numbers = value if isinstance(value, list) and len(value) == 3 else [None]
+    numbers: list[Any] = value if isinstance(value, list) and len(value) == 3 else [None]
     if not all(isinstance(number, (int, float)) and not isinstance(number, bool) and 0.0 <= number <= 1.0 for number in numbers):
         raise SceneError(f"{subject}: color {value!r} is not allowed; give red, green and blue from 0 to 1.")
     red, green, blue = (float(number) for number in numbers)
