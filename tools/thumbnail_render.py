@@ -75,13 +75,10 @@ def light(scene: Any, look: Look) -> None:
 def aim(scene: Any, shown: Shown) -> None:
     """A camera so near that the matter, but for what has flown away, fills the picture."""
     points = shown.points.astype(float)
-    if shown.ball is not None:
-        centre, radius = np.array(shown.ball[:3]), shown.ball[3]
-        points = np.concatenate([points, centre + radius * np.eye(3), centre - radius * np.eye(3)])
     direction = VIEW.normalized()
     rotation = direction.to_track_quat("Z", "Y")
     right, up = (np.array(rotation @ Vector(axis)) for axis in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
-    across, along = (np.percentile(points @ axis, (0.7, 99.3)) for axis in (right, up))
+    across, along = (span(points @ axis, shown.ball, axis) for axis in (right, up))
     middle = right * across.mean() + up * along.mean()
     extent = max(float(np.ptp(across)), float(np.ptp(along))) / FILLED
     camera: Any = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
@@ -90,6 +87,15 @@ def aim(scene: Any, shown: Shown) -> None:
     camera.rotation_euler = rotation.to_euler()
     scene.collection.objects.link(camera)
     scene.camera = camera
+
+
+def span(places: Any, ball: list[float] | None, axis: Any) -> Any:
+    """From where to where matter, but for what has flown away, and the whole sphere reach along an axis."""
+    low, high = np.percentile(places, (0.7, 99.3))
+    if ball is not None:
+        centre = float(np.dot(ball[:3], axis))
+        low, high = min(low, centre - ball[3]), max(high, centre + ball[3])
+    return np.array([low, high])
 
 
 def matter(shown: Shown, look: Look) -> None:
