@@ -40,8 +40,8 @@ class Look:
     light: float = 1.0
 
 
-def _snow(color: Color, grain: float, **changes: float) -> Look:
-    return Look(color, "dark", roughness=0.8, subsurface=0.4, grain=grain, **changes)
+def _snow(color: Color, grain: float) -> Look:
+    return Look(color, "dark", roughness=0.8, subsurface=0.4, grain=grain)
 
 
 LOOKS: dict[str, Look] = {

@@ -37,6 +37,8 @@ def message(template: str, **values: Any) -> str:
 
 
 def register() -> None:
+    # modules that were loaded anew while they were registered have left theirs
+    blender.unregister(_NAME)
     blender.register(_NAME, dictionaries())
 
 
