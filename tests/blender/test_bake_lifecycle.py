@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender import bake_panels, observation, paths, playback, removal, results, session, unstable, worker
-from mpm_addon.core.errors import CacheError, Stopped
 from mpm_addon.blender.fingerprint import fingerprint
+from mpm_addon.core.errors import CacheError, Stopped
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.lock import WriterLock
 from mpm_addon.storage.status import BakeStatus, read_status

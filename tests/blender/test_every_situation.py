@@ -132,12 +132,15 @@ def test_nothing_fails_while_a_bake_and_a_preflight_run(bpy: Any, tmp_path: Path
 def test_all_windows_are_drawn_again(bpy: Any) -> None:
     drawn: list[str] = []
 
-    def area(kind: str) -> Any:
-        return SimpleNamespace(type=kind, tag_redraw=lambda: drawn.append(kind), regions=[])
+    def part(kind: str, *regions: Any) -> Any:
+        return SimpleNamespace(type=kind, regions=regions, tag_redraw=lambda: drawn.append(kind))
 
-    windows = [SimpleNamespace(screen=SimpleNamespace(areas=[area("VIEW_3D"), area("TEXT_EDITOR")])) for _ in range(2)]
-    redrawing.redraw(SimpleNamespace(windows=windows))
-    assert drawn.count("VIEW_3D") == 2
+    def window() -> Any:
+        viewport = part("VIEW_3D", part("WINDOW"), part("UI"))
+        return SimpleNamespace(screen=SimpleNamespace(areas=[viewport, part("PROPERTIES"), part("TEXT_EDITOR")]))
+
+    redrawing.redraw(SimpleNamespace(windows=[window(), window()]))
+    assert drawn == ["UI", "PROPERTIES"] * 2
 
 
 def test_what_is_wrong_is_found(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,10 +31,10 @@ def add_ready_scene(context: Context, name: str) -> BlenderScene:
         _hide(scene)
     else:
         # a script may mean a scene that the window does not show; Blender crashes where its window is changed then
-        is_in_window = context.window is not None and context.window.scene == scene
+        window = context.window if context.window is not None and context.window.scene == scene else None
         scene = _new_scene(made.LABEL)
-        if is_in_window:
-            context.window.scene = scene
+        if window is not None:
+            window.scene = scene
     collection: Any = bpy.data.collections.new(made.LABEL)
     scene.collection.children.link(collection)
     stage = Stage(scene, collection)
