@@ -157,8 +157,8 @@ def blender_notice(running: Sequence[int]) -> str:
     if tuple(running[:2]) <= NEWEST:
         return ""
     return (
-        f"Blender {words(tuple(running))} is newer than those that MPM {version()} was made for (up to {words(NEWEST)}): where something does "
-        "not work, look for an update of the extension."
+        f"Blender {words(tuple(running))} is newer than those that MPM {version()} was made for (up to {words(NEWEST)}): where "
+        "something does not work, look for an update of the extension."
     )
 
 

@@ -104,7 +104,7 @@ def compile_kernels(bodies: list[Body], scheme: Scheme, store: ParticleStore, *,
     nothing, nowhere = np.zeros(0, np.int64), np.zeros(0, np.bool_)
     arenas, nodes, around = store.arenas, store.nodes, layout.neighbours
     pieces, scratch, index = np.zeros(2, np.int64), store.scratch, store.index
-    shown = (np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros((0, 4), np.float32))
+    shown = (np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros((0, 4), np.float32), np.zeros((0, 3), np.float32))
     common = (scheme, table, layout.first)
     calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
         (scatter.particles_to_grid, (*common, 1, pieces, nowhere, 0.0, 1.0, scratch, index, arenas)),

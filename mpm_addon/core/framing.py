@@ -97,11 +97,11 @@ def make_frame(
     position = np.empty((len(slots), 3), np.float32)
     world_positions(store.table, slots, run // store.body_count, layout.coordinates, scene.solver.grid_spacing, position)
     density_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
-    rotation = np.empty((len(slots), 4), np.float32)
+    rotation, stretch = np.empty((len(slots), 4), np.float32), np.empty((len(slots), 3), np.float32)
     places = np.full(layout.slot_count, -1, np.int32)
     places[slots] = np.arange(len(slots), dtype=np.int32)
     is_fluid = np.repeat(np.tile([b.is_fluid for b in bodies], len(layout.keys)), np.diff(layout.first))
-    show_particles(store.table, places, is_fluid, density_ratio, stress, rotation)
+    show_particles(store.table, places, is_fluid, density_ratio, stress, rotation, stretch)
     for index, shown in enumerate(bodies):
         its = body == index
         density_ratio[its] = shown.law.volume_ratio(density_ratio[its], store.table[STATE : STATE + STATE_SIZE, slots[its]])
@@ -117,6 +117,7 @@ def make_frame(
         AGE: time - births[BIRTH][ids],
         "rest_position": births["rest_position"][ids],
         "rotation": rotation,
+        "stretch": stretch,
         "scale": store.table[VOLUME, slots] ** (1.0 / scene.solver.dimension),
     }
     attributes = frame_attributes(scene.carried)

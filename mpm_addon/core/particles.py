@@ -28,6 +28,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "age": Attribute("float32", 1, "s", "Time since the particle was emitted"),
     "rest_position": Attribute("float32", 3, "m", "Position where the particle was emitted"),
     "rotation": Attribute("float32", 4, "", "Quaternion (w, x, y, z) of the polar rotation of F"),
+    "stretch": Attribute("float32", 3, "", "Length now of unit edges of the matter as it was emitted, along x, y and z, turned with it"),
     "scale": Attribute("float32", 1, "m", "Edge of the cube that has the particle's rest volume"),
 }
 

@@ -148,6 +148,7 @@ class CacheSettings:
     density_ratio: bool = parameter(True, help="Keep how much matter is squeezed or loosened, for colours and shaders; 1 is untouched")
     stress: bool = parameter(True, help="Keep how strongly matter is loaded [Pa], for colours and shaders")
     rotation: bool = parameter(True, help="Keep how particles turn, for grains and chips that tumble")
+    stretch: bool = parameter(False, help="Keep how long and flat particles are pulled, for grains and chips of jelly, rubber and metal")
     rest_position: bool = parameter(True, help="Keep where particles were emitted, for textures that stick to the matter")
     checkpoint_interval: int = parameter(
         10,

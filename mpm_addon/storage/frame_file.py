@@ -26,7 +26,10 @@ Arrays = Mapping[str, NDArray[Any]]
 Births = Callable[[int], Arrays]
 
 _KIND = "frame"
-_ROUNDED = {"velocity": encoding.half, "density_ratio": encoding.half, "stress": encoding.half, "rotation": encoding.rotation}
+_ROUNDED = {
+    "velocity": encoding.half, "density_ratio": encoding.half, "stress": encoding.half, "stretch": encoding.half,
+    "rotation": encoding.rotation,
+}  # fmt: skip
 _BORN = "born"
 _ID = "id"
 # Frames with as many bytes before compression are decoded by several threads.

@@ -156,6 +156,28 @@ def test_grains_turn_with_their_matter(bpy: Any, particles: Any) -> None:
 
 
 @blender
+def test_grains_are_stretched_along_the_axes_of_their_matter(bpy: Any, particles: Any) -> None:
+    display.dress(particles, [SAND, SAND._replace(name="Other")])
+    use(particles, "grains", 0)
+    use(particles, "hidden", 1)
+
+    def frames() -> list[Any]:
+        instances = bpy.context.evaluated_depsgraph_get().object_instances
+        return [np.array(each.matrix_world) for each in instances if each.is_instance]
+
+    before = frames()
+    attribute = particles.data.attributes.new("stretch", "FLOAT_VECTOR", "POINT")
+    attribute.data.foreach_set("vector", np.tile(np.array([2.0, 1.0, 0.5], np.float32), (6, 1)).ravel())
+    particles.data.update_tag()
+    after = frames()
+    assert len(before) == len(after) == 3
+    for first, second in zip(before, after, strict=True):
+        assert second[:3, 3] == pytest.approx(first[:3, 3], abs=1e-5)
+        # nothing has turned yet, so the matter's axes are the world's
+        assert second[:3, :3] == pytest.approx(np.diag([2.0, 1.0, 0.5]) @ first[:3, :3], abs=1e-4)
+
+
+@blender
 def test_what_an_artist_chose_is_kept_when_the_bake_begins_again(bpy: Any, particles: Any) -> None:
     display.dress(particles, [WATER, SAND])
     part = particles.mpm.display.parts[1]

@@ -5,7 +5,7 @@ from typing import Any
 from .building import GEOMETRY, Builder, Socket
 
 NAME = "MPM Grains"
-VERSION = 1
+VERSION = 2
 HELP = "A stone or a flake on every point, as an instance, turned by the attribute rotation and stretched by stretch where there is one"
 VARIATION, FLATNESS = "Variation", "Flatness"
 INPUTS = (
@@ -32,10 +32,10 @@ def build(builder: Builder) -> None:
         "Instance": builder.out("GeometryNodeGeometryToInstance", {"Geometry": stones}),
         "Pick Instance": True,
         "Instance Index": builder.random("INT", 0, _SHAPES - 1, number, 1),
-        "Rotation": _rotation(builder, number),
-        "Scale": _scale(builder, number),
+        "Rotation": _first_turn(builder, number),
+        "Scale": _size(builder, number),
     }
-    builder.end(builder.out("GeometryNodeInstanceOnPoints", given))
+    builder.end(_stretched(builder, builder.out("GeometryNodeInstanceOnPoints", given)))
 
 
 def _stone(builder: Builder, shape: Any, seed: int) -> Any:
@@ -48,19 +48,34 @@ def _stone(builder: Builder, shape: Any, seed: int) -> Any:
     return builder.out("GeometryNodeSetPosition", {"Geometry": sphere, "Position": moved})
 
 
-def _rotation(builder: Builder, number: Any) -> Any:
-    """Each grain as it lay at first, by its id, and then turned with its matter."""
+def _first_turn(builder: Builder, number: Any) -> Any:
+    """How each grain lay at first, by its id."""
     turn = 6.2831853
     first = builder.random("FLOAT_VECTOR", (0.0, 0.0, 0.0), (turn, turn, turn), number, 2)
-    euler = builder.out("FunctionNodeEulerToRotation", {"Euler": first})
-    turned = builder.attribute("rotation", "QUATERNION")
-    return builder.out("FunctionNodeRotateRotation", {"Rotation": euler, "Rotate By": turned}, rotation_space="GLOBAL")
+    return builder.out("FunctionNodeEulerToRotation", {"Euler": first})
 
 
-def _scale(builder: Builder, number: Any) -> Any:
+def _size(builder: Builder, number: Any) -> Any:
     smallest = builder.math("SUBTRACT", 1.0, builder.inputs[VARIATION])
     largest = builder.math("ADD", 1.0, builder.inputs[VARIATION])
-    size = builder.math("MULTIPLY", builder.out("GeometryNodeInputRadius"), builder.random("FLOAT", smallest, largest, number, 3))
-    stretched = builder.attribute("stretch", "FLOAT_VECTOR")
-    stretch = builder.switch("VECTOR", builder.has_attribute("stretch", "FLOAT_VECTOR"), (1.0, 1.0, 1.0), stretched)
-    return builder.vector("SCALE", stretch, scale=size)
+    return builder.math("MULTIPLY", builder.out("GeometryNodeInputRadius"), builder.random("FLOAT", smallest, largest, number, 3))
+
+
+def _stretched(builder: Builder, grains: Any) -> Any:
+    """The grains turned and stretched with their matter: along its axes and not along those of the grains as they lay at first."""
+    known = builder.has_attribute("stretch", "FLOAT_VECTOR")
+    stretch = builder.switch("VECTOR", known, (1.0, 1.0, 1.0), builder.attribute("stretch", "FLOAT_VECTOR"))
+    lain = builder.out(
+        "FunctionNodeCombineTransform",
+        {"Rotation": builder.out("GeometryNodeInputInstanceRotation"), "Scale": builder.out("GeometryNodeInputInstanceScale")},
+    )
+    moved = builder.out(
+        "FunctionNodeCombineTransform",
+        {
+            "Translation": builder.out("GeometryNodeInputPosition"),
+            "Rotation": builder.attribute("rotation", "QUATERNION"),
+            "Scale": stretch,
+        },
+    )
+    transform = builder.out("FunctionNodeMatrixMultiply", {0: moved, 1: lain})
+    return builder.out("GeometryNodeSetInstanceTransform", {"Instances": grains, "Transform": transform})

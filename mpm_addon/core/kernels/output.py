@@ -23,7 +23,7 @@ def world_positions(table, slots, block_of, coordinates, spacing, result):
 
 
 @kernel(parallel=True)
-def show_particles(table, places, is_fluid, density_ratio, stress, rotation):
+def show_particles(table, places, is_fluid, density_ratio, stress, rotation, stretch):
     """What can be seen of the deformation of particles.
 
     Args:
@@ -33,14 +33,17 @@ def show_particles(table, places, is_fluid, density_ratio, stress, rotation):
         density_ratio: (n,) result: J.
         stress: (n,) result: von Mises equivalent of the Cauchy stress [Pa].
         rotation: (n, 4) result: quaternion w, x, y, z of the polar rotation of F.
+        stretch: (n, 3) result: length of each column of F, which is what becomes of a unit edge along x, y and z.
     """
     for group in prange(places.size // LANE_COUNT):
         begin = group * LANE_COUNT
         rotations = np.empty((9, LANE_COUNT), table.dtype)
+        deformations = np.empty((9, LANE_COUNT), table.dtype)
         ratios = np.empty(LANE_COUNT, table.dtype)
         if table.shape[0] > FLUID_ROW_COUNT:
             f = load_matrix(table, DEFORMATION, begin)
             store_matrix(rotations, 0, 0, polar_rotation(f))
+            store_matrix(deformations, 0, 0, f)
             store(ratios, 0, determinant(f))
         for lane in range(LANE_COUNT):
             slot = begin + lane
@@ -50,9 +53,13 @@ def show_particles(table, places, is_fluid, density_ratio, stress, rotation):
             if is_fluid[slot]:
                 volume_ratio = np.float64(table[STATE, slot])
                 rotation[index, 0], rotation[index, 1], rotation[index, 2], rotation[index, 3] = 1.0, 0.0, 0.0, 0.0
+                stretch[index] = max(volume_ratio, 0.0) ** (1.0 / 3.0)
             else:
                 volume_ratio = np.float64(ratios[lane])
                 write_quaternion(rotations[:, lane], rotation[index])
+                for axis in range(3):
+                    along = deformations[axis, lane] ** 2 + deformations[axis + 3, lane] ** 2 + deformations[axis + 6, lane] ** 2
+                    stretch[index, axis] = math.sqrt(along)
             density_ratio[index] = volume_ratio
             xx, xy, xz = table[STRESS, slot], table[STRESS + 1, slot], table[STRESS + 2, slot]
             yy, yz, zz = table[STRESS + 3, slot], table[STRESS + 4, slot], table[STRESS + 5, slot]
