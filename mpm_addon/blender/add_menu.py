@@ -7,7 +7,6 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty
 
 from ..core.errors import SceneError
-from ..storage.presets import material_preset
 from . import solids
 from .blender_types import BlenderObject, Context, Layout
 from .declarations import enum_items
@@ -24,7 +23,7 @@ from .placing import (
     show_as_wire,
     target_collection,
 )
-from .properties import PRESET_LABELS
+from .properties import PRESET_LABELS, PRESET_WORDS
 from .ready_scenes import SCENES
 
 # What stands in the menu itself; all other material presets follow in "More Materials".
@@ -47,7 +46,7 @@ _ICONS: dict[str, Any] = {
 
 
 def _kinds() -> dict[str, tuple[str, str]]:
-    return {**{name: (label, material_preset(name).description) for name, label in PRESET_LABELS.items()}, **_PARTS}
+    return {**PRESET_WORDS, **_PARTS}
 
 
 KINDS = _kinds()
@@ -152,7 +151,12 @@ class MPM_OT_add(bpy.types.Operator):
     bl_label = "Add MPM Object"
     bl_options = {"REGISTER", "UNDO"}
 
-    kind: EnumProperty(name="Kind", description="What is added", items=enum_items(KINDS), default="water")
+    kind: EnumProperty(
+        name="Kind",
+        description="What is added at the 3D cursor: a block of matter, or what steers it",
+        items=enum_items(KINDS),
+        default="water",
+    )
     size: FloatProperty(
         name="Size",
         description="Side of a block of matter; everything else is made to suit it. 0.2 to 2 m suit the materials best",

@@ -62,8 +62,8 @@ class MPM_OT_bake(Following, bpy.types.Operator):
             running.cancel()
         elif event.type != "TIMER":
             return {"PASS_THROUGH"}
-        if running.poll() or running.is_finished or running.is_preparing:
-            redraw(context.window_manager)
+        has_news = bool(running.poll()) or running.is_preparing or running.is_silent
+        self._draw_progress(context, has_news=has_news)
         if not running.is_finished:
             return {"PASS_THROUGH"}
         self._stop(context)
@@ -160,8 +160,8 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
                 running.cancel()
             elif event.type != "TIMER":
                 return {"PASS_THROUGH"}
-            if running.poll() or running.is_finished or running.is_preparing:
-                redraw(context.window_manager)
+            has_news = bool(running.poll()) or running.is_preparing or running.is_silent
+            self._draw_progress(context, has_news=has_news)
             if not running.is_finished:
                 return {"PASS_THROUGH"}
             session.end()

@@ -43,6 +43,7 @@ class Progress(NamedTuple):
         event: its last words in numbers: frame, substeps, particles, seconds_per_frame, eta_seconds, done, total; any may be missing.
         where: which computer and process, where it is not this Blender's.
         is_asked_to_pause: whether it is to wait, or waits.
+        seconds: how long it has been in this state, where that is known.
     """
 
     state: State
@@ -50,6 +51,7 @@ class Progress(NamedTuple):
     event: Mapping[str, Any] = {}
     where: str = ""
     is_asked_to_pause: bool = False
+    seconds: float = 0.0
 
 
 class Facts(NamedTuple):
@@ -150,14 +152,14 @@ def _running(facts: Facts, progress: Progress) -> BakeView:
     headlines = {
         State.READING: f"Preparing {percent}",
         State.PREPARING: "Preparing",
-        State.COMPILING: "Compiling",
+        State.COMPILING: f"Compiling, {remaining(progress.seconds)}",
         State.BAKING: f"Baking {percent}",
         State.CANCELLING: "Cancelling: safe to quit",
         State.PAUSED: f"Paused at {percent}",
     }
     details = {
         State.READING: ["Blender goes through the frames once"],
-        State.COMPILING: ["The solver is compiled when it is used for the first time"],
+        State.COMPILING: ["Once for each kind of matter, about a minute"],
         State.CANCELLING: ["The frames that are there stay"],
     }.get(state, _numbers(event))
     cancel = Button("mpm.bake_cancel", "Cancel", "CANCEL")

@@ -101,6 +101,7 @@ class MPM_PT_display(PhysicsPanel, bpy.types.Panel):
 
 class MPM_PT_scene_display(_Drawn, ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_scene_display"
+    help_page = "manual/display"
     bl_label = "Display"
     bl_options = {"DEFAULT_CLOSED"}
 

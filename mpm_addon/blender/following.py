@@ -1,5 +1,6 @@
 """What the operators share: following a process by a timer, and telling what went wrong."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -9,18 +10,29 @@ from .redrawing import redraw
 from .wording import in_blender
 
 _TIMER_SECONDS = 0.03
+_DRAWING_SECONDS = 0.25
 
 
 class Following:
     """An operator that follows a process from the interface, by a timer."""
 
     _timer: Any = None
+    _drawn_at = 0.0
+    _is_stale = False
 
     def _follow(self, context: Context) -> Any:
         manager = context.window_manager
         self._timer = manager.event_timer_add(_TIMER_SECONDS, window=context.window)
         manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
+
+    def _draw_progress(self, context: Context, *, has_news: bool) -> None:
+        """Let panels draw what is new, not more often than anybody reads it."""
+        self._is_stale = self._is_stale or has_news
+        now = time.monotonic()
+        if self._is_stale and now >= self._drawn_at + _DRAWING_SECONDS:
+            self._is_stale, self._drawn_at = False, now
+            redraw(context.window_manager)
 
     def _stop(self, context: Context) -> None:
         if self._timer is not None:

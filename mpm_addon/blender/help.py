@@ -16,16 +16,23 @@ START = "index"
 _SUBJECTS = (
     ("bpy.types.mpm_pg_material*", "manual/choosing_materials"),
     ("bpy.types.mpm_pg_law*", "materials"),
+    ("bpy.types.mpm_mt_materials*", "manual/presets"),
     ("bpy.types.mpm_pg_collider*", "manual/objects"),
     ("bpy.types.mpm_pg_forces*", "manual/forces"),
     ("bpy.types.mpm_pg_solver*", "manual/speed"),
     ("bpy.types.mpm_pg_cache*", "manual/baking"),
     ("bpy.types.mpm_pg_object.playback*", "manual/time"),
     ("bpy.types.mpm_pg_object.*retime*", "manual/time"),
+    ("bpy.types.mpm_pg_display*", "manual/display"),
     ("bpy.types.mpm_pg_*", "manual/objects"),
     ("bpy.ops.mpm.export*", "manual/interchange"),
     ("bpy.ops.mpm.publish*", "manual/interchange"),
-    ("bpy.ops.mpm.*", "manual/baking"),
+    ("bpy.ops.mpm.add*", "manual/start"),
+    ("bpy.ops.mpm.quick*", "manual/start"),
+    ("bpy.ops.mpm.material*", "manual/presets"),
+    ("bpy.ops.mpm.live*", "manual/preview"),
+    ("bpy.ops.mpm.preview*", "manual/preview"),
+    ("bpy.ops.mpm.*", "manual/bake"),
 )
 
 

@@ -57,12 +57,14 @@ SIDE_GROUP = property_group("MPM_PG_side", annotations_of(Side), description="On
 
 
 _PRESETS = {preset.name: preset for preset in material_presets()}
-PRESET_LABELS = {name: preset.label for name, preset in _PRESETS.items()}
+# Of each built-in preset, its label and what it is like.
+PRESET_WORDS = {name: (preset.label, preset.description.removesuffix(".")) for name, preset in _PRESETS.items()}
+PRESET_LABELS = {name: label for name, (label, _description) in PRESET_WORDS.items()}
 
 
 def preset_property() -> Any:
     """The built-in presets, with the pictures that are loaded at present; those of one family follow each other."""
-    items = enum_items({name: (preset.label, preset.description.removesuffix(".")) for name, preset in _PRESETS.items()})
+    items = enum_items(PRESET_WORDS)
     # a picture's icon is a number, which the stubs do not know
     pictured: Any = [(name, label, help, icon(name), number) for name, label, help, number in items]
     return EnumProperty(

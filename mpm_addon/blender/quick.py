@@ -16,7 +16,7 @@ from .blender_types import BlenderObject, Context, Layout
 from .declarations import enum_items
 from .meshes import SURFACE_TYPES, matrix_array, moved, read_piece
 from .placing import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
-from .properties import PRESET_LABELS
+from .properties import PRESET_LABELS, PRESET_WORDS
 
 PARTICLES_PER_CELL = 8
 # Cells that the thinnest part should have, and how many times the wanted particles that may cost.
@@ -200,7 +200,7 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
     material: EnumProperty(
         name="Material",
         description="What the objects are made of",
-        items=enum_items({name: (label, "") for name, label in PRESET_LABELS.items()}),
+        items=enum_items(PRESET_WORDS),
         default="jelly",
     )
     particle_count: IntProperty(

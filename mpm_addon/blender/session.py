@@ -71,6 +71,7 @@ class BakeSession:
         self.result = Result(scene, cache, object_name=object_name, fingerprint=fingerprint(scene, object_name))
         _troubles.pop(self.folder, None)
         self.state = State.READING
+        self._since = time.monotonic()
         self.fraction = 0.0
         self.notes: list[str] = []
         self.object_name = object_name
@@ -114,7 +115,13 @@ class BakeSession:
     def progress(self) -> Progress:
         """How it is doing, for whoever shows it."""
         is_pausing = self._worker is not None and is_asked_to_pause(self.folder)
-        return Progress(self.state, self.fraction, self._numbers, is_asked_to_pause=is_pausing)
+        seconds = time.monotonic() - self._since
+        return Progress(self.state, self.fraction, self._numbers, is_asked_to_pause=is_pausing, seconds=seconds)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it works without a word, so that whoever shows it counts the seconds."""
+        return self.state in (State.PREPARING, State.COMPILING)
 
     @property
     def text(self) -> str:
@@ -246,6 +253,7 @@ class BakeSession:
         elif self._worker is not None and self._worker.is_cancelled:
             return
         elif kind in _STATES:
+            self._since = self._since if self.state is _STATES[kind] else time.monotonic()
             self.state = _STATES[kind]
         if kind == "start":
             self.result.take = event.get("take")

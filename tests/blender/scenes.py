@@ -90,7 +90,9 @@ def description(frame_end: int = 3, cache: CacheSettings | None = None) -> Scene
     materials = {name: Material(name, LAWS[name]()) for name in ("water", "snow")}
     sphere = SHAPES["sphere"](radius=0.2)
     emitters = tuple(Emitter(name=f"{name} ball", shape=sphere, material=name) for name in materials)
-    return Scene("test", Solver(grid_spacing=0.05), materials, emitters, time=Time(frame_end=frame_end), cache=cache or CacheSettings())
+    return Scene(
+        "test", Solver(grid_spacing=0.05), materials, emitters, time=Time(frame_end=frame_end), cache=cache or CacheSettings(stretch=True)
+    )
 
 
 def write_cache(folder: Path, counts: dict[int, int], settings: CacheSettings | None = None) -> Path:

@@ -298,9 +298,11 @@ class Modal:
             restart=False,
             from_frame=bake_operators.NO_FRAME,
             _timer=None,
+            _drawn_at=0.0,
+            _is_stale=False,
             report=lambda kind, text: self.reports.append((kind, text)),
         )
-        for name in ("_options", "_follow", "_stop", "_warn_of_temporary_folder", "_bake"):
+        for name in ("_options", "_follow", "_stop", "_draw_progress", "_warn_of_temporary_folder", "_bake"):
             setattr(self.operator, name, getattr(bake_operators.MPM_OT_bake, name).__get__(self.operator))
 
     def _add(self, _seconds: float, window: Any) -> object:

@@ -95,7 +95,7 @@ class MPM_OT_add_ready_scene(bpy.types.Operator):
 
     scene: EnumProperty(
         name="Scene",
-        description="The scene that is added",
+        description="The scene that is added, complete and ready to be baked",
         items=enum_items({name: (made.LABEL, made.DESCRIPTION) for name, made in SCENES.items()}),
         default="snowball",
     )
