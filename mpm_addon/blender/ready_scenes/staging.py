@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ...core.settings import SIDES
 from ..blender_types import BlenderObject, BlenderScene
 from ..placing import add_object, from_metres, make_collider, make_emitter, show_as_wire
 from ..solids import Point, Solid, box, sheet
@@ -87,13 +88,15 @@ class Stage:
         backdrop = self.seen("Backdrop", sheet([(-12.0, 0.0), *bend, (5.0, 12.0)], 60.0), (0.0, 0.0, -0.001), color, roughness=0.8)
         backdrop.data.shade_smooth()
 
-    def domain(self, low: Point, high: Point) -> BlenderObject:
-        """The box that the simulation has; its sides are walls."""
+    def domain(self, low: Point, high: Point, *, surface: str = "slip") -> BlenderObject:
+        """The box that the simulation has; its sides are walls, or what leaves through them is gone where `surface` is "open"."""
         size, middle = zip(*((b - a, 0.5 * (a + b)) for a, b in zip(low, high, strict=True)), strict=True)
         item = self._object("Domain", box(size), middle)
         show_as_wire(item)
         self.scene.mpm.domain.kind = "box"
         self.scene.mpm.domain.object = item
+        for side in SIDES:
+            getattr(self.scene.mpm.domain, side).surface = surface
         return item
 
     def key(self, item: BlenderObject, frame: int, *, at: Point, rotation: Point) -> None:
