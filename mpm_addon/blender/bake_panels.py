@@ -12,6 +12,7 @@ from .bake_facts import facts_of, frame_notes
 from .bake_view import LIVE, BakeView, Button, State, view_of
 from .blender_types import Context, Layout
 from .drawing import ScenePanel, draw_parameters, split_layout
+from .translations import text
 from .wording import counted, duration, size
 
 # Letters in a line where nothing is known of the sidebar, and at the least; what a letter and what stands beside a line take, in pixels
@@ -31,12 +32,13 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         layout = split_layout(self)
         scene = context.scene
         row = layout.row(align=True)
-        row.prop(scene.mpm, "cache")
+        # a path needs the whole width
+        row.use_property_split = False
+        row.prop(scene.mpm, "cache", text="")
         row.operator("mpm.open_cache_folder", text="", icon="FOLDER_REDIRECT")
         if paths.is_temporary(scene.mpm.cache):
-            column = layout.column(align=True)
-            column.label(text="The file is not saved: the cache goes to", icon="INFO")
-            column.label(text=paths.cache_path(scene))
+            place = text("The file is not saved: frames go to {folder}", folder=paths.cache_path(scene))
+            _draw_lines(layout, place, "INFO", _line_length(context))
         view = view_of(facts_of(scene))
         _draw_view(layout, view, _line_length(context))
         for note in () if view.state in (State.EMPTY, State.READING) else frame_notes(scene):
@@ -44,7 +46,7 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         if view.state not in LIVE and len(bpy.data.scenes) > 1:
             layout.operator("mpm.bake_all", icon="SCENE_DATA")
         _draw_queue(layout)
-        layout.prop(scene.mpm, "when_closing")
+        layout.prop(scene.mpm, "when_closing", text="On Closing")
 
 
 def _draw_view(layout: Layout, view: BakeView, length: int) -> None:
@@ -93,12 +95,12 @@ def _line_length(context: Context) -> int:
     return max(_SHORTEST_LINE, int((width - _MARGIN) / _LETTER))
 
 
-def _draw_lines(layout: Layout, text: str, icon: Any, length: int) -> None:
+def _draw_lines(layout: Layout, words: str, icon: Any, length: int) -> None:
     """A text in lines of so many letters."""
-    if not text:
+    if not words:
         return
     column = layout.column(align=True)
-    for number, line in enumerate(textwrap.wrap(text, length)):
+    for number, line in enumerate(textwrap.wrap(words, length)):
         column.label(text=line, icon="BLANK1" if number else icon)
 
 
