@@ -36,6 +36,7 @@ from .scenes import add_emitter, error_of, failure, write_cache
 def looked_at_anew(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(freshness, "REST", 0.0)
     monkeypatch.setattr(watching, "REST", 0.0)
+    monkeypatch.setattr(watching, "SLICE", 60.0)
     observation.forget()
     yield
     observation.forget()
