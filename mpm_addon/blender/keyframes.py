@@ -91,12 +91,15 @@ def remove_keys(item: BlenderObject) -> None:
             item.animation_data_clear()
 
 
-def remove_all_keys(scene: BlenderScene, folder: Path) -> None:
-    """Remove the keyframes that the bake into a cache folder made."""
+def remove_all_keys(scene: BlenderScene, folder: Path) -> bool:
+    """Remove the keyframes that the bake into a cache folder made. Returns whether there were any."""
+    had_keys = False
     for item in scene.objects:
         action = _baked_action(item)
         if action is not None and paths.absolute(action[CACHE]) == folder:
             remove_keys(item)
+            had_keys = True
+    return had_keys
 
 
 def _baked_action(item: BlenderObject) -> Any:

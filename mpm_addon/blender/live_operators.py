@@ -4,10 +4,13 @@ from typing import Any
 
 import bpy
 
-from . import live_session, previews, session
-from .blender_types import BlenderEvent, Context
+from ..core.errors import MpmError
+from . import live_session, paths, previews, session
+from .blender_types import BlenderEvent, BlenderScene, Context
 from .following import Following, reported
 from .redrawing import redraw
+from .results import show_motion
+from .wording import in_blender
 
 
 class MPM_OT_preview(Following, bpy.types.Operator):
@@ -40,7 +43,9 @@ class MPM_OT_preview(Following, bpy.types.Operator):
         elif event.type != "TIMER":
             return {"PASS_THROUGH"}
         if running.poll() or running.is_finished or running.is_preparing:
-            previews.label(context.scene)
+            scene = running.result.scene  # the window may show another one by now
+            if scene is not None:
+                previews.label(scene)
             redraw(context.window_manager)
         if not running.is_finished:
             return {"PASS_THROUGH"}
@@ -54,8 +59,10 @@ class MPM_OT_preview(Following, bpy.types.Operator):
         session.leave()
 
     def _bake(self, context: Context) -> None:
-        session.bake(context, **_bake_options(context))
-        previews.label(context.scene)
+        try:
+            session.bake(context, **_bake_options(context))
+        finally:
+            previews.label(context.scene)
 
 
 class MPM_OT_live(Following, bpy.types.Operator):
@@ -125,9 +132,22 @@ class MPM_OT_preview_free(bpy.types.Operator):
         return context.scene is not None and not is_busy and previews.shown(context.scene) is not None
 
     def execute(self, context: Context) -> Any:
-        previews.remove(context.scene)
+        if previews.remove(context.scene):
+            for note in _final_motion(context.scene):
+                self.report({"WARNING"}, in_blender(note))
         redraw(context.window_manager)
         return {"FINISHED"}
+
+
+def _final_motion(scene: BlenderScene) -> list[str]:
+    """Let dynamic colliders move as in the final again, where there is one. Returns a line for each that could not."""
+    cache = paths.cache_path(scene)
+    if not paths.holds_cache(paths.absolute(cache)):
+        return []
+    try:
+        return show_motion(scene, cache)
+    except MpmError as error:
+        return [str(error)]
 
 
 def _bake_options(context: Context) -> dict[str, Any]:

@@ -52,6 +52,7 @@ class LiveSession:
         session.require_numba()
         scene = context.scene
         self._scene_number = scene.session_uid
+        previews.begin(scene)
         self._cache = previews.cache_path(scene)
         self._folder = previews.folder(scene)
         self._work = Path(tempfile.mkdtemp(prefix="mpm_live_"))

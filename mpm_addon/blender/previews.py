@@ -7,13 +7,15 @@ import bpy
 
 from ..core.errors import MpmError
 from ..storage.cache_writer import remove_cache
-from . import keyframes, paths, playback
+from . import keyframes, paths, playback, unstable
 from .blender_types import BlenderObject, BlenderScene
 from .properties import DEFAULT_CACHE
 
 OBJECT_NAME = "MPM Preview"
 # On particles of a final that were hidden because a preview is shown.
 _HIDDEN = "mpm_hidden_by_preview"
+# On the object that shows a preview, wherever its frames are: the first save, or another cache of the scene, gives them another place.
+_MARK = "mpm_preview"
 
 
 def cache_path(scene: BlenderScene) -> str:
@@ -27,10 +29,24 @@ def folder(scene: BlenderScene) -> Path:
     return paths.absolute(cache_path(scene))
 
 
+def is_preview(item: BlenderObject) -> bool:
+    """Whether an object shows a preview."""
+    return _MARK in item
+
+
 def shown(scene: BlenderScene) -> BlenderObject | None:
     """The object that shows the preview; None where there is none."""
     wanted = folder(scene)
-    return next((item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == wanted), None)
+    items = playback.result_objects(scene)
+    there = [item for item in items if paths.absolute(item.mpm.cache) == wanted] or [item for item in items if is_preview(item)]
+    return there[0] if there else None
+
+
+def begin(scene: BlenderScene) -> None:
+    """A preview is about to be made: the object of an earlier one, whose frames are elsewhere, is to show it."""
+    item = shown(scene)
+    if item is not None and item.library is None and paths.absolute(item.mpm.cache) != folder(scene):
+        item.mpm.cache, item.mpm.home, item.mpm.folder = cache_path(scene), "", ""
 
 
 def label(scene: BlenderScene) -> BlenderObject | None:
@@ -38,6 +54,8 @@ def label(scene: BlenderScene) -> BlenderObject | None:
     item = shown(scene)
     if item is None:
         return None
+    if item.library is None and not is_preview(item):
+        item[_MARK] = True
     if not item.name.startswith(OBJECT_NAME):
         item.name = OBJECT_NAME
         item.hide_render = True
@@ -48,9 +66,13 @@ def label(scene: BlenderScene) -> BlenderObject | None:
     return item
 
 
-def remove(scene: BlenderScene) -> None:
-    """Take the preview out of the file and its frames off the disk; the final's particles are shown again."""
+def remove(scene: BlenderScene) -> bool:
+    """Take the preview out of the file and its frames off the disk; the final's particles are shown again.
+
+    Returns whether dynamic colliders moved as in the preview.
+    """
     item = shown(scene)
+    own = folder(scene) if item is None else paths.absolute(item.mpm.cache)
     if item is not None and item.library is None:
         mesh = item.data
         playback.forget(item)
@@ -61,7 +83,9 @@ def remove(scene: BlenderScene) -> None:
         if other.get(_HIDDEN):
             other.hide_viewport = False
             del other[_HIDDEN]
-    keyframes.remove_all_keys(scene, folder(scene))
+    had_keys = keyframes.remove_all_keys(scene, own)
+    unstable.remove(scene, str(own))
     # what is in use or cannot be deleted is replaced by the next preview
     with contextlib.suppress(MpmError, OSError):
         remove_cache(folder(scene))
+    return had_keys

@@ -317,8 +317,11 @@ def start(
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")
+    place = context.scene if scene is None else scene
     if preview is None:
-        previews.remove(context.scene if scene is None else scene)
+        previews.remove(place)
+    else:
+        previews.begin(place)
     _running[:] = [
         BakeSession(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame, preview=preview),
     ]

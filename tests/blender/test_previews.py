@@ -1,0 +1,96 @@
+"""Where previews meet the rest: other places of their frames, the motion of dynamic colliders, unstable particles, publications."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender import keyframes, paths, playback, previews, session, unstable
+from mpm_addon.core.errors import Cancelled
+from mpm_addon.storage.failure import write_failure
+
+from .scenes import add_collider, failure, write_cache
+from .test_keyframes import poses
+
+blender = pytest.mark.blender
+
+
+def shown_cache(scene: Any, cache: str) -> Any:
+    """An object that shows a new cache of three frames."""
+    write_cache(paths.absolute(cache), {1: 4, 2: 4, 3: 4})
+    item = playback.result_object(scene, cache)
+    playback.show(scene)
+    return item
+
+
+def final_and_preview(scene: Any) -> tuple[Any, Any]:
+    final = shown_cache(scene, paths.cache_path(scene))
+    made = shown_cache(scene, previews.cache_path(scene))
+    assert previews.label(scene) == made
+    return final, made
+
+
+def test_a_preview_stays_one_when_the_scene_gets_another_cache(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "mine")
+    final, made = final_and_preview(scene)
+    scene.mpm.cache = str(tmp_path / "other")
+    assert previews.shown(scene) == made
+    previews.begin(scene)
+    assert made.mpm.cache == str(tmp_path / "other_preview")
+    previews.remove(scene)
+    assert playback.result_objects(scene) == [final]
+    assert not final.hide_viewport
+
+
+@blender
+def test_a_preview_stays_one_when_the_file_is_saved_first(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = "//sim/cache"
+    final, made = final_and_preview(scene)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert previews.shown(scene) == made
+    previews.remove(scene)
+    assert playback.result_objects(scene) == [final]
+    assert len(final.data.vertices) == 4
+
+
+@blender
+def test_the_motion_of_the_final_is_back_when_its_preview_goes(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "mine")
+    final_and_preview(scene)
+    ball = add_collider(bpy, "Ball", dynamic=True)
+    keyframes.write_keys(scene, poses("Ball"), previews.cache_path(scene))
+    monkeypatch.setattr("mpm_addon.blender.results.baked_poses", lambda folder: poses("Ball") if folder == tmp_path / "mine" else {})
+    assert bpy.ops.mpm.preview_free() == {"FINISHED"}
+    assert ball.animation_data.action[keyframes.CACHE] == str(tmp_path / "mine")
+
+
+@blender
+def test_unstable_particles_of_a_preview_go_with_it(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "mine")
+    final_and_preview(scene)
+    write_failure(previews.folder(scene), failure(2))
+    unstable.refresh(scene, previews.cache_path(scene))
+    assert unstable.objects(scene)
+    previews.remove(scene)
+    assert unstable.objects(scene) == []
+
+
+def test_a_preview_that_is_cancelled_is_known_as_one(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "mine")
+
+    def bake(_context: Any, **_options: Any) -> None:
+        shown_cache(scene, previews.cache_path(scene))
+        raise Cancelled("cancelled.")
+
+    monkeypatch.setattr(session, "bake", bake)
+    assert bpy.ops.mpm.preview() == {"CANCELLED"}
+    item = previews.shown(scene)
+    assert item is not None
+    assert (item.name, item.hide_render) == (previews.OBJECT_NAME, True)
