@@ -16,7 +16,7 @@ from ..core.errors import CacheError, MpmError
 from ..core.parameters import suggestion
 from ..storage import open_cache
 from ..storage.exporters import EXPORTERS, export_frames
-from . import paths, playback
+from . import paths, playback, previews
 from .blender_types import BlenderObject, BlenderScene, Context, NodeTree
 
 # Suffix -> what a menu says of it. Positions and `velocity` are in both, the other attributes in USD alone.
@@ -48,7 +48,8 @@ def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
         MpmError: there is none, or more than one.
     """
     items = playback.result_objects(scene)
-    found = [item for item in items if item.name == name or not name]
+    finals = [item for item in items if not previews.is_preview(item)] or items
+    found = [item for item in items if item.name == name] if name else finals
     if name and not found:
         near = suggestion(name, [item.name for item in items])
         raise MpmError(f'Object "{name}" shows no cache in scene "{scene.name}"{near}; name one that does.')

@@ -10,12 +10,13 @@ from ..storage.cache_writer import remove_cache
 from . import keyframes, paths, playback, unstable
 from .blender_types import BlenderObject, BlenderScene
 from .properties import DEFAULT_CACHE
+from .published_file import HIDDEN, PREVIEW
 
 OBJECT_NAME = "MPM Preview"
-# On particles of a final that were hidden because a preview is shown.
-_HIDDEN = "mpm_hidden_by_preview"
 # On the object that shows a preview, wherever its frames are: the first save, or another cache of the scene, gives them another place.
-_MARK = "mpm_preview"
+_MARK = PREVIEW
+# On particles of a final that were hidden because a preview is shown.
+_HIDDEN = HIDDEN
 
 
 def cache_path(scene: BlenderScene) -> str:

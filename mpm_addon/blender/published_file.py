@@ -18,6 +18,8 @@ from typing import Any
 import bpy
 
 ANSWER = "PUBLISHED "
+# What marks an object of a preview, and one that is hidden as long as there is a preview.
+PREVIEW, HIDDEN = "mpm_preview", "mpm_hidden_by_preview"
 GROUP_NAME = "MPM Published"
 MODIFIER_NAME = "MPM Published Points"
 
@@ -33,12 +35,25 @@ def main(arguments: Sequence[str]) -> None:
     preferences.filepaths.save_version = 0
     bpy.ops.wm.open_mainfile(filepath=str(blend), load_ui=False, use_scripts=False)
     objects: Any = bpy.data.objects
+    _drop_previews(objects)
     for job in jobs:
         _play_files(objects[job["object"], None], job)
     _pack()
     bpy.ops.file.make_paths_relative()
     bpy.ops.wm.save_mainfile(compress=True)
     print(ANSWER + json.dumps({"outside": _outside(blend.parent)}), flush=True)
+
+
+def _drop_previews(objects: Any) -> None:
+    """Previews go, and what they hid is seen again."""
+    for item in list(objects):
+        if item.library is None and PREVIEW in item:
+            mesh = item.data
+            objects.remove(item)
+            bpy.data.meshes.remove(mesh)
+        elif item.library is None and HIDDEN in item:
+            item.hide_viewport = False
+            del item[HIDDEN]
 
 
 def _play_files(item: Any, job: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ import bpy
 from ..core.errors import MpmError
 from ..storage.atomic import write_atomically
 from ..storage.installation import version
-from . import playback
+from . import playback, previews
 from .blender_types import BlenderMesh, BlenderObject, BlenderScene, Context
 from .child import run_script
 from .exporting import alone_in, cannot_write, missing_lines, pass_through, stand_in, write_usd
@@ -46,9 +46,9 @@ def publish(context: Context, folder: Path) -> list[str]:
     """
     if not bpy.data.filepath:
         raise MpmError("The file is not saved; save it first, then publish it.")
-    shown = [(scene, item) for scene in bpy.data.scenes for item in playback.result_objects(scene)]
+    shown = [(scene, item) for scene in bpy.data.scenes for item in playback.result_objects(scene) if not previews.is_preview(item)]
     if not shown:
-        raise MpmError("Nothing to publish: no object shows a cache; bake first.")
+        raise MpmError("Nothing to publish: no object shows a cache, but for previews; bake first.")
     for _, item in shown:
         if item.library is not None:
             raise MpmError(f'"{item.name}": is linked from {item.library.filepath}; publish that file, or make the object local.')

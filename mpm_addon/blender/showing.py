@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 from ..core.errors import CacheError, MpmError
 from ..storage import open_cache, read_scene
 from ..storage.take import SCENE
-from . import display, paths, playback
+from . import display, paths, playback, previews
 from .blender_types import BlenderObject, BlenderScene, Context
 from .properties import OTHER_CACHE
 from .results import looks_of
@@ -33,7 +33,7 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
     shown = playback.result_objects(scene)
     if all(paths.absolute(item.mpm.cache) != folder for item in shown):
         for item in shown:
-            if item.mpm.emitter_name == object_name and not _has_cache(item):
+            if item.mpm.emitter_name == object_name and not previews.is_preview(item) and not _has_cache(item):
                 item.mpm.cache = chosen
                 break
     count = len(shown)

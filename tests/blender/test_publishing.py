@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import child, commands, display, playback, publishing
+from mpm_addon.blender import child, commands, display, exporting, playback, previews, publishing, showing
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.settings import CacheSettings
@@ -207,3 +207,29 @@ def test_blender_itself_is_started_without_extensions(bpy: Any, monkeypatch: pyt
     monkeypatch.setattr(subprocess, "run", run)
     assert child.run_script(Path("a.py"), ["b"]) == "words"
     assert started[0][:3] == ["/opt/blender", "--background", "--factory-startup"] and started[0][-4:] == ["--python", "a.py", "--", "b"]
+
+
+@blender
+def test_a_preview_is_not_published_and_hides_nothing_there(bpy: Any, saved: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = "//cache"
+    write_cache(tmp_path / "cache_preview", {1: 2})
+    preview = playback.result_object(scene, "//cache_preview")
+    previews.label(scene)
+    assert saved.hide_viewport and exporting.exported_object(scene) == saved
+    publishing.publish(bpy.context, tmp_path / "out")
+    assert saved.hide_viewport and previews.shown(scene) == preview
+    manifest = json.loads((tmp_path / "out" / publishing.MANIFEST).read_text())
+    assert [job["object"] for job in manifest["objects"]] == ["MPM Particles"]
+    found, _arrays = look(tmp_path / "out" / "my shot.blend", [3], tmp_path)
+    assert len(found["shown"]["3"]) == COUNTS[3] and found["blocks"] == [1, 1, 1, 1]
+
+
+@blender
+def test_the_object_of_a_preview_is_not_taken_for_another_cache(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "cache")
+    preview = playback.result_object(scene, str(tmp_path / "cache_preview"))
+    previews.label(scene)
+    write_cache(tmp_path / "cache", {1: 2})
+    assert showing.show_cache(scene) != preview
