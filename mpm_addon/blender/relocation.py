@@ -12,6 +12,7 @@ import contextlib
 import errno
 import os
 import shutil
+import socket
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from bpy.app.handlers import persistent
 from ..core.errors import CacheError, one_line
 from ..storage import open_cache
 from ..storage.disk import folder_size, free_space
+from ..storage.lock import is_held
 from ..storage.status import read_status
 from . import keyframes, paths, session, unstable
 from .blender_types import BlenderObject, BlenderScene
@@ -169,7 +171,8 @@ def _free_name(target: Path, name: str, stem: str) -> str:
 def _obstacle(folder: Path, target: Path) -> str:
     """Why frames cannot go into a folder now, with the remedy; "" where they can."""
     running, status = session.current(), read_status(folder)
-    if (running is not None and running.folder == folder) or (status is not None and status.is_live):
+    is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
+    if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
         return "a bake is running into it; save again when it has ended to move them beside the file"
     try:
         is_near = target.stat().st_dev == folder.stat().st_dev

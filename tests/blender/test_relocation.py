@@ -84,6 +84,16 @@ def test_a_cache_that_is_there_stays_and_the_frames_get_another_name(bpy: Any, t
     assert f"{tmp_path / 'cache_mpm'} is there already" in notices(bpy)
 
 
+def test_frames_of_a_live_simulation_stay_while_it_runs(bpy: Any, tmp_path: Path) -> None:
+    item = baked_unsaved(bpy)
+    folder = Path(item.mpm.cache)
+    with WriterLock(folder):
+        save(bpy, tmp_path / "file.blend")
+        assert folder.is_dir() and Path(item.mpm.cache) == folder
+    save(bpy, tmp_path / "file.blend")
+    assert item.mpm.cache == "//cache_mpm" and not folder.exists()
+
+
 def test_a_copy_of_an_unsaved_file_moves_nothing(bpy: Any, tmp_path: Path, host: str) -> None:
     if host == "fake":
         pytest.skip("the fake saves no copies")
