@@ -8,7 +8,7 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..core.errors import MpmError, SceneError
 from ..storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
-from . import bake_queue, observation, paths, removal, session
+from . import bake_queue, live_session, observation, paths, removal, session
 from .blender_types import BlenderEvent, Context
 from .following import Following, reported
 from .properties import OTHER_CACHE
@@ -43,10 +43,12 @@ class MPM_OT_bake(Following, bpy.types.Operator):
     def execute(self, context: Context) -> Any:
         """Bake and wait for the end: what scripts and Blender in background mean."""
         self._warn_of_temporary_folder(context)
+        live_session.stop()
         return reported(self, lambda: self._bake(context))
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        """Start the bake and follow it from the interface."""
+        """Start the bake and follow it from the interface; it takes the place of a live simulation."""
+        live_session.stop()
         outcome = reported(self, lambda: session.start(context, **self._options()))
         if outcome == {"FINISHED"}:
             self._warn_of_temporary_folder(context)
@@ -143,10 +145,12 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         """Bake and wait for the end: what scripts and Blender in background mean."""
+        live_session.stop()
         return reported(self, lambda: self._bake(context))
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        """Start the first bake and follow all from the interface."""
+        """Start the first bake and follow all from the interface; they take the place of a live simulation."""
+        live_session.stop()
         outcome = reported(self, lambda: bake_queue.begin(context))
         return self._follow(context) if outcome == {"FINISHED"} else outcome
 

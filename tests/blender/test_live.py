@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import hands, live_operators, live_panels, live_session, playback, previews, session
+from mpm_addon.blender import bake_queue, hands, live_operators, live_panels, live_session, playback, previews, session
 from mpm_addon.core.description import Collider, Scene
 from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.shapes import SHAPES
@@ -227,6 +227,21 @@ def test_a_bake_and_a_live_simulation_do_not_run_at_once(bpy: Any, stand_in: Any
     assert not live_operators.MPM_OT_preview.poll(bpy.context)
     assert not live_operators.MPM_OT_preview_free.poll(bpy.context)
     assert live_operators.MPM_OT_live.poll(bpy.context)
+
+
+def test_a_final_bake_takes_the_place_of_a_live_simulation(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in("good")
+    modal = Modal(bpy)
+    modal.invoke()
+    modal.until(lambda: previews.shown(bpy.context.scene))
+    while_baking: list[Any] = []
+    monkeypatch.setattr(session, "bake", lambda _context, **_options: while_baking.append(live_session.current()) or [])
+    monkeypatch.setattr(bake_queue, "bake_all", lambda _context: while_baking.append(live_session.current()) or [])
+    assert bpy.ops.mpm.bake() == {"FINISHED"}
+    assert modal.event() == {"FINISHED"} and modal.timers == []
+    modal.invoke()
+    assert bpy.ops.mpm.bake_all() == {"FINISHED"}
+    assert while_baking == [None, None]
 
 
 def test_a_scene_that_cannot_be_simulated_is_one_line(bpy: Any, tmp_path: Path) -> None:
