@@ -51,8 +51,7 @@ class MPM_OT_material_choose(_OfMaterial, bpy.types.Operator):
         if self.is_own:
             material_presets.load(item, self.name)
             return
-        item.mpm.material.preset = material_preset(self.name).name
-        item.mpm.material.source = "preset"
+        material_presets.choose(item, material_preset(self.name).name)
 
 
 class MPM_OT_material_customize(_OfMaterial, bpy.types.Operator):

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..core.errors import PresetError
 from ..core.laws import LAWS, Law
 from ..storage import user_presets
-from ..storage.presets import MaterialPreset, material_preset, read_material_preset
+from ..storage.presets import MaterialPreset, material_preset, material_preset_names, read_material_preset
 from .blender_types import BlenderObject
 from .colors import material_color
 from .declarations import assign, values_of
@@ -49,6 +50,22 @@ def customize(item: BlenderObject, preset: MaterialPreset) -> None:
         emitter.color = (*preset.color, 1.0)
     material.source = "custom"
     material.origin = preset.label
+
+
+def choose(item: BlenderObject, name: str) -> None:
+    """Make an object of a built-in preset. A colour that came into *Custom* with another preset goes with it."""
+    material, emitter = item.mpm.material, item.mpm.emitter
+    if material.source == "custom" and emitter.use_color and _is_color_of(material.origin, emitter.color):
+        emitter.use_color = False
+    material.preset = name
+    material.source = "preset"
+
+
+def _is_color_of(label: str, color: Any) -> bool:
+    """Whether a colour is that of a preset with this label, built-in or the user's."""
+    built_in = [material_preset(name) for name in material_preset_names()]
+    named = [each for each in (*built_in, *(own for _, own in own_presets())) if each is not None and each.label == label]
+    return any(np.allclose(each.color, color[:3], atol=1e-4) for each in named if each.color is not None)
 
 
 def load(item: BlenderObject, name: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from . import material_presets
 from .blender_types import BlenderObject, BlenderScene, Context
 from .participants import metres
 from .solids import Point, Solid
@@ -28,8 +29,7 @@ def add_object(collection: Any, name: str, solid: Solid, location: Point, *, rot
 def make_emitter(item: BlenderObject, preset: str, **settings: Any) -> None:
     """Make an object an emitter of a named material. Its particles take its place: it is a wire, and not rendered."""
     item.mpm.type = "emitter"
-    item.mpm.material.source = "preset"
-    item.mpm.material.preset = preset
+    material_presets.choose(item, preset)
     give(item.mpm.emitter, settings)
     show_as_wire(item)
 

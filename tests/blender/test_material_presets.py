@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import material_operators, material_panel, material_presets, properties, thumbnails
+from mpm_addon.blender import material_operators, material_panel, material_presets, placing, properties, thumbnails
 from mpm_addon.blender.declarations import values_of
 from mpm_addon.blender.extract import extract_scene
 from mpm_addon.core.laws import LAWS
@@ -210,3 +210,25 @@ def test_the_stored_numbers_of_presets_do_not_change(bpy: Any) -> None:
         "water": 3347674, "honey": 4168852, "powder_snow": 13259138,
     }  # fmt: skip
     assert len(set(numbers.values())) == len(numbers)
+
+
+def test_another_preset_does_not_keep_the_colour_of_the_one_before(bpy: Any) -> None:
+    item = add_emitter(bpy)
+    bpy.ops.mpm.material_choose(name="honey")
+    bpy.ops.mpm.material_customize()
+    bpy.ops.mpm.material_preset_add(name="Mine")
+    bpy.ops.mpm.material_choose(name="water")
+    assert not item.mpm.emitter.use_color
+    bpy.ops.mpm.material_choose(name="mine", is_own=True)
+    assert item.mpm.emitter.use_color
+    placing.make_emitter(item, "snow")
+    assert (item.mpm.emitter.use_color, item.mpm.material.preset) == (False, "snow")
+
+
+def test_a_colour_that_was_chosen_stays_with_another_preset(bpy: Any) -> None:
+    item = add_emitter(bpy)
+    bpy.ops.mpm.material_choose(name="honey")
+    bpy.ops.mpm.material_customize()
+    item.mpm.emitter.color = (0.1, 0.2, 0.3, 1.0)
+    bpy.ops.mpm.material_choose(name="water")
+    assert item.mpm.emitter.use_color
