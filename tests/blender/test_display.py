@@ -191,6 +191,21 @@ def test_what_an_artist_chose_is_kept_when_the_bake_begins_again(bpy: Any, parti
 
 
 @blender
+def test_what_an_artist_chose_is_kept_for_an_emitter_with_another_name(bpy: Any, particles: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    part = particles.mpm.display.parts[0]
+    part.viewport, part.render = "surface", "spheres"
+    material = part.material
+    red = (1.0, 0.0, 0.0, 1.0)
+    display.dress(particles, [WATER._replace(name="Lake", color=red), SAND])
+    part = particles.mpm.display.parts[0]
+    assert (part.name, part.viewport, part.render, part.material) == ("Lake", "surface", "spheres", material)
+    assert (material.name, tuple(material.diffuse_color)) == ("MPM Lake", red)
+    display.dress(particles, [SAND._replace(name="Dune")])
+    assert particles.mpm.display.parts[0].viewport == "automatic"
+
+
+@blender
 def test_a_material_that_was_edited_is_left_alone(bpy: Any, particles: Any) -> None:
     display.dress(particles, [WATER])
     nodes = bpy.data.materials["MPM Pool"].node_tree.nodes

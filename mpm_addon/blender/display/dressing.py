@@ -12,7 +12,7 @@ from ..matter import POINTS, finish_of
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range
 from .building import declare
-from .materials import Look, material_of
+from .materials import Look, material_name, material_of
 from .modifier import set_input
 
 # What could not be shown, for the panel: object -> text.
@@ -28,6 +28,11 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
     """Give a particle object its looks, one for every emitter, in their order. What an artist chose is kept."""
     parts = item.mpm.display.parts
     kept = {part.name: (part.viewport, part.render, part.material) for part in parts}
+    for before, now in _renamed(parts, looks):
+        kept[now] = kept.pop(before)
+        material = kept[now][2]
+        if material is not None and material.library is None and material.name == material_name(before):
+            material.name = material_name(now)
     metres = _scene_of(item).unit_settings.scale_length
     with silent():
         parts.clear()
@@ -40,6 +45,17 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
             part.material = chosen or ready
     refit(item)
     rebuild(item)
+
+
+def _renamed(parts: Any, looks: Sequence[Look]) -> list[tuple[str, str]]:
+    """Emitters with a new name, before and now: as many are gone as are new, and their matter is alike one by one."""
+    names = {look.name for look in looks}
+    gone = [part for part in parts if part.name not in names]
+    known = {part.name for part in parts}
+    new = [look for look in looks if look.name not in known]
+    if [part.law for part in gone] != [look.law for look in new]:
+        return []
+    return [(part.name, look.name) for part, look in zip(gone, new, strict=True)]
 
 
 def refit_all(scene: BlenderScene) -> None:

@@ -47,9 +47,14 @@ class Look(NamedTuple):
         return finish_of(self.law, self.material)
 
 
+def material_name(emitter: str) -> str:
+    """What the material of an emitter is called."""
+    return f"MPM {emitter}"
+
+
 def material_of(look: Look) -> BlenderMaterial:
     """The emitter's material. It follows the emitter when that changes, and is left alone otherwise."""
-    name = f"MPM {look.name}"
+    name = material_name(look.name)
     material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
     wanted = json.dumps([*(round(part, 5) for part in look.color), look.is_painted, look.law, look.material])
     if material.get(_LOOK) == wanted:
