@@ -15,4 +15,4 @@ def build(stage: Stage) -> None:
     stage.emitter("Snowball", ball(0.2), (-0.75, -0.05, 0.58), "snow", velocity=(9.0, 0.0, 0.8), angular_velocity=(0.0, 200.0, 90.0))
     # bits that fly for ever would cost more time than all of the ball
     stage.domain((-1.1, -1.3, -0.06), (1.9, 1.3, 1.7), surface="open")
-    stage.camera((-1.2, -2.85, 1.15), (0.3, 0.0, 0.42), lens=44.0)
+    stage.camera((-1.2, -2.85, 1.15), (0.34, 0.0, 0.52), lens=38.0)
