@@ -2,6 +2,7 @@
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -20,9 +21,20 @@ _HIDDEN = HIDDEN
 
 
 def cache_path(scene: BlenderScene) -> str:
-    """The cache folder of the scene's preview, as Blender writes it: that of the final with "_preview" behind it."""
-    final = (scene.mpm.cache or DEFAULT_CACHE).rstrip("/\\")
-    return paths.cache_path(scene, cache=f"{final}_preview")
+    """The cache folder of the scene's preview, as Blender writes it: that of the final with "_preview" behind it.
+
+    Twice where it is that of another scene's final, which a preview must not replace.
+    """
+    scenes: Any = bpy.data.scenes
+    finals = {paths.absolute(_final(each)) for each in scenes}
+    wanted = f"{_final(scene)}_preview"
+    while paths.absolute(wanted) in finals:
+        wanted += "_preview"
+    return paths.cache_path(scene, cache=wanted)
+
+
+def _final(scene: BlenderScene) -> str:
+    return (scene.mpm.cache or DEFAULT_CACHE).rstrip("/\\")
 
 
 def folder(scene: BlenderScene) -> Path:

@@ -94,3 +94,14 @@ def test_a_preview_that_is_cancelled_is_known_as_one(bpy: Any, tmp_path: Path, m
     item = previews.shown(scene)
     assert item is not None
     assert (item.name, item.hide_render) == (previews.OBJECT_NAME, True)
+
+
+def test_the_final_of_another_scene_is_no_preview(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "shot")
+    other = bpy.data.scenes.new("Other")
+    other.mpm.cache = str(tmp_path / "shot_preview") + "/"
+    write_cache(tmp_path / "shot_preview", {1: 4})
+    assert previews.folder(scene) == tmp_path / "shot_preview_preview"
+    previews.remove(scene)
+    assert paths.holds_cache(tmp_path / "shot_preview")
