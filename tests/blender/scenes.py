@@ -82,6 +82,7 @@ def frame_arrays(number: int, count: int) -> dict[str, np.ndarray]:
     arrays["emitter_index"][:] = arrays["material_index"][:] = identity % 2
     arrays["scale"][:] = 0.1
     arrays["rotation"][:, 0] = 1.0
+    arrays["stretch"][:] = 1.0
     return arrays
 
 

@@ -166,7 +166,7 @@ def test_grains_are_stretched_along_the_axes_of_their_matter(bpy: Any, particles
         return [np.array(each.matrix_world) for each in instances if each.is_instance]
 
     before = frames()
-    attribute = particles.data.attributes.new("stretch", "FLOAT_VECTOR", "POINT")
+    attribute = particles.data.attributes["stretch"]
     attribute.data.foreach_set("vector", np.tile(np.array([2.0, 1.0, 0.5], np.float32), (6, 1)).ravel())
     particles.data.update_tag()
     after = frames()

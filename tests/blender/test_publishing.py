@@ -177,7 +177,7 @@ def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch:
     if not hasattr(bpy, "fake"):
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
         add_mesh(bpy, "Cube")
-        assert message(tmp_path / "out") == "Nothing to publish: no object shows a cache; bake first."
+        assert message(tmp_path / "out") == "Nothing to publish: no object shows a cache, but for previews; bake first."
         write_cache(tmp_path / "cache", {1: 5})
         playback.result_object(bpy.context.scene, "//cache")
         assert "is the folder of the open file; give a folder of its own" in message(tmp_path)
