@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from environments import ROOT
@@ -14,6 +14,8 @@ PACKAGE = ROOT / "mpm_addon"
 # What stands for a value in a message.
 VALUE = "…"
 ERRORS = ("MpmError", "SceneError", "CacheError", "UnstableError", "Stopped", "Cancelled", "ParameterError")
+# Files whose functions return what the interface says.
+SAYING = ("health.py",)
 
 INTRODUCTION = """\
 # All messages
@@ -55,29 +57,48 @@ def _sources(part: str) -> list[Path]:
 
 def messages_of(path: Path) -> Iterator[str]:
     """The texts that a file raises errors with, and the constants it makes them of; `…` where a value stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    constants = _constants(tree)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _name(node.func) in ERRORS:
-            for argument in node.args:
-                text = template(argument)
-                if text is not None and len(text.replace(VALUE, "").split()) > 2:
-                    yield " ".join(text.replace("`", "'").split())
+            said: list[ast.expr] = node.args
+        elif isinstance(node, ast.Return) and node.value is not None and path.name in SAYING:
+            said = [node.value]
+        else:
+            continue
+        for expression in said:
+            text = template(expression, constants)
+            if text is not None and len(text.replace(VALUE, "").split()) > 2:
+                yield " ".join(text.replace("`", "'").split())
 
 
-def template(node: ast.expr) -> str | None:
+def template(node: ast.expr, constants: Mapping[str, str]) -> str | None:
     """The text of a constant, of an f-string or of a sum of them; None for anything else."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.FormattedValue):
+        return constants.get(_name(node.value), VALUE)
     if isinstance(node, ast.JoinedStr):
-        parts = [template(part) if isinstance(part, ast.Constant) else VALUE for part in node.values]
-        return "".join(part or "" for part in parts)
+        return "".join(template(part, constants) or "" for part in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        sides = [template(side) for side in (node.left, node.right)]
+        sides = [template(side, constants) for side in (node.left, node.right)]
         return None if sides == [None, None] else "".join(VALUE if side is None else side for side in sides)
     return None
 
 
-def _name(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """The texts that a module has names for."""
+    return {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _name(expression: ast.expr) -> str:
+    return expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ CHECKPOINT_BYTES = {"float32": 160, "float64": 300}
 
 # Bytes of a frame's file for a particle: measured means of several scenes, after compression.
 FRAME_BYTES = {
-    "compact": {"position": 7.0, "velocity": 5.0, "density_ratio": 1.3, "stress": 1.4, "rotation": 3.2, "stretch": 4.5},
-    "exact": {"position": 10.5, "velocity": 11.0, "density_ratio": 3.2, "stress": 3.6, "rotation": 14.0, "stretch": 10.0},
+    "compact": {"position": 7.0, "velocity": 5.0, "density_ratio": 1.3, "stress": 1.4, "rotation": 3.2, "stretch": 2.3},
+    "exact": {"position": 10.5, "velocity": 11.0, "density_ratio": 3.2, "stress": 3.6, "rotation": 14.0, "stretch": 6.5},
 }
 
 # Bytes for a particle that never change and stand there once; each painted number adds 4.

@@ -26,6 +26,7 @@ frame_end = 5
 grid_spacing = 0.05
 [cache]
 precision = "exact"
+stretch = true
 [domain]
 kind = "box"
 min = [-0.5, -0.5, 0.0]

@@ -85,7 +85,8 @@ def test_a_section_that_the_plane_misses_is_refused_before_anything_is_made() ->
 
 
 def test_the_disk_takes_what_the_frames_hold() -> None:
-    cost = estimate(scene_of(Emitter("cube", Box(size=(1, 1, 1)), "jelly"), time=Time(frame_end=10)))
+    kept = CacheSettings(stretch=True)
+    cost = estimate(scene_of(Emitter("cube", Box(size=(1, 1, 1)), "jelly"), time=Time(frame_end=10), cache=kept))
     assert cost.frame_bytes == pytest.approx(8000 * sum(module.FRAME_BYTES["compact"].values()), abs=1)
     assert cost.disk_bytes >= 10 * cost.frame_bytes
 

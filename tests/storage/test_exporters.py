@@ -21,7 +21,11 @@ pytestmark = pytest.mark.usefixtures("stand_in_simulation")
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Cache:
-    bake_here(write_small_scene(tmp_path / "scene", frame_end=3), tmp_path / "cache")
+    """Of frames with every attribute."""
+    scene = write_small_scene(tmp_path / "scene", frame_end=3)
+    file = scene / "scene.toml"
+    file.write_text(file.read_text().replace("[cache]\n", "[cache]\nstretch = true\n"))
+    bake_here(scene, tmp_path / "cache")
     return open_cache(tmp_path / "cache")
 
 
