@@ -27,9 +27,10 @@ def particles():
     found = [item for item in bpy.context.scene.objects if item.mpm.cache]
     return found[0] if found else None
 
-def spheres():
+def points():
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    return sum(1 for instance in depsgraph.object_instances if instance.is_instance)
+    clouds = [each.object.data for each in depsgraph.object_instances if each.is_instance and each.object.type == "POINTCLOUD"]
+    return sum(len(cloud.points) for cloud in clouds)
 
 def answer(**values):
     print("ANSWER", json.dumps(values))
@@ -58,7 +59,7 @@ outcome = bpy.ops.mpm.bake()
 counts = {}
 for number in (5, 1, 9, 3):
     scene.frame_set(number)
-    counts[number] = [len(particles().data.vertices), spheres()]
+    counts[number] = [len(particles().data.vertices), points()]
 heights = np.empty(3 * len(particles().data.vertices), np.float32)
 particles().data.attributes["position"].data.foreach_get("vector", heights)
 bpy.ops.wm.save_mainfile()
@@ -116,7 +117,7 @@ def test_a_reopened_file_shows_its_frame_and_bakes_nothing_anew(baked: tuple[Pat
             PRELUDE
             + """
 bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "scene.blend"))
-shown = [bpy.context.scene.frame_current, len(particles().data.vertices), spheres()]
+shown = [bpy.context.scene.frame_current, len(particles().data.vertices), points()]
 module = sys.modules[MODULE + ".blender.commands"]
 answer(shown=shown, status=module.run(["bake"]), objects=sum(bool(item.mpm.cache) for item in bpy.data.objects))
 """,
