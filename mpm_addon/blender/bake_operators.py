@@ -10,7 +10,7 @@ from ..core.errors import MpmError, SceneError
 from ..storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
 from . import bake_queue, live_session, observation, paths, removal, session
 from .blender_types import BlenderEvent, Context
-from .following import Following, reported
+from .following import Following, poll_bake, reported
 from .properties import OTHER_CACHE
 from .redrawing import redraw
 from .wording import in_blender
@@ -60,18 +60,10 @@ class MPM_OT_bake(Following, bpy.types.Operator):
         if running is None:
             self._stop(context)
             return {"CANCELLED"}
-        if event.type == "ESC" and running.is_preparing:
-            running.cancel()
-        elif event.type != "TIMER":
-            return {"PASS_THROUGH"}
-        has_news = bool(running.poll()) or running.is_preparing or running.is_silent
-        self._draw_progress(context, has_news=has_news)
-        if not running.is_finished:
+        if not poll_bake(self, context, event, running):
             return {"PASS_THROUGH"}
         self._stop(context)
         session.end()
-        for note in running.notes:
-            self.report({"WARNING"}, in_blender(note))
         return reported(self, running.raise_outcome)
 
     def cancel(self, context: Context) -> None:
@@ -160,17 +152,9 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
             self._stop(context)
             return {"CANCELLED"}
         if running is not None:
-            if event.type == "ESC" and running.is_preparing:
-                running.cancel()
-            elif event.type != "TIMER":
-                return {"PASS_THROUGH"}
-            has_news = bool(running.poll()) or running.is_preparing or running.is_silent
-            self._draw_progress(context, has_news=has_news)
-            if not running.is_finished:
+            if not poll_bake(self, context, event, running):
                 return {"PASS_THROUGH"}
             session.end()
-            for note in running.notes:
-                self.report({"WARNING"}, in_blender(note))
             queue.note(_outcome_of(running))
         if not queue.is_over:
             queue.start_next(context)

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.errors import Cancelled, MpmError, Stopped
-from .blender_types import Context
+from .blender_types import BlenderEvent, Context
 from .redrawing import redraw
+from .session import BakeSession
 from .wording import in_blender
 
 _TIMER_SECONDS = 0.03
@@ -39,6 +40,28 @@ class Following:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
         redraw(context.window_manager)
+
+
+def poll_bake(
+    operator: Any, context: Context, event: BlenderEvent, running: BakeSession, on_news: Callable[[], None] | None = None
+) -> bool:
+    """Let the bake that an operator follows speak; Escape ends one whose scene is still read. Whether it has ended.
+
+    Args:
+        on_news: called where it said something, before panels are drawn.
+    """
+    if event.type == "ESC" and running.is_preparing:
+        running.cancel()
+    elif event.type != "TIMER":
+        return False
+    has_news = bool(running.poll()) or running.is_finished or running.is_preparing
+    if has_news and on_news is not None:
+        on_news()
+    operator._draw_progress(context, has_news=has_news or running.is_silent)
+    if running.is_finished:
+        for note in running.notes:
+            operator.report({"WARNING"}, in_blender(note))
+    return running.is_finished
 
 
 def reported(operator: Any, action: Callable[[], object]) -> Any:

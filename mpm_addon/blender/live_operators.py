@@ -7,7 +7,7 @@ import bpy
 from ..core.errors import MpmError
 from . import live_session, paths, previews, session
 from .blender_types import BlenderEvent, BlenderScene, Context
-from .following import Following, reported
+from .following import Following, poll_bake, reported
 from .redrawing import redraw
 from .results import show_motion
 from .wording import in_blender
@@ -38,16 +38,13 @@ class MPM_OT_preview(Following, bpy.types.Operator):
         if running is None:
             self._stop(context)
             return {"CANCELLED"}
-        if event.type == "ESC" and running.is_preparing:
-            running.cancel()
-        elif event.type != "TIMER":
-            return {"PASS_THROUGH"}
-        if running.poll() or running.is_finished or running.is_preparing:
+
+        def label() -> None:
             scene = running.result.scene  # the window may show another one by now
             if scene is not None:
                 previews.label(scene)
-            redraw(context.window_manager)
-        if not running.is_finished:
+
+        if not poll_bake(self, context, event, running, label):
             return {"PASS_THROUGH"}
         self._stop(context)
         session.end()
