@@ -46,6 +46,24 @@ class _ObjectList:
         """The place of each object in the list; none for the scene's order."""
         return _by_name(items) if self.use_filter_sort_alpha else []
 
+    def draw_item(
+        self,
+        context: Context,
+        layout: Layout,
+        data: Any,
+        item: Any,
+        icon: Any,
+        active_data: Any,
+        active_property: Any,
+        index: Any = 0,
+        flt_flag: Any = 0,
+    ) -> None:
+        """What Blender calls for each row; the lists differ in what a row shows."""
+        self.draw_row(layout, item)
+
+    def draw_row(self, layout: Layout, item: Any) -> None:
+        raise NotImplementedError
+
 
 def _by_name(items: Any) -> Any:
     return bpy.types.UI_UL_list.sort_items_by_name(items, "name")
@@ -81,18 +99,7 @@ class MPM_UL_objects(_ObjectList, bpy.types.UIList):
         row.prop(self, "use_filter_sort_alpha", text="", icon="SORTALPHA")
         row.prop(self, "use_filter_sort_reverse", text="", icon="SORT_DESC" if self.use_filter_sort_reverse else "SORT_ASC")
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: Layout,
-        data: Any,
-        item: Any,
-        icon: Any,
-        active_data: Any,
-        active_property: Any,
-        index: Any = 0,
-        flt_flag: Any = 0,
-    ) -> None:
+    def draw_row(self, layout: Layout, item: Any) -> None:
         part = PARTS.get(item.mpm.type, NO_PART)
         settings = getattr(item.mpm, item.mpm.type, None)
         is_on = settings is not None and settings.enabled
@@ -118,18 +125,7 @@ class MPM_UL_forces(_ObjectList, bpy.types.UIList):
     def listed(scene: BlenderScene) -> list[BlenderObject]:
         return field_objects(scene)
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: Layout,
-        data: Any,
-        item: Any,
-        icon: Any,
-        active_data: Any,
-        active_property: Any,
-        index: Any = 0,
-        flt_flag: Any = 0,
-    ) -> None:
+    def draw_row(self, layout: Layout, item: Any) -> None:
         if item.field is None:
             return
         is_known = item.field.type in KINDS

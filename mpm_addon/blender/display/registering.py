@@ -17,17 +17,21 @@ def _shows_particles(context: Context) -> bool:
     return item is not None and bool(item.mpm.display.parts) and dressing.can_build(item)
 
 
-class MPM_OT_display_same(bpy.types.Operator):
+class _OfParticles:
+    """An operator on the particles that the active object shows."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("Select an object that shows particles and belongs to this file")  # type: ignore[attr-defined]
+        return _shows_particles(context)
+
+
+class MPM_OT_display_same(_OfParticles, bpy.types.Operator):
     """Show the particles of all emitters as those of the first one"""
 
     bl_idname = "mpm.display_same"
     bl_label = "All as the First One"
     bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Select an object that shows particles and belongs to this file")
-        return _shows_particles(context)
 
     def execute(self, context: Context) -> Any:
         item = context.object
@@ -40,17 +44,12 @@ class MPM_OT_display_same(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MPM_OT_display_restore(bpy.types.Operator):
+class MPM_OT_display_restore(_OfParticles, bpy.types.Operator):
     """Build the node groups of the particles anew; edited ones stay in the file under other names"""
 
     bl_idname = "mpm.display_restore"
     bl_label = "Restore Node Groups"
     bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Select an object that shows particles and belongs to this file")
-        return _shows_particles(context)
 
     def execute(self, context: Context) -> Any:
         kept = dressing.restore(context.object)
@@ -59,17 +58,12 @@ class MPM_OT_display_restore(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MPM_OT_display_fit(bpy.types.Operator):
+class MPM_OT_display_fit(_OfParticles, bpy.types.Operator):
     """Find the range of colours in five frames of the cache"""
 
     bl_idname = "mpm.display_fit"
     bl_label = "Fit Range"
     bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Select an object that shows particles and belongs to this file")
-        return _shows_particles(context)
 
     def execute(self, context: Context) -> Any:
         item = context.object
