@@ -33,6 +33,8 @@ class Result:
         self._looks: list[display.Look] = []
         self._dynamic: dict[str, int | None] = {}
         self._is_made = False
+        # a frame that waits for what shows it
+        self._awaited: int | None = None
 
     @property
     def scene(self) -> BlenderScene | None:
@@ -59,7 +61,7 @@ class Result:
     def show(self, frame: int | None) -> None:
         """Make the object that shows the frames, again where an undo took it away, and refresh it where it shows `frame`.
 
-        With an interface the frame is read beside it, and shown when it is there.
+        With an interface the frame is read beside it, and shown when it is there; the object of the first one is made by `go_on`.
 
         Args:
             frame: the frame that came; None for the end of the bake, where only what is missing is shown.
@@ -68,6 +70,25 @@ class Result:
         if scene is None:
             return
         is_new = not self._is_made or not self.is_shown()
+        if is_new and frame is not None:
+            self._awaited = frame
+            return
+        self._show(scene, frame, is_new=is_new)
+
+    def go_on(self) -> None:
+        """Make a piece of what shows the first frame: all at once would hold Blender's main loop."""
+        if self._awaited is not None and not display.build_missing(self._looks):
+            self.finish()
+
+    def finish(self) -> None:
+        """Show a frame that waits."""
+        frame, self._awaited = self._awaited, None
+        scene = self.scene
+        if frame is not None and scene is not None:
+            self._show(scene, frame, is_new=not self._is_made or not self.is_shown())
+
+    def _show(self, scene: BlenderScene, frame: int | None, *, is_new: bool) -> None:
+        self._awaited = None
         if is_new:
             item = playback.result_object(scene, self.cache)
             freshness.note(item, self.take, self._fingerprint)

@@ -153,6 +153,7 @@ class BakeSession:
         events = self._worker.events()
         for event in events:
             self._take(event)
+        self.result.go_on()
         if status is not None:
             self._finish(self._worker, status)
         return events
@@ -272,6 +273,7 @@ class BakeSession:
             words = worker.complaint() or "it said nothing"
             outcome = {"event": "error", "message": f"The bake {ending(status)}: {words}."}
         self._end(outcome)
+        self.result.finish()
         if outcome["event"] == "done":
             self.fraction = 1.0
             self.result.show(None)

@@ -40,6 +40,7 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     if host == "fake":
         # the fake has no node trees
         monkeypatch.setattr(results.display, "dress", lambda *_arguments, **_options: None)
+        monkeypatch.setattr(results.display, "build_missing", lambda _looks: False)
 
     def behave(behaviour: str) -> list[Any]:
         def command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:

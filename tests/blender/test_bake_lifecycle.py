@@ -54,6 +54,7 @@ def bakes(cache: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[.
     """Starts a bake in Blender with the stand-in's process; returns its session once the process runs."""
     if host == "fake":
         monkeypatch.setattr(results.display, "dress", lambda *_arguments, **_options: None)
+        monkeypatch.setattr(results.display, "build_missing", lambda _looks: False)
 
     def begin(context: Any, **options: float) -> session.BakeSession:
         monkeypatch.setattr(session, "bake_command", lambda _scene, folder, **_: small_bake(folder, **options))

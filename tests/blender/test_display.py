@@ -395,3 +395,16 @@ def streak(bpy: Any, path: Path) -> int:
     picture = bpy.data.images.load(str(path))
     alpha = np.array(picture.pixels[:], np.float32).reshape(32, 64, 4)[:, :, 3]
     return int((alpha.max(axis=0) > 0.02).sum())
+
+
+@blender
+def test_what_shows_a_first_frame_can_be_built_piece_by_piece(bpy: Any, particles: Any) -> None:
+    for group in list(bpy.data.node_groups):
+        bpy.data.node_groups.remove(group)
+    built = []
+    while display.build_missing([WATER, SAND]):
+        built.append({group.name for group in bpy.data.node_groups})
+    assert [len(names) for names in built] == [1, 2, 3]
+    assert built[-1] == {"MPM Points", "MPM Grains", "MPM Surface"}
+    display.dress(particles, [WATER, SAND])
+    assert {group.name for group in bpy.data.node_groups} == {*built[-1], display.MODIFIER_NAME}

@@ -4,7 +4,7 @@ Geometry nodes do it, made by code from nodes that Blender 4.2 to 5.2 share. The
 Blender without this extension, and what an artist edits stays. See `tree` for an object's group and `assets` for those it consists of.
 """
 
-from .dressing import dress, modifier_of, rebuild, refit, refit_all
+from .dressing import build_missing, dress, modifier_of, rebuild, refit, refit_all
 from .materials import PAINTED_COLOR, Look, material_of
 from .modifier import input_identifier, set_input
 from .registering import register, unregister
@@ -21,6 +21,7 @@ __all__ = [
     "VARIATION",
     "VOXEL_SIZE",
     "Look",
+    "build_missing",
     "dress",
     "input_identifier",
     "material_of",

@@ -5,19 +5,21 @@ Files keep their groups, so they open the same in a Blender without the extensio
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 import bpy
 
 from ..blender_types import NodeTree
+from ..matter import GRAINS, POINTS, SPHERES, SURFACE
 from . import grains, points, spheres, surface
 from .building import Builder, declare
 
 _BUILT, _VERSION = "mpm_built", "mpm_version"
 # Every group has NAME, VERSION, HELP, INPUTS and build().
-GROUPS: tuple[ModuleType, ...] = (points, spheres, grains, surface)
+OF_MODE: Mapping[str, ModuleType] = {POINTS: points, SPHERES: spheres, GRAINS: grains, SURFACE: surface}
+GROUPS: tuple[ModuleType, ...] = tuple(OF_MODE.values())
 _CATALOG = "9a4c1f0e-6d5b-4f0c-9a57-3b8f4f1d6e21"
 
 

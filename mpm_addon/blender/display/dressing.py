@@ -47,6 +47,15 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
     rebuild(item)
 
 
+def build_missing(looks: Sequence[Look]) -> bool:
+    """Build one of the groups that looks need where the file lacks it, for those who cannot wait for all. Whether there was one."""
+    modes = {POINTS, *(look.mode or finish_of(look.law, look.material).mode for look in looks)}
+    missing = [module for mode, module in assets.OF_MODE.items() if mode in modes and (module.NAME, None) not in bpy.data.node_groups]
+    if missing:
+        assets.asset(missing[0])
+    return bool(missing)
+
+
 def _renamed(parts: Any, looks: Sequence[Look]) -> list[tuple[str, str]]:
     """Emitters with a new name, before and now: as many are gone as are new, and their matter is alike one by one."""
     names = {look.name for look in looks}
