@@ -158,12 +158,12 @@ def _input(node: Any, name: str | int) -> Any:
 def _arrange(group: NodeTree) -> None:
     """Place nodes in columns: each to the left of all that it goes into."""
     columns = {node.name: 0 for node in group.nodes}
+    links = [(link.from_node.name, link.to_node.name) for link in group.links]
     for _ in range(len(columns)):
         moved = False
-        for link in group.links:
-            wanted = columns[link.to_node.name] + 1
-            if columns[link.from_node.name] < wanted:
-                columns[link.from_node.name], moved = wanted, True
+        for source, target in links:
+            if columns[source] <= columns[target]:
+                columns[source], moved = columns[target] + 1, True
         if not moved:
             break
     rows: dict[int, int] = {}
