@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import bpy
 
@@ -38,6 +38,26 @@ _STATES = {
 _running: "list[BakeSession]" = []
 # What went wrong with the last bake into a folder.
 _troubles: dict[Path, str] = {}
+
+
+class Order(TypedDict, total=False):
+    """What is to be baked.
+
+    Attributes:
+        scene: which scene; that of the context where it is not given.
+        object_name: bake this emitter alone, with all colliders.
+        cache: the cache folder, where it is not the scene's.
+        restart: replace the frames that are there.
+        from_frame: go on after this frame, as a new take.
+        preview: bake a preview with about so many particles.
+    """
+
+    scene: BlenderScene | None
+    object_name: str
+    cache: str
+    restart: bool
+    from_frame: int | None
+    preview: int | None
 
 
 class BakeSession:
@@ -191,6 +211,10 @@ class BakeSession:
     def _start_worker(self, packaging: Packaging) -> None:
         command = bake_command(packaging.result(), self.folder, restart=self._restart, from_frame=self._from_frame)
         command += [] if self._preview is None else ["--preview", str(self._preview)]
+        scene = self.result.scene
+        if self._preview is None and scene is not None:
+            # not before: a final that cannot be baked leaves the preview as it is
+            previews.remove(scene)
         # without an interface whoever ends Blender, such as a render farm, means the bake too
         self._worker = Worker(command, self.folder, is_apart=not bpy.app.background)
 
@@ -302,31 +326,14 @@ def current() -> BakeSession | None:
     return _running[0] if _running else None
 
 
-def start(
-    context: Context,
-    *,
-    scene: BlenderScene | None = None,
-    object_name: str = "",
-    cache: str = "",
-    restart: bool = False,
-    from_frame: int | None = None,
-    preview: int | None = None,
-) -> BakeSession:
-    """Begin a bake, of the context's scene where none is given, or of its preview with about so many particles.
-
-    A final takes the place of a preview that is shown. Raises MpmError where one is running or the scene cannot be baked.
-    """
+def start(context: Context, **order: Unpack[Order]) -> BakeSession:
+    """Begin a bake. Raises MpmError where one is running or the scene cannot be baked."""
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")
-    place = context.scene if scene is None else scene
-    if preview is None:
-        previews.remove(place)
-    else:
-        previews.begin(place)
-    _running[:] = [
-        BakeSession(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame, preview=preview),
-    ]
+    if order.get("preview") is not None:
+        previews.begin(order.get("scene") or context.scene)
+    _running[:] = [BakeSession(context, **order)]
     return _running[0]
 
 
@@ -349,27 +356,12 @@ def leave() -> None:
         _running.pop().leave()
 
 
-def bake(
-    context: Context,
-    *,
-    scene: BlenderScene | None = None,
-    object_name: str = "",
-    cache: str = "",
-    restart: bool = False,
-    from_frame: int | None = None,
-    preview: int | None = None,
-    on_event: Callable[[Event], None] | None = None,
-) -> list[str]:
+def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, **order: Unpack[Order]) -> list[str]:
     """Bake and wait for the end.
 
     Args:
-        scene: which scene; that of the context where it is not given.
-        object_name: bake this emitter alone, with all colliders.
-        cache: the cache folder, where it is not the scene's.
-        restart: replace the frames that are there.
-        from_frame: go on after this frame, as a new take.
-        preview: bake a preview with about so many particles.
         on_event: called with every event of the worker.
+        order: what is to be baked.
 
     Returns:
         Lines to report beside the outcome.
@@ -378,7 +370,7 @@ def bake(
         Cancelled: the bake was cancelled.
         MpmError: the scene cannot be baked, or the bake failed.
     """
-    session = start(context, scene=scene, object_name=object_name, cache=cache, restart=restart, from_frame=from_frame, preview=preview)
+    session = start(context, **order)
     try:
         session.wait(on_event)
     finally:

@@ -330,9 +330,21 @@ def test_a_final_bake_takes_the_preview_away(bpy: Any, tmp_path: Path) -> None:
     scene.mpm.cache = str(tmp_path / "cache")
     playback.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
     add_emitter(bpy)
-    session.start(bpy.context)
+    running = session.start(bpy.context)
+    while running.is_preparing:
+        running.poll()
+        time.sleep(0.005)
     session.end()
     assert previews.shown(scene) is None
+
+
+def test_a_final_that_cannot_be_baked_leaves_the_preview(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "cache")
+    item = playback.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
+    assert "has no emitter" in error_of(bpy.ops.mpm.bake)
+    assert previews.shown(scene) == item
+    assert (tmp_path / "cache_preview" / "cache.json").is_file()
 
 
 def test_the_panel_offers_a_preview_and_live(bpy: Any) -> None:

@@ -8,7 +8,7 @@
 
 Every name comes from the stubs of fake-bpy-module: a name that Blender lacks raises AttributeError. What Blender has
 and the fake does not simulate raises FakeLimitation when it is called; such a test is marked with `blender` and runs
-on the real bpy alone. tests/fakes/test_contract.py runs the same expectations on both.
+on the real bpy alone. tests/fakes/test_contract_*.py run the same expectations on both.
 """
 
 from __future__ import annotations
