@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -408,3 +411,54 @@ def test_what_shows_a_first_frame_can_be_built_piece_by_piece(bpy: Any, particle
     assert built[-1] == {"MPM Points", "MPM Grains", "MPM Surface"}
     display.dress(particles, [WATER, SAND])
     assert {group.name for group in bpy.data.node_groups} == {*built[-1], display.MODIFIER_NAME}
+
+
+# In a Blender that has never heard of the extension: opens a file, counts what is shown, and links and appends its node groups.
+_ELSEWHERE = """
+import json, os, sys
+import bpy
+
+def counted():
+    found = {"points": 0, "instances": 0, "faces": 0}
+    for each in bpy.context.evaluated_depsgraph_get().object_instances:
+        data = each.object.data
+        if each.object.type == "POINTCLOUD":
+            found["points"] += len(data.points)
+        elif each.is_instance:
+            found["instances"] += 1
+        elif each.object.type == "MESH":
+            found["faces"] += len(data.polygons)
+    return found
+
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+assert not hasattr(bpy.types.Object, "mpm")
+answer = {"opened": counted()}
+for name, is_linked in (("linked", True), ("appended", False)):
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(sys.argv[1], link=is_linked) as (source, target):
+        target.objects = ["MPM Particles"]
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    answer[name] = counted()
+print("ANSWER", json.dumps(answer))
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+@blender
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "kind", "least"), [("points", "points", 6), ("spheres", "instances", 6), ("grains", "instances", 6), ("surface", "faces", 20)]
+)
+def test_what_is_shown_is_shown_without_the_extension(bpy: Any, particles: Any, tmp_path: Path, mode: str, kind: str, least: int) -> None:
+    display.dress(particles, [WATER, SAND])
+    use(particles, mode, 0)
+    use(particles, mode, 1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    (tmp_path / "elsewhere.py").write_text(_ELSEWHERE)
+    command = [sys.executable, "-P", str(tmp_path / "elsewhere.py"), str(tmp_path / "shot.blend")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads(done.stdout.rpartition("ANSWER ")[2].splitlines()[0])
+    assert answer["opened"][kind] >= least
+    assert answer["linked"] == answer["appended"] == answer["opened"]
