@@ -3,7 +3,6 @@
 A new part is a module with `register` and `unregister` and one name in `_PARTS`.
 """
 
-import contextlib
 from types import ModuleType
 
 import bpy
@@ -88,10 +87,12 @@ def register() -> None:
         for part in _PARTS:
             part.register()
             _registered.append(part)
-    except BaseException:
+    except BaseException as error:
         if part is not None:
-            with contextlib.suppress(Exception):  # it failed in its middle: as much as it can
+            try:
                 part.unregister()
+            except Exception as other:  # noqa: BLE001 - it failed in its middle, and takes back as much as it can
+                error.add_note(f"{part.__name__} was not taken back as a whole: {other}")
         unregister()
         residue.remove()  # what that part could not
         raise
