@@ -19,9 +19,10 @@ y = 0, which is the top of the blocks with the y coordinate -1.
 """
 
 import numpy as np
-from numba import prange
 
 from .compilation import kernel
+from .team import parallel_kernel
+from .tickets import shared
 
 BLOCK_BITS = 2
 BLOCK = 1 << BLOCK_BITS
@@ -36,15 +37,6 @@ PLANE = ROW * ARENA
 # the blocks that a packed key can name along an axis: -2^20 to 2^20 - 1
 KEY_BITS = 21
 KEY_OFFSET = 1 << (KEY_BITS - 1)
-
-
-@kernel
-def spread(index, count):
-    """The piece of work, of a power of two, that comes at an index: far from the one before, and each of them once.
-
-    Threads get pieces that follow one another; where those are neighbours in space, one thread may get a material alone.
-    """
-    return index * 39 % count
 
 
 @kernel
@@ -113,8 +105,8 @@ def keys_around(keys, table_keys, table_values, around, unique):
     return count
 
 
-@kernel(parallel=True)
-def find_around(keys, table_keys, table_values, numbers, result):
+@parallel_kernel
+def find_around(tickets, keys, table_keys, table_values, numbers, result):
     """The numbers of the 27 (in the plane: 9) blocks around each block, -1 where there is none.
 
     Args:
@@ -123,7 +115,7 @@ def find_around(keys, table_keys, table_values, numbers, result):
         result: (n, 27 or 9).
     """
     reach = 1 if result.shape[1] == NEIGHBOURS else 0
-    for index in prange(keys.size):
+    for index in shared(tickets[0], keys.size, 64):
         place = 0
         for dx in range(-1, 2):
             for dy in range(-reach, reach + 1):

@@ -2,13 +2,14 @@
 
 import math
 
-from numba import prange
 
 from .blocks import ARENA, BLOCK
 from .compilation import kernel
 from .node_lookup import corner_place, neighbour_of_node
 from .rows import POSITION, VELOCITY
 from .surface import rigid_velocity
+from .team import parallel_kernel
+from .tickets import shared
 
 # so far may a particle sink in, for the nodes inside to carry it; farther it is pushed back [cells]
 SINK = 0.25
@@ -76,15 +77,15 @@ def has_inside(neighbours, holds_inside):
     return is_found
 
 
-@kernel(parallel=True)
-def count_pairs(neighbours, holds_any, holds_inside, counts):
+@parallel_kernel
+def count_pairs(tickets, neighbours, holds_any, holds_inside, counts):
     """Count the obstacles that have a node inside in the node blocks around each particle block.
 
     Args:
         neighbours: (blocks, 27 or 9); holds_any: (node blocks,); holds_inside: (obstacles, node blocks).
         counts: (blocks,) result.
     """
-    for block in prange(neighbours.shape[0]):
+    for block in shared(tickets[0], neighbours.shape[0], 64):
         counts[block] = 0
         if has_inside(neighbours[block], holds_any):
             for owner in range(holds_inside.shape[0]):
@@ -129,8 +130,8 @@ def fill_arena(neighbours, row_of_block, distance, spacing, arena):
     return is_deep
 
 
-@kernel(parallel=True)
-def find_pairs(near, pair_first, neighbours, holds_inside, row_of_block, distance, spacing, owners, arenas, is_near):
+@parallel_kernel
+def find_pairs(tickets, near, pair_first, neighbours, holds_inside, row_of_block, distance, spacing, owners, arenas, is_near):
     """Find the pairs of a particle block and an obstacle that may push its particles.
 
     Args:
@@ -139,7 +140,7 @@ def find_pairs(near, pair_first, neighbours, holds_inside, row_of_block, distanc
         owners: (pairs,) result: the obstacles; arenas: (pairs, ...) results, see `fill_arena`.
         is_near: (pairs,) result: whether the obstacle may push particles of the block.
     """
-    for index in prange(near.size):
+    for index in shared(tickets[0], near.size, 4):
         around = neighbours[near[index]]
         pair = pair_first[index]
         for owner in range(holds_inside.shape[0]):
@@ -199,9 +200,9 @@ def push_particle(particles, slot, block, neighbours, row_of_block, distance, no
     return -excess
 
 
-@kernel(parallel=True)
+@parallel_kernel
 def collide_particles(
-    particles, first, body_count, near, is_due, pair_first, owners, arenas, blocks, neighbours, row_of_block, distance, normal,
+    tickets, particles, first, body_count, near, is_due, pair_first, owners, arenas, blocks, neighbours, row_of_block, distance, normal,
     velocity, rigid, dt, spacing, pushed, room,
 ):  # fmt: skip
     """Push particles that sank into obstacles during the step back to a depth of `SINK`.
@@ -221,7 +222,7 @@ def collide_particles(
         pushed: (k,) result: the farthest that a particle was pushed, by all obstacles one after another [cells].
         room: (pairs,) result where due: how much a particle's distance has to fall before it could be pushed, at least [cells].
     """
-    for index in prange(near.size):
+    for index in shared(tickets[0], near.size, 4):
         pushed[index] = 0.0
         block = near[index]
         for pair in range(pair_first[index], pair_first[index + 1]):

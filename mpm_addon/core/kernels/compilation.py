@@ -71,7 +71,7 @@ def teach_generic_functions() -> None:
     _taught = len(arithmetic.GENERIC_FUNCTIONS)
 
 
-def kernel(function: Callable[..., Any] | None = None, *, parallel: bool = False, is_kept: bool = True) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True, parallel: bool = False) -> Any:
     """Compile a module-level function of arrays and scalars; its code is kept on disk unless told otherwise."""
     teach_generic_functions()
     decorate = njit(cache=is_kept, nogil=True, parallel=parallel, error_model="numpy", boundscheck=False)

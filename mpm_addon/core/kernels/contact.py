@@ -10,13 +10,17 @@ where nodes around feet change, for the same result on any number of threads.
 
 import math
 
-from numba import prange
 
 from .blocks import NODE
 from .compilation import kernel
 from .feet import SEPARATE, SLIP, STICKY, collide_run, find_excess, meet_run, press_run, push_run, share_run
 from .node_lookup import node_of_place
 from .surface import rigid_velocity
+from .team import parallel_kernel
+from .tickets import shared, wait_for
+
+# in `meet_matter`
+LOOPS_PER_OWNER = 6
 
 
 @kernel
@@ -79,8 +83,8 @@ def meet_owner(
     meet_run(nodes, feet, run, filled_mass)
 
 
-@kernel(parallel=True)
-def meet_matter(nodes, deep, feet, colours, blocks, node_blocks, normal, velocity, surfaces, frictions, rigid, spacing, filled_mass):
+@parallel_kernel(loops=lambda *arguments: LOOPS_PER_OWNER * arguments[8].size)
+def meet_matter(tickets, nodes, deep, feet, colours, blocks, node_blocks, normal, velocity, surfaces, frictions, rigid, spacing, filled_mass):
     """Apply obstacles to the deep nodes, find the feet with matter, and press evenly at them.
 
     Args:
@@ -98,60 +102,51 @@ def meet_matter(nodes, deep, feet, colours, blocks, node_blocks, normal, velocit
     """
     count = surfaces.size
     slabs = colours[2]
+    loop = 0
     is_found = False
     for owner in range(count):
         surface, friction = surfaces[owner], frictions[owner]
-        if slabs > 1:
-            for slab in prange(slabs):
-                meet_owner(
-                    nodes, deep, feet, slab * count + owner, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid,
-                    spacing, filled_mass,
-                )  # fmt: skip
-        else:
+        for slab in shared(tickets[loop], slabs, 1):
             meet_owner(
-                nodes, deep, feet, owner, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid, spacing, filled_mass
-            )
+                nodes, deep, feet, slab * count + owner, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid,
+                spacing, filled_mass,
+            )  # fmt: skip
+        wait_for(tickets[loop])
         found = 0
         for slab in range(slabs):
             found += feet.active_end[slab * count + owner] - feet.first[slab * count + owner]
-        if found == 0:
-            continue
-        is_found = True
-        if slabs > 1:
-            for slab in prange(slabs):
+        if found > 0:
+            is_found = True
+            for slab in shared(tickets[loop + 1], slabs, 1):
                 find_excess(nodes, feet, slab * count + owner, surface)
-            for slab in prange(slabs):
+            wait_for(tickets[loop + 1])
+            for slab in shared(tickets[loop + 2], slabs, 1):
                 share_run(nodes, feet, slab * count + owner)
-            for slab in prange(slabs):
+            wait_for(tickets[loop + 2])
+            for slab in shared(tickets[loop + 3], slabs, 1):
                 press_run(nodes, feet, slab * count + owner, surface)
+            wait_for(tickets[loop + 3])
             if surface != STICKY:
                 for colour in range(2):
-                    for slab in prange(colours[colour], colours[colour + 1]):
-                        push_run(nodes, feet, slab * count + owner)
-        else:
-            find_excess(nodes, feet, owner, surface)
-            share_run(nodes, feet, owner)
-            press_run(nodes, feet, owner, surface)
-            if surface != STICKY:
-                push_run(nodes, feet, owner)
+                    for index in shared(tickets[loop + 4 + colour], colours[colour + 1] - colours[colour], 1):
+                        push_run(nodes, feet, (colours[colour] + index) * count + owner)
+                    wait_for(tickets[loop + 4 + colour])
+        loop += LOOPS_PER_OWNER
     return is_found
 
 
-@kernel(parallel=True)
-def collide_feet(nodes, feet, colours, surfaces, frictions):
+@parallel_kernel(loops=lambda *arguments: 2)
+def collide_feet(tickets, nodes, feet, colours, surfaces, frictions):
     """Apply obstacles to the velocity that matter has at their surfaces, at the foot of every node next to one.
 
     Args: see `meet_matter`.
     """
     count = surfaces.size
-    if colours[2] > 1:
-        for colour in range(2):
-            for slab in prange(colours[colour], colours[colour + 1]):
-                for owner in range(count):
-                    collide_run(nodes, feet, slab * count + owner, surfaces[owner], frictions[owner])
-    else:
-        for owner in range(count):
-            collide_run(nodes, feet, owner, surfaces[owner], frictions[owner])
+    for colour in range(2):
+        for index in shared(tickets[colour], colours[colour + 1] - colours[colour], 1):
+            for owner in range(count):
+                collide_run(nodes, feet, (colours[colour] + index) * count + owner, surfaces[owner], frictions[owner])
+        wait_for(tickets[colour])
 
 
 @kernel

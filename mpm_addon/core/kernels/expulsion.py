@@ -3,12 +3,13 @@
 Contact would keep it where it is: it began inside. Pushed to the surface at once, it would be where other matter is already.
 """
 
-from numba import prange
 
 from .blocks import NODE
 from .compilation import kernel
 from .node_lookup import node_of_place
 from .surface import rigid_velocity
+from .team import parallel_kernel
+from .tickets import shared, wait_for
 
 
 @kernel
@@ -32,8 +33,8 @@ def expel_block(node, row, coordinates, distance, normal, velocity, rigid, speed
             node[at + 2] += missing * nz
 
 
-@kernel(parallel=True)
-def expel_nodes(nodes, owners, blocks, node_blocks, distance, normal, velocity, rigid, speeds, depth, spacing):
+@parallel_kernel(loops=lambda *arguments: arguments[8].size)
+def expel_nodes(tickets, nodes, owners, blocks, node_blocks, distance, normal, velocity, rigid, speeds, depth, spacing):
     """Let matter at the nodes inside move outward with a speed at least.
 
     Obstacles act one after another, and no two rows of one obstacle share a block.
@@ -47,7 +48,8 @@ def expel_nodes(nodes, owners, blocks, node_blocks, distance, normal, velocity, 
     for owner in range(speeds.size):
         if speeds[owner] == 0.0:
             continue
-        for row in prange(owners.size):
+        for row in shared(tickets[owner], owners.size, 16):
             if owners[row] == owner and blocks[row] >= 0:
                 block = blocks[row]
                 expel_block(nodes[block], row, node_blocks[block], distance, normal, velocity, rigid[owner], speeds[owner], depth, spacing)
+        wait_for(tickets[owner])

@@ -8,11 +8,12 @@ then exact for quadratic drag, so that no drag ever turns a velocity around.
 import math
 
 import numpy as np
-from numba import prange
 
 from .blocks import BLOCK, NODE
 from .compilation import kernel
 from .node_lookup import node_of_place
+from .team import parallel_kernel
+from .tickets import shared
 from .turbulence import corner_hash, random_number, turbulence
 
 KINDS = POINT, WIND, VORTEX, TURBULENCE, DRAG, HARMONIC = range(6)
@@ -148,8 +149,8 @@ def place_of_node(coordinates, place, block_nodes, spacing):
     return ix * spacing, iy * spacing, iz * spacing, ix, iy, iz
 
 
-@kernel(parallel=True)
-def apply_forces(fields, coordinates, nodes, spacing, frame, dt, extremes):
+@parallel_kernel
+def apply_forces(tickets, fields, coordinates, nodes, spacing, frame, dt, extremes):
     """Change the velocities at the nodes with mass as the fields do in a step.
 
     Args:
@@ -160,7 +161,7 @@ def apply_forces(fields, coordinates, nodes, spacing, frame, dt, extremes):
     """
     pieces, block_nodes = extremes.size, nodes.shape[1] // NODE
     is_plane = block_nodes == BLOCK * BLOCK
-    for piece in prange(pieces):
+    for piece in shared(tickets[0], pieces, 1):
         greatest, count = 0.0, coordinates.shape[0]
         for number in range(count * piece // pieces, count * (piece + 1) // pieces):
             for place in range(block_nodes):
@@ -185,12 +186,12 @@ def push_node(node, at, a, b, c, linear, quadratic, dt):
     node[at], node[at + 1], node[at + 2] = u, v, w
 
 
-@kernel(parallel=True)
-def greatest_force(fields, coordinates, block_nodes, spacing, frame, extremes):
+@parallel_kernel
+def greatest_force(tickets, fields, coordinates, block_nodes, spacing, frame, extremes):
     """The greatest acceleration at the nodes of blocks, with or without mass, (pieces,) results [m/s^2]; see `apply_forces`."""
     is_plane = block_nodes == BLOCK * BLOCK
     pieces = extremes.size
-    for piece in prange(pieces):
+    for piece in shared(tickets[0], pieces, 1):
         greatest, count = 0.0, coordinates.shape[0]
         for number in range(count * piece // pieces, count * (piece + 1) // pieces):
             for place in range(block_nodes):
@@ -200,10 +201,10 @@ def greatest_force(fields, coordinates, block_nodes, spacing, frame, extremes):
         extremes[piece] = math.sqrt(greatest)
 
 
-@kernel(parallel=True)
-def forces_at(fields, positions, velocities, frame, is_plane, result):
+@parallel_kernel
+def forces_at(tickets, fields, positions, velocities, frame, is_plane, result):
     """The accelerations, drags included, of matter at positions [m] with velocities [m/s], (n, 3) [m/s^2]."""
-    for index in prange(positions.shape[0]):
+    for index in shared(tickets[0], positions.shape[0], 256):
         x, y, z = positions[index, 0], positions[index, 1], positions[index, 2]
         u, v, w = velocities[index, 0], velocities[index, 1], velocities[index, 2]
         a, b, c, linear, quadratic = total_effect(fields, x, y, z, corner_hash(index, 0, 0, frame), is_plane)
@@ -211,10 +212,10 @@ def forces_at(fields, positions, velocities, frame, is_plane, result):
         result[index, 0], result[index, 1], result[index, 2] = a - drag * u, b - drag * v, c - drag * w
 
 
-@kernel(parallel=True)
-def limit_nodes(nodes, count, limit):
+@parallel_kernel
+def limit_nodes(tickets, nodes, count, limit):
     """Shorten velocities at the nodes of the first `count` blocks to a limit [m/s]."""
-    for number in prange(count):
+    for number in shared(tickets[0], count, 64):
         node = nodes[number]
         for at in range(0, node.size, NODE):
             limit_velocity(node, at, at + 1, at + 2, limit)
@@ -230,8 +231,8 @@ def limit_velocity(values, first, second, third, limit):
         values[first], values[second], values[third] = factor * u, factor * v, factor * w
 
 
-@kernel(parallel=True)
-def limit_particles(table, row, slots, limit):
+@parallel_kernel
+def limit_particles(tickets, table, row, slots, limit):
     """Shorten velocities of the first slots to a limit [m/s]; `row` is the first of their three rows."""
-    for slot in prange(slots):
+    for slot in shared(tickets[0], slots, 1024):
         limit_velocity(table[:, slot], row, row + 1, row + 2, limit)

@@ -1,10 +1,10 @@
 """The grid's own step: the blocks' arenas summed into nodes, momentum to velocity, gravity. See `blocks` for the layout."""
 
-from numba import prange
 
 from .arithmetic import absolute, constant, generic, maximum, select
 from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
-from .compilation import kernel
+from .team import parallel_kernel
+from .tickets import shared
 from .vector import largest, load, shuffled, store
 
 # a row of nodes in a block; an arena's row is twice as long
@@ -65,8 +65,8 @@ def velocity_of(row, gravity):
     return select(mass > 0.0, row / divisor + gravity, row)
 
 
-@kernel(parallel=True)
-def update_grid(arenas, node_arenas, nodes, impulse):
+@parallel_kernel
+def update_grid(tickets, arenas, node_arenas, nodes, impulse):
     """Sum the arenas into nodes, in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
 
     Args:
@@ -75,7 +75,7 @@ def update_grid(arenas, node_arenas, nodes, impulse):
         nodes: (node blocks, 4 * block nodes) results: velocity [m/s] and mass [kg].
         impulse: (16,) dt g [m/s] and 0, four times.
     """
-    for number in prange(node_arenas.shape[0]):
+    for number in shared(tickets[0], node_arenas.shape[0], 16):
         node = nodes[number]
         node[:] = 0
         for place in range(node_arenas.shape[1]):
@@ -96,8 +96,8 @@ def without_masses(row):
     return shuffled(row, row, (0, 1, 2, 2, 4, 5, 6, 6, 8, 9, 10, 10, 12, 13, 14, 14))
 
 
-@kernel(parallel=True)
-def fastest_nodes(nodes, count, extremes):
+@parallel_kernel
+def fastest_nodes(tickets, nodes, count, extremes):
     """A bound on how fast a particle can be gathered from the grid: weights are positive and add up to one.
 
     Args:
@@ -105,7 +105,7 @@ def fastest_nodes(nodes, count, extremes):
         extremes: (pieces, 2) results: greatest component of a velocity [m/s], and 0, or NaN where one is not a finite number.
     """
     pieces = extremes.shape[0]
-    for piece in prange(pieces):
+    for piece in shared(tickets[0], pieces, 1):
         fastest = constant(0.0, load(nodes[0], 0, ROW))
         check = fastest
         for number in range(count * piece // pieces, count * (piece + 1) // pieces):

@@ -3,27 +3,28 @@
 import math
 
 import numpy as np
-from numba import prange
 
 from .blocks import BLOCK
 from .compilation import kernel
 from .linalg import determinant, polar_rotation
 from .rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, STRESS, VELOCITY
 from .table import load_matrix, store_matrix
+from .team import parallel_kernel
+from .tickets import shared
 from .vector import LANE_COUNT, store
 
 
-@kernel(parallel=True)
-def world_positions(table, slots, block_of, coordinates, spacing, result):
+@parallel_kernel
+def world_positions(tickets, table, slots, block_of, coordinates, spacing, result):
     """World positions [m] of slots (n,), shape (n, 3); `block_of` gives the block of each."""
-    for index in prange(slots.size):
+    for index in shared(tickets[0], slots.size, 1024):
         for axis in range(3):
             cells = np.float64(table[POSITION + axis, slots[index]]) + BLOCK * coordinates[block_of[index], axis]
             result[index, axis] = cells * spacing
 
 
-@kernel(parallel=True)
-def show_particles(table, places, is_fluid, density_ratio, stress, rotation, stretch):
+@parallel_kernel
+def show_particles(tickets, table, places, is_fluid, density_ratio, stress, rotation, stretch):
     """What can be seen of the deformation of particles.
 
     Args:
@@ -35,11 +36,11 @@ def show_particles(table, places, is_fluid, density_ratio, stress, rotation, str
         rotation: (n, 4) result: quaternion w, x, y, z of the polar rotation of F.
         stretch: (n, 3) result: length of each column of F, which is what becomes of a unit edge along x, y and z.
     """
-    for group in prange(places.size // LANE_COUNT):
+    rotations = np.empty((9, LANE_COUNT), table.dtype)
+    deformations = np.empty((9, LANE_COUNT), table.dtype)
+    ratios = np.empty(LANE_COUNT, table.dtype)
+    for group in shared(tickets[0], places.size // LANE_COUNT, 64):
         begin = group * LANE_COUNT
-        rotations = np.empty((9, LANE_COUNT), table.dtype)
-        deformations = np.empty((9, LANE_COUNT), table.dtype)
-        ratios = np.empty(LANE_COUNT, table.dtype)
         if table.shape[0] > FLUID_ROW_COUNT:
             f = load_matrix(table, DEFORMATION, begin)
             store_matrix(rotations, 0, 0, polar_rotation(f))
@@ -87,10 +88,10 @@ def write_quaternion(r, result):
     result[0], result[1], result[2], result[3] = scale * w, scale * x, scale * y, scale * z
 
 
-@kernel(parallel=True)
-def totals(table, pieces, first, material_count, result):
+@parallel_kernel
+def totals(tickets, table, pieces, first, material_count, result):
     """Mass, momentum and kinetic energy of each piece: (pieces, 5) [kg, kg m/s, J]; weightless copies add nothing."""
-    for piece in prange(pieces.size - 1):
+    for piece in shared(tickets[0], pieces.size - 1, 1):
         mass, mx, my, mz, energy = 0.0, 0.0, 0.0, 0.0, 0.0
         for slot in range(first[pieces[piece] * material_count], first[pieces[piece + 1] * material_count]):
             m = np.float64(table[MASS, slot])

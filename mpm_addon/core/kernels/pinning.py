@@ -6,12 +6,13 @@ particles held alone, the nodes between them and free matter would give way in e
 
 import math
 
-from numba import prange
 
 from .blocks import ARENA, BLOCK, NODE
 from .compilation import kernel
 from .node_lookup import node_of_place
 from .rows import MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
+from .team import parallel_kernel
+from .tickets import shared
 
 
 @kernel
@@ -41,10 +42,10 @@ def foot_on(vertices, corners, weights):
     )
 
 
-@kernel(parallel=True)
-def bind(vertices, corners, weights, positions, anchors):
+@parallel_kernel
+def bind(tickets, vertices, corners, weights, positions, anchors):
     """Positions (n, 3) relative to the feet of points on triangles, along the triangles' axes: the (n, 3) results `anchors` [m]."""
-    for pin in prange(positions.shape[0]):
+    for pin in shared(tickets[0], positions.shape[0], 256):
         triangle = (corners[pin, 0], corners[pin, 1], corners[pin, 2])
         fx, fy, fz = foot_on(vertices, triangle, weights[pin])
         x, y, z = positions[pin, 0] - fx, positions[pin, 1] - fy, positions[pin, 2] - fz
@@ -53,8 +54,8 @@ def bind(vertices, corners, weights, positions, anchors):
             anchors[pin, axis] = axes[3 * axis] * x + axes[3 * axis + 1] * y + axes[3 * axis + 2] * z
 
 
-@kernel(parallel=True)
-def find_targets(groups, poses, vertices, corners, weights, anchors, targets):
+@parallel_kernel
+def find_targets(tickets, groups, poses, vertices, corners, weights, anchors, targets):
     """Where particles should be.
 
     Args:
@@ -63,7 +64,7 @@ def find_targets(groups, poses, vertices, corners, weights, anchors, targets):
         weights: (n, 3) barycentric; anchors: (n, 3) in local space, or along the triangle's axes from the point that the weights name.
         targets: (n, 3) results [m].
     """
-    for pin in prange(anchors.shape[0]):
+    for pin in shared(tickets[0], anchors.shape[0], 256):
         x, y, z = anchors[pin, 0], anchors[pin, 1], anchors[pin, 2]
         if corners[pin, 0] < 0:
             pose = poses[groups[pin]]
@@ -108,9 +109,9 @@ def pull_particle(table, slot, way, target, next_target, stiffness, damping, dt,
         table[VELOCITY + axis, slot] += share * way[axis]
 
 
-@kernel(parallel=True)
+@parallel_kernel
 def pull_particles(
-    table, slots, blocks, shares, groups, goals, frequencies, dampings, targets, next_targets, dt, spacing, limit, is_plane, ways, reach,
+    tickets, table, slots, blocks, shares, groups, goals, frequencies, dampings, targets, next_targets, dt, spacing, limit, is_plane, ways, reach,
 ):  # fmt: skip
     """Set the velocities of held particles to what brings them to their targets, and pull at the others.
 
@@ -123,7 +124,7 @@ def pull_particles(
         ways: (n, 3) results: how far held particles go in the step [m].
         reach: (n,) results: the longest of their components [cells], 0 where a particle is not held.
     """
-    for pin in prange(slots.size):
+    for pin in shared(tickets[0], slots.size, 256):
         slot, group, way = slots[pin], groups[pin], ways[pin]
         weight = shares[pin] * goals[group]
         reach[pin] = 0.0
@@ -143,14 +144,14 @@ def pull_particles(
             way[axis] = table[POSITION + axis, slot] + way[axis] / spacing
 
 
-@kernel(parallel=True)
-def hold_particles(table, slots, shares, groups, goals, targets, next_targets, dt, is_plane, places):
+@parallel_kernel
+def hold_particles(tickets, table, slots, shares, groups, goals, targets, next_targets, dt, is_plane, places):
     """Put held particles where they should be after a step, with the velocity of that place.
 
     Args:
         places: (n, 3) positions in the table, see `ways` of `pull_particles`; the others: see there.
     """
-    for pin in prange(slots.size):
+    for pin in shared(tickets[0], slots.size, 256):
         if shares[pin] * goals[groups[pin]] >= 1.0:
             for axis in range(3):
                 table[POSITION + axis, slots[pin]] = places[pin, axis]
@@ -191,8 +192,8 @@ def spread_particle(table, slot, spacing, is_cubic, is_plane, arena):
                 arena[NODE * row + 3] += share
 
 
-@kernel(parallel=True)
-def spread_held(table, slots, first, shares, groups, goals, spacing, is_cubic, is_plane, arenas):
+@parallel_kernel
+def spread_held(tickets, table, slots, first, shares, groups, goals, spacing, is_cubic, is_plane, arenas):
     """Scatter the held particles of each block.
 
     Args:
@@ -200,7 +201,7 @@ def spread_held(table, slots, first, shares, groups, goals, spacing, is_cubic, i
         first: (blocks + 1,) the first pin of each block that has one.
         arenas: (blocks, 4 * arena nodes) results: momentum [kg m/s] and mass [kg].
     """
-    for block in prange(first.size - 1):
+    for block in shared(tickets[0], first.size - 1, 4):
         arenas[block][:] = 0.0
         for pin in range(first[block], first[block + 1]):
             if shares[pin] * goals[groups[pin]] >= 1.0:
@@ -216,8 +217,8 @@ def hold_node(node, at, u, v, w, mass):
     node[at + 2] += share * (w / mass - node[at + 2])
 
 
-@kernel(parallel=True)
-def hold_nodes(nodes, near, node_arenas, place_of_block, arenas):
+@parallel_kernel
+def hold_nodes(tickets, nodes, near, node_arenas, place_of_block, arenas):
     """Let nodes go along with held particles.
 
     Args:
@@ -228,7 +229,7 @@ def hold_nodes(nodes, near, node_arenas, place_of_block, arenas):
     """
     is_plane = node_arenas.shape[1] == 9
     block_nodes = nodes.shape[1] // NODE
-    for index in prange(near.size):
+    for index in shared(tickets[0], near.size, 8):
         node = nodes[near[index]]
         for place in range(block_nodes):
             if node[NODE * place + 3] == 0.0:

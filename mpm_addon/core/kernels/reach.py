@@ -3,12 +3,13 @@
 import math
 
 import numpy as np
-from numba import prange
 
 from .arithmetic import maximum
 from .blocks import BLOCK, NEIGHBOURS
 from .compilation import kernel
 from .rows import POSITION
+from .team import parallel_kernel
+from .tickets import shared
 from .vector import LANE_COUNT, largest, load
 
 # before its nodes are touched, a particle has gone a cell and its splines reach 3/2 (quadratic) or half a cell and 2 (cubic), at
@@ -16,15 +17,15 @@ from .vector import LANE_COUNT, largest, load
 LOW, HIGH = 1.5, 2.5
 
 
-@kernel(parallel=True)
-def find_extents(particles, first, material_count, extents):
+@parallel_kernel
+def find_extents(tickets, particles, first, material_count, extents):
     """Find the box that each block's particles fill.
 
     Args:
         particles: (ROW_COUNT, slots); first: first slot of each run, with the number of slots at the end.
         extents: (blocks, 6) result: highest -x, -y, -z, x, y, z, relative to the block [cells].
     """
-    for block in prange(extents.shape[0]):
+    for block in shared(tickets[0], extents.shape[0], 64):
         begin, end = first[block * material_count], first[(block + 1) * material_count]
         for axis in range(3):
             row = particles[POSITION + axis]

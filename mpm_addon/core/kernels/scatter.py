@@ -9,16 +9,17 @@ node. See `blocks` for the layout of slots and arenas.
 
 from typing import Any
 
-from numba import prange, types
+from numba import types
 from numba.extending import overload
 
 from .arithmetic import constant, generic, select
-from .blocks import NODE, PLANE, ROW, spread
-from .compilation import kernel
+from .blocks import NODE, PLANE, ROW
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, COUNTED, LANES, WEIGHTS, store_row_weights
 from .table import LANE_ROW, load_matrix, load_symmetric, load_vector, store_rows
+from .team import parallel_kernel
+from .tickets import shared
 from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32
 from .vector_arithmetic import floor
 
@@ -251,8 +252,8 @@ def scatter_slots(scheme, position, dt, spacing, mass, volume, velocity, velocit
         scatter_lane(scheme, arena, NODE * index[lane], scratch, lane)
 
 
-@kernel(parallel=True)
-def particles_to_grid(scheme, particles, first, body_count, pieces, is_waiting, dt, spacing, scratch, index, arenas):
+@parallel_kernel
+def particles_to_grid(tickets, scheme, particles, first, body_count, pieces, is_waiting, dt, spacing, scratch, index, arenas):
     """Scatter mass and momentum, with the impulse of the stress, of the blocks that wait for it into their arenas.
 
     Args:
@@ -265,8 +266,7 @@ def particles_to_grid(scheme, particles, first, body_count, pieces, is_waiting, 
         scratch: (pieces, SCRATCH_SIZE); index: (pieces, LANE_COUNT) int32.
         arenas: (blocks, 4 * arena nodes) result [kg m/s, kg].
     """
-    for index_of_piece in prange(pieces.size - 1):
-        piece = spread(index_of_piece, pieces.size - 1)
+    for piece in shared(tickets[0], pieces.size - 1, 1):
         for block in range(pieces[piece], pieces[piece + 1]):
             if not is_waiting[block]:
                 continue

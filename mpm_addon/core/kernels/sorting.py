@@ -9,11 +9,12 @@ number of threads.
 import math
 
 import numpy as np
-from numba import prange
 
 from .blocks import BLOCK
 from .compilation import kernel
 from .rows import MASS, POSITION, VOLUME
+from .team import parallel_kernel
+from .tickets import shared
 
 COPY = -1
 BEYOND = -2
@@ -30,8 +31,8 @@ def shift_of(position):
     return 1 if position < 2 * BLOCK + 0.5 else 2
 
 
-@kernel(parallel=True)
-def count_moves(table, ids, first, body_count, coordinates, pieces, limits, places, moves, lost):
+@parallel_kernel
+def count_moves(tickets, table, ids, first, body_count, coordinates, pieces, limits, places, moves, lost):
     """Find the block, among those around its own, that each particle's base node lies in now.
 
     Args:
@@ -43,7 +44,7 @@ def count_moves(table, ids, first, body_count, coordinates, pieces, limits, plac
         lost: (pieces, 2) results: how many are BEYOND and STRAY.
     """
     is_plane = moves.shape[2] == 9
-    for piece in prange(pieces.size - 1):
+    for piece in shared(tickets[0], pieces.size - 1, 1):
         beyond, strays = 0, 0
         for block in range(pieces[piece], pieces[piece + 1]):
             for body in range(body_count):
@@ -81,8 +82,8 @@ def count_moves(table, ids, first, body_count, coordinates, pieces, limits, plac
         lost[piece, 1] = strays
 
 
-@kernel(parallel=True)
-def count_arrivals(moves, sources, arrivals):
+@parallel_kernel
+def count_arrivals(tickets, moves, sources, arrivals):
     """How many particles of each body come into each node block.
 
     Args:
@@ -91,7 +92,7 @@ def count_arrivals(moves, sources, arrivals):
         arrivals: (node blocks, bodies) result.
     """
     around = sources.shape[1]
-    for number in prange(sources.shape[0]):
+    for number in shared(tickets[0], sources.shape[0], 64):
         for body in range(arrivals.shape[1]):
             total = 0
             for place in range(around):
@@ -102,8 +103,8 @@ def count_arrivals(moves, sources, arrivals):
             arrivals[number, body] = total
 
 
-@kernel(parallel=True)
-def place_arrivals(moves, sources, new_blocks, first):
+@parallel_kernel
+def place_arrivals(tickets, moves, sources, new_blocks, first):
     """Turn the counts of `moves` into the first slot of those who go there.
 
     Args:
@@ -114,7 +115,7 @@ def place_arrivals(moves, sources, new_blocks, first):
     """
     around = sources.shape[1]
     body_count = moves.shape[1]
-    for number in prange(sources.shape[0]):
+    for number in shared(tickets[0], sources.shape[0], 64):
         if new_blocks[number] < 0:
             continue
         for body in range(body_count):
@@ -127,8 +128,8 @@ def place_arrivals(moves, sources, new_blocks, first):
                     slot += count
 
 
-@kernel(parallel=True)
-def find_origins(places, first, body_count, pieces, moves, origin):
+@parallel_kernel
+def find_origins(tickets, places, first, body_count, pieces, moves, origin):
     """Which old slot every new slot is filled from.
 
     Args:
@@ -136,7 +137,7 @@ def find_origins(places, first, body_count, pieces, moves, origin):
         moves: the first slots from `place_arrivals`; changed.
         origin: (new slots,) result, where a particle comes from an old slot.
     """
-    for piece in prange(pieces.size - 1):
+    for piece in shared(tickets[0], pieces.size - 1, 1):
         for block in range(pieces[piece], pieces[piece + 1]):
             for body in range(body_count):
                 run = block * body_count + body
@@ -147,8 +148,8 @@ def find_origins(places, first, body_count, pieces, moves, origin):
                         moves[block, body, place] += 1
 
 
-@kernel(parallel=True)
-def copy_particles(table, ids, places, dimension, new_table, new_ids, origin, first, arrived, counts, result, result_ids):
+@parallel_kernel
+def copy_particles(tickets, table, ids, places, dimension, new_table, new_ids, origin, first, arrived, counts, result, result_ids):
     """Fill every run of `result`: particles that come from old slots, then new ones, then weightless copies of the last.
 
     Args:
@@ -158,7 +159,7 @@ def copy_particles(table, ids, places, dimension, new_table, new_ids, origin, fi
         origin: (slots,) the old slot, or the new particle, that a slot is filled from.
         first: first slot of each run; arrived, counts: (runs,) particles from old slots, and all particles.
     """
-    for run in prange(counts.size):
+    for run in shared(tickets[0], counts.size, 16):
         low, middle, end, high = first[run], first[run] + arrived[run], first[run] + counts[run], first[run + 1]
         for row in range(result.shape[0]):
             # unsigned, so that numba has no negative index to look out for: this is most of a sort's time

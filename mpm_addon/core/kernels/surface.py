@@ -11,12 +11,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from .blocks import BLOCK, NEIGHBOURS
 from .compilation import kernel
 from .node_lookup import corner_place, neighbour_of_node, node_of_place
+from .team import parallel_kernel
+from .tickets import shared
 
 OUTSIDE, AT_SURFACE, DEEP = 0, 1, 2
 # so many nodes beyond its own block may a foot touch: slabs of one colour lie one block apart
@@ -114,8 +115,8 @@ def is_at_surface(ix, iy, iz, neighbours, row_of_block, distance):
     return False
 
 
-@kernel(parallel=True)
-def find_surface(owners, blocks, row_of_block, neighbours, reached, distance, places, holds_inside):
+@parallel_kernel
+def find_surface(tickets, owners, blocks, row_of_block, neighbours, reached, distance, places, holds_inside):
     """Find the nodes inside that can have mass, and those of them that lie next to one outside.
 
     Args:
@@ -127,7 +128,7 @@ def find_surface(owners, blocks, row_of_block, neighbours, reached, distance, pl
         places: (rows, block nodes) result: OUTSIDE, AT_SURFACE or DEEP.
         holds_inside: (obstacles, node blocks) result: whether a node of the block is inside by more than nothing; false before.
     """
-    for row in prange(owners.size):
+    for row in shared(tickets[0], owners.size, 16):
         block, owner = blocks[row], owners[row]
         for place in range(distance.shape[1]):
             places[row, place] = OUTSIDE
@@ -239,8 +240,8 @@ def place_foot(foot, node, owners, blocks, row_of_block, neighbours, node_blocks
     feet.above_counts[foot] = above
 
 
-@kernel(parallel=True)
-def place_feet(order, owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet):
+@parallel_kernel
+def place_feet(tickets, order, owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet):
     """Find where the feet lie and which nodes lie around them.
 
     Args:
@@ -253,7 +254,7 @@ def place_feet(order, owners, blocks, row_of_block, neighbours, node_blocks, dis
         feet: see `Feet`; all that does not change in every step is a result.
     """
     # numba takes what a parallel loop itself writes to arrays in a tuple for dead
-    for foot in prange(order.size):
+    for foot in shared(tickets[0], order.size, 64):
         place_foot(
             foot, order[foot], owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet
         )

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from numba import prange
 from numba.extending import overload
 
 from ..kernels.arithmetic import absolute, constant, maximum, sqrt
-from ..kernels.blocks import spread
 from ..kernels.gather import flip_velocity, gather_arena, gather_slots
 from ..kernels.linalg import squared_norm
 from ..kernels.rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
@@ -14,6 +12,7 @@ from ..kernels.scatter import scatter_slots
 from ..kernels.scheme import is_plane
 from ..kernels.scratch import GATHERED, GATHERED_BEFORE
 from ..kernels.table import load_matrix, load_vector, store_matrix, store_vector
+from ..kernels.tickets import shared
 from ..kernels.vector import LANE_COUNT, largest, load, store
 from .dispatch import law_kernel, law_of, update
 from .law import FluidLaw
@@ -100,7 +99,7 @@ def _overload_dimension_of(scheme):
 
 @law_kernel(parallel=True)
 def advance_particles(
-    constants, scheme, particles, first, body, body_count, pieces, neighbours, nodes, nodes_before, is_held, is_fused,
+    tickets, constants, scheme, particles, first, body, body_count, pieces, neighbours, nodes, nodes_before, is_held, is_fused,
     dt, next_dt, spacing, scratch, index, arenas, extremes,
 ):  # fmt: skip
     """Move one body's particles with the grid, advance F, state and stress, and scatter them again, all in one pass.
@@ -129,8 +128,7 @@ def advance_particles(
     step = dt / spacing
     dimension = dimension_of(scheme)
     per_volume = 1.0 / spacing**dimension
-    for index_of_piece in prange(pieces.size - 1):
-        piece = spread(index_of_piece, pieces.size - 1)
+    for piece in shared(tickets[0], pieces.size - 1, 1):
         table = scratch[piece]
         numbers = index[piece]
         fastest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))

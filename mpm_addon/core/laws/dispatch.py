@@ -1,7 +1,7 @@
 """How kernels call laws: the type of a law's constants selects its functions when a kernel is compiled."""
 
+import functools
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from numba.extending import overload
@@ -10,6 +10,7 @@ from ..kernels.arithmetic import any_of, generic, sqrt
 from ..kernels.compilation import kernel, teach_generic_functions
 from ..kernels.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed, times_transpose
 from ..kernels.symmetric import distortion, eigenvalues, increased, is_beyond_series
+from ..kernels.team import ParallelKernel, one_loop
 from .hencky import HenckyLaw, flowed
 from .law import LAW_OF_CONSTANTS, FluidLaw, PrincipalLaw
 
@@ -26,17 +27,17 @@ def law_of(constants: Any) -> Any:
 
 
 def law_kernel(function: Callable[..., Any] | None = None, *, parallel: bool = False) -> Any:
-    """Compile a kernel whose first argument is a law's constants.
+    """Compile a kernel whose first argument (after the tickets of a parallel one) is a law's constants.
 
     Its code is kept on disk for the laws of this package alone: of others nothing tells when their source has changed.
     """
     if function is None:
         return lambda function: law_kernel(function, parallel=parallel)
-    kept = kernel(function, parallel=parallel)
-    passing = kernel(function, parallel=parallel, is_kept=False)
+    compiled = functools.partial(ParallelKernel, function, one_loop) if parallel else functools.partial(kernel, function)
+    kept, passing = compiled(is_kept=True), compiled(is_kept=False)
     package = __name__.rpartition(".")[0]
 
-    @wraps(function)
+    @functools.wraps(function)
     def call(constants: Any, *arguments: Any) -> Any:
         is_ours = type(constants).__module__.startswith(f"{package}.")
         return (kept if is_ours else passing)(constants, *arguments)

@@ -1,0 +1,92 @@
+"""Tickets: how the threads that run one kernel share its pieces of work, inside compiled code. See `team` for the threads."""
+
+import ctypes
+import sys
+from typing import Any
+
+import llvmlite.binding
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+# of a row of tickets: the next piece, how many are done, and one more than there are (0 before the first thread comes); each counter
+# lies in a cache line of its own
+TAKEN, DONE, COUNT, ROW = 0, 8, 16, 24
+YIELD = "mpm_let_others_run"
+
+
+def _teach_yielding() -> None:
+    """Give compiled code the system's call that lets another thread run."""
+    library = ctypes.WinDLL("kernel32").SwitchToThread if sys.platform == "win32" else ctypes.CDLL(None).sched_yield
+    llvmlite.binding.add_symbol(YIELD, ctypes.cast(library, ctypes.c_void_p).value)
+
+
+_teach_yielding()
+
+
+def _element_ir(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
+
+
+@intrinsic
+def _fetch_add(typing_context, array, index, value):
+    """Add to an element of an int64 array in one indivisible step; returns what it was."""
+
+    def emit(context, builder, sig, args):
+        return builder.atomic_rmw("add", _element_ir(context, builder, sig.args[0], args[0], args[1]), args[2], "seq_cst")
+
+    return types.int64(array, types.intp, types.int64), emit
+
+
+@intrinsic
+def _settle(typing_context, array, index, value):
+    """Set an element of an int64 array where it is 0, in one indivisible step; returns what it is then."""
+
+    def emit(context, builder, sig, args):
+        pointer = _element_ir(context, builder, sig.args[0], args[0], args[1])
+        before = builder.extract_value(builder.cmpxchg(pointer, ir.Constant(args[2].type, 0), args[2], "seq_cst", "seq_cst"), 0)
+        return builder.select(builder.icmp_signed("==", before, ir.Constant(args[2].type, 0)), args[2], before)
+
+    return types.int64(array, types.intp, types.int64), emit
+
+
+@intrinsic
+def fresh(typing_context, array, index):
+    """An element of an int64 array as other threads have left it."""
+
+    def emit(context, builder, sig, args):
+        return builder.load_atomic(_element_ir(context, builder, sig.args[0], args[0], args[1]), "acquire", 8)
+
+    return types.int64(array, types.intp), emit
+
+
+@intrinsic
+def let_others_run(typing_context):
+    def emit(context, builder, sig, args):
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, YIELD), [])
+        return context.get_dummy_value()
+
+    return types.void(), emit
+
+
+@njit(nogil=True)
+def shared(tickets, count, grain):
+    """The numbers below `count` that this thread is handed, `grain` of them at a time; `tickets` is a row of its own for each loop."""
+    # a thread that comes late may see arrays that say another count already
+    count = _settle(tickets, COUNT, count + 1) - 1
+    low = _fetch_add(tickets, TAKEN, grain)
+    while low < count:
+        high = min(low + grain, count)
+        for number in range(low, high):
+            yield number
+        _fetch_add(tickets, DONE, high - low)
+        low = _fetch_add(tickets, TAKEN, grain)
+
+
+@njit(nogil=True)
+def wait_for(tickets):
+    """Wait until all pieces of a loop are done."""
+    while fresh(tickets, DONE) < tickets[COUNT] - 1:
+        let_others_run()
