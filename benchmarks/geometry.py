@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mpm_addon.cli import prepare_numba
+from mpm_addon.core.processor import prepare_numba
 
 from .worker import results_stream, say
 

@@ -6,7 +6,7 @@
 import json
 import sys
 
-from mpm_addon.cli import prepare_numba
+from mpm_addon.core.processor import prepare_numba
 
 from .worker import Round, results_stream, serve
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mpm_addon.cli import prepare_numba
+from mpm_addon.core.processor import prepare_numba
 
 from .worker import Round, results_stream, say
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mpm_addon.cli import prepare_numba
+from mpm_addon.core.processor import prepare_numba
 
 from .worker import results_stream, say
 

@@ -28,7 +28,7 @@ from .storage.manifest import outline
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
 from .storage.takes import describe_takes, show_take, take_words
-from .threads import prepare_numba
+from .core.processor import prepare_numba
 from .wedge.command import add_command as add_wedge
 
 

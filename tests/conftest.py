@@ -1,6 +1,6 @@
 """What every test runs with."""
 
-from mpm_addon.cli import prepare_numba
+from mpm_addon.core.processor import prepare_numba
 
 # threads as in a bake
 prepare_numba()

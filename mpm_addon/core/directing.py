@@ -48,13 +48,6 @@ class Director:
         self._take_solver(float(scene.time.frame_start))
         self.move_to(float(scene.time.frame_start))
 
-    def compile(self) -> None:
-        """Compile, or load from disk, the kernels that will be called."""
-        self.forces.compile(self._store)
-        if self._is_limited:
-            limit_nodes(self._store.nodes, 0, 1.0)
-            limit_particles(self._store.table, VELOCITY, 0, 1.0)
-
     def begin_frame(self, frame: float) -> None:
         """Make ready for what begins with a frame: nothing here depends on how the frames before it were computed."""
         for course in self._animated.values():

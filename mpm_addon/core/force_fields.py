@@ -37,13 +37,6 @@ class ForceFields:
         self._is_known = False
         self._extremes = np.zeros(PIECE_COUNT)
 
-    def compile(self, store: ParticleStore) -> None:
-        """Compile, or load from disk, the kernels that will be called."""
-        if self._forces:
-            nothing, nowhere = np.zeros((0, FIELD_SIZE)), np.zeros((0, 3), np.int64)
-            greatest_force(nothing, nowhere, store.nodes.shape[1] // 4, self._spacing, 0, self._extremes)
-            apply_forces(nothing, nowhere, store.nodes, self._spacing, 0, 0.0, self._extremes)
-
     def move_to(self, frame: float) -> None:
         """Take the poses and values of a moment, in frames."""
         self._frame = math.floor(frame)

@@ -102,23 +102,6 @@ class Pins:
         self._first = self._place_of_block = self._near = np.zeros(0, np.int64)
         self._arenas = np.zeros((0, NODE * ARENA**scene.solver.dimension))
 
-    def compile(self, store: ParticleStore) -> None:
-        """Compile, or load from disk, the kernels that will be called."""
-        if self._is_used:
-            nothing = self.places
-            rows, flat, targets = nothing.corners, nothing.id.astype(np.int64), nothing.anchor
-            groups = (nothing.share, nothing.emitter, self._goals)
-            bind(self._vertices, rows, targets, targets, targets)
-            find_targets(nothing.emitter, self._poses, self._vertices, rows, targets, targets, targets)
-            is_plane = self._solver.dimension == 2
-            pull_particles(
-                store.table, flat, rows, *groups, self._frequencies, self._dampings, targets, targets, 1.0, 1.0, 1.0, is_plane,
-                targets, nothing.share,
-            )  # fmt: skip
-            spread_held(store.table, flat, np.zeros(1, np.int64), *groups, 1.0, is_plane, is_plane, self._arenas)
-            hold_nodes(store.nodes, flat, store.layout.node_arenas, flat, self._arenas)
-            hold_particles(store.table, flat, *groups, targets, targets, 1.0, is_plane, targets)
-
     def add(self, batch: Batch, first_id: int, frame: float) -> None:
         """Take up an emitter's new particles, where it holds any, at a moment in frames."""
         emitter = self._emitters[batch.emitter_index]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import emission
-from .bodies import Body, bodies_of, body_numbers, compile_kernels
+from .bodies import Body, bodies_of, body_numbers
+from .compiling import make_ready
 from .continuation import refuse_another_state
 from .description import Scene
 from .diagnosis import STRAYED, advice, examined
@@ -21,7 +22,9 @@ from .errors import UnstableError
 from .estimate import estimate
 from .failure import Failure, Trouble
 from .framing import Provenance, make_frame
+from .kernel_list import units_of
 from .kernels.rows import STRESS
+from .kernels.team import team
 from .obstacles import open_limits, refuse_outside
 from .outflows import Outflows
 from .particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
@@ -44,6 +47,7 @@ class Progress(NamedTuple):
         substeps: steps since the frame before.
         particles: particles present.
         time_step: the last step [s].
+        kernels: while compiling, how many are done, and of how many.
     """
 
     stage: str
@@ -52,6 +56,7 @@ class Progress(NamedTuple):
     substeps: int
     particles: int
     time_step: float
+    kernels: tuple[int, int] = (0, 0)
 
 
 Report = Callable[[Progress], None]
@@ -109,16 +114,12 @@ class Simulation:
         self._deleted = 0
         self._substeps = 0
         self._step_seconds = 0.0
+        self._compile()
         self._report("preparing", 0.0, 0.0)
         self._stepper = Stepper(scene, self.bodies, self.store)
         self.seconds = self._stepper.seconds
         self._outflows = Outflows(scene)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
-        self._report("compiling", 0.0, 0.0)
-        has_rigid = bool(self.rigid_bodies)
-        has_obstacles = has_rigid or bool(self._stepper.obstacles)
-        compile_kernels(self.bodies, self._stepper.scheme, self.store, has_obstacles=has_obstacles, has_rigid=has_rigid)
-        self._stepper.compile()
         self._is_resumed = snapshot is not None
         if snapshot is not None:
             self._load(snapshot, is_changed=before is not None)
@@ -148,6 +149,14 @@ class Simulation:
     def rigid_bodies(self) -> list[RigidBody]:
         """The dynamic colliders that are ever there, in the scene's order."""
         return self._stepper.rigid.bodies
+
+    def _compile(self) -> None:
+        """Get the kernels ready that the scene needs."""
+
+        def tell(done: int, total: int) -> None:
+            self._tell(Progress("compiling", self._coming, done / total, 0, 0, 0.0, kernels=(done, total)))
+
+        make_ready(units_of(self.scene), team().size, tell)
 
     def _load(self, snapshot: Mapping[str, NDArray[Any]], *, is_changed: bool) -> None:
         check_state(snapshot, self.snapshot(), self.scene, len(self.bodies))
@@ -182,8 +191,11 @@ class Simulation:
             self.control.speeds = self.control.speeds.at_least(wave_speed, 0.0, gradient)
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:
+        self._tell(Progress(stage, self._coming, fraction, self._substeps, self.store.particle_count, dt))
+
+    def _tell(self, progress: Progress) -> None:
         if self._report_to is not None:
-            self._report_to(Progress(stage, self._coming, fraction, self._substeps, self.store.particle_count, dt))
+            self._report_to(progress)
 
     def _arrive(self) -> Frame:
         """Emit what is due at this moment, sort, and show the particles."""

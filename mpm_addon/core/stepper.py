@@ -75,11 +75,6 @@ class Stepper:
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._node_extremes = np.zeros((PIECE_COUNT, 2))
 
-    def compile(self) -> None:
-        """Compile, or load from disk, the kernels of what directs matter and of what holds it."""
-        self._director.compile()
-        self.pins.compile(self._store)
-
     @property
     def must_sort(self) -> bool:
         """Whether particles may have left the reach of their blocks; never while they are scattered for a step that is planned."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arguments import particle_count, thread_count
 from ..core.errors import Cancelled
-from ..threads import prepare_numba
+from ..core.processor import prepare_numba
 
 _EPILOG = (
     'The steering file is replaced as a whole: {"until": 48, "things": {"Empty": {"center": [0, 0, 1], "values": {"strength": -20}}}}. '

@@ -2,34 +2,57 @@
 
 Scalars are computed without fastmath; lanes carry flags of their own (see `vector`).
 
-Numba keys a kernel's cached code on the kernel's own file, so that a law edited in another file would come back stale. The
-cache folder is therefore named by a hash of all sources in the packages that hold kernels; the core's own modules hold none.
+Code is kept under a key of all sources in the packages that hold kernels (the core's own modules hold none), so that a law edited in
+another file never comes back stale.
 """
 
 import hashlib
 import os
+import platform
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
 from numba import njit
+from numba.core.registry import cpu_target
 from numba.extending import register_jitable
 
+from ..processor import NATIVE, level_of
 from . import arithmetic, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
+from .kept import Archive, KernelCache, Store
 
 PACKAGES_WITH_KERNELS = ("geometry", "kernels", "laws")
+CORE = Path(__file__).resolve().parent.parent
+# the package that a stored kernel's types are found in again
+PACKAGE = __name__.partition(".core.")[0]
+# a folder in the package: a folder for each Python and platform, in it an archive for each processor level
+SHIPPED = CORE.parent / "compiled_kernels"
 
 
+def platform_tag() -> str:
+    """What of Python and platform compiled kernels depend on: "cp311-linux-x86_64"."""
+    return f"cp{sys.version_info.major}{sys.version_info.minor}-{sys.platform}-{platform.machine().lower()}"
+
+
+def compiled_level() -> tuple[str, str]:
+    """The name of the level that numba compiles for, and what tells its machine code from that of others."""
+    triple, cpu, features = cpu_target.target_context.codegen().magic_tuple()
+    name = level_of(cpu, features)
+    return name, name if name != NATIVE else f"{NATIVE}-{hashlib.sha256(f'{triple} {cpu} {features}'.encode()).hexdigest()[:8]}"
+
+
+@cache
 def source_hash() -> str:
-    """A hash of the sources of all kernels, of the compiler's versions and of the width of the lanes."""
-    core = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version} {vector.LANE_COUNT}".encode())
-    for source in sorted(source for package in PACKAGES_WITH_KERNELS for source in (core / package).rglob("*.py")):
-        digest.update(source.relative_to(core).as_posix().encode())
+    """A hash of the sources of all kernels, and of all else that their code depends on but the processor's level."""
+    versions = f"{numba.__version__} {llvmlite.__version__} {platform_tag()} {PACKAGE}"
+    digest = hashlib.sha256(versions.encode())
+    for source in sorted(source for package in PACKAGES_WITH_KERNELS for source in (CORE / package).rglob("*.py")):
+        digest.update(source.relative_to(CORE).as_posix().encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -42,23 +65,29 @@ def _user_cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
 
 
-def _choose_cache_folder() -> Path:
-    """The kernels' folder: below NUMBA_CACHE_DIR where that is set, else below the user's cache folder, else a temporary one."""
+def cache_folder() -> Path:
+    """Where kernels go that are compiled here: below NUMBA_CACHE_DIR where that is set, else below the user's cache folder."""
     base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _user_cache_folder() / "mpm_addon" / "kernels"
-    folder = base / source_hash()
+    return base / source_hash() / compiled_level()[1]
+
+
+@cache
+def store() -> Store:
+    """The kernels of this process's level."""
+    archive = Archive(SHIPPED / platform_tag() / f"{compiled_level()[1]}.zip", source_hash())
+    folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="mpm_addon_kernels_"))
+            return Store(archive, folder)
+    except OSError as error:
+        kept = Store(archive, Path(tempfile.mkdtemp(prefix="mpm_addon_kernels_")))
+        kept.problems.append(
+            f"{folder}: kernels cannot be kept ({error.strerror}), so what is not shipped is compiled by every bake; "
+            "set NUMBA_CACHE_DIR to a folder that can be written."
+        )
+        return kept
 
-
-# OpenMP whose threads spin while they wait takes ten times as long where other programs run; read when it is loaded
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
-CACHE_FOLDER = _choose_cache_folder()
-numba.config.CACHE_DIR = str(CACHE_FOLDER)
 
 _taught = 0
 
@@ -72,7 +101,14 @@ def teach_generic_functions() -> None:
 
 
 def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True, parallel: bool = False) -> Any:
-    """Compile a module-level function of arrays and scalars; its code is kept on disk unless told otherwise."""
+    """Compile a module-level function of arrays and scalars; its code is kept on disk unless told otherwise.
+
+    Of functions outside of this package nothing tells when their source has changed: their code is not kept.
+    """
+    if function is None:
+        return lambda function: kernel(function, is_kept=is_kept, parallel=parallel)
     teach_generic_functions()
-    decorate = njit(cache=is_kept, nogil=True, parallel=parallel, error_model="numpy", boundscheck=False)
-    return decorate(function) if function is not None else decorate
+    dispatcher = njit(nogil=True, parallel=parallel, error_model="numpy", boundscheck=False)(function)
+    if is_kept and function.__module__.startswith(f"{PACKAGE}."):
+        dispatcher._cache = KernelCache(function, store())
+    return dispatcher

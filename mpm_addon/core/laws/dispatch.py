@@ -19,6 +19,8 @@ LEAST_VOLUME_RATIO = 1e-3
 # the product of the squared stretches over the cube of their mean: 1 where they are equal, 0.3 where one is a third of the others
 LEAST_PRODUCT = 0.3
 
+_LAWS = __name__.rpartition(".")[0]
+
 
 def law_of(constants: Any) -> Any:
     """The class of the law whose constants have this numba type."""
@@ -26,23 +28,30 @@ def law_of(constants: Any) -> Any:
     return LAW_OF_CONSTANTS[constants.instance_class]
 
 
-def law_kernel(function: Callable[..., Any] | None = None, *, parallel: bool = False) -> Any:
-    """Compile a kernel whose first argument (after the tickets of a parallel one) is a law's constants.
+class LawKernel:
+    """A kernel whose first argument (after the tickets of a parallel one) is a law's constants.
 
     Its code is kept on disk for the laws of this package alone: of others nothing tells when their source has changed.
+
+    Attributes:
+        kept: what compiles it for the laws of this package.
     """
+
+    def __init__(self, function: Callable[..., Any], *, parallel: bool) -> None:
+        compiled = functools.partial(ParallelKernel, function, one_loop) if parallel else functools.partial(kernel, function)
+        self.kept, self._passing = compiled(is_kept=True), compiled(is_kept=False)
+        functools.update_wrapper(self, function)
+
+    def __call__(self, constants: Any, *arguments: Any) -> Any:
+        is_ours = type(constants).__module__.startswith(f"{_LAWS}.")
+        return (self.kept if is_ours else self._passing)(constants, *arguments)
+
+
+def law_kernel(function: Callable[..., Any] | None = None, *, parallel: bool = False) -> Any:
+    """Compile a kernel whose first argument is a law's constants; see `LawKernel`."""
     if function is None:
-        return lambda function: law_kernel(function, parallel=parallel)
-    compiled = functools.partial(ParallelKernel, function, one_loop) if parallel else functools.partial(kernel, function)
-    kept, passing = compiled(is_kept=True), compiled(is_kept=False)
-    package = __name__.rpartition(".")[0]
-
-    @functools.wraps(function)
-    def call(constants: Any, *arguments: Any) -> Any:
-        is_ours = type(constants).__module__.startswith(f"{package}.")
-        return (kept if is_ours else passing)(constants, *arguments)
-
-    return call
+        return functools.partial(law_kernel, parallel=parallel)
+    return LawKernel(function, parallel=parallel)
 
 
 def update(constants: Any, dimension: Any, deformation: Any, state: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:

@@ -1,0 +1,219 @@
+"""Every kernel that Python calls, with the types of its arguments, and which of them a scene needs.
+
+Compiling, shipping and the count of what is done read this list alone; a test lets scenes run with nothing else allowed. What kernels
+call among themselves is not in it. The tickets of a parallel kernel, its first argument, are left out.
+
+Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `byte` int8, `mark` uint8, `seed` uint64;
+a number after it is the number of dimensions of a C-contiguous array of these. Others are named tuples: `STRUCTURES`, the law's constants and the scheme.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from .description import Scene
+
+# group -> kernel -> words
+KERNELS = {
+    "step": {
+        "kernels.scatter.particles_to_grid": "scheme real2 int1 int int1 bool1 float float real2 short2 real2",
+        "kernels.grid.update_grid": "real2 int2 real2 real1",
+        "kernels.grid.fastest_nodes": "real2 int float2",
+        "kernels.output.world_positions": "real2 int1 int1 int2 float single2",
+        "kernels.output.show_particles": "real2 short1 bool1 single1 single1 single2 single2",
+        "kernels.output.totals": "real2 int1 int1 int float2",
+        "kernels.sorting.count_moves": "real2 short1 int1 int int2 int1 float2 byte1 short3 int2",
+        "kernels.sorting.count_arrivals": "short3 int2 int2",
+        "kernels.sorting.place_arrivals": "short3 int2 int1 int1",
+        "kernels.sorting.find_origins": "byte1 int1 int int1 short3 short1",
+        "kernels.sorting.copy_particles": "real2 short1 byte1 int real2 short1 short1 int1 int1 int1 real2 short1",
+        "kernels.blocks.cut_into_pieces": "int1 int int1",
+        "kernels.blocks.find_around": "int1 int1 int1 int1 int2",
+        "kernels.blocks.keys_around": "int1 int1 int1 int2 int1",
+    },
+    "law": {
+        "laws.advance.advance_particles": (
+            "law scheme real2 int1 int int int1 int2 real2 real2 bool1 bool float float float real2 short2 real2 float2"
+        ),
+        "laws.advance.advance_material": "law int real2 float real1 float1",
+    },
+    "obstacles": {
+        "kernels.reach.find_extents": "real2 int1 int float2",
+        "kernels.reach.mark_reached": "float2 int2 int1",
+        "kernels.surface.find_surface": "int1 int1 int2 int2 int1 float2 mark2 bool2",
+        "kernels.surface.order_nodes": "int1 int1 int1 int int int1 int1",
+        "kernels.surface.place_feet": "int1 int1 int1 int2 int2 int2 float2 float3 float3 float2 float feet",
+        "kernels.contact.meet_matter": "real1 deep feet int1 int1 int2 float3 float3 int1 float1 float2 float float",
+        "kernels.contact.collide_feet": "real1 feet int1 int1 float1",
+        "kernels.contact.fill_nodes": "real1 int1 float",
+        "kernels.expulsion.expel_nodes": "real2 int1 int1 int2 float2 float3 float3 float2 float1 float float",
+        "kernels.collision.count_pairs": "int2 bool1 bool2 int1",
+        "kernels.collision.find_pairs": "int1 int1 int2 bool2 int2 float2 float int1 single4 bool1",
+        "kernels.collision.collide_particles": (
+            "real2 int1 int int1 bool1 int1 int1 single4 int2 int2 int2 float2 float3 float3 float2 float float float1 float1"
+        ),
+    },
+    "rigid": {
+        "kernels.exchange.sum_momenta": "real2 int1 int2 float float1 float2",
+        "kernels.exchange.sum_inertia": "real2 int1 int2 float2 float float1 float2",
+        "kernels.exchange.move_feet": "int int1 int2 float2 float3 float1 float feet",
+        "kernels.exchange.sum_moments": "real2 int1 int int1 int2 float float1 float2",
+        "kernels.rigid_contact.solve_contacts": "int1 int1 float2 float2 float2 float1 float1 float2 float3 float2 float2 int",
+    },
+    "forces": {
+        "kernels.forces.greatest_force": "float2 int2 int float int float1",
+        "kernels.forces.apply_forces": "float2 int2 real2 float int float float1",
+    },
+    "limit": {
+        "kernels.forces.limit_nodes": "real2 int float",
+        "kernels.forces.limit_particles": "real2 int int float",
+    },
+    "goals": {
+        "kernels.pinning.bind": "float2 int2 float2 float2 float2",
+        "kernels.pinning.find_targets": "int1 float3 float2 int2 float2 float2 float2",
+        "kernels.pinning.pull_particles": (
+            "real2 int1 int2 float1 int1 float1 float1 float1 float2 float2 float float float bool float2 float1"
+        ),
+        "kernels.pinning.hold_particles": "real2 int1 float1 int1 float1 float2 float2 float bool float2",
+        "kernels.pinning.spread_held": "real2 int1 int1 float1 int1 float1 float bool bool float2",
+        "kernels.pinning.hold_nodes": "real2 int1 int2 int1 float2",
+    },
+}
+# the other groups, of shapes and sampling, are called before a simulation knows its particles
+
+STRUCTURES = {
+    "deep": ("kernels.surface.Deep", "int1 int1 int1"),
+    "feet": (
+        "kernels.surface.Feet",
+        "int1 int1 short1 short1 short1 short1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real2 real2 real1 float1 float1 "
+        "float1 real1 float1",
+    ),
+}
+
+
+class Variant(NamedTuple):
+    """What the types of a kernel's arguments depend on.
+
+    Attributes:
+        precision: "float32" or "float64".
+        scheme: the name of a class in `kernels.scheme`; "" where it does not matter.
+        law: the name of a law; "" where it does not matter.
+    """
+
+    precision: str = "float32"
+    scheme: str = ""
+    law: str = ""
+
+
+class Unit(NamedTuple):
+    """One kernel for one set of types: what is compiled, shipped and counted."""
+
+    group: str
+    kernel: str
+    variant: Variant
+
+
+def found(name: str) -> Any:
+    """What a dotted name stands for, relative to the core."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(f".{module}", __package__), attribute)
+
+
+def argument_types(unit: Unit) -> tuple[Any, ...]:
+    """The numba types of a unit's arguments, the tickets of a parallel kernel among them."""
+    from numba import types
+
+    words = KERNELS[unit.group][unit.kernel].split()
+    tickets = (types.Array(types.int64, 2, "C"),) if is_parallel(unit) else ()
+    return (*tickets, *(_type_of(word, unit.variant) for word in words))
+
+
+def is_parallel(unit: Unit) -> bool:
+    """Whether a unit's kernel is one that a team runs."""
+    return hasattr(_kernel_of(unit), "dispatcher")
+
+
+def dispatcher_of(unit: Unit) -> Any:
+    """What numba compiles."""
+    kernel = _kernel_of(unit)
+    return getattr(kernel, "dispatcher", kernel)
+
+
+def _kernel_of(unit: Unit) -> Any:
+    kernel = found(unit.kernel)
+    return getattr(kernel, "kept", kernel)
+
+
+def _type_of(word: str, variant: Variant) -> Any:
+    from numba import types
+
+    if word == "law":
+        from .laws import LAWS
+
+        return _tuple_type(type(LAWS[variant.law]().constants(1.0, 3)), None)
+    if word == "scheme":
+        return _tuple_type(found(f"kernels.scheme.{variant.scheme}"), None)
+    if word in STRUCTURES:
+        name, words = STRUCTURES[word]
+        return _tuple_type(found(name), [_type_of(each, variant) for each in words.split()])
+    scalars = {
+        "real": types.float64 if variant.precision == "float64" else types.float32, "single": types.float32, "float": types.float64,
+        "int": types.int64, "short": types.int32, "byte": types.int8, "mark": types.uint8, "seed": types.uint64, "bool": types.boolean,
+    }  # fmt: skip
+    name = word.rstrip("0123456789")
+    dimensions = word.removeprefix(name)
+    return types.Array(scalars[name], int(dimensions), "C") if dimensions else scalars[name]
+
+
+def _tuple_type(kind: Any, parts: list[Any] | None) -> Any:
+    """The type of a named tuple; of float64 alone where the parts are not given."""
+    from numba import types
+
+    return types.BaseTuple.from_types(parts or [types.float64] * len(kind._fields), kind)
+
+
+def units_of(scene: "Scene") -> list[Unit]:
+    """What a simulation of a scene calls, the longest to compile first."""
+    from .kernels.scheme import scheme_of
+
+    solver = scene.solver
+    scheme = type(scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)).__name__
+    laws = {scene.materials[emitter.material].law.name for emitter in scene.emitters}
+    return list(_units(groups_of(scene), solver.precision, scheme, sorted(laws)))
+
+
+def groups_of(scene: "Scene") -> set[str]:
+    """The groups that a scene needs."""
+    groups = {"step", "law"}
+    if scene.colliders or scene.domain.kind != "unbounded":
+        groups.add("obstacles")
+    if any(collider.dynamic for collider in scene.colliders):
+        groups |= {"obstacles", "rigid"}
+    if scene.forces:
+        groups.add("forces")
+    if any(emitter.has_goal for emitter in scene.emitters):
+        groups.add("goals")
+    return groups
+
+
+def units_of_default_scheme() -> list[Unit]:
+    """What any scene with the default scheme can call: in space, quadratic, float32, with every law."""
+    from .laws import LAWS
+
+    return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(LAWS)))
+
+
+def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str]) -> Iterator[Unit]:
+    # laws take longest, so that no process is left alone with one at the end
+    for group in sorted(groups, key=lambda group: (group != "law", group)):
+        for kernel, words in KERNELS[group].items():
+            for law in laws if "law" in words.split() else ("",):
+                yield Unit(group, kernel, _variant(words.split(), precision, scheme, law))
+
+
+def _variant(words: list[str], precision: str, scheme: str, law: str) -> Variant:
+    """Only what the types depend on, so that equal code has one unit."""
+    parts = [*words, *(part for word in words if word in STRUCTURES for part in STRUCTURES[word][1].split())]
+    has_real = any(part.startswith("real") for part in parts)
+    return Variant(precision if has_real else "float32", scheme if "scheme" in words else "", law)

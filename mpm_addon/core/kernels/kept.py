@@ -1,0 +1,194 @@
+"""Machine code of kernels in files: what was compiled before this version was shipped, and what this user's bakes compiled since.
+
+A kernel's code is one file, named by the kernel and the types of its arguments: a checksum, and the compressed pickle of numba's result.
+It lies in a folder, or in an archive, that is named by a hash of all sources, the versions of the compiler and the processor level. A file that is
+missing, cut off, damaged or of other sources is none: the kernel is compiled anew. Nothing here fails a bake.
+"""
+
+import hashlib
+import json
+import os
+import pickle
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import zstandard
+from numba import types
+from numba.core import serialize
+from numba.core.compiler import CompileResult
+
+_DIGEST = hashlib.sha256
+_MANIFEST = "manifest.json"
+SUFFIX = ".kernel"
+
+
+def type_words(kind: Any) -> str:
+    """A type of an argument in words that name it in every process, however the package was imported."""
+    if isinstance(kind, types.NamedTuple):
+        return f"{kind.instance_class.__qualname__}({', '.join(map(type_words, kind.types))})"
+    return str(kind)
+
+
+def file_name(function: Any, argument_types: Iterable[Any]) -> str:
+    """The name of a kernel's file for some types of arguments."""
+    words = "; ".join(map(type_words, argument_types))
+    home = function.__module__.rpartition(".")[2]
+    return f"{home}.{function.__name__}.{_DIGEST(words.encode()).hexdigest()[:16]}{SUFFIX}"
+
+
+def packed(payload: Any) -> bytes:
+    """The content of a file."""
+    body = zstandard.compress(serialize.dumps(payload), 9)
+    return _DIGEST(body).digest() + body
+
+
+def unpacked(content: bytes) -> Any:
+    """What `packed` was given. Raises ValueError where the content is not whole."""
+    size = _DIGEST().digest_size
+    if _DIGEST(content[size:]).digest() != content[:size]:
+        raise ValueError("its checksum is wrong")
+    try:
+        return pickle.loads(zstandard.decompress(content[size:]))
+    except (zstandard.ZstdError, pickle.UnpicklingError, ImportError, AttributeError, EOFError, TypeError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+class Archive:
+    """Kernels that came with this version, in a file that is only read.
+
+    Attributes:
+        path: of the file.
+        problem: why it is not used; "" where it is, or where there is none.
+    """
+
+    def __init__(self, path: Path, key: str) -> None:
+        self.path = path
+        self.problem = ""
+        self._file: zipfile.ZipFile | None = None
+        if not path.is_file():
+            return
+        try:
+            archive = zipfile.ZipFile(path)
+            found = json.loads(archive.read(_MANIFEST))["key"]
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+            self.problem = f"{path}: cannot be read ({error}); kernels are compiled instead. Install the extension again."
+            return
+        if found != key:
+            self.problem = f"{path}: is of another version; kernels are compiled instead. Install the extension again."
+            return
+        self._file = archive
+
+    def names(self) -> set[str]:
+        """The names of its files."""
+        return set() if self._file is None else {name for name in self._file.namelist() if name != _MANIFEST}
+
+    def read(self, name: str) -> bytes | None:
+        """A file's content; None where it is not there. Raises ValueError where it is damaged."""
+        if self._file is None or name not in self._file.NameToInfo:
+            return None
+        try:
+            return self._file.read(name)
+        except (OSError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise ValueError(str(error)) from error
+
+
+def write_archive(path: Path, key: str, files: dict[str, bytes]) -> None:
+    """Write an archive of kernels; the same files give the same bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in [(_MANIFEST, json.dumps({"key": key}).encode()), *sorted(files.items())]:
+            archive.writestr(zipfile.ZipInfo(name), content)
+
+
+class Store:
+    """The kernels of one processor level, from an archive and a folder; what is compiled goes into the folder.
+
+    Attributes:
+        folder: where it goes.
+        problems: what went wrong, a line each; told once by whoever bakes.
+    """
+
+    def __init__(self, archive: Archive, folder: Path) -> None:
+        self.folder = folder
+        self._archive = archive
+        self.problems = [archive.problem] if archive.problem else []
+        self._damaged: set[str] = set()
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name; what is in it is not looked at."""
+        return name not in self._damaged and (name in self._archive.names() or (self.folder / name).is_file())
+
+    def load(self, name: str) -> Any:
+        """What was saved by this name; None where nothing whole is there."""
+        for source, read in ((self._archive.path, self._archive.read), (self.folder, self._read)):
+            try:
+                content = read(name)
+                if content is not None:
+                    return unpacked(content)
+            except (OSError, ValueError) as error:
+                self._damaged.add(name)
+                self.problems.append(f"{source}: the kernel {name} cannot be read ({error}); it is compiled anew.")
+        return None
+
+    def _read(self, name: str) -> bytes | None:
+        path = self.folder / name
+        return path.read_bytes() if path.is_file() else None
+
+    def save(self, name: str, payload: Any) -> None:
+        """Keep a kernel for the next time, where that is possible."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=name, suffix=".new", delete=False) as file:
+                try:
+                    file.write(packed(payload))
+                    file.close()
+                    os.replace(file.name, self.folder / name)
+                except OSError:
+                    os.unlink(file.name)
+                    raise
+        except OSError as error:
+            if not any(line.startswith(str(self.folder)) for line in self.problems):
+                self.problems.append(
+                    f"{self.folder}: kernels cannot be kept ({error.strerror}), so every bake compiles anew; "
+                    "set NUMBA_CACHE_DIR to a folder that can be written."
+                )
+
+
+class KernelCache:
+    """What numba asks for the code of one function: its `Dispatcher` calls these methods."""
+
+    def __init__(self, function: Any, store: Store) -> None:
+        self._function = function
+        self._store = store
+
+    @property
+    def cache_path(self) -> str:
+        return str(self._store.folder)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled function, or None."""
+        payload = self._store.load(file_name(self._function, _argument_types(signature)))
+        if payload is None:
+            return None
+        target_context.refresh()
+        return CompileResult._rebuild(target_context, *payload)
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        if not result.library.has_dynamic_globals:
+            self._store.save(file_name(self._function, _argument_types(signature)), result._reduce())
+
+    def enable(self) -> None:
+        pass
+
+    def disable(self) -> None:
+        pass
+
+    def flush(self) -> None:
+        pass
+
+
+def _argument_types(signature: Any) -> tuple[Any, ...]:
+    return tuple(getattr(signature, "args", signature))
