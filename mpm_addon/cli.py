@@ -1,4 +1,4 @@
-"""The command line: bake, wedge, live, info, takes, export, presets, doctor. Works without Blender.
+"""The command line: bake, wedge, live, info, takes, export, presets, kernels, doctor. Works without Blender.
 
 Exit status: 0 done, 1 failed with one line on stderr, 2 bad usage, 130 cancelled.
 """
@@ -7,7 +7,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from .storage.manifest import outline
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
 from .storage.takes import describe_takes, show_take, take_words
-from .core.processor import prepare_numba
+from .core.processor import LEVELS, NATIVE, is_supported, prepare_numba
 from .wedge.command import add_command as add_wedge
 
 
@@ -78,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
     bake.add_argument("--frames", metavar="A-B", type=frame_range, help="keep these frames only (default: all)")
     bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed them")
+    bake.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instructions to use (default: as the cache, or the best)")
     bake.add_argument("--preview", metavar="N", type=particle_count, help="bake a preview with about N particles, at a coarser grid")
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     bake.add_argument("--size-limit", metavar="GB", type=float, help="stop before the cache is larger (default: the scene's)")
@@ -123,6 +124,13 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("name", metavar="NAME")
     show.set_defaults(run=_show_preset)
 
+    kernels = commands.add_parser("kernels", help="compile what is not compiled yet", allow_abbrev=False)
+    kernels.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instructions to use (default: the best)")
+    kernels.add_argument("--archive", metavar="FILE", type=Path, help="also write them to a file, for a processor that may be another")
+    kernels.add_argument("--threads", metavar="N", type=thread_count, help="compile so many at once (default: as many as cores)")
+    kernels.add_argument("--json", action="store_true", help="print one JSON object a line")
+    kernels.set_defaults(run=_kernels)
+
     doctor = commands.add_parser("doctor", help="show versions, threads, folders, memory and disk", allow_abbrev=False)
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(run=_doctor)
@@ -130,11 +138,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _bake(options: argparse.Namespace) -> None:
-    prepare_numba(options.threads)
+    tell = _print_json if options.json else _EventPrinter().tell
+    prepare_numba(options.threads, options.processor or _level_of_cache(options, tell))
     load_numba()
     from .bake import bake
 
-    tell = _print_json if options.json else _EventPrinter().tell
     bake(
         options.scene,
         options.cache,
@@ -150,6 +158,35 @@ def _bake(options: argparse.Namespace) -> None:
     )
 
 
+def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> str | None:
+    """The processor level that a cache was begun with, where the bake goes on and this processor has it."""
+    if options.restart or not (options.cache / CACHE_FILE).is_file():
+        return None
+    try:
+        level = open_cache(options.cache).manifest.get("processor_level")
+    except CacheError:
+        return None  # which the bake itself says better
+    if level is None or level == NATIVE or level not in LEVELS or is_supported(level):
+        return level if level in LEVELS else None
+    words = f"was begun with processor level {level}, which this processor lacks; frames from here on may differ in their last digits."
+    tell({"event": "warning", "topic": "processor", "subject": str(options.cache), "message": words})
+    return None
+
+
+def _kernels(options: argparse.Namespace) -> None:
+    """Compile all kernels that scenes with the default scheme can call."""
+    prepare_numba(options.threads, options.processor, is_for_others=options.archive is not None)
+    load_numba()
+    from .core.compiling import make_all_ready, pack
+
+    tell = _print_json if options.json else _EventPrinter().tell
+    if options.archive is not None:
+        pack(options.archive, lambda done, total: tell({"event": "compiling", "done": done, "total": total}))
+    else:
+        make_all_ready(lambda done, total: tell({"event": "compiling", "done": done, "total": total}))
+    tell({"event": "ready"})
+
+
 def _print_json(value: Any) -> None:
     print(json.dumps(value), flush=True)
 
@@ -162,12 +199,13 @@ class _EventPrinter:
 
     def tell(self, event: dict[str, Any]) -> None:
         kind = event["event"]
-        if kind == "progress" and not self._is_terminal:
+        is_passing = kind in ("progress", "compiling")
+        if not self._is_terminal and (kind == "progress" or (kind == "compiling" and 0 < event["done"] < event["total"])):
             return
         show = getattr(self, f"_{kind}", None)
         if show is not None:
             line = show(event)
-            end = "\r" if kind == "progress" else "\n"
+            end = "\r" if is_passing and self._is_terminal else "\n"
             clear = "\x1b[K" if self._is_terminal else ""
             print(f"{clear}{line}", end=end, flush=True)
 
@@ -180,7 +218,10 @@ class _EventPrinter:
         return f"warning: {event['subject']}: {event['message']}"
 
     def _compiling(self, event: dict[str, Any]) -> str:
-        return "compiling kernels (once for each version)"
+        return f"compiling kernels, once for each version: {event['done']} of {event['total']}"
+
+    def _ready(self, event: dict[str, Any]) -> str:
+        return "all kernels are compiled"
 
     def _progress(self, event: dict[str, Any]) -> str:
         reached = f"frame {event['frame']} at {event['fraction']:.0%}"

@@ -66,6 +66,7 @@ class Job:
         self._clock = Clock()
         self._pace = Pace(self._clock)
         self._stage = ""
+        self._kernels = (0, 0)
         self._next_look = self._next_event = self._next_status = 0.0
         self._is_stopped = False
         self._last: Event = {}
@@ -161,6 +162,7 @@ class Job:
             self._emit({"event": "warning", **warning})
 
     def _simulate(self, checkpoint: Any) -> None:
+        from ..core.compiling import kernel_problems
         from ..core.simulation import Simulation
 
         remove_failure(self._writer.folder)
@@ -169,6 +171,7 @@ class Job:
         if self._writer.from_frame is not None:
             checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
+        self._tell_warnings([{"topic": "kernels", "subject": "Kernels", "message": line} for line in kernel_problems()])
         missing, last = set(self._missing), self._missing[-1]
         started = self._clock.seconds
         for frame in simulation.frames():
@@ -211,6 +214,11 @@ class Job:
     def report(self, progress: "Progress") -> None:
         """Take a report of the simulation. Raises Cancelled or Stopped where the bake is to stop."""
         self._stop_if_asked()
+        if progress.stage == "compiling":
+            if progress.kernels != self._kernels:
+                done, total = self._kernels = progress.kernels
+                self._emit({"event": "compiling", "frame": progress.frame, "done": done, "total": total})
+            return
         if progress.stage != "simulating":
             if progress.stage != self._stage:
                 self._emit({"event": progress.stage, "frame": progress.frame})

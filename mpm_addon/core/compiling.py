@@ -12,11 +12,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from .errors import MpmError
-from .kernel_list import Unit, Variant, argument_types, dispatcher_of
-from .kernels.compilation import CORE, PACKAGE, store
-from .kernels.kept import file_name
+from .kernel_list import Unit, Variant, argument_types, dispatcher_of, units_of_default_scheme
+from .kernels.compilation import CORE, PACKAGE, source_hash, store
+from .kernels.kept import file_name, write_archive
+from .kernels.team import team_size
 
 # how many of how many kernels are compiled
 Report = Callable[[int, int], None]
@@ -58,6 +60,41 @@ def make_ready(units: Sequence[Unit], processes: int, report: Report) -> None:
             report(done + 1, len(missing))
     for unit in units:
         compile_unit(unit)
+
+
+def make_all_ready(report: Report) -> None:
+    """Compile and keep all that scenes with the default scheme can call; nothing is loaded."""
+    missing = missing_of(units_of_default_scheme())
+    if missing:
+        _compile_apart(missing, min(team_size(), len(missing)), report)
+        for unit in missing_of(missing):
+            compile_unit(unit)
+        report(len(missing), len(missing))
+
+
+def pack(path: Path, report: Report) -> None:
+    """Write all that scenes with the default scheme can call to an archive, which is shipped.
+
+    Raises:
+        MpmError: a kernel cannot be compiled, or the file not be written.
+    """
+    make_all_ready(report)
+    names = [kept_name(unit) for unit in units_of_default_scheme()]
+    contents = {name: store().content(name) for name in names}
+    lost = [name for name, content in contents.items() if content is None]
+    if lost:
+        raise MpmError(f"{path}: the kernels {', '.join(lost[:3])} were not kept; look for the warnings before.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_archive(path, source_hash(), {name: content for name, content in contents.items() if content is not None})
+    except OSError as error:
+        raise MpmError(f"{path}: cannot be written ({error.strerror}); choose another file.") from error
+
+
+def kernel_problems() -> list[str]:
+    """What is wrong with the kept kernels, a line each; told once."""
+    found, store().problems[:] = list(store().problems), []
+    return found
 
 
 def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:

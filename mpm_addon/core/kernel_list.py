@@ -31,6 +31,8 @@ KERNELS = {
         "kernels.blocks.cut_into_pieces": "int1 int int1",
         "kernels.blocks.find_around": "int1 int1 int1 int1 int2",
         "kernels.blocks.keys_around": "int1 int1 int1 int2 int1",
+        "kernels.team.is_done": "int2 int",
+        "kernels.team.is_called": "int1 int int",
     },
     "law": {
         "laws.advance.advance_particles": (

@@ -15,6 +15,7 @@ from .errors import MpmError
 # what a bake, or a whole farm, is held to; the best level of the processor where it is not set
 LEVEL_VARIABLE = "MPM_PROCESSOR_LEVEL"
 NATIVE = "native"
+_FOR_OTHERS = "MPM_PROCESSOR_MAY_BE_ANOTHER"
 
 
 class Level(NamedTuple):
@@ -71,8 +72,8 @@ def best_level() -> str:
     return next((name for name in LEVELS if is_supported(name)), NATIVE)
 
 
-def chosen_level() -> str:
-    """The level that kernels are compiled for.
+def chosen_level(*, is_for_others: bool = False) -> str:
+    """The level that kernels are compiled for; `is_for_others` where they do not run here.
 
     Raises:
         MpmError: the variable names none, or one that this processor lacks.
@@ -80,17 +81,18 @@ def chosen_level() -> str:
     name = os.environ.get(LEVEL_VARIABLE, "") or best_level()
     if name != NATIVE and name not in LEVELS:
         raise MpmError(f"{LEVEL_VARIABLE}: there is no processor level {name}; use one of {', '.join(LEVELS)}, or {NATIVE}.")
-    if name != NATIVE and not is_supported(name):
+    if name != NATIVE and not (is_for_others or is_supported(name)):
         raise MpmError(f"processor level {name}: this processor lacks its instructions; use {best_level()}, or another machine.")
     return name
 
 
-def prepare_numba(threads: int | None = None, level: str | None = None) -> None:
+def prepare_numba(threads: int | None = None, level: str | None = None, *, is_for_others: bool = False) -> None:
     """Set what numba reads when it is loaded. A processor that the user has told numba of by its own variables stays.
 
     Args:
         threads: how many; all cores where neither this nor NUMBA_NUM_THREADS says it.
         level: a name of `LEVELS`, or `NATIVE`; else `LEVEL_VARIABLE`, else the best.
+        is_for_others: whether kernels are compiled for another processor, here and in processes of this one.
 
     Raises:
         MpmError: as `chosen_level`.
@@ -99,7 +101,9 @@ def prepare_numba(threads: int | None = None, level: str | None = None) -> None:
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
     if level is not None:
         os.environ[LEVEL_VARIABLE] = level
-    name = chosen_level()
+    if is_for_others:
+        os.environ[_FOR_OTHERS] = "1"
+    name = chosen_level(is_for_others=_FOR_OTHERS in os.environ)
     told = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
     if told != (None, None) and told not in {(each.cpu, each.words) for each in LEVELS.values()}:
         return

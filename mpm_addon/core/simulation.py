@@ -24,7 +24,7 @@ from .failure import Failure, Trouble
 from .framing import Provenance, make_frame
 from .kernel_list import units_of
 from .kernels.rows import STRESS
-from .kernels.team import team
+from .kernels.team import team_size
 from .obstacles import open_limits, refuse_outside
 from .outflows import Outflows
 from .particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
@@ -156,7 +156,7 @@ class Simulation:
         def tell(done: int, total: int) -> None:
             self._tell(Progress("compiling", self._coming, done / total, 0, 0, 0.0, kernels=(done, total)))
 
-        make_ready(units_of(self.scene), team().size, tell)
+        make_ready(units_of(self.scene), team_size(), tell)
 
     def _load(self, snapshot: Mapping[str, NDArray[Any]], *, is_changed: bool) -> None:
         check_state(snapshot, self.snapshot(), self.scene, len(self.bodies))

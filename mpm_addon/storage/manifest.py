@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.description import Scene
 from ..core.particles import frame_attributes
+from ..core.processor import chosen_level
 from .frame_file import kept_attributes
 from .installation import version
 from .scene_writer import scene_hash
@@ -44,6 +45,7 @@ def manifest_of(scene: Scene) -> dict[str, Any]:
             for collider in scene.colliders
         ],
         "precision": scene.cache.precision,
+        "processor_level": chosen_level(),
         "attributes": {name: attributes[name]._asdict() for name in kept},
         "versions": {
             "mpm_addon": version(),

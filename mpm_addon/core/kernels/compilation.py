@@ -72,9 +72,15 @@ def cache_folder() -> Path:
 
 
 @cache
+def shipped_archive() -> Archive:
+    """The kernels of this process's level that came with this version."""
+    return Archive(SHIPPED / platform_tag() / f"{compiled_level()[1]}.zip", source_hash())
+
+
+@cache
 def store() -> Store:
     """The kernels of this process's level."""
-    archive = Archive(SHIPPED / platform_tag() / f"{compiled_level()[1]}.zip", source_hash())
+    archive = shipped_archive()
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,7 @@ from numba.core import serialize
 from numba.core.compiler import CompileResult
 
 _DIGEST = hashlib.sha256
+_SIZE = _DIGEST().digest_size
 _MANIFEST = "manifest.json"
 SUFFIX = ".kernel"
 
@@ -46,13 +47,17 @@ def packed(payload: Any) -> bytes:
     return _DIGEST(body).digest() + body
 
 
+def is_whole(content: bytes) -> bool:
+    """Whether a file's content is what was written."""
+    return _DIGEST(content[_SIZE:]).digest() == content[:_SIZE]
+
+
 def unpacked(content: bytes) -> Any:
     """What `packed` was given. Raises ValueError where the content is not whole."""
-    size = _DIGEST().digest_size
-    if _DIGEST(content[size:]).digest() != content[:size]:
+    if not is_whole(content):
         raise ValueError("its checksum is wrong")
     try:
-        return pickle.loads(zstandard.decompress(content[size:]))
+        return pickle.loads(zstandard.decompress(content[_SIZE:]))
     except (zstandard.ZstdError, pickle.UnpicklingError, ImportError, AttributeError, EOFError, TypeError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
@@ -120,6 +125,14 @@ class Store:
     def has(self, name: str) -> bool:
         """Whether there is a file of this name; what is in it is not looked at."""
         return name not in self._damaged and (name in self._archive.names() or (self.folder / name).is_file())
+
+    def content(self, name: str) -> bytes | None:
+        """The whole content of a file of this name, from the folder; None where it is not there."""
+        try:
+            content = self._read(name)
+        except OSError:
+            return None
+        return content if content is not None and is_whole(content) else None
 
     def load(self, name: str) -> Any:
         """What was saved by this name; None where nothing whole is there."""

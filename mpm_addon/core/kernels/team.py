@@ -141,6 +141,11 @@ def team() -> Team:
     return _team
 
 
+def team_size() -> int:
+    """How many threads there are, without starting them."""
+    return numba.config.NUMBA_NUM_THREADS if _team is None else _team.size
+
+
 def set_team_size(size: int) -> None:
     """Let kernels run on so many threads from now on."""
     global _team
