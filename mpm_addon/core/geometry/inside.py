@@ -24,6 +24,8 @@ from .rotation import euler_matrix
 from .section import Section
 from .shapes import Box, Capsule, Cylinder, Mesh, Sphere
 
+InsideTest = Callable[[Floats], NDArray[np.bool_]]
+
 QUERIES_PER_TASK = 1024
 
 
@@ -92,11 +94,12 @@ def inside_of(shape: Shape) -> Inside:
 
 def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, thickness: float) -> Inside:
     """The same for triangles: all of a mesh's for its inside, and for a sheet or a layer those that are no caps too."""
-    is_open, tree, nothing = is_sheet(body), _NO_TREE, np.zeros(3)
+    is_layer, tree, nothing = math.isfinite(thickness), _NO_TREE, np.zeros(3)
+    is_open = is_layer and is_sheet(body)
     if isinstance(body, Mesh):
         center = body.center
-        tree = body.surface.tree if math.isfinite(thickness) else tree
-    elif math.isfinite(thickness):
+        tree = body.surface.tree if is_layer else tree
+    elif is_layer:
         tree = build_tree(*body.drawn_out(has_caps=not is_open))
     cells = _NO_CELLS if is_open else body.cells
     # half of a sheet's layer lies on either side
@@ -104,7 +107,7 @@ def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, th
     return Inside(center, Form(margin, thickness, True, is_open, np.eye(3), nothing, nothing, 0.0), cells, tree)
 
 
-def inside_test(shape: Shape) -> Callable[[Floats], NDArray[np.bool_]]:
+def inside_test(shape: Shape) -> InsideTest:
     """A function of points (n, 3) [m] that tells which of them lie inside a shape, shape (n,)."""
     inside = inside_of(shape)
 

@@ -22,8 +22,9 @@ from .region import Region, region_of
 from .section import section_of
 from .shapes import Box
 
-# The greatest edge of a block, in distances, and in how many parts darts are thrown along it: into blocks inside, and at the surface.
-EDGE, PARTS_INSIDE, PARTS_AT_SURFACE = 4.6, 4, 6
+# The greatest edge of a block, in distances, and in how many parts along it darts are thrown: into blocks inside, and at the surface.
+EDGE, PARTS_INSIDE = 4.6, 4
+PARTS_AT_SURFACE = {2: 8, 3: 5}
 # Darts are thrown into each part so often that small shapes, too, get this many.
 LEAST_DARTS = 2**15
 # Darts thrown from each point, between one and this many distances away.
@@ -108,10 +109,11 @@ def _fill(shape: Shape, radius: float, edge: float, seed: int, dimension: int, *
     table[tuple(region.blocks.T)] = np.arange(len(region.blocks))
     blocks = Blocks(region.edge / radius, radius, period, table, region.blocks, region.is_inside, region.low - inside.center)
     counts, places = np.zeros(len(region.blocks), np.int64), np.empty((len(region.blocks), 3, BLOCK_ROOM), np.float32)
-    rounds = math.ceil(LEAST_DARTS / (len(region.blocks) * PARTS_AT_SURFACE**dimension))
+    parts = PARTS_AT_SURFACE[dimension]
+    rounds = math.ceil(LEAST_DARTS / (len(region.blocks) * parts**dimension))
     turn = (region.blocks % 2) @ [4, 2, 1]
     for number in range(8):
-        _fill_blocks(blocks, *inside[1:], np.flatnonzero(turn == number), dimension, np.uint64(seed % 2**32), rounds, counts, places)
+        _fill_blocks(blocks, *inside[1:], np.flatnonzero(turn == number), dimension, np.uint64(seed % 2**32), parts, rounds, counts, places)
     # the last points of each block come last, shuffled
     first_counts = counts - (counts + LAST - 1) // LAST
     positions, first = np.empty((int(counts.sum()), 3)), int(first_counts.sum())
@@ -140,7 +142,7 @@ def _three(key):
 
 
 @kernel(parallel=True)
-def _fill_blocks(blocks, form, cells, tree, rows, dimension, seed, rounds, counts, places):
+def _fill_blocks(blocks, form, cells, tree, rows, dimension, seed, parts, rounds, counts, places):
     """Fill blocks (n,) that do not touch each other: their points into places (k, 3, BLOCK_ROOM), and how many into counts (k,)."""
     for index in prange(len(rows)):
         row, is_cut = rows[index], not blocks.is_inside[rows[index]]
@@ -148,14 +150,14 @@ def _fill_blocks(blocks, form, cells, tree, rows, dimension, seed, rounds, count
         first = count = _gather(blocks, row, counts, places, points)
         # points around a block that the surface cuts throw too: darts may miss what little of it is inside
         thrown, key = 0 if is_cut else first, _mixed(seed << np.uint64(32) | np.uint64(row))
-        parts = PARTS_AT_SURFACE if is_cut else PARTS_INSIDE
-        layers = parts if dimension == 3 else 1
-        for dart in range(parts * layers * parts * (rounds if is_cut else 1)):
+        along = parts if is_cut else PARTS_INSIDE
+        layers = along if dimension == 3 else 1
+        for dart in range(along * layers * along * (rounds if is_cut else 1)):
             key += np.uint64(1)
             x, y, z = _three(key)
-            px = np.float32((dart // (parts * layers) % parts + x) * blocks.edge / parts)
-            py = np.float32((dart // parts % layers + y) * blocks.edge / parts if dimension == 3 else 0.5 * blocks.edge)
-            pz = np.float32((dart % parts + z) * blocks.edge / parts)
+            px = np.float32((dart // (along * layers) % along + x) * blocks.edge / along)
+            py = np.float32((dart // along % layers + y) * blocks.edge / along if dimension == 3 else 0.5 * blocks.edge)
+            pz = np.float32((dart % along + z) * blocks.edge / along)
             if count - first < BLOCK_ROOM and _is_free(points, count, px, py, pz) and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch):
                 count = _add(points, count, px, py, pz)
             while thrown < count:
@@ -220,7 +222,9 @@ def _throw_around(blocks, form, cells, tree, row, thrower, dimension, key, point
     near_count = _find_near(points, count, x0, y0, z0, near)
     turn, up, away = _three(key)
     cosine, sine = math.cos(2.0 * math.pi * turn), math.sin(2.0 * math.pi * turn)
-    for dart in range(DARTS):
+    # of a point around the block half the darts are enough
+    step = 1 if thrower >= first else 2
+    for dart in range(thrower % step, DARTS, step):
         away += GOLDEN_SECTION if away + GOLDEN_SECTION < 1.0 else GOLDEN_SECTION - 1.0
         radius = KEPT + (OUTER_RADIUS - KEPT) * away
         height = 1.0 - (2.0 / DARTS) * (dart + up) if dimension == 3 else 0.0
