@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .animation import value_at
 from .description import Emitter, Scene, Shape
-from .geometry.interior import interior_distance
+from .geometry.inside import inside_test
 from .geometry.layer import Layer, is_sheet, outward_normals
 from .geometry.motion import velocity_at, vertices_at
 from .geometry.rotation import cross_matrix
@@ -121,11 +121,9 @@ class EmitterShape:
 
     def are_inside(self, points: Floats) -> NDArray[np.bool_]:
         """Whether world points (n, 3) lie inside what is filled."""
-        local = np.ascontiguousarray(self.local(points))
         if not self.is_rigid:
-            return self.solid.signed_distance(local) < 0.0
-        step = 0.5 * self.scene.solver.grid_spacing / self.scale
-        return kept(self.scene, self.index, "inside", lambda: interior_distance(self.solid, step))(local) < 0.0
+            return inside_test(self.solid)(points)
+        return kept(self.scene, self.index, "inside", lambda: inside_test(self.solid))(self.local(points))
 
     def normals(self, points: Floats) -> Floats:
         """The outward unit normals of the nearest surface points of world points (n, 3); shape (n, 3), in 2D with y = 0."""

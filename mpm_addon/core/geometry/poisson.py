@@ -1,10 +1,10 @@
 """Poisson-disk samples: random points that keep a distance from each other and leave no gap.
 
-Points grow from a front by darts thrown just beyond the distance (Bridson 2007, with darts near the inner radius,
-which packs closer), many front points at a time; then darts into the cells that are still empty close the gaps and
-reach parts that no front came to. A grid of cells that hold one point at most tells in constant time whether a dart
-is free. Every dart is a hash of the seed and its number, and darts are placed in order, so that the same seed gives the
-same points on any number of threads.
+Space is cut into cubic blocks, each of which is filled by itself: a few darts begin, and every point that is placed throws darts
+evenly in all directions, just beyond the distance (Bridson 2007, with darts near the inner radius, which packs closer). Blocks that
+touch are filled one after another, in eight turns, so that each knows the points around it; blocks of one turn are filled
+at the same time. Every dart is a hash of the seed, of its block and of its number, so that the same seed gives the same points on any
+number of threads.
 """
 
 import math
@@ -16,52 +16,61 @@ from numpy.typing import NDArray
 
 from ..description import Shape
 from ..kernels.compilation import kernel
-from .interior import interior_distance
+from .inside import Inside, inside_of, is_inside, stacks
 from .mesh_topology import Floats
 from .region import Region, region_of
 from .section import section_of
 from .shapes import Box
 
-CELLS = 8
-DARTS = 4
-# A front point retires after this many rounds without a new neighbour.
-PATIENCE = 3
-# Darts land between one and this many distances from their front point.
-OUTER_RADIUS = 1.15
-DARTS_PER_GAP = 2
-BLOCKS_PER_CHUNK = 4096
-REJECTED, INSIDE, UNKNOWN, PLACED = 0, 1, 2, 3
+# The greatest edge of a block, in distances, and in how many parts along it darts are thrown: into blocks inside, and at the surface.
+EDGE, PARTS_INSIDE = 4.6, 4
+PARTS_AT_SURFACE = {2: 8, 3: 5}
+# Darts are thrown into each part so often that small shapes, too, get this many.
+LEAST_DARTS = 2**15
+# Darts thrown from each point, between one and this many distances away.
+DARTS, OUTER_RADIUS = 24, 1.05
+# Points of a block at most, of a block with those around it, and those around a point. Balls cannot be packed so closely.
+BLOCK_ROOM, ROOM, NEAR_ROOM = 160, 1024, 256
+# In float32 a distance that is kept is at least this, in distances, and points around a block count up to REACH beyond it.
+KEPT, REACH = 1.0 + 5e-6, 1.01
+# Directions by golden angles, and distances by golden sections, are spread evenly.
+GOLDEN_SECTION = 0.5 * (5.0**0.5 - 1.0)
+COSINES, SINES = (turn(2.0 * math.pi * GOLDEN_SECTION * np.arange(DARTS)) for turn in (np.cos, np.sin))
+# The last points of each block, which are shuffled to the end: one of so many.
+LAST = 16
 
 
-class CellGrid(NamedTuple):
-    """Cells of edge r / sqrt(d) in blocks of 8^3, which hold one point at most. In 2D one layer of cells is used.
+class Blocks(NamedTuple):
+    """The blocks of a region. Places in them are in distances, from the block's corner.
 
     Attributes:
-        squared_radius: squared least distance between points [m^2].
-        cell: edge length of a cell [m].
-        period: length after which everything repeats along x [m], that of all blocks; 0 where nothing does.
+        edge: of a block [distances].
+        distance: [m].
+        period: blocks along x after which everything repeats, 0 where nothing does.
         table: row of each block, or -1 where the shape is not, shape (bx, by, bz).
-        points: number of the point in each cell, or -1, shape (k, 512).
+        blocks: which block each row is, shape (k, 3).
         is_inside: whether the whole block is inside the shape, shape (k,).
+        low: corner of block (0, 0, 0) relative to the shape's center [m], shape (3,).
     """
 
-    squared_radius: float
-    cell: float
-    period: float
+    edge: float
+    distance: float
+    period: int
     table: NDArray[np.int32]
-    points: NDArray[np.int32]
+    blocks: NDArray[np.int64]
     is_inside: NDArray[np.bool_]
+    low: Floats
 
 
 def poisson_disk(shape: Shape, distance: float, seed: int, *, dimension: int = 3) -> Floats:
     """Random points inside a shape, none nearer than `distance` [m] to another, shape (n, 3).
 
-    Nowhere inside is more than 1.2 times the distance away from a point. The last points close the smallest gaps, all
+    Nowhere inside is more than 1.3 times the distance away from a point. The last points fill the smallest gaps, all
     over the shape: up to a twentieth of the points can be cut off the end without harm. In 2D the shape is a section and
     all points have y = 0.
     """
     radius = _safe_radius(distance, float(np.abs(shape.bounds()).max()))
-    return _Growth(shape, radius, seed, dimension).run()
+    return _fill(shape, radius, EDGE * radius, seed, dimension, period=0)
 
 
 def periodic_poisson_disk(
@@ -80,12 +89,13 @@ def periodic_poisson_disk(
         positions [m], shape (n, 3), with 0 <= x < period, and the period [m].
     """
     radius = _safe_radius(distance, 2.0 * least_length + sum(width))
-    edge = CELLS * radius / dimension**0.5
-    period = math.ceil(least_length / edge) * edge
+    # an even number, so that blocks which are filled at the same time do not touch across the end either
+    count = 2 * math.ceil(least_length / (2.0 * EDGE * radius))
+    edge = max(least_length / count, 2.0 * radius)
+    period = count * edge
     # a little shorter, so that rounding does not ask for one more block
     beam = Box(center=(0.5 * period, 0.0, 0.0), size=(period * (1.0 - 1e-12), width[0], width[1]))
-    points = _Growth(beam if dimension == 3 else section_of(beam), radius, seed, dimension, period=period).run()
-    return points, period
+    return _fill(beam if dimension == 3 else section_of(beam), radius, edge, seed, dimension, period=count), period
 
 
 def _safe_radius(distance: float, size: float) -> float:
@@ -93,115 +103,25 @@ def _safe_radius(distance: float, size: float) -> float:
     return distance * (1.0 + 1e-9) + 8.0 * float(np.finfo(np.float64).eps) * size
 
 
-class _Growth:
-    """The points so far, relative to the region's corner, and the darts that were thrown."""
-
-    def __init__(self, shape: Shape, radius: float, seed: int, dimension: int, *, period: float = 0.0) -> None:
-        self.dimension = dimension
-        self.distance_to = interior_distance(shape, 0.5 * radius)
-        self.radius = radius
-        self.region = region_of(shape, CELLS * radius / dimension**0.5, dimension)
-        self.grid = _cell_grid(self.region, radius, period)
-        # in 2D cubes are flat, and lie in the middle of their block
-        self.extents = np.array([1.0, dimension - 2.0, 1.0])
-        self.plane = np.array([0.0, 0.5 * (3 - dimension) * self.region.edge, 0.0])
-        self.points = np.empty((16 + 64 * len(self.region.blocks), 3))
-        self.count = 0
-        self.seed = seed % 2**32
-        self.round = 0
-
-    def run(self) -> Floats:
-        blocks = self.region.blocks
-        self.grow(self.throw_into(np.repeat(blocks, 4, axis=0) * self.region.edge + self.plane, self.region.edge))
-        gaps, edge = self.gaps_in_cells()
-        first = self.count
-        for _ in range(DARTS_PER_GAP):
-            self.grow(self.throw_into(gaps, edge))
-        last = self.points[first : self.count]
-        last[:] = np.random.default_rng(self.seed).permutation(last)
-        return self.points[: self.count] + self.region.low
-
-    def grow(self, front: NDArray[np.int64]) -> None:
-        """Throw darts around front points until none of them finds room."""
-        failures = np.zeros(len(front), dtype=np.int64)
-        while len(front):
-            darts, states = np.empty((len(front) * DARTS, 3)), np.empty(len(front) * DARTS, dtype=np.int8)
-            _throw_around(self.grid, self.points, front, self.radius, self.dimension, self.next_key(), darts, states)
-            first = self.count
-            self.place(darts, states)
-            is_placed = (states == PLACED).reshape(-1, DARTS).any(axis=1)
-            failures = np.where(is_placed, 0, failures + 1)
-            is_active = failures < PATIENCE
-            new = np.arange(first, self.count)
-            front = np.concatenate([front[is_active], new])
-            failures = np.concatenate([failures[is_active], np.zeros(len(new), dtype=np.int64)])
-
-    def throw_into(self, corners: Floats, edge: float) -> NDArray[np.int64]:
-        """Throw a dart into each cube given by its corner; the numbers of the points that were placed."""
-        darts, states = np.empty((len(corners), 3)), np.empty(len(corners), dtype=np.int8)
-        _throw_into_cubes(self.grid, self.points, corners, edge * self.extents, self.next_key(), darts, states)
-        first = self.count
-        self.place(darts, states)
-        return np.arange(first, self.count)
-
-    def place(self, darts: Floats, states: NDArray[np.int8]) -> None:
-        """Keep the darts that are free and inside, in order."""
-        unknown = np.flatnonzero(states == UNKNOWN)
-        states[unknown] = np.where(self.is_inside(darts[unknown]), INSIDE, REJECTED)
-        wanted = self.count + int(np.count_nonzero(states == INSIDE))
-        if wanted > len(self.points):
-            grown = np.empty((max(wanted, 2 * len(self.points)), 3))
-            grown[: self.count] = self.points[: self.count]
-            self.points = grown
-        self.count = _place(self.grid, self.points, self.count, darts, states)
-
-    def is_inside(self, local: Floats) -> NDArray[np.bool_]:
-        if len(local) == 0:
-            return np.zeros(0, dtype=bool)
-        return self.distance_to(local + self.region.low) < 0.0
-
-    def gaps_in_cells(self) -> tuple[Floats, float]:
-        """The corners of the cubes, of half a cell, that no point covers and the shape reaches, and their edge."""
-        counts = (CELLS, CELLS if self.dimension == 3 else 1, CELLS)
-        cells = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 3) * self.grid.cell
-        gaps = [np.empty((0, 3))]
-        for start in range(0, len(self.region.blocks), BLOCKS_PER_CHUNK):
-            corners = self.region.blocks[start : start + BLOCKS_PER_CHUNK] * self.region.edge + self.plane
-            gaps.append(self.gaps_in_cubes((corners[:, None] + cells).reshape(-1, 3), self.grid.cell))
-        return np.concatenate(gaps), 0.5 * self.grid.cell
-
-    def gaps_in_cubes(self, corners: Floats, edge: float) -> Floats:
-        """The corners of the eighths (in 2D quarters) that no single point covers, of those cubes which the shape reaches."""
-        open_eighths = np.empty((len(corners), 8), dtype=np.bool_)
-        is_sure = np.empty(len(corners), dtype=np.bool_)
-        _find_open_eighths(self.grid, self.points, corners, edge * self.extents, open_eighths, is_sure)
-        asked = np.flatnonzero(~is_sure & open_eighths.any(axis=1))
-        if len(asked):
-            distance = self.distance_to(corners[asked] + (0.5 * edge * self.extents + self.region.low))
-            open_eighths[asked[distance >= 0.5 * self.dimension**0.5 * edge]] = False
-        cube, eighth = np.nonzero(open_eighths)
-        return corners[cube] + _EIGHTHS[eighth] * (0.5 * edge * self.extents)
-
-    def next_key(self) -> np.uint64:
-        self.round += 1
-        return np.uint64(_mixed(np.uint64(self.seed * 2**32 + self.round)))
-
-
-def _cell_grid(region: Region, radius: float, period: float) -> CellGrid:
+def _fill(shape: Shape, radius: float, edge: float, seed: int, dimension: int, *, period: int) -> Floats:
+    region, inside = region_of(shape, edge, dimension), inside_of(shape)
     table = np.full(region.blocks.max(axis=0) + 1, -1, dtype=np.int32)
     table[tuple(region.blocks.T)] = np.arange(len(region.blocks))
-    points = np.full((len(region.blocks), CELLS**3), -1, dtype=np.int32)
-    return CellGrid(radius * radius, region.edge / CELLS, period, table, points, region.is_inside)
-
-
-_EIGHTHS = np.array([[i, j, k] for i in range(2) for j in range(2) for k in range(2)])
-# The cells around a cell that can hold a point within the distance, nearest first: all of 5^3 but the corners.
-_AROUND = np.array(
-    sorted(
-        ([i, j, k] for i in range(-2, 3) for j in range(-2, 3) for k in range(-2, 3) if abs(i * j * k) < 8),
-        key=lambda cell: sum(c * c for c in cell),
-    )
-)
+    blocks = Blocks(region.edge / radius, radius, period, table, region.blocks, region.is_inside, region.low - inside.center)
+    counts, places = np.zeros(len(region.blocks), np.int64), np.empty((len(region.blocks), 3, BLOCK_ROOM), np.float32)
+    parts = PARTS_AT_SURFACE[dimension]
+    rounds = math.ceil(LEAST_DARTS / (len(region.blocks) * parts**dimension))
+    turn = (region.blocks % 2) @ [4, 2, 1]
+    for number in range(8):
+        _fill_blocks(blocks, *inside[1:], np.flatnonzero(turn == number), dimension, np.uint64(seed % 2**32), parts, rounds, counts, places)
+    # the last points of each block come last, shuffled
+    first_counts = counts - (counts + LAST - 1) // LAST
+    positions, first = np.empty((int(counts.sum()), 3)), int(first_counts.sum())
+    _write(blocks, region.low, counts, places, first_counts, first, positions)
+    if dimension == 2:
+        positions[:, 1] = 0.0
+    positions[first:] = np.random.default_rng(seed % 2**32).permutation(positions[first:])
+    return positions
 
 
 @kernel
@@ -214,126 +134,131 @@ def _mixed(number):
 
 
 @kernel
-def _uniform(key, number):
-    """A random number in [0, 1)."""
-    return float(_mixed(key + np.uint64(number)) >> np.uint64(11)) * 2.0**-53
-
-
-@kernel
-def _row_and_cell(grid, i, j, k):
-    """The block's row (-1: none) and the place in it of cell (i, j, k)."""
-    if grid.period > 0.0:
-        i %= CELLS * grid.table.shape[0]
-    if i < 0 or j < 0 or k < 0:
-        return -1, 0
-    bi, bj, bk = i >> 3, j >> 3, k >> 3
-    if bi >= grid.table.shape[0] or bj >= grid.table.shape[1] or bk >= grid.table.shape[2]:
-        return -1, 0
-    return grid.table[bi, bj, bk], (i & 7) << 6 | (j & 7) << 3 | k & 7
-
-
-@kernel
-def _shortest(grid, dx):
-    """The distance along x to the nearest repetition."""
-    return dx - grid.period * np.rint(dx / grid.period) if grid.period > 0.0 else dx
-
-
-@kernel
-def _state(grid, points, x, y, z):
-    """REJECTED where a point is too near or no block is, else INSIDE or UNKNOWN."""
-    i, j, k = math.floor(x / grid.cell), math.floor(y / grid.cell), math.floor(z / grid.cell)
-    here, _ = _row_and_cell(grid, i, j, k)
-    if here < 0:
-        return REJECTED
-    for around in range(len(_AROUND)):
-        row, cell = _row_and_cell(grid, i + _AROUND[around, 0], j + _AROUND[around, 1], k + _AROUND[around, 2])
-        if row < 0 or grid.points[row, cell] < 0:
-            continue
-        point = grid.points[row, cell]
-        dx, dy, dz = _shortest(grid, points[point, 0] - x), points[point, 1] - y, points[point, 2] - z
-        if dx * dx + dy * dy + dz * dz < grid.squared_radius:
-            return REJECTED
-    return INSIDE if grid.is_inside[here] else UNKNOWN
+def _three(key):
+    """Three random numbers in [0, 1)."""
+    number, mask = _mixed(key), np.uint64(2**21 - 1)
+    first, second, third = number & mask, (number >> np.uint64(21)) & mask, (number >> np.uint64(42)) & mask
+    return np.int64(first) * 2.0**-21, np.int64(second) * 2.0**-21, np.int64(third) * 2.0**-21
 
 
 @kernel(parallel=True)
-def _throw_around(grid, points, front, radius, dimension, key, darts, states):
-    for member in prange(len(front)):
-        x, y, z = points[front[member]]
-        for dart in range(member * DARTS, (member + 1) * DARTS):
-            # the turn is about z, and in 2D about y
-            up = 2.0 * _uniform(key, 3 * dart) - 1.0 if dimension == 3 else 0.0
-            turn = 2.0 * math.pi * _uniform(key, 3 * dart + 1)
-            away = radius * (1.0 + (OUTER_RADIUS - 1.0) * _uniform(key, 3 * dart + 2))
-            across = away * math.sqrt(max(0.0, 1.0 - up * up))
-            darts[dart, 0] = x + across * math.cos(turn)
-            if grid.period > 0.0:
-                darts[dart, 0] %= grid.period
-            darts[dart, 1] = y + (across * math.sin(turn) if dimension == 3 else 0.0)
-            darts[dart, 2] = z + (away * up if dimension == 3 else across * math.sin(turn))
-            states[dart] = _state(grid, points, darts[dart, 0], darts[dart, 1], darts[dart, 2])
-
-
-@kernel(parallel=True)
-def _throw_into_cubes(grid, points, corners, edges, key, darts, states):
-    for dart in prange(len(corners)):
-        for axis in range(3):
-            darts[dart, axis] = corners[dart, axis] + edges[axis] * _uniform(key, 3 * dart + axis)
-        states[dart] = _state(grid, points, darts[dart, 0], darts[dart, 1], darts[dart, 2])
+def _fill_blocks(blocks, form, cells, tree, rows, dimension, seed, parts, rounds, counts, places):
+    """Fill blocks (n,) that do not touch each other: their points into places (k, 3, BLOCK_ROOM), and how many into counts (k,)."""
+    for index in prange(len(rows)):
+        row, is_cut = rows[index], not blocks.is_inside[rows[index]]
+        points, near, scratch = np.empty((3, ROOM), np.float32), np.empty((3, NEAR_ROOM), np.float32), stacks()
+        first = count = _gather(blocks, row, counts, places, points)
+        # points around a block that the surface cuts throw too: darts may miss what little of it is inside
+        thrown, key = 0 if is_cut else first, _mixed(seed << np.uint64(32) | np.uint64(row))
+        along = parts if is_cut else PARTS_INSIDE
+        layers = along if dimension == 3 else 1
+        for dart in range(along * layers * along * (rounds if is_cut else 1)):
+            key += np.uint64(1)
+            x, y, z = _three(key)
+            px = np.float32((dart // (along * layers) % along + x) * blocks.edge / along)
+            py = np.float32((dart // along % layers + y) * blocks.edge / along if dimension == 3 else 0.5 * blocks.edge)
+            pz = np.float32((dart % along + z) * blocks.edge / along)
+            if count - first < BLOCK_ROOM and _is_free(points, count, px, py, pz) and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch):
+                count = _add(points, count, px, py, pz)
+            while thrown < count:
+                key += np.uint64(1)
+                count = _throw_around(blocks, form, cells, tree, row, thrown, dimension, key, points, first, count, near, scratch)
+                thrown += 1
+        places[row, :, : count - first] = points[:, first:count]
+        counts[row] = count - first
 
 
 @kernel
-def _place(grid, points, count, darts, states):
-    """Place the darts marked INSIDE that are still free; the new number of points."""
-    for dart in range(len(darts)):
-        if states[dart] != INSIDE:
+def _gather(blocks, row, counts, places, points):
+    """Copy the points around a block that its own must keep away from; returns how many."""
+    count, nx = 0, blocks.table.shape[0]
+    reach, edge = np.float32(REACH), np.float32(blocks.edge)
+    for around in range(27):
+        di, dj, dk = around // 9 - 1, around // 3 % 3 - 1, around % 3 - 1
+        i, j, k = blocks.blocks[row, 0] + di, blocks.blocks[row, 1] + dj, blocks.blocks[row, 2] + dk
+        if blocks.period > 0:
+            i %= blocks.period
+        if i < 0 or j < 0 or k < 0 or i >= nx or j >= blocks.table.shape[1] or k >= blocks.table.shape[2] or blocks.table[i, j, k] < 0:
             continue
-        x, y, z = darts[dart]
-        if _state(grid, points, x, y, z) == REJECTED:
-            states[dart] = REJECTED
-            continue
-        i, j, k = math.floor(x / grid.cell), math.floor(y / grid.cell), math.floor(z / grid.cell)
-        row, cell = _row_and_cell(grid, i, j, k)
-        grid.points[row, cell] = count
-        points[count, 0], points[count, 1], points[count, 2] = x, y, z
-        states[dart] = PLACED
-        count += 1
+        other = blocks.table[i, j, k]
+        for point in range(counts[other]):
+            x, y, z = places[other, 0, point] + di * edge, places[other, 1, point] + dj * edge, places[other, 2, point] + dk * edge
+            if min(x, y, z) > -reach and max(x, y, z) < edge + reach:
+                count = _add(points, count, x, y, z)
     return count
 
 
-@kernel(parallel=True)
-def _find_open_eighths(grid, points, corners, edges, open_eighths, is_sure):
-    """Which eighths of cubes (n,) the ball of no single point covers, and whether the cube is inside for sure."""
-    for cube in prange(len(corners)):
-        x, y, z = corners[cube] + 0.5 * edges
-        i, j, k = math.floor(x / grid.cell), math.floor(y / grid.cell), math.floor(z / grid.cell)
-        row, _ = _row_and_cell(grid, i, j, k)
-        is_sure[cube] = row >= 0 and grid.is_inside[row]
-        covered = _covered_eighths(grid, points, i, j, k, x, y, z, edges) if row >= 0 else 255
-        for eighth in range(8):
-            open_eighths[cube, eighth] = covered >> eighth & 1 == 0
+@kernel
+def _add(points, count, x, y, z):
+    points[0, count], points[1, count], points[2, count] = x, y, z
+    return count + 1
 
 
 @kernel
-def _covered_eighths(grid, points, i, j, k, x, y, z, edges):
-    """The eighths of the cube around (x, y, z) that lie within the distance of one point, as bits of 4x + 2y + z.
+def _is_free(points, count, x, y, z):
+    """Whether none of the points is too near; without a branch, so that many are compared at once."""
+    too_near, kept = 0, np.float32(KEPT * KEPT)
+    for point in range(count):
+        dx, dy, dz = points[0, point] - x, points[1, point] - y, points[2, point] - z
+        too_near += dx * dx + dy * dy + dz * dz < kept
+    return too_near == 0
 
-    A flat cube has quarters: its eighths of the upper half count as covered.
-    """
-    covered = 0 if edges[1] > 0.0 else 0b11001100
-    for around in range(len(_AROUND)):
-        row, cell = _row_and_cell(grid, i + _AROUND[around, 0], j + _AROUND[around, 1], k + _AROUND[around, 2])
-        if row < 0 or grid.points[row, cell] < 0:
+
+@kernel
+def _is_inside(blocks, form, cells, tree, row, x, y, z, scratch):
+    """Whether a place in a block is inside the shape."""
+    if blocks.is_inside[row]:
+        return True
+    block, low, distance = blocks.blocks[row], blocks.low, blocks.distance
+    x, y, z = (x + block[0] * blocks.edge) * distance, (y + block[1] * blocks.edge) * distance, (z + block[2] * blocks.edge) * distance
+    return is_inside(form, cells, tree, low[0] + x, low[1] + y, low[2] + z, scratch)
+
+
+@kernel
+def _throw_around(blocks, form, cells, tree, row, thrower, dimension, key, points, first, count, near, scratch):
+    """Throw darts around a point, evenly in all directions; the new number of points."""
+    edge = np.float32(blocks.edge)
+    x0, y0, z0 = points[0, thrower], points[1, thrower], points[2, thrower]
+    near_count = _find_near(points, count, x0, y0, z0, near)
+    turn, up, away = _three(key)
+    cosine, sine = math.cos(2.0 * math.pi * turn), math.sin(2.0 * math.pi * turn)
+    # of a point around the block half the darts are enough
+    step = 1 if thrower >= first else 2
+    for dart in range(thrower % step, DARTS, step):
+        away += GOLDEN_SECTION if away + GOLDEN_SECTION < 1.0 else GOLDEN_SECTION - 1.0
+        radius = KEPT + (OUTER_RADIUS - KEPT) * away
+        height = 1.0 - (2.0 / DARTS) * (dart + up) if dimension == 3 else 0.0
+        across = radius * math.sqrt(1.0 - height * height)
+        x = np.float32(x0 + across * (cosine * COSINES[dart] - sine * SINES[dart]))
+        other = across * (sine * COSINES[dart] + cosine * SINES[dart])
+        y, z = (np.float32(y0 + other), np.float32(z0 + radius * height)) if dimension == 3 else (y0, np.float32(z0 + other))
+        if min(x, y, z) < 0.0 or max(x, y, z) >= edge or count - first == BLOCK_ROOM or not _is_free(near, near_count, x, y, z):
             continue
-        point = grid.points[row, cell]
-        dx, dy, dz = _shortest(grid, x - points[point, 0]), y - points[point, 1], z - points[point, 2]
-        for eighth in range(8):
-            # The eighth's corner that is farthest from the point, from the eighth's middle.
-            fx = abs(dx + (0.25 * edges[0] if eighth & 4 else -0.25 * edges[0])) + 0.25 * edges[0]
-            fy = abs(dy + (0.25 * edges[1] if eighth & 2 else -0.25 * edges[1])) + 0.25 * edges[1]
-            fz = abs(dz + (0.25 * edges[2] if eighth & 1 else -0.25 * edges[2])) + 0.25 * edges[2]
-            if fx * fx + fy * fy + fz * fz < grid.squared_radius:
-                covered |= 1 << eighth
-        if covered == 255:
-            break
-    return covered
+        if _is_inside(blocks, form, cells, tree, row, x, y, z, scratch):
+            count, near_count = _add(points, count, x, y, z), _add(near, near_count, x, y, z)
+    return count
+
+
+@kernel
+def _find_near(points, count, x, y, z, near):
+    """Copy the points that darts around (x, y, z) may come too near to; returns how many."""
+    found, reach = 0, np.float32((OUTER_RADIUS + REACH) ** 2)
+    for point in range(count):
+        dx, dy, dz = points[0, point] - x, points[1, point] - y, points[2, point] - z
+        _add(near, found, points[0, point], points[1, point], points[2, point])
+        found += dx * dx + dy * dy + dz * dz < reach
+    return found
+
+
+@kernel
+def _write(blocks, low, counts, places, first_counts, last, positions):
+    """Write the positions [m]: the first points of each block one after another, and what is left of all from number `last` on."""
+    first = 0
+    for row in range(len(counts)):
+        for point in range(counts[row]):
+            is_first = point < first_counts[row]
+            at = first if is_first else last
+            first, last = (first + 1, last) if is_first else (first, last + 1)
+            for axis in range(3):
+                place = blocks.blocks[row, axis] * blocks.edge + places[row, axis, point]
+                positions[at, axis] = low[axis] + place * blocks.distance

@@ -1,4 +1,4 @@
-"""The blocks of space that a shape fills, found by halving a cube. Plain numpy; the shape is asked in bulk."""
+"""The blocks of space that a shape fills, found by halving a cube. The shape is asked in bulk."""
 
 from typing import NamedTuple
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..description import Shape
 from .mesh_topology import Floats
+from .shapes import Mesh
 
 
 class Region(NamedTuple):
@@ -28,8 +29,10 @@ class Region(NamedTuple):
 def region_of(shape: Shape, edge: float, dimension: int = 3) -> Region:
     """The blocks of an edge length [m] that lie inside a shape or on its surface.
 
-    In 2D, of a section, they are one layer of cubes around the plane y = 0.
+    In 2D, of a section, they are one layer of cubes around the plane y = 0. A mesh must be closed.
     """
+    if isinstance(shape, Mesh):
+        return _region_of_mesh(shape, edge)
     low, high = shape.bounds()
     if dimension == 2:
         low[1], high[1] = -0.5 * edge, 0.5 * edge
@@ -55,6 +58,18 @@ def region_of(shape: Shape, edge: float, dimension: int = 3) -> Region:
         blocks, is_inside = blocks[keep], is_inside[keep]
     order = np.lexsort(blocks.T[::-1])
     return Region(low, edge, blocks[order], is_inside[order])
+
+
+def _region_of_mesh(mesh: Mesh, edge: float) -> Region:
+    from .mesh_cells import classify_blocks
+
+    low, high = mesh.bounds()
+    blocks_along = np.maximum(np.ceil((high - low) / edge), 1.0).astype(np.int64)
+    low = (low + high - blocks_along * edge) / 2
+    states = np.empty(tuple(blocks_along), np.int8)
+    classify_blocks(mesh.cells, low - mesh.center, edge, states)
+    blocks = np.argwhere(states > 0)
+    return Region(low, edge, blocks, states[tuple(blocks.T)] == 2)
 
 
 _CHILDREN = np.array([[i, j, k] for i in range(2) for j in range(2) for k in range(2)])

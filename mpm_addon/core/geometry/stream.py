@@ -7,11 +7,13 @@ distance to their next entry tells who comes in during any stretch of the flow.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from ..description import Shape
-from .interior import interior_distance, rough_distance
+from .distance_field import build_field, query_field
+from .inside import inside_test
 from .mesh_topology import Floats
 from .outline import Outline
 from .poisson import periodic_poisson_disk
@@ -53,8 +55,8 @@ class Stream:
     def __init__(self, shape: Shape, direction: Floats, spacing: float, *, sampling: str, seed: int, dimension: int) -> None:
         self._axes = _axes_along(direction, shape, dimension)
         self._origin = shape.bounds().mean(axis=0)
-        self._rough_distance_to = rough_distance(shape, 0.5 * spacing)
-        self._distance_to = interior_distance(shape, 0.5 * spacing, self._rough_distance_to)
+        self._rough_distance_to = _rough_distance(shape, 0.5 * spacing)
+        self._are_inside = inside_test(shape)
         self._spacing = spacing
         self._low, self._high = self._extent(shape, dimension)
         points, self._period = _pattern(self._low, self._high, spacing, sampling, seed, dimension)
@@ -139,12 +141,30 @@ class Stream:
         # what has yet to come to the first entry flows in later
         is_past = (places[..., 0] >= entries) & (places[..., 0] <= self._high[0])
         places = places[is_past]
-        is_in = self._distance_to(self._world(places)) < 0.0
+        is_in = self._are_inside(self._world(places))
         between = places[~is_in] if may_reenter else np.empty((0, 3))
         distances = self._entries(between) - between[:, 0]
         order = np.argsort(distances, kind="stable")[: np.count_nonzero(np.isfinite(distances))]
         self._late_distances, self._late_points = distances[order], between[order]
         return self._world(places[is_in])
+
+
+def _rough_distance(shape: Shape, step: float) -> Callable[[Floats], Floats]:
+    """A function of points (n, 3) [m] that returns their distance from a shape [m], shape (n,), wrong by less than `step` [m].
+
+    A mesh, which must be closed, is sampled into a field; other shapes are asked and exact.
+    """
+    if not isinstance(shape, Mesh):
+        return shape.signed_distance
+    field = build_field(shape.surface.tree, shape.surface.center, step, step, is_solid=True)
+
+    def distance_to(points: Floats) -> Floats:
+        points = np.ascontiguousarray(points)
+        distance, normal = np.empty(len(points)), np.empty((len(points), 3))
+        query_field(field, points, 0.0, distance, normal)
+        return distance
+
+    return distance_to
 
 
 def _axes_along(direction: Floats, shape: Shape, dimension: int) -> Floats:

@@ -128,6 +128,18 @@ class Mesh(ArrayEquality, Shape):
 
         return Surface(self.vertices, self.triangles)
 
+    @property
+    def center(self) -> Floats:
+        """The middle of the bounds [m], shape (3,), from which the surface and the cells are measured."""
+        return mesh_topology.center(self.vertices, self.triangles)
+
+    @cached_property
+    def cells(self) -> Any:
+        """The triangles of a closed mesh in cells (a `mesh_cells.MeshCells`), relative to the center."""
+        from ..mesh_cells import build_cells
+
+        return build_cells(self.vertices - self.center, self.triangles)
+
     def signed_distance(self, points: Floats) -> Floats:
         return self.surface.signed_distance(points, is_inverted=self.is_inverted)
 

@@ -1,0 +1,159 @@
+"""Whether points lie inside a shape, for kernels and in bulk: exact, and without a distance where none is needed.
+
+A closed form is the set of points that are within some planes and within a radius of a core (`Form`); a mesh, or an outline drawn
+out along y, is asked for its winding number. A layer is what lies within its thickness of the surface, too.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from ..description import Shape
+from ..kernels.compilation import kernel
+from .layer import Layer, is_sheet
+from .mesh_cells import MeshCells, build_cells, winding_in
+from .mesh_distance import nearest
+from .mesh_topology import Floats
+from .mesh_tree import MOMENTS, STACK_SIZE, MeshTree, build_tree
+from .outline import Outline
+from .rotation import euler_matrix
+from .section import Section
+from .shapes import Box, Capsule, Cylinder, Mesh, Sphere
+
+InsideTest = Callable[[Floats], NDArray[np.bool_]]
+
+QUERIES_PER_TASK = 1024
+
+
+class Form(NamedTuple):
+    """What tells the inside of a shape, beside triangles, in coordinates relative to its center.
+
+    Attributes:
+        margin: how deep inside a point is at least, against rounding [m].
+        thickness: of a layer [m], of a sheet's half of it; infinite for what is filled.
+        is_mesh, is_sheet: whether triangles tell it, and whether these have no inside.
+        axes: of a closed form, as columns, shape (3, 3).
+        planes: greatest coordinates along the axes [m], shape (3,).
+        core: half the extents of the box around which the rest is round [m], shape (3,).
+        radius: greatest distance from the core [m].
+    """
+
+    margin: float
+    thickness: float
+    is_mesh: bool
+    is_sheet: bool
+    axes: Floats
+    planes: Floats
+    core: Floats
+    radius: float
+
+
+class Inside(NamedTuple):
+    """What `is_inside` asks: form, and the cells and the tree of a mesh, empty where they are not needed; around `center` [m]."""
+
+    center: Floats
+    form: Form
+    cells: MeshCells
+    tree: MeshTree
+
+
+_NO_CELLS = MeshCells(
+    np.zeros(3), 1.0, np.zeros(3), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty((0, 9)), np.empty((0, 0, 0), np.int16)
+)
+_NO_TREE = MeshTree(np.empty((0, 9)), np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 6)), np.empty((0, MOMENTS)))
+
+
+def inside_of(shape: Shape) -> Inside:
+    """What kernels ask about a shape that can be filled: a closed form or its section, a closed mesh, an outline, or a layer of these."""
+    body = shape.body if isinstance(shape, Layer) else shape
+    center = body.bounds().mean(axis=0)
+    margin = 4.0 * float(np.finfo(np.float64).eps) * float(np.abs(body.bounds()).max())
+    thickness = shape.thickness if isinstance(shape, Layer) else math.inf
+    if isinstance(body, Mesh | Outline):
+        return _inside_of_triangles(body, center, margin, thickness)
+    solid = body.solid if isinstance(body, Section) else body
+    everywhere, nothing, axes = np.full(3, math.inf), np.zeros(3), euler_matrix(getattr(solid, "rotation", (0.0, 0.0, 0.0)))
+    if isinstance(solid, Box):
+        form = np.asarray(solid.size) / 2, nothing, math.inf
+    elif isinstance(solid, Sphere):
+        form = everywhere, nothing, solid.radius
+    elif isinstance(solid, Cylinder):
+        form = np.array([math.inf, math.inf, solid.height / 2]), np.array([0.0, 0.0, math.inf]), solid.radius
+    elif isinstance(solid, Capsule):
+        along = np.asarray(solid.end) - np.asarray(solid.start)
+        axes = np.ascontiguousarray(np.linalg.svd(along[None])[2][::-1].T)
+        form = everywhere, np.array([0.0, 0.0, 0.5 * float(np.linalg.norm(along))]), solid.radius
+    else:
+        raise TypeError(f"no inside for a shape of kind {body.kind!r}")
+    return Inside(center, Form(margin, thickness, False, False, axes, *form), _NO_CELLS, _NO_TREE)
+
+
+def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, thickness: float) -> Inside:
+    """The same for triangles: all of a mesh's for its inside, and for a sheet or a layer those that are no caps too."""
+    is_layer, tree, nothing = math.isfinite(thickness), _NO_TREE, np.zeros(3)
+    is_open = is_layer and is_sheet(body)
+    if isinstance(body, Mesh):
+        center = body.center
+        tree = body.surface.tree if is_layer else tree
+    elif is_layer:
+        tree = build_tree(*body.drawn_out(has_caps=not is_open))
+    cells = _NO_CELLS if is_open else body.cells
+    # half of a sheet's layer lies on either side
+    thickness = 0.5 * thickness if is_open else thickness
+    return Inside(center, Form(margin, thickness, True, is_open, np.eye(3), nothing, nothing, 0.0), cells, tree)
+
+
+def inside_test(shape: Shape) -> InsideTest:
+    """A function of points (n, 3) [m] that tells which of them lie inside a shape, shape (n,)."""
+    inside = inside_of(shape)
+
+    def are_inside(points: Floats) -> NDArray[np.bool_]:
+        result = np.empty(len(points), np.bool_)
+        _find_inside(*inside[1:], np.ascontiguousarray(points - inside.center), result)
+        return result
+
+    return are_inside
+
+
+@kernel
+def stacks():
+    """The scratch arrays of `is_inside`."""
+    return np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+
+
+@kernel
+def is_inside(form, cells, tree, x, y, z, scratch):
+    """Whether (x, y, z), relative to the center, is inside; `scratch` comes from `stacks`."""
+    if not form.is_mesh:
+        depth = _depth(form, x, y, z)
+        return form.margin < depth < form.thickness - form.margin
+    if not form.is_sheet and winding_in(cells, x, y, z) < 1:
+        return False
+    if form.thickness == math.inf:
+        return True
+    return math.sqrt(nearest(tree, x, y, z, 0, scratch[0], scratch[1])[0]) < form.thickness - form.margin
+
+
+@kernel
+def _depth(form, x, y, z):
+    """How deep inside a closed form a point is [m], negative outside."""
+    depth, outward = math.inf, 0.0
+    for axis in range(3):
+        along = abs(x * form.axes[0, axis] + y * form.axes[1, axis] + z * form.axes[2, axis])
+        depth = min(depth, form.planes[axis] - along)
+        beyond = max(along - form.core[axis], 0.0)
+        outward += beyond * beyond
+    return min(depth, form.radius - math.sqrt(outward))
+
+
+@kernel(parallel=True)
+def _find_inside(form, cells, tree, points, result):
+    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+        scratch = stacks()
+        for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
+            x, y, z = points[query]
+            result[query] = is_inside(form, cells, tree, x, y, z, scratch)
