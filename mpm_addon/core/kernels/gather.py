@@ -13,9 +13,9 @@ from numba.extending import overload
 from .arithmetic import constant, generic
 from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE, PLANE, ROW
 from .scheme import all_weights, is_cubic, is_plane
-from .scratch import ALONG_Z, COUNTED, GATHERED, GATHERED_BEFORE, LANES, WEIGHTS, store_row_weights
+from .scratch import ALONG_Z, CHUNK, COUNTED, LANES, LANES_BEFORE, WEIGHTS, store_row_weights
 from .table import LANE_ROW, load_rows, store_rows
-from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32
+from .vector import broadcast, load, shuffled, store, store_as_int32
 
 ROW_OF_FOUR = 4 * NODE
 
@@ -30,8 +30,8 @@ def weighted_row(arena, at, scratch, weight):
 def gather_plane_of_three(arena, at, scratch, weight):
     """The weighted sum over three rows, and the slope from row to row."""
     r0 = weighted_row(arena, at, scratch, weight)
-    r1 = weighted_row(arena, at + ROW, scratch, weight + LANE_COUNT)
-    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT)
+    r1 = weighted_row(arena, at + ROW, scratch, weight + CHUNK)
+    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
     return r0 + r1 + r2, r2 - r0
 
 
@@ -39,9 +39,9 @@ def gather_plane_of_three(arena, at, scratch, weight):
 def gather_plane_of_four(arena, at, scratch, weight):
     """The weighted sum over four rows, and the slope from row to row."""
     r0 = weighted_row(arena, at, scratch, weight)
-    r1 = weighted_row(arena, at + ROW, scratch, weight + LANE_COUNT)
-    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT)
-    r3 = weighted_row(arena, at + 3 * ROW, scratch, weight + 3 * LANE_COUNT)
+    r1 = weighted_row(arena, at + ROW, scratch, weight + CHUNK)
+    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
+    r3 = weighted_row(arena, at + 3 * ROW, scratch, weight + 3 * CHUNK)
     high = r2 + r3
     return (r0 + r1) + high, (high + r3) - r0
 
@@ -56,16 +56,16 @@ def _overload_gather_rows(scheme, arena, at, scratch, lane):
     def quadratic_in_space(scheme, arena, at, scratch, lane):
         weight = WEIGHTS + lane
         p0, y0 = gather_plane_of_three(arena, at, scratch, weight)
-        p1, y1 = gather_plane_of_three(arena, at + PLANE, scratch, weight + 3 * LANE_COUNT)
-        p2, y2 = gather_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * LANE_COUNT)
+        p1, y1 = gather_plane_of_three(arena, at + PLANE, scratch, weight + 3 * CHUNK)
+        p2, y2 = gather_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * CHUNK)
         return p0 + p1 + p2, p2 - p0, y0 + y1 + y2
 
     def cubic_in_space(scheme, arena, at, scratch, lane):
         weight = WEIGHTS + lane
         p0, y0 = gather_plane_of_four(arena, at, scratch, weight)
-        p1, y1 = gather_plane_of_four(arena, at + PLANE, scratch, weight + 4 * LANE_COUNT)
-        p2, y2 = gather_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * LANE_COUNT)
-        p3, y3 = gather_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * LANE_COUNT)
+        p1, y1 = gather_plane_of_four(arena, at + PLANE, scratch, weight + 4 * CHUNK)
+        p2, y2 = gather_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * CHUNK)
+        p3, y3 = gather_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * CHUNK)
         high = p2 + p3
         return (p0 + p1) + high, (high + p3) - p0, (y0 + y1) + (y2 + y3)
 
@@ -83,8 +83,8 @@ def _overload_gather_rows(scheme, arena, at, scratch, lane):
 
 
 @generic
-def gather_lane(scheme, arena, at, scratch, lane):
-    """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of four."""
+def gather_lane(scheme, arena, at, scratch, lane, result):
+    """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of four at `result`."""
     value, along_x, along_y = gather_rows(scheme, arena, at, scratch, lane)
     weights = load(scratch, ALONG_Z + LANE_ROW * lane, 4)
     counts = load(scratch, ALONG_Z + LANE_ROW * lane + COUNTED, 4)
@@ -98,7 +98,7 @@ def gather_lane(scheme, arena, at, scratch, lane):
     second = shuffled(along_y, along_z, low) + shuffled(along_y, along_z, high)
     even = (0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
     odd = (4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
-    store(scratch, LANES + LANE_ROW * lane, shuffled(first, second, even) + shuffled(first, second, odd))
+    store(scratch, result + LANE_ROW * lane, shuffled(first, second, even) + shuffled(first, second, odd))
 
 
 @generic
@@ -130,27 +130,40 @@ def gather_arena(nodes, neighbours, scratch, start):
 
 
 @generic
-def gather_slots(scheme, position, spacing, scratch, index):
-    """Gather what the grid has at `LANE_COUNT` particles from the arena of velocities in the scratch.
+def prepare_gather(scheme, position, scratch, index, at):
+    """Write the weights of `LANE_COUNT` slots, the first of which is number `at` of the chunk."""
+    lowest, _, wx, wy, wz = all_weights(scheme, position)
+    store_as_int32(index, at, lowest)
+    store_row_weights(scheme, scratch, at, wx, wy)
+    w0, w1, w2, w3 = wz
+    row = ALONG_Z + LANE_ROW * at
+    store_rows(scratch, row, w0, w1, w2, w3)
+    store_rows(scratch, row + COUNTED, -w0, 0.0 * w1, w2, 2.0 * w3)
+
+
+@generic
+def gather_chunk(scheme, count, scratch, index, start, result):
+    """Gather what the grid has at the first `count` slots of the chunk from the arena of velocities at `start`."""
+    arena = scratch[start:]
+    for lane in range(count):
+        gather_lane(scheme, arena, NODE * index[lane], scratch, lane, result)
+
+
+@generic
+def gathered(scheme, position, spacing, scratch, at):
+    """What was gathered for `LANE_COUNT` slots, the first of which is number `at` of the chunk.
 
     v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 
     Returns:
         v (3 values) [m/s], C (9 values) [1/s], the mass at the nodes around by their weights [kg].
     """
-    lowest, (dx, dy, dz), wx, wy, wz = all_weights(scheme, position)
-    store_as_int32(index, 0, lowest)
-    store_row_weights(scheme, scratch, wx, wy)
-    w0, w1, w2, w3 = wz
-    store_rows(scratch, ALONG_Z, w0, w1, w2, w3)
-    store_rows(scratch, ALONG_Z + COUNTED, -w0, 0.0 * w1, w2, 2.0 * w3)
-    arena = scratch[GATHERED:]
-    for lane in range(LANE_COUNT):
-        gather_lane(scheme, arena, NODE * index[lane], scratch, lane)
-    u, v, w, mass = load_rows(scratch, LANES)
-    a, d, g, _ = load_rows(scratch, LANES + NODE)
-    b, e, h, _ = load_rows(scratch, LANES + 2 * NODE)
-    c, f, i, _ = load_rows(scratch, LANES + 3 * NODE)
+    _, (dx, dy, dz), _, _, _ = all_weights(scheme, position)
+    row = LANES + LANE_ROW * at
+    u, v, w, mass = load_rows(scratch, row)
+    a, d, g, _ = load_rows(scratch, row + NODE)
+    b, e, h, _ = load_rows(scratch, row + 2 * NODE)
+    c, f, i, _ = load_rows(scratch, row + 3 * NODE)
     factor = scheme.inverse_inertia / spacing
     gradient = (
         factor * (a - u * dx), factor * (b - u * dy), factor * (c - u * dz),
@@ -161,12 +174,9 @@ def gather_slots(scheme, position, spacing, scratch, index):
 
 
 @generic
-def flip_velocity(scheme, velocity, gathered, scratch, index):
-    """(1 - r) v_pic + r (v + v_pic - sum w v_i before) with the FLIP ratio r (Zhu and Bridson 2005); right after `gather_slots`."""
-    arena = scratch[GATHERED_BEFORE:]
-    for lane in range(LANE_COUNT):
-        gather_lane(scheme, arena, NODE * index[lane], scratch, lane)
-    u0, v0, w0, _ = load_rows(scratch, LANES)
+def flip_velocity(scheme, velocity, gathered, scratch, at):
+    """(1 - r) v_pic + r (v + v_pic - sum w v_i before) with the FLIP ratio r (Zhu and Bridson 2005)."""
+    u0, v0, w0, _ = load_rows(scratch, LANES_BEFORE + LANE_ROW * at)
     (p, q, r), (u, v, w) = velocity, gathered
     flip, pic = scheme.flip_ratio, 1.0 - scheme.flip_ratio
     return pic * u + flip * (p + (u - u0)), pic * v + flip * (q + (v - v0)), pic * w + flip * (r + (w - w0))
