@@ -11,11 +11,11 @@ from typing import Any
 from numba.extending import overload
 
 from .arithmetic import constant, generic
-from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE, PLANE, ROW
+from .blocks import BLOCK, NEIGHBOURS, NODE, PLANE, ROW
 from .scheme import all_weights, is_cubic, is_plane
-from .scratch import ALONG_Z, CHUNK, COUNTED, LANES, LANES_BEFORE, WEIGHTS, store_row_weights
+from .scratch import ALONG_Z, CHUNK, LANES, LANES_BEFORE, WEIGHTS, store_row_weights
 from .table import LANE_ROW, load_rows, store_rows
-from .vector import broadcast, load, shuffled, store, store_as_int32
+from .vector import broadcast, load, shuffled, store, store_as_int32, whole_numbers
 
 ROW_OF_FOUR = 4 * NODE
 
@@ -87,10 +87,9 @@ def gather_lane(scheme, arena, at, scratch, lane, result):
     """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of four at `result`."""
     value, along_x, along_y = gather_rows(scheme, arena, at, scratch, lane)
     weights = load(scratch, ALONG_Z + LANE_ROW * lane, 4)
-    counts = load(scratch, ALONG_Z + LANE_ROW * lane + COUNTED, 4)
     wz = shuffled(weights, weights, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
-    along_z = value * shuffled(counts, counts, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
     value, along_x, along_y = value * wz, along_x * wz, along_y * wz
+    along_z = value * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2))
     # each holds four nodes; pairs of nodes are added, then pairs of pairs
     low = (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
     high = (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
@@ -102,31 +101,48 @@ def gather_lane(scheme, arena, at, scratch, lane, result):
 
 
 @generic
-def copy_row(below, middle, above, inside, scratch, at):
-    """Copy eight nodes along z: the last of the block below, four of the middle one, three of the one above."""
-    store(scratch, at, load(below, inside + 3 * NODE, 4))
-    store(scratch, at + NODE, load(middle, inside, 8))
-    store(scratch, at + 3 * NODE, load(middle, inside + 2 * NODE, 8))
-    store(scratch, at + 5 * NODE, load(above, inside, 8))
-    store(scratch, at + 7 * NODE, load(above, inside + 2 * NODE, 4))
+def copy_row(below, middle, above, nodes, scratch, at):
+    """Copy eight nodes along z: the last of the row `below`, four of the `middle` one, three of the one `above`."""
+    store(scratch, at, load(nodes, below + 3 * NODE, NODE))
+    store(scratch, at + NODE, load(nodes, middle, ROW_OF_FOUR))
+    # the fourth of these is written over, or lies behind the arena
+    store(scratch, at + 5 * NODE, load(nodes, above, ROW_OF_FOUR))
+
+
+@generic
+def first_and_count(offset):
+    """Of the nodes of the blocks around, which ones along an axis an arena begins with, and how many of them it holds."""
+    if offset == 0:
+        return BLOCK - 1, 1
+    if offset == 1:
+        return 0, BLOCK
+    return 0, BLOCK - 1
 
 
 @generic
 def gather_arena(nodes, neighbours, scratch, start):
     """Copy the nodes that a block's particles touch from the node blocks around into an arena of the scratch."""
-    if neighbours.size == NEIGHBOURS:
-        for ax in range(ARENA):
-            for ay in range(ARENA):
-                inside = ((ax + 3) % BLOCK * BLOCK + (ay + 3) % BLOCK) * BLOCK * NODE
-                column = ((ax + 3) // BLOCK * 3 + (ay + 3) // BLOCK) * 3
-                below, middle, above = nodes[neighbours[column]], nodes[neighbours[column + 1]], nodes[neighbours[column + 2]]
-                copy_row(below, middle, above, inside, scratch, start + (ax * ARENA + ay) * ROW)
-    else:
-        for ax in range(ARENA):
-            inside = (ax + 3) % BLOCK * BLOCK * NODE
-            column = (ax + 3) // BLOCK * 3
-            below, middle, above = nodes[neighbours[column]], nodes[neighbours[column + 1]], nodes[neighbours[column + 2]]
-            copy_row(below, middle, above, inside, scratch, start + ax * ROW)
+    flat = nodes.reshape(-1)
+    size = nodes.shape[1]
+    at = start
+    for bx in range(3):
+        x0, columns = first_and_count(bx)
+        for x in range(x0, x0 + columns):
+            if neighbours.size == NEIGHBOURS:
+                for by in range(3):
+                    y0, rows = first_and_count(by)
+                    column = 9 * bx + 3 * by
+                    inside = (x * BLOCK + y0) * ROW_OF_FOUR
+                    below = neighbours[column] * size + inside
+                    middle, above = neighbours[column + 1] * size + inside, neighbours[column + 2] * size + inside
+                    for row in range(0, rows * ROW_OF_FOUR, ROW_OF_FOUR):
+                        copy_row(below + row, middle + row, above + row, flat, scratch, at)
+                        at += ROW
+            else:
+                inside = x * ROW_OF_FOUR
+                below = neighbours[3 * bx] * size + inside
+                copy_row(below, neighbours[3 * bx + 1] * size + inside, neighbours[3 * bx + 2] * size + inside, flat, scratch, at)
+                at += ROW
 
 
 @generic
@@ -136,9 +152,7 @@ def prepare_gather(scheme, position, scratch, index, at):
     store_as_int32(index, at, lowest)
     store_row_weights(scheme, scratch, at, wx, wy)
     w0, w1, w2, w3 = wz
-    row = ALONG_Z + LANE_ROW * at
-    store_rows(scratch, row, w0, w1, w2, w3)
-    store_rows(scratch, row + COUNTED, -w0, 0.0 * w1, w2, 2.0 * w3)
+    store_rows(scratch, ALONG_Z + LANE_ROW * at, w0, w1, w2, w3)
 
 
 @generic

@@ -18,13 +18,12 @@ from .vector import store
 CHUNK = 64
 # the weights of up to 4^2 rows of nodes, each for all slots
 WEIGHTS = 0
-# one row for each slot: eight weights along z, and behind them count * weight
+# one row for each slot: up to six weights along z
 ALONG_Z = WEIGHTS + 16 * CHUNK
-COUNTED = 8
 # one row for each slot: four numbers, and their slopes along x, y and z; for FLIP the same of what was before the step
 LANES = ALONG_Z + LANE_ROW * CHUNK
 LANES_BEFORE = LANES + LANE_ROW * CHUNK
-# nodes around a block, and what they were before the step; a row of nodes may be read one node past the end
+# nodes around a block, and what they were before the step; a row of nodes may be read and written one node past the end
 GATHERED = LANES_BEFORE + LANE_ROW * CHUNK
 GATHERED_BEFORE = GATHERED + NODE * (ARENA_NODES + 4)
 SCRATCH_SIZE = GATHERED_BEFORE + NODE * (ARENA_NODES + 4)

@@ -220,6 +220,17 @@ def shuffled(typing_context, a, b, indices):
 
 
 @intrinsic(prefer_literal=True)
+def whole_numbers(typing_context, like, numbers):
+    """Lanes of the literal tuple of integers `numbers`, of the type of the lanes `like`."""
+    values = [number.literal_value for number in numbers.types]
+
+    def emit(context, builder, sig, args):
+        return ir.Constant(ir.VectorType(_float_ir(like.dtype), len(values)), [float(value) for value in values])
+
+    return LanesType(like.dtype, len(values))(like, numbers), emit
+
+
+@intrinsic(prefer_literal=True)
 def element(typing_context, lanes, index):
     """One element of a vector; `index` is a literal."""
     position = index.literal_value
