@@ -21,11 +21,12 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 
 
 def _lane_count() -> int:
-    """How many float32 values a register of this processor holds; NEON's and SSE's four where nothing wider is known."""
+    """How many float32 values are computed at a time: two registers of AVX's, one of AVX-512's, NEON's or SSE's.
+
+    Of the chains of operations that wait for one another, as in a logarithm, two halves of a vector run side by side.
+    """
     features = numba.config.CPU_FEATURES or ",".join(f"+{name}" for name, has in get_host_cpu_features().items() if has)
-    if "+avx512f" in features:
-        return 16
-    return 8 if "+avx" in features else 4
+    return 16 if "+avx" in features else 4
 
 
 LANE_COUNT = _lane_count()
