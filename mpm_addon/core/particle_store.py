@@ -11,7 +11,7 @@ from .errors import SceneError, UnstableError
 from .kernels import blocks, sorting
 from .kernels.blocks import NODE
 from .kernels.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME
-from .kernels.scratch import SCRATCH_SIZE
+from .kernels.scratch import CHUNK, SCRATCH_SIZE
 from .kernels.vector import LANE_COUNT
 
 Ints = NDArray[np.int64]
@@ -162,7 +162,7 @@ class ParticleStore:
         self.nodes = np.zeros((1, NODE * blocks.BLOCK**dimension), self.dtype)
         self.nodes_before = self.nodes
         self.scratch = _aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype)
-        self.index = np.zeros((PIECE_COUNT, LANE_COUNT), np.int32)
+        self.index = np.zeros((PIECE_COUNT, CHUNK), np.int32)
         self._spare_table = self.table.copy()
         self._spare_ids = self.ids.copy()
         self._places = np.zeros(0, np.int8)

@@ -11,11 +11,11 @@ from typing import Any
 from numba.extending import overload
 
 from .arithmetic import constant, generic
-from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE, PLANE, ROW
+from .blocks import BLOCK, NEIGHBOURS, NODE, PLANE, ROW
 from .scheme import all_weights, is_cubic, is_plane
-from .scratch import ALONG_Z, COUNTED, GATHERED, GATHERED_BEFORE, LANES, WEIGHTS, store_row_weights
+from .scratch import ALONG_Z, CHUNK, LANES, LANES_BEFORE, WEIGHTS, store_row_weights
 from .table import LANE_ROW, load_rows, store_rows
-from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32
+from .vector import broadcast, load, shuffled, store, store_as_int32, whole_numbers
 
 ROW_OF_FOUR = 4 * NODE
 
@@ -30,8 +30,8 @@ def weighted_row(arena, at, scratch, weight):
 def gather_plane_of_three(arena, at, scratch, weight):
     """The weighted sum over three rows, and the slope from row to row."""
     r0 = weighted_row(arena, at, scratch, weight)
-    r1 = weighted_row(arena, at + ROW, scratch, weight + LANE_COUNT)
-    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT)
+    r1 = weighted_row(arena, at + ROW, scratch, weight + CHUNK)
+    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
     return r0 + r1 + r2, r2 - r0
 
 
@@ -39,9 +39,9 @@ def gather_plane_of_three(arena, at, scratch, weight):
 def gather_plane_of_four(arena, at, scratch, weight):
     """The weighted sum over four rows, and the slope from row to row."""
     r0 = weighted_row(arena, at, scratch, weight)
-    r1 = weighted_row(arena, at + ROW, scratch, weight + LANE_COUNT)
-    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT)
-    r3 = weighted_row(arena, at + 3 * ROW, scratch, weight + 3 * LANE_COUNT)
+    r1 = weighted_row(arena, at + ROW, scratch, weight + CHUNK)
+    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
+    r3 = weighted_row(arena, at + 3 * ROW, scratch, weight + 3 * CHUNK)
     high = r2 + r3
     return (r0 + r1) + high, (high + r3) - r0
 
@@ -56,16 +56,16 @@ def _overload_gather_rows(scheme, arena, at, scratch, lane):
     def quadratic_in_space(scheme, arena, at, scratch, lane):
         weight = WEIGHTS + lane
         p0, y0 = gather_plane_of_three(arena, at, scratch, weight)
-        p1, y1 = gather_plane_of_three(arena, at + PLANE, scratch, weight + 3 * LANE_COUNT)
-        p2, y2 = gather_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * LANE_COUNT)
+        p1, y1 = gather_plane_of_three(arena, at + PLANE, scratch, weight + 3 * CHUNK)
+        p2, y2 = gather_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * CHUNK)
         return p0 + p1 + p2, p2 - p0, y0 + y1 + y2
 
     def cubic_in_space(scheme, arena, at, scratch, lane):
         weight = WEIGHTS + lane
         p0, y0 = gather_plane_of_four(arena, at, scratch, weight)
-        p1, y1 = gather_plane_of_four(arena, at + PLANE, scratch, weight + 4 * LANE_COUNT)
-        p2, y2 = gather_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * LANE_COUNT)
-        p3, y3 = gather_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * LANE_COUNT)
+        p1, y1 = gather_plane_of_four(arena, at + PLANE, scratch, weight + 4 * CHUNK)
+        p2, y2 = gather_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * CHUNK)
+        p3, y3 = gather_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * CHUNK)
         high = p2 + p3
         return (p0 + p1) + high, (high + p3) - p0, (y0 + y1) + (y2 + y3)
 
@@ -83,14 +83,13 @@ def _overload_gather_rows(scheme, arena, at, scratch, lane):
 
 
 @generic
-def gather_lane(scheme, arena, at, scratch, lane):
-    """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of four."""
+def gather_lane(scheme, arena, at, scratch, lane, result):
+    """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of four at `result`."""
     value, along_x, along_y = gather_rows(scheme, arena, at, scratch, lane)
     weights = load(scratch, ALONG_Z + LANE_ROW * lane, 4)
-    counts = load(scratch, ALONG_Z + LANE_ROW * lane + COUNTED, 4)
     wz = shuffled(weights, weights, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
-    along_z = value * shuffled(counts, counts, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
     value, along_x, along_y = value * wz, along_x * wz, along_y * wz
+    along_z = value * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2))
     # each holds four nodes; pairs of nodes are added, then pairs of pairs
     low = (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
     high = (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
@@ -98,59 +97,87 @@ def gather_lane(scheme, arena, at, scratch, lane):
     second = shuffled(along_y, along_z, low) + shuffled(along_y, along_z, high)
     even = (0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
     odd = (4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
-    store(scratch, LANES + LANE_ROW * lane, shuffled(first, second, even) + shuffled(first, second, odd))
+    store(scratch, result + LANE_ROW * lane, shuffled(first, second, even) + shuffled(first, second, odd))
 
 
 @generic
-def copy_row(below, middle, above, inside, scratch, at):
-    """Copy eight nodes along z: the last of the block below, four of the middle one, three of the one above."""
-    store(scratch, at, load(below, inside + 3 * NODE, 4))
-    store(scratch, at + NODE, load(middle, inside, 8))
-    store(scratch, at + 3 * NODE, load(middle, inside + 2 * NODE, 8))
-    store(scratch, at + 5 * NODE, load(above, inside, 8))
-    store(scratch, at + 7 * NODE, load(above, inside + 2 * NODE, 4))
+def copy_row(below, middle, above, nodes, scratch, at):
+    """Copy eight nodes along z: the last of the row `below`, four of the `middle` one, three of the one `above`."""
+    store(scratch, at, load(nodes, below + 3 * NODE, NODE))
+    store(scratch, at + NODE, load(nodes, middle, ROW_OF_FOUR))
+    # the fourth of these is written over, or lies behind the arena
+    store(scratch, at + 5 * NODE, load(nodes, above, ROW_OF_FOUR))
+
+
+@generic
+def first_and_count(offset):
+    """Of the nodes of the blocks around, which ones along an axis an arena begins with, and how many of them it holds."""
+    if offset == 0:
+        return BLOCK - 1, 1
+    if offset == 1:
+        return 0, BLOCK
+    return 0, BLOCK - 1
 
 
 @generic
 def gather_arena(nodes, neighbours, scratch, start):
     """Copy the nodes that a block's particles touch from the node blocks around into an arena of the scratch."""
-    if neighbours.size == NEIGHBOURS:
-        for ax in range(ARENA):
-            for ay in range(ARENA):
-                inside = ((ax + 3) % BLOCK * BLOCK + (ay + 3) % BLOCK) * BLOCK * NODE
-                column = ((ax + 3) // BLOCK * 3 + (ay + 3) // BLOCK) * 3
-                below, middle, above = nodes[neighbours[column]], nodes[neighbours[column + 1]], nodes[neighbours[column + 2]]
-                copy_row(below, middle, above, inside, scratch, start + (ax * ARENA + ay) * ROW)
-    else:
-        for ax in range(ARENA):
-            inside = (ax + 3) % BLOCK * BLOCK * NODE
-            column = (ax + 3) // BLOCK * 3
-            below, middle, above = nodes[neighbours[column]], nodes[neighbours[column + 1]], nodes[neighbours[column + 2]]
-            copy_row(below, middle, above, inside, scratch, start + ax * ROW)
+    flat = nodes.reshape(-1)
+    size = nodes.shape[1]
+    at = start
+    for bx in range(3):
+        x0, columns = first_and_count(bx)
+        for x in range(x0, x0 + columns):
+            if neighbours.size == NEIGHBOURS:
+                for by in range(3):
+                    y0, rows = first_and_count(by)
+                    column = 9 * bx + 3 * by
+                    inside = (x * BLOCK + y0) * ROW_OF_FOUR
+                    below = neighbours[column] * size + inside
+                    middle, above = neighbours[column + 1] * size + inside, neighbours[column + 2] * size + inside
+                    for row in range(0, rows * ROW_OF_FOUR, ROW_OF_FOUR):
+                        copy_row(below + row, middle + row, above + row, flat, scratch, at)
+                        at += ROW
+            else:
+                inside = x * ROW_OF_FOUR
+                below = neighbours[3 * bx] * size + inside
+                copy_row(below, neighbours[3 * bx + 1] * size + inside, neighbours[3 * bx + 2] * size + inside, flat, scratch, at)
+                at += ROW
 
 
 @generic
-def gather_slots(scheme, position, spacing, scratch, index):
-    """Gather what the grid has at `LANE_COUNT` particles from the arena of velocities in the scratch.
+def prepare_gather(scheme, position, scratch, index, at):
+    """Write the weights of `LANE_COUNT` slots, the first of which is number `at` of the chunk."""
+    lowest, _, wx, wy, wz = all_weights(scheme, position)
+    store_as_int32(index, at, lowest)
+    store_row_weights(scheme, scratch, at, wx, wy)
+    w0, w1, w2, w3 = wz
+    store_rows(scratch, ALONG_Z + LANE_ROW * at, w0, w1, w2, w3)
+
+
+@generic
+def gather_chunk(scheme, count, scratch, index, start, result):
+    """Gather what the grid has at the first `count` slots of the chunk from the arena of velocities at `start`."""
+    arena = scratch[start:]
+    for lane in range(count):
+        gather_lane(scheme, arena, NODE * index[lane], scratch, lane, result)
+
+
+@generic
+def gathered(scheme, position, spacing, scratch, at):
+    """What was gathered for `LANE_COUNT` slots, the first of which is number `at` of the chunk.
 
     v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 
     Returns:
         v (3 values) [m/s], C (9 values) [1/s], the mass at the nodes around by their weights [kg].
     """
-    lowest, (dx, dy, dz), wx, wy, wz = all_weights(scheme, position)
-    store_as_int32(index, 0, lowest)
-    store_row_weights(scheme, scratch, wx, wy)
-    w0, w1, w2, w3 = wz
-    store_rows(scratch, ALONG_Z, w0, w1, w2, w3)
-    store_rows(scratch, ALONG_Z + COUNTED, -w0, 0.0 * w1, w2, 2.0 * w3)
-    arena = scratch[GATHERED:]
-    for lane in range(LANE_COUNT):
-        gather_lane(scheme, arena, NODE * index[lane], scratch, lane)
-    u, v, w, mass = load_rows(scratch, LANES)
-    a, d, g, _ = load_rows(scratch, LANES + NODE)
-    b, e, h, _ = load_rows(scratch, LANES + 2 * NODE)
-    c, f, i, _ = load_rows(scratch, LANES + 3 * NODE)
+    _, (dx, dy, dz), _, _, _ = all_weights(scheme, position)
+    row = LANES + LANE_ROW * at
+    u, v, w, mass = load_rows(scratch, row)
+    a, d, g, _ = load_rows(scratch, row + NODE)
+    b, e, h, _ = load_rows(scratch, row + 2 * NODE)
+    c, f, i, _ = load_rows(scratch, row + 3 * NODE)
     factor = scheme.inverse_inertia / spacing
     gradient = (
         factor * (a - u * dx), factor * (b - u * dy), factor * (c - u * dz),
@@ -161,12 +188,9 @@ def gather_slots(scheme, position, spacing, scratch, index):
 
 
 @generic
-def flip_velocity(scheme, velocity, gathered, scratch, index):
-    """(1 - r) v_pic + r (v + v_pic - sum w v_i before) with the FLIP ratio r (Zhu and Bridson 2005); right after `gather_slots`."""
-    arena = scratch[GATHERED_BEFORE:]
-    for lane in range(LANE_COUNT):
-        gather_lane(scheme, arena, NODE * index[lane], scratch, lane)
-    u0, v0, w0, _ = load_rows(scratch, LANES)
+def flip_velocity(scheme, velocity, gathered, scratch, at):
+    """(1 - r) v_pic + r (v + v_pic - sum w v_i before) with the FLIP ratio r (Zhu and Bridson 2005)."""
+    u0, v0, w0, _ = load_rows(scratch, LANES_BEFORE + LANE_ROW * at)
     (p, q, r), (u, v, w) = velocity, gathered
     flip, pic = scheme.flip_ratio, 1.0 - scheme.flip_ratio
     return pic * u + flip * (p + (u - u0)), pic * v + flip * (q + (v - v0)), pic * w + flip * (r + (w - w0))

@@ -9,18 +9,17 @@ node. See `blocks` for the layout of slots and arenas.
 
 from typing import Any
 
-from numba import types
 from numba.extending import overload
 
 from .arithmetic import constant, generic, select
 from .blocks import NODE, PLANE, ROW
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
-from .scratch import ALONG_Z, COUNTED, LANES, WEIGHTS, store_row_weights
+from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
 from .table import LANE_ROW, load_matrix, load_symmetric, load_vector, store_rows
 from .team import parallel_kernel
 from .tickets import shared
-from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32
+from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, whole_numbers
 from .vector_arithmetic import floor
 
 PAIR = 2 * NODE
@@ -46,8 +45,8 @@ def scatter_row(arena, at, scratch, weight, value):
 def scatter_plane_of_three(arena, at, scratch, weight, value, slope):
     """Add to three rows a value that is linear in the row's count."""
     scatter_row(arena, at, scratch, weight, minus(value, slope))
-    scatter_row(arena, at + ROW, scratch, weight + LANE_COUNT, value)
-    scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT, plus(value, slope))
+    scatter_row(arena, at + ROW, scratch, weight + CHUNK, value)
+    scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK, plus(value, slope))
 
 
 @generic
@@ -55,9 +54,9 @@ def scatter_plane_of_four(arena, at, scratch, weight, value, slope):
     """Add to four rows a value that is linear in the row's count."""
     above = plus(value, slope)
     scatter_row(arena, at, scratch, weight, minus(value, slope))
-    scatter_row(arena, at + ROW, scratch, weight + LANE_COUNT, value)
-    scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * LANE_COUNT, above)
-    scatter_row(arena, at + 3 * ROW, scratch, weight + 3 * LANE_COUNT, plus(above, slope))
+    scatter_row(arena, at + ROW, scratch, weight + CHUNK, value)
+    scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK, above)
+    scatter_row(arena, at + 3 * ROW, scratch, weight + 3 * CHUNK, plus(above, slope))
 
 
 def plus(a: Any, b: Any) -> Any:
@@ -84,33 +83,22 @@ def _overload_minus(a, b):
     return lambda a, b: (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
-def pairs_along_z(scheme: Any, value: Any, slope: Any, scratch: Any, lane: Any) -> Any:
-    """Pairs of nodes along z: value * weight, and with it slope * count * weight; the slope may be None."""
+def pairs_along_z(scheme: Any, value: Any, scratch: Any, lane: Any) -> Any:
+    """Pairs of nodes along z: value * weight."""
     raise TypeError("pairs_along_z is for kernels")
 
 
 @overload(pairs_along_z, jit_options={"forceinline": True})
-def _overload_pairs_along_z(scheme, value, slope, scratch, lane):
-    def two_with_slope(scheme, value, slope, scratch, lane):
+def _overload_pairs_along_z(scheme, value, scratch, lane):
+    def two(scheme, value, scratch, lane):
         row = ALONG_Z + LANE_ROW * lane
-        return sloped_pair(value, slope, scratch, row), sloped_pair(value, slope, scratch, row + 2)
+        return value[0] * pair(scratch, row), value[1] * pair(scratch, row + 2)
 
-    def three_with_slope(scheme, value, slope, scratch, lane):
+    def three(scheme, value, scratch, lane):
         row = ALONG_Z + LANE_ROW * lane
-        first, second = sloped_pair(value, slope, scratch, row), sloped_pair(value, slope, scratch, row + 2)
-        return first, second, sloped_pair(value, slope, scratch, row + 4)
+        return value[0] * pair(scratch, row), value[1] * pair(scratch, row + 2), value[2] * pair(scratch, row + 4)
 
-    def two(scheme, value, slope, scratch, lane):
-        row = ALONG_Z + LANE_ROW * lane
-        return value * pair(scratch, row), value * pair(scratch, row + 2)
-
-    def three(scheme, value, slope, scratch, lane):
-        row = ALONG_Z + LANE_ROW * lane
-        return value * pair(scratch, row), value * pair(scratch, row + 2), value * pair(scratch, row + 4)
-
-    if isinstance(slope, types.NoneType):
-        return three if is_cubic(scheme) else two
-    return three_with_slope if is_cubic(scheme) else two_with_slope
+    return three if is_cubic(scheme) else two
 
 
 @generic
@@ -118,11 +106,6 @@ def pair(scratch, at):
     """Two numbers of the scratch, each four times: for the numbers of two nodes."""
     both = load(scratch, at, 2)
     return shuffled(both, both, (0, 0, 0, 0, 1, 1, 1, 1))
-
-
-@generic
-def sloped_pair(value, slope, scratch, at):
-    return value * pair(scratch, at) + slope * pair(scratch, at + COUNTED)
 
 
 def scatter_lane(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> None:
@@ -136,17 +119,17 @@ def _overload_scatter_lane(scheme, arena, at, scratch, lane):
         value, along_x, along_y = momentum_of_lane(scheme, scratch, lane)
         weight = WEIGHTS + lane
         scatter_plane_of_three(arena, at, scratch, weight, minus(value, along_x), along_y)
-        scatter_plane_of_three(arena, at + PLANE, scratch, weight + 3 * LANE_COUNT, value, along_y)
-        scatter_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * LANE_COUNT, plus(value, along_x), along_y)
+        scatter_plane_of_three(arena, at + PLANE, scratch, weight + 3 * CHUNK, value, along_y)
+        scatter_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * CHUNK, plus(value, along_x), along_y)
 
     def cubic_in_space(scheme, arena, at, scratch, lane):
         value, along_x, along_y = momentum_of_lane(scheme, scratch, lane)
         weight = WEIGHTS + lane
         above = plus(value, along_x)
         scatter_plane_of_four(arena, at, scratch, weight, minus(value, along_x), along_y)
-        scatter_plane_of_four(arena, at + PLANE, scratch, weight + 4 * LANE_COUNT, value, along_y)
-        scatter_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * LANE_COUNT, above, along_y)
-        scatter_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * LANE_COUNT, plus(above, along_x), along_y)
+        scatter_plane_of_four(arena, at + PLANE, scratch, weight + 4 * CHUNK, value, along_y)
+        scatter_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * CHUNK, above, along_y)
+        scatter_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * CHUNK, plus(above, along_x), along_y)
 
     def quadratic_in_plane(scheme, arena, at, scratch, lane):
         value, along_x, _ = momentum_of_lane(scheme, scratch, lane)
@@ -172,46 +155,47 @@ def twice(scratch, at):
 def momentum_of_lane(scheme, scratch, lane):
     """One particle's momentum and mass on the pairs of its centre row, weighted along z, and their slopes along x and y."""
     row = LANES + LANE_ROW * lane
-    value = pairs_along_z(scheme, twice(scratch, row), twice(scratch, row + 3 * NODE), scratch, lane)
-    along_x = pairs_along_z(scheme, twice(scratch, row + NODE), None, scratch, lane)
-    along_y = pairs_along_z(scheme, twice(scratch, row + 2 * NODE), None, scratch, lane)
-    return value, along_x, along_y
-
-
-@generic
-def store_two_pairs(scratch, is_odd, wz):
-    """Write the weights along z, and count * weight, of four nodes counted from an even one: the lowest, or the one below it."""
-    w0, w1, w2, w3 = wz
-    zero = 0.0 * w0
-    c0, c2, c3 = -w0, w2, 2.0 * w3
-    store_rows(scratch, ALONG_Z, select(is_odd, zero, w0), select(is_odd, w0, w1), select(is_odd, w1, w2), select(is_odd, w2, w3))
-    store_rows(
-        scratch, ALONG_Z + COUNTED, select(is_odd, zero, c0), select(is_odd, c0, zero), select(is_odd, zero, c2), select(is_odd, c2, c3)
+    value, slope = twice(scratch, row), twice(scratch, row + 3 * NODE)
+    along_x, along_y = twice(scratch, row + NODE), twice(scratch, row + 2 * NODE)
+    # the second of the nodes is the one that counts from
+    first = value + slope * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0))
+    second = value + slope * whole_numbers(value, (1, 1, 1, 1, 2, 2, 2, 2))
+    third = value + slope * whole_numbers(value, (3, 3, 3, 3, 4, 4, 4, 4))
+    return (
+        pairs_along_z(scheme, (first, second, third), scratch, lane),
+        pairs_along_z(scheme, (along_x, along_x, along_x), scratch, lane),
+        pairs_along_z(scheme, (along_y, along_y, along_y), scratch, lane),
     )
 
 
-def store_pairs(scheme: Any, scratch: Any, is_odd: Any, wz: Any) -> None:
-    """Write the weights along z, and count * weight, of the two pairs of a quadratic spline or the three of a cubic one."""
+@generic
+def store_two_pairs(scratch, row, is_odd, wz):
+    """Write the weights along z of four nodes counted from an even one: the lowest, or the one below it."""
+    w0, w1, w2, w3 = wz
+    zero = constant(0.0, w0)
+    store_rows(scratch, row, select(is_odd, zero, w0), select(is_odd, w0, w1), select(is_odd, w1, w2), select(is_odd, w2, w3))
+
+
+def store_pairs(scheme: Any, scratch: Any, row: Any, is_odd: Any, wz: Any) -> None:
+    """Write the weights along z of the two pairs of a quadratic spline or the three of a cubic one."""
     raise TypeError("store_pairs is for kernels")
 
 
 @overload(store_pairs, jit_options={"forceinline": True})
-def _overload_store_pairs(scheme, scratch, is_odd, wz):
-    def three(scheme, scratch, is_odd, wz):
-        store_two_pairs(scratch, is_odd, wz)
-        last = wz[3]
-        zero = 0.0 * last
-        store_rows(scratch, ALONG_Z + 4, select(is_odd, last, zero), zero, zero, zero)
-        store_rows(scratch, ALONG_Z + COUNTED + 4, select(is_odd, 2.0 * last, zero), zero, zero, zero)
+def _overload_store_pairs(scheme, scratch, row, is_odd, wz):
+    def three(scheme, scratch, row, is_odd, wz):
+        store_two_pairs(scratch, row, is_odd, wz)
+        zero = constant(0.0, wz[3])
+        store_rows(scratch, row + 4, select(is_odd, wz[3], zero), zero, zero, zero)
 
     if is_cubic(scheme):
         return three
-    return lambda scheme, scratch, is_odd, wz: store_two_pairs(scratch, is_odd, wz)
+    return lambda scheme, scratch, row, is_odd, wz: store_two_pairs(scratch, row, is_odd, wz)
 
 
 @generic
-def prepare_momenta(scheme, scratch, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress):
-    """Write each lane's momentum at its centre node, with its mass, and the slopes of the momentum along x, y and z."""
+def prepare_momenta(scheme, scratch, row, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress):
+    """Write each lane's momentum at the node that it counts from, with its mass, and the slopes of the momentum along x, y and z."""
     dx, dy, dz = offsets
     u, v, w = velocity
     a, b, c, d, e, f, g, h, i = velocity_gradient
@@ -223,32 +207,40 @@ def prepare_momenta(scheme, scratch, offsets, dt, spacing, mass, volume, velocit
     g, h, i = affine * g - force * xz, affine * h - force * yz, affine * i - force * zz
     store_rows(
         scratch,
-        LANES,
+        row,
         mass * u - (a * dx + b * dy + c * dz),
         mass * v - (d * dx + e * dy + f * dz),
         mass * w - (g * dx + h * dy + i * dz),
         mass,
     )
     zero = constant(0.0, mass)
-    store_rows(scratch, LANES + NODE, a, d, g, zero)
-    store_rows(scratch, LANES + 2 * NODE, b, e, h, zero)
-    store_rows(scratch, LANES + 3 * NODE, c, f, i, zero)
+    store_rows(scratch, row + NODE, a, d, g, zero)
+    store_rows(scratch, row + 2 * NODE, b, e, h, zero)
+    store_rows(scratch, row + 3 * NODE, c, f, i, zero)
 
 
 @generic
-def scatter_slots(scheme, position, dt, spacing, mass, volume, velocity, velocity_gradient, stress, scratch, index, arena):
-    """Scatter `LANE_COUNT` particles into the arena of their block.
+def prepare_scatter(scheme, position, dt, spacing, mass, volume, velocity, velocity_gradient, stress, scratch, index, at):
+    """Write weights and momenta of `LANE_COUNT` slots, the first of which is number `at` of the chunk.
 
     (mv)_i += w [m v + (m C - dt V0 D^-1 tau)(x_i - x_p)] (Hu et al. 2018, eq. 16 and 29); PIC and FLIP leave out m C.
     """
-    lowest, offsets, wx, wy, wz = all_weights(scheme, position)
+    lowest, (dx, dy, dz), wx, wy, wz = all_weights(scheme, position)
     # rows of the arena are even in length
     even = 2.0 * floor(0.5 * lowest)
-    store_as_int32(index, 0, even)
-    store_row_weights(scheme, scratch, wx, wy)
-    store_pairs(scheme, scratch, even < lowest, wz)
-    prepare_momenta(scheme, scratch, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress)
-    for lane in range(LANE_COUNT):
+    store_as_int32(index, at, even)
+    store_row_weights(scheme, scratch, at, wx, wy)
+    store_pairs(scheme, scratch, ALONG_Z + LANE_ROW * at, even < lowest, wz)
+    # along z from the node behind the even one
+    offsets = dx, dy, dz + (lowest - even)
+    row = LANES + LANE_ROW * at
+    prepare_momenta(scheme, scratch, row, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress)
+
+
+@generic
+def scatter_chunk(scheme, count, scratch, index, arena):
+    """Scatter the first `count` slots of the chunk into the arena of their block."""
+    for lane in range(count):
         scatter_lane(scheme, arena, NODE * index[lane], scratch, lane)
 
 
@@ -263,7 +255,7 @@ def particles_to_grid(tickets, scheme, particles, first, body_count, pieces, is_
         pieces: first block of each piece of work.
         is_waiting: (blocks,) which blocks to scatter.
         dt: [s]; spacing: cell size [m].
-        scratch: (pieces, SCRATCH_SIZE); index: (pieces, LANE_COUNT) int32.
+        scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
         arenas: (blocks, 4 * arena nodes) result [kg m/s, kg].
     """
     for piece in shared(tickets[0], pieces.size - 1, 1):
@@ -271,18 +263,23 @@ def particles_to_grid(tickets, scheme, particles, first, body_count, pieces, is_
             if not is_waiting[block]:
                 continue
             arenas[block][:] = 0
-            for slot in range(first[block * body_count], first[(block + 1) * body_count], LANE_COUNT):
-                scatter_slots(
-                    scheme,
-                    load_vector(particles, POSITION, slot),
-                    dt,
-                    spacing,
-                    load(particles[MASS], slot, LANE_COUNT),
-                    load(particles[VOLUME], slot, LANE_COUNT),
-                    load_vector(particles, VELOCITY, slot),
-                    load_matrix(particles, VELOCITY_GRADIENT, slot),
-                    load_symmetric(particles, STRESS, slot),
-                    scratch[piece],
-                    index[piece],
-                    arenas[block],
-                )
+            low, high = first[block * body_count], first[(block + 1) * body_count]
+            for chunk in range(low, high, CHUNK):
+                count = min(high - chunk, CHUNK)
+                for at in range(0, count, LANE_COUNT):
+                    slot = chunk + at
+                    prepare_scatter(
+                        scheme,
+                        load_vector(particles, POSITION, slot),
+                        dt,
+                        spacing,
+                        load(particles[MASS], slot, LANE_COUNT),
+                        load(particles[VOLUME], slot, LANE_COUNT),
+                        load_vector(particles, VELOCITY, slot),
+                        load_matrix(particles, VELOCITY_GRADIENT, slot),
+                        load_symmetric(particles, STRESS, slot),
+                        scratch[piece],
+                        index[piece],
+                        at,
+                    )
+                scatter_chunk(scheme, count, scratch[piece], index[piece], arenas[block])

@@ -21,11 +21,12 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 
 
 def _lane_count() -> int:
-    """How many float32 values a register of this processor holds; NEON's and SSE's four where nothing wider is known."""
+    """How many float32 values are computed at a time: two registers of AVX's, one of AVX-512's, NEON's or SSE's.
+
+    Of the chains of operations that wait for one another, as in a logarithm, two halves of a vector run side by side.
+    """
     features = numba.config.CPU_FEATURES or ",".join(f"+{name}" for name, has in get_host_cpu_features().items() if has)
-    if "+avx512f" in features:
-        return 16
-    return 8 if "+avx" in features else 4
+    return 16 if "+avx" in features else 4
 
 
 LANE_COUNT = _lane_count()
@@ -217,6 +218,17 @@ def shuffled(typing_context, a, b, indices):
         return builder.shuffle_vector(args[0], args[1], ir.Constant(ir.VectorType(INT32, len(order)), order))
 
     return lanes(a, b, indices), emit
+
+
+@intrinsic(prefer_literal=True)
+def whole_numbers(typing_context, like, numbers):
+    """Lanes of the literal tuple of integers `numbers`, of the type of the lanes `like`."""
+    values = [number.literal_value for number in numbers.types]
+
+    def emit(context, builder, sig, args):
+        return ir.Constant(ir.VectorType(_float_ir(like.dtype), len(values)), [float(value) for value in values])
+
+    return LanesType(like.dtype, len(values))(like, numbers), emit
 
 
 @intrinsic(prefer_literal=True)

@@ -89,15 +89,12 @@ def _log_float32(a):
     m, e = _mantissa_and_exponent(a)
     f = m - 1.0
     z = f * f
-    y = f * 7.0376836292e-2 - 1.1514610310e-1
-    y = y * f + 1.1676998740e-1
-    y = y * f - 1.2420140846e-1
-    y = y * f + 1.4249322787e-1
-    y = y * f - 1.6668057665e-1
-    y = y * f + 2.0000714765e-1
-    y = y * f - 2.4999993993e-1
-    y = y * f + 3.3333331174e-1
-    result = f + (y * f * z - 0.5 * z + e * -2.12194440e-4) + e * 0.693359375
+    # pairs, and pairs of pairs (Estrin): half as many operations wait for one another as in Horner's scheme
+    low = (f * -2.4999993993e-1 + 3.3333331174e-1) + z * (f * -1.6668057665e-1 + 2.0000714765e-1)
+    high = (f * -1.2420140846e-1 + 1.4249322787e-1) + z * (f * -1.1514610310e-1 + 1.1676998740e-1)
+    w = z * z
+    y = low + w * (high + w * 7.0376836292e-2)
+    result = f + (y * (f * z) - 0.5 * z + e * -2.12194440e-4) + e * 0.693359375
     return _select(a > 0.0, result, _constant(math.nan, a))
 
 
@@ -109,12 +106,10 @@ def _exp_float32(a):
     a = _select(high < a, high, a)
     n = floor(a * 1.44269504088896341 + 0.5)
     r = a - n * 0.693359375 - n * -2.12194440e-4
-    y = r * 1.9875691500e-4 + 1.3981999507e-3
-    y = y * r + 8.3334519073e-3
-    y = y * r + 4.1665795894e-2
-    y = y * r + 1.6666665459e-1
-    y = y * r + 5.0000001201e-1
-    return (y * r * r + r + 1.0) * _power_of_two(n)
+    z = r * r
+    low = (r * 1.6666665459e-1 + 5.0000001201e-1) + z * (r * 8.3334519073e-3 + 4.1665795894e-2)
+    y = low + (z * z) * (r * 1.9875691500e-4 + 1.3981999507e-3)
+    return (y * z + (r + 1.0)) * _power_of_two(n)
 
 
 @overload(arithmetic.select)

@@ -5,12 +5,12 @@ from typing import Any
 from numba.extending import overload
 
 from ..kernels.arithmetic import absolute, constant, maximum, sqrt
-from ..kernels.gather import flip_velocity, gather_arena, gather_slots
+from ..kernels.gather import flip_velocity, gather_arena, gather_chunk, gathered, prepare_gather
 from ..kernels.linalg import squared_norm
 from ..kernels.rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
-from ..kernels.scatter import scatter_slots
+from ..kernels.scatter import prepare_scatter, scatter_chunk
 from ..kernels.scheme import is_plane
-from ..kernels.scratch import GATHERED, GATHERED_BEFORE
+from ..kernels.scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
 from ..kernels.table import load_matrix, load_vector, store_matrix, store_vector
 from ..kernels.tickets import shared
 from ..kernels.vector import LANE_COUNT, largest, load, store
@@ -120,7 +120,7 @@ def advance_particles(
         is_held: (blocks,) which blocks are kept in the table, even in a fused pass.
         is_fused: whether to scatter the others; the first body empties the arenas.
         dt: [s]; next_dt: of the next step, that a fused pass scatters for; spacing: cell size [m].
-        scratch: (pieces, SCRATCH_SIZE); index: (pieces, LANE_COUNT) int32.
+        scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
         arenas: (blocks, 4 * arena nodes) results of a fused pass.
         extremes: (pieces, 6) results: greatest speed [m/s], greatest displacement along an axis [cells], greatest wave speed
             [m/s], greatest |C| [1/s], greatest -J, and 0, or NaN where a velocity, a stress or a wave speed is not a finite number.
@@ -144,45 +144,55 @@ def advance_particles(
             gather_arena(nodes, neighbours[block], table, GATHERED)
             if scheme.flip_ratio > 0.0:
                 gather_arena(nodes_before, neighbours[block], table, GATHERED_BEFORE)
-            for slot in range(low, high, LANE_COUNT):
-                x, y, z = load_vector(particles, POSITION, slot)
-                velocity, gradient, mass_around = gather_slots(scheme, (x, y, z), spacing, table, numbers)
-                u, v, w = velocity
-                mx, my, mz = step * u, step * v, step * w
-                position = x + mx, y + my, z + mz
-                farthest = maximum(farthest, maximum(absolute(mx), maximum(absolute(my), absolute(mz))))
+            for chunk in range(low, high, CHUNK):
+                count = min(high - chunk, CHUNK)
+                for at in range(0, count, LANE_COUNT):
+                    prepare_gather(scheme, load_vector(particles, POSITION, chunk + at), table, numbers, at)
+                gather_chunk(scheme, count, table, numbers, GATHERED, LANES)
                 if scheme.flip_ratio > 0.0:
-                    velocity = flip_velocity(scheme, load_vector(particles, VELOCITY, slot), velocity, table, numbers)
+                    gather_chunk(scheme, count, table, numbers, GATHERED_BEFORE, LANES_BEFORE)
+                for at in range(0, count, LANE_COUNT):
+                    slot = chunk + at
+                    x, y, z = load_vector(particles, POSITION, slot)
+                    velocity, gradient, mass_around = gathered(scheme, (x, y, z), spacing, table, at)
                     u, v, w = velocity
-                deformation, state, stress, volume_ratio, wave_speed_squared = update(
-                    constants,
-                    dimension,
-                    load_deformation(constants, particles, slot),
-                    load_state(constants, particles, slot),
-                    gradient,
-                    per_volume * mass_around,
-                    dt,
-                )
-                store_vector(particles, POSITION, slot, position)
-                store_deformation(constants, particles, slot, deformation)
-                store_state(constants, particles, slot, state)
-                xx, xy, xz, yy, yz, zz = stress
-                fastest = maximum(fastest, u * u + v * v + w * w)
-                stiffest = maximum(stiffest, wave_speed_squared)
-                slope = squared_norm(gradient)
-                steepest = maximum(steepest, slope)
-                flattest = maximum(flattest, -volume_ratio)
-                check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
-                if is_scattered:
-                    mass, volume = load(particles[MASS], slot, LANE_COUNT), load(particles[VOLUME], slot, LANE_COUNT)
-                    scatter_slots(
-                        scheme, position, next_dt, spacing, mass, volume, velocity, gradient, stress, table, numbers, arenas[block]
+                    mx, my, mz = step * u, step * v, step * w
+                    position = x + mx, y + my, z + mz
+                    farthest = maximum(farthest, maximum(absolute(mx), maximum(absolute(my), absolute(mz))))
+                    if scheme.flip_ratio > 0.0:
+                        velocity = flip_velocity(scheme, load_vector(particles, VELOCITY, slot), velocity, table, at)
+                        u, v, w = velocity
+                    deformation, state, stress, volume_ratio, wave_speed_squared = update(
+                        constants,
+                        dimension,
+                        load_deformation(constants, particles, slot),
+                        load_state(constants, particles, slot),
+                        gradient,
+                        per_volume * mass_around,
+                        dt,
                     )
-                else:
-                    store_vector(particles, VELOCITY, slot, velocity)
-                    store_matrix(particles, VELOCITY_GRADIENT, slot, gradient)
-                    store_vector(particles, STRESS, slot, (xx, xy, xz))
-                    store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
+                    store_vector(particles, POSITION, slot, position)
+                    store_deformation(constants, particles, slot, deformation)
+                    store_state(constants, particles, slot, state)
+                    xx, xy, xz, yy, yz, zz = stress
+                    fastest = maximum(fastest, u * u + v * v + w * w)
+                    stiffest = maximum(stiffest, wave_speed_squared)
+                    slope = squared_norm(gradient)
+                    steepest = maximum(steepest, slope)
+                    flattest = maximum(flattest, -volume_ratio)
+                    check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
+                    if is_scattered:
+                        mass, volume = load(particles[MASS], slot, LANE_COUNT), load(particles[VOLUME], slot, LANE_COUNT)
+                        prepare_scatter(
+                            scheme, position, next_dt, spacing, mass, volume, velocity, gradient, stress, table, numbers, at
+                        )
+                    else:
+                        store_vector(particles, VELOCITY, slot, velocity)
+                        store_matrix(particles, VELOCITY_GRADIENT, slot, gradient)
+                        store_vector(particles, STRESS, slot, (xx, xy, xz))
+                        store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
+                if is_scattered:
+                    scatter_chunk(scheme, count, table, numbers, arenas[block])
         extremes[piece, 0] = largest(sqrt(fastest))
         extremes[piece, 1] = largest(farthest)
         extremes[piece, 2] = largest(sqrt(stiffest))

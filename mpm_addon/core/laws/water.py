@@ -12,7 +12,7 @@ rho0 / rho, and by 1 in dense matter, where obstacles count as filled. That boun
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum
+from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum, select
 from ..parameters import parameter
 from .law import FluidLaw
 
@@ -36,9 +36,9 @@ def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any
     """J <- (1 + dt tr L) J, at most max(1, rho0 / rho)."""
     trace = velocity_gradient[0] + velocity_gradient[4] + velocity_gradient[8]
     volume_ratio = volume_ratio + dt * trace * volume_ratio
-    shown = constants.density / maximum(density, 0.0 * density + constants.density / GREATEST_VOLUME_RATIO)
+    shown = constants.density / maximum(density, constant(constants.density / GREATEST_VOLUME_RATIO, density))
     # what is not a number stays visible: it comes second
-    volume_ratio = minimum(maximum(shown, 0.0 * shown + 1.0), volume_ratio)
+    volume_ratio = minimum(maximum(shown, constant(1.0, shown)), volume_ratio)
     return maximum(constant(LEAST_VOLUME_RATIO, volume_ratio), volume_ratio)
 
 
@@ -61,7 +61,7 @@ def fluid_stress(constants: WaterConstants, volume_ratio: Any, velocity_gradient
     if constants.is_linear > 0.0:
         pressure = constants.stiffness * (1.0 - taut)
     else:
-        pressure = constants.stiffness * (exp(-constants.exponent * log(taut)) - 1.0)
+        pressure = constants.stiffness * (_power(constants, taut) - 1.0)
     viscous = constants.viscosity * volume_ratio
     diagonal = -pressure * volume_ratio - constants.volume_viscosity * volume_ratio * (a + e + i)
     return (
@@ -73,20 +73,28 @@ def fluid_stress(constants: WaterConstants, volume_ratio: Any, velocity_gradient
 @generic
 def wave_speed_squared(constants: WaterConstants, volume_ratio: Any, state: Any) -> Any:
     """k gamma J^(1 - gamma) / rho0, or K J^2 / rho0, J counting as 1 where it makes the speed greater."""
-    one = 0.0 * volume_ratio + 1.0
+    one = constant(1.0, volume_ratio)
+    taut = _taut(constants, volume_ratio)
     if constants.is_linear > 0.0:
-        stretched = maximum(_taut(constants, volume_ratio), one)
+        stretched = maximum(one, taut)
         speed = constants.stiffness / constants.density * (stretched * stretched)
     else:
-        power = 1.0 - constants.exponent
-        speed = constants.stiffness * constants.exponent / constants.density * exp(power * log(minimum(volume_ratio, one)))
+        # the power is the pressure's: a compiler finds it once
+        speed = constants.stiffness * constants.exponent / constants.density * select(taut > one, one, _power(constants, taut) * taut)
     return speed
+
+
+@generic
+def _power(constants: WaterConstants, taut: Any) -> Any:
+    """J^-gamma."""
+    return exp(-constants.exponent * log(taut))
 
 
 @generic
 def _taut(constants: WaterConstants, volume_ratio: Any) -> Any:
     """J as far as the equation of state goes: 1, or where tension reaches the cohesion."""
-    return minimum(volume_ratio, 0.0 * volume_ratio + constants.slack)
+    # what is not a number comes second, and stays
+    return minimum(constant(constants.slack, volume_ratio), volume_ratio)
 
 
 @dataclass(frozen=True)
