@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..storage.overview import Overview, Span
 from ..storage.status import BakeStatus
+from .freshness import Freshness
 from .wording import counted, duration, in_blender, remaining, size, with_remedy
 
 
@@ -27,11 +28,16 @@ class State(Enum):
     OUTDATED = "the scene has changed since"
     LIMITED = "it stopped at a limit"
     FAILED = "it failed"
+    UNKNOWN = "all frames are there, perhaps of other settings"
     DONE = "all frames are there"
 
 
 # A process works, or waits, in these.
 LIVE = (State.READING, State.PREPARING, State.COMPILING, State.BAKING, State.CANCELLING, State.PAUSED)
+
+
+# What is said of frames that this file knows nothing of.
+_ELSEWHERE = "These frames were baked elsewhere, or by another version of this file"
 
 
 class Progress(NamedTuple):
@@ -67,7 +73,7 @@ class Facts(NamedTuple):
         overview: what is there; None where nothing is.
         trouble: why the cache cannot be read, or what went wrong with the last bake; "" where nothing did.
         has_unstable: whether the particles that made it stop are shown.
-        is_outdated: whether the scene has changed since what is there was baked.
+        freshness: whether the scene has changed since what is there was baked.
         queue: what is baked one after the other, in a line; "" where it is this bake alone.
     """
 
@@ -80,8 +86,12 @@ class Facts(NamedTuple):
     overview: Overview | None = None
     trouble: str = ""
     has_unstable: bool = False
-    is_outdated: bool = False
+    freshness: Freshness = Freshness.CURRENT
     queue: str = ""
+
+    @property
+    def is_outdated(self) -> bool:
+        return self.freshness is Freshness.OUTDATED
 
 
 class Button(NamedTuple):
@@ -143,7 +153,7 @@ def view_of(facts: Facts) -> BakeView:
         return _done(facts, facts.overview, "Reading the cache")
     if missing is not None:
         return _resumable(facts, facts.overview)
-    return _done(facts, facts.overview, "Baked")
+    return _done(facts, facts.overview, "Baked") if facts.freshness is Freshness.CURRENT else _unknown(facts, facts.overview)
 
 
 def _running(facts: Facts, progress: Progress) -> BakeView:
@@ -228,7 +238,8 @@ def _resumable(facts: Facts, overview: Overview) -> BakeView:
     wanted = facts.wanted[1] - facts.wanted[0] + 1
     count = sum(facts.wanted[0] <= frame <= facts.wanted[1] for frame in overview.rows)
     headline = f"{count} of {wanted} frames are baked"
-    return BakeView(State.RESUMABLE, headline, "INFO", None, (), buttons=((_lead(facts),), *_beside(facts)))
+    message = _ELSEWHERE if facts.freshness is Freshness.UNKNOWN else ""
+    return BakeView(State.RESUMABLE, headline, "INFO", message=message, buttons=((_lead(facts),), *_beside(facts)))
 
 
 def _done(facts: Facts, overview: Overview, word: str) -> BakeView:
@@ -239,6 +250,13 @@ def _done(facts: Facts, overview: Overview, word: str) -> BakeView:
     if last is not None and last != max(overview.rows):
         row.append(Button("mpm.bake", f"From Frame {last}", "TRACKING_FORWARDS", {"from_frame": last, "object": facts.object_name}))
     return BakeView(State.DONE, headline, "CHECKMARK", None, (", ".join(numbers),), buttons=((*row, _free(facts)),))
+
+
+def _unknown(facts: Facts, overview: Overview) -> BakeView:
+    done = _done(facts, overview, "Baked")
+    compare = Button("mpm.bake", "Compare with Scene", "VIEWZOOM", {"object": facts.object_name})
+    headline = f"{counted(len(overview.rows), 'frame')}, perhaps out of date"
+    return done._replace(state=State.UNKNOWN, headline=headline, icon="QUESTION", message=_ELSEWHERE, buttons=((compare,), *done.buttons))
 
 
 def _there(facts: Facts) -> tuple[str, ...]:

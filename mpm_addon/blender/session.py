@@ -281,7 +281,7 @@ class BakeSession:
             self._since = self._since if self.state is _STATES[kind] else time.monotonic()
             self.state = _STATES[kind]
         if kind == "start":
-            self.result.take = event.get("take")
+            self.result.scene_hash = event.get("scene_hash", "")
         if kind in ("progress", "frame"):
             self.fraction = (event["done"] + event.get("fraction", 0.0)) / max(1, event["total"])
             self._numbers = event

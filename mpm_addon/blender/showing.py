@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 from ..core.errors import CacheError, MpmError
 from ..storage import open_cache, read_scene
 from ..storage.take import SCENE
-from . import display, paths, playback, previews
+from . import display, freshness, paths, playback, previews
 from .blender_types import BlenderObject, BlenderScene, Context
 from .properties import OTHER_CACHE
 from .results import looks_of
@@ -38,6 +38,7 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
                 break
     count = len(shown)
     item = playback.result_object(scene, chosen)
+    freshness.note_known(item, baked.manifest.get("scene_hash", ""))
     if len(playback.result_objects(scene)) > count:
         item.mpm.emitter_name = object_name
         display.dress(item, looks_of(read_scene(baked.takes[-1].folder / SCENE)))

@@ -10,6 +10,7 @@ import pytest
 
 import mpm_addon
 from mpm_addon.blender.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
+from mpm_addon.blender.freshness import Freshness
 from mpm_addon.blender.wording import duration, in_blender, remaining, size, with_remedy
 from mpm_addon.storage.overview import Overview, TakeOverview
 from mpm_addon.storage.status import BakeStatus
@@ -43,7 +44,8 @@ SITUATIONS = {
     State.UNAVAILABLE: facts(unavailable="numba is missing, so nothing can be baked; install the zip again."),
     State.EMPTY: facts(),
     State.RESUMABLE: facts(overview=overview(1, 2)),
-    State.OUTDATED: facts(overview=overview(1, 2, 3, 4), is_outdated=True, frame=3),
+    State.OUTDATED: facts(overview=overview(1, 2, 3, 4), freshness=Freshness.OUTDATED, frame=3),
+    State.UNKNOWN: facts(overview=overview(1, 2, 3, 4), freshness=Freshness.UNKNOWN),
     State.LIMITED: facts(overview=overview(1, 2), status=status("stopped", "stopped after 2 h, its time_limit; bake again to go on.")),
     State.FAILED: facts(overview=overview(1, 2), status=status("error", 'Emitter "Cube": too small; use a larger one.')),
     State.DONE: facts(overview=overview(1, 2, 3, 4), status=status("done")),
@@ -111,8 +113,16 @@ def test_out_of_date_is_baked_again_or_gone_on_with() -> None:
     view = view_of(SITUATIONS[State.OUTDATED])
     assert buttons(view) == [("bake_again", "Bake Again"), ("bake", "From Frame 3"), ("bake_free", "")]
     # a frame that was not baked is none to go on after
-    view = view_of(facts(overview=overview(2, 3), is_outdated=True, frame=1))
+    view = view_of(facts(overview=overview(2, 3), freshness=Freshness.OUTDATED, frame=1))
     assert buttons(view) == [("bake_again", "Bake Again"), ("bake_free", "")]
+
+
+def test_frames_of_unknown_settings_are_compared_before_they_are_called_baked() -> None:
+    view = view_of(SITUATIONS[State.UNKNOWN])
+    assert (view.headline, view.icon) == ("4 frames, perhaps out of date", "QUESTION")
+    assert buttons(view) == [("bake", "Compare with Scene"), ("bake_again", "Bake Again"), ("bake", "From Frame 1"), ("bake_free", "")]
+    # what goes on with them compares first
+    assert "baked elsewhere" in view_of(SITUATIONS[State.RESUMABLE]._replace(freshness=Freshness.UNKNOWN)).message
 
 
 def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
@@ -124,7 +134,7 @@ def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
     view = view_of(facts(trouble="unstable at frame 3; use a smaller cfl.", has_unstable=True))
     assert ("select_unstable", "Select Unstable Particles") in buttons(view)
     # frames that do not fit to the scene any more are no beginning
-    assert buttons(view_of(SITUATIONS[State.FAILED]._replace(is_outdated=True)))[0] == ("bake_again", "Bake Again")
+    assert buttons(view_of(SITUATIONS[State.FAILED]._replace(freshness=Freshness.OUTDATED)))[0] == ("bake_again", "Bake Again")
     view = view_of(facts(overview=overview(1), status=status("interrupted")))
     assert view.headline == "The bake was interrupted at frame 3"
     assert view.remedy == "Choose Resume to go on"
