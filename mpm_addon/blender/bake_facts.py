@@ -15,6 +15,7 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
     cache = paths.cache_path(scene, object_name=object_name)
     folder = paths.absolute(cache)
     overview, status = watching.overview(folder), observation.status_of(folder)
+    showing = shown_by(scene, folder)
     stopped = unstable.shown(scene, str(folder))
     problem = session.trouble(folder) or watching.problem(folder)
     return Facts(
@@ -27,7 +28,8 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
         overview=overview,
         trouble=unstable.message(stopped) if stopped is not None else problem,
         has_unstable=stopped is not None,
-        freshness=Freshness.UNKNOWN if overview is None else freshness_of(scene, shown_by(scene, folder), overview.scene_hash),
+        freshness=Freshness.UNKNOWN if overview is None else freshness_of(scene, showing, overview.scene_hash),
+        is_shown=bool(showing),
         queue=bake_queue.words(),
     )
 

@@ -29,6 +29,7 @@ class State(Enum):
     LIMITED = "it stopped at a limit"
     FAILED = "it failed"
     UNKNOWN = "all frames are there, perhaps of other settings"
+    NOT_SHOWN = "no object shows the frames"
     DONE = "all frames are there"
 
 
@@ -74,6 +75,7 @@ class Facts(NamedTuple):
         trouble: why the cache cannot be read, or what went wrong with the last bake; "" where nothing did.
         has_unstable: whether the particles that made it stop are shown.
         freshness: whether the scene has changed since what is there was baked.
+        is_shown: whether an object of the scene shows what is there.
         queue: what is baked one after the other, in a line; "" where it is this bake alone.
     """
 
@@ -87,6 +89,7 @@ class Facts(NamedTuple):
     trouble: str = ""
     has_unstable: bool = False
     freshness: Freshness = Freshness.CURRENT
+    is_shown: bool = True
     queue: str = ""
 
     @property
@@ -149,6 +152,8 @@ def view_of(facts: Facts) -> BakeView:
     missing = None if facts.overview is None else facts.overview.next_missing(facts.wanted)
     if facts.overview is None or not facts.overview.rows:
         return BakeView(State.EMPTY, "Nothing is baked yet", "INFO", buttons=((_bake(facts),), *_beside(facts)))
+    if not facts.is_shown:
+        return _not_shown(facts, facts.overview)
     if not facts.overview.is_read:
         return _done(facts, facts.overview, "Reading the cache")
     if missing is not None:
@@ -252,6 +257,14 @@ def _done(facts: Facts, overview: Overview, word: str) -> BakeView:
     return BakeView(State.DONE, headline, "CHECKMARK", None, (", ".join(numbers),), buttons=((*row, _free(facts)),))
 
 
+def _not_shown(facts: Facts, overview: Overview) -> BakeView:
+    """The object was deleted, or taken away by an undo."""
+    headline = f"{counted(len(overview.rows), 'frame')} baked, not shown"
+    show, *others = _beside(facts)
+    resume = [] if overview.next_missing(facts.wanted) is None else [(_lead(facts),)]
+    return BakeView(State.NOT_SHOWN, headline, "INFO", None, (size(overview.bytes),), buttons=(show, *resume, *others))
+
+
 def _unknown(facts: Facts, overview: Overview) -> BakeView:
     done = _done(facts, overview, "Baked")
     compare = Button("mpm.bake", "Compare with Scene", "VIEWZOOM", {"object": facts.object_name})
@@ -296,6 +309,10 @@ def _free(facts: Facts) -> Button:
     return Button("mpm.bake_free", "", "TRASH", {"object": facts.object_name})
 
 
+def _show(facts: Facts) -> Button:
+    return Button("mpm.show", "Show Frames", "HIDE_OFF", {"object": facts.object_name})
+
+
 def _copy(facts: Facts) -> Button:
     return Button("mpm.copy_message", "Copy Message", "COPYDOWN", {"object": facts.object_name})
 
@@ -304,4 +321,5 @@ def _beside(facts: Facts) -> tuple[tuple[Button, ...], ...]:
     """What stands beside the button that leads on, where there is anything to lose."""
     if facts.overview is None:
         return ()
-    return ((*([] if facts.is_outdated else [_again(facts)]), _free(facts)._replace(text="Free")),)
+    again = (*([] if facts.is_outdated else [_again(facts)]), _free(facts)._replace(text="Free"))
+    return (again,) if facts.is_shown or not facts.overview.rows else ((_show(facts),), again)

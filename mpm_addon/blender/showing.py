@@ -55,10 +55,10 @@ def _has_cache(item: BlenderObject) -> bool:
 
 
 class MPM_OT_show(bpy.types.Operator):
-    """Show the frames of a cache folder that was baked elsewhere"""
+    """Show the baked frames: as a new object where the particles were deleted, or from a cache folder that was baked elsewhere"""
 
     bl_idname = "mpm.show"
-    bl_label = "Show Cache"
+    bl_label = "Show Frames"
     bl_options = {"REGISTER", "UNDO"}
 
     cache: OTHER_CACHE

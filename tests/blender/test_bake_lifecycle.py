@@ -291,6 +291,7 @@ def test_the_panel_says_how_the_last_bake_ended(bpy: Any, draw: Any, cache: Path
     write_cache(cache, {1: 3})
     (cache / "status.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 1, **told}))
     bpy.context.scene.frame_end = 1 if words is None else 250
+    playback.result_object(bpy.context.scene, str(cache))
     texts = draw(bake_panels.MPM_PT_bake).texts()
     assert (words or "1 frame,") in " ".join(texts)
 

@@ -46,6 +46,7 @@ SITUATIONS = {
     State.RESUMABLE: facts(overview=overview(1, 2)),
     State.OUTDATED: facts(overview=overview(1, 2, 3, 4), freshness=Freshness.OUTDATED, frame=3),
     State.UNKNOWN: facts(overview=overview(1, 2, 3, 4), freshness=Freshness.UNKNOWN),
+    State.NOT_SHOWN: facts(overview=overview(1, 2, 3, 4), is_shown=False),
     State.LIMITED: facts(overview=overview(1, 2), status=status("stopped", "stopped after 2 h, its time_limit; bake again to go on.")),
     State.FAILED: facts(overview=overview(1, 2), status=status("error", 'Emitter "Cube": too small; use a larger one.')),
     State.DONE: facts(overview=overview(1, 2, 3, 4), status=status("done")),
@@ -123,6 +124,23 @@ def test_frames_of_unknown_settings_are_compared_before_they_are_called_baked() 
     assert buttons(view) == [("bake", "Compare with Scene"), ("bake_again", "Bake Again"), ("bake", "From Frame 1"), ("bake_free", "")]
     # what goes on with them compares first
     assert "baked elsewhere" in view_of(SITUATIONS[State.RESUMABLE]._replace(freshness=Freshness.UNKNOWN)).message
+
+
+def test_frames_that_no_object_shows_are_shown_again_first() -> None:
+    view = view_of(SITUATIONS[State.NOT_SHOWN]._replace(object_name="Cube"))
+    assert view.headline == "4 frames baked, not shown"
+    assert buttons(view) == [("show", "Show Frames"), ("bake_again", "Bake Again"), ("bake_free", "Free")]
+    assert view.buttons[0][0].options == {"object": "Cube"}
+    # what is missing is still to be resumed
+    assert buttons(view_of(facts(overview=overview(1, 2), is_shown=False)))[:2] == [
+        ("show", "Show Frames"),
+        ("bake", "Resume from Frame 3"),
+    ]
+    for state in (State.FAILED, State.LIMITED):
+        view = view_of(SITUATIONS[state]._replace(is_shown=False))
+        assert view.state is state
+        assert ("show", "Show Frames") in buttons(view)
+    assert ("show", "Show Frames") not in buttons(view_of(facts(is_shown=False)))
 
 
 def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
