@@ -102,7 +102,7 @@ def result_object(scene: BlenderScene, cache: str) -> BlenderObject:
     folder = paths.absolute(cache)
     for known in (folder, paths.unsaved_folder() / folder.name):
         for item in result_objects(scene):
-            if paths.absolute(item.mpm.cache) == known or (item.mpm.home and item.mpm.home == cache):
+            if paths.absolute(item.mpm.cache) == known or (item.mpm.home and paths.placed(item.mpm.home) == cache):
                 item.mpm.cache, item.mpm.home = cache, ""
                 return item
     item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
