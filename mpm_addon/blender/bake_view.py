@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..storage.overview import Overview, Span
 from ..storage.status import BakeStatus
 from .freshness import Freshness
-from .wording import counted, duration, in_blender, remaining, size, with_remedy
+from .wording import counted, duration, in_blender, remaining, sentence, size, with_remedy
 
 
 class State(Enum):
@@ -33,6 +33,8 @@ class State(Enum):
     DONE = "all frames are there"
 
 
+# What the last bake warned of says nothing in these.
+_WITHOUT_WARNINGS = (State.UNAVAILABLE, State.EMPTY, State.READING, State.PREPARING, State.UNKNOWN)
 # A process works, or waits, in these.
 LIVE = (State.READING, State.PREPARING, State.COMPILING, State.BAKING, State.CANCELLING, State.PAUSED)
 
@@ -118,6 +120,7 @@ class BakeView(NamedTuple):
         message: what is wrong, of any length.
         remedy: what helps, of any length.
         buttons: rows of buttons; the first of all is the one that leads on.
+        warnings: what the bake found worth a second look, of any length each.
     """
 
     state: State
@@ -128,16 +131,24 @@ class BakeView(NamedTuple):
     message: str = ""
     remedy: str = ""
     buttons: tuple[tuple[Button, ...], ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """Everything in words, to be copied."""
         told = f"{self.message}; {self.remedy}" if self.remedy else self.message
-        return "\n".join(filter(None, (self.headline, *self.details, told)))
+        return "\n".join(filter(None, (self.headline, *self.details, told, *self.warnings)))
 
 
 def view_of(facts: Facts) -> BakeView:
     """What is shown of a bake."""
+    view = _state_view(facts)
+    if facts.status is None or view.state in _WITHOUT_WARNINGS or not _is_of_shown_take(facts, facts.status):
+        return view
+    return view._replace(warnings=tuple(sentence(in_blender(warning)) for warning in facts.status.warnings))
+
+
+def _state_view(facts: Facts) -> BakeView:
     if facts.progress is not None:
         return _running(facts, facts.progress)
     if facts.unavailable:
@@ -280,11 +291,12 @@ def _there(facts: Facts) -> tuple[str, ...]:
 
 def _ended(facts: Facts) -> str:
     """How the last bake of the take that is shown ended; "" where that is not known."""
-    if facts.status is None:
-        return ""
-    take = facts.status.told.get("take")
+    return "" if facts.status is None or not _is_of_shown_take(facts, facts.status) else facts.status.state
+
+
+def _is_of_shown_take(facts: Facts, status: BakeStatus) -> bool:
     others = () if facts.overview is None else [each.take for each in facts.overview.takes if each.take != facts.overview.shown]
-    return "" if take in others else facts.status.state
+    return status.told.get("take") not in others
 
 
 def _lead(facts: Facts) -> Button:

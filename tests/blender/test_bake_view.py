@@ -143,6 +143,24 @@ def test_frames_that_no_object_shows_are_shown_again_first() -> None:
     assert ("show", "Show Frames") not in buttons(view_of(facts(is_shown=False)))
 
 
+def test_what_a_bake_warned_of_is_said_as_long_as_its_frames_are_shown() -> None:
+    warned = status("done", warnings=[{"subject": 'Emitter "Cube"', "message": "its mesh has a hole; close it."}, "damaged"])
+    view = view_of(SITUATIONS[State.DONE]._replace(status=warned))
+    assert view.warnings == ('Emitter "Cube": its mesh has a hole; close it',)
+    assert view.text.endswith(view.warnings[0])
+    progress = Progress(State.BAKING, 0.5, NUMBERS)
+    assert view_of(SITUATIONS[State.DONE]._replace(status=warned, progress=progress)).warnings == view.warnings
+    # not those of the bake before, of another take, or of one that is gone
+    reading = progress._replace(state=State.READING)
+    others = status("done", warnings=warned.told["warnings"], take=2)
+    for situation in (
+        SITUATIONS[State.DONE]._replace(status=warned, progress=reading),
+        SITUATIONS[State.DONE]._replace(status=others, overview=overview(1, 2, 3, 4, others=(2,))),
+        facts(status=warned),
+    ):
+        assert view_of(situation).warnings == ()
+
+
 def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
     view = view_of(SITUATIONS[State.FAILED])
     assert (view.message, view.remedy) == ('Emitter "Cube": too small', "Use a larger one")
