@@ -90,10 +90,11 @@ class Result:
     def _show(self, scene: BlenderScene, frame: int | None, *, is_new: bool) -> None:
         self._awaited = None
         if is_new:
-            item = playback.result_object(scene, self.cache)
-            freshness.note(item, self.scene_hash, self._fingerprint)
             emitter = self._object(scene, self._emitter_number)
-            item.mpm.emitter_name = emitter.name if emitter is not None else ""
+            name = emitter.name if emitter is not None else ""
+            item = playback.result_object(scene, self.cache, object_name=name)
+            freshness.note(item, self.scene_hash, self._fingerprint)
+            item.mpm.emitter_name = name
             display.dress(item, self._looks)
             self._is_made = True
         elif frame is None:

@@ -37,7 +37,7 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
                 item.mpm.cache = chosen
                 break
     count = len(shown)
-    item = playback.result_object(scene, chosen)
+    item = playback.result_object(scene, chosen, object_name=object_name)
     freshness.note_known(item, baked.manifest.get("scene_hash", ""))
     if len(playback.result_objects(scene)) > count:
         item.mpm.emitter_name = object_name
