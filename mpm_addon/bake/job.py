@@ -88,6 +88,7 @@ class Job:
                 "total": self._total,
                 "resumed_from": checkpoint[0] if checkpoint else None,
                 "take": self._writer.take,
+                "scene_hash": self._writer.scene_hash,
                 "pid": os.getpid(),
             }
         )

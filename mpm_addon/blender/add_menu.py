@@ -55,8 +55,8 @@ KINDS = _kinds()
 def add(context: Context, kind: str, size: float) -> BlenderObject:
     """Put something at the 3D cursor and select it; returns the object.
 
-    Matter and nozzles hang in the air above the 3D cursor, a floor's top is there, and what else there is stands on it: so things that
-    are added one after another fit together.
+    A nozzle is at the 3D cursor, for it is put where something is to flow out. Matter hangs in the air above the 3D cursor, a floor's
+    top is there, and what else there is stands on it: so things that are added one after another fit together.
 
     Args:
         kind: a material preset, or one of the parts of a simulation.
@@ -83,7 +83,7 @@ def _add_matter(context: Context, kind: str, size: float) -> BlenderObject:
 def _add_inflow(context: Context, _kind: str, size: float) -> BlenderObject:
     """A nozzle that points down."""
     radius = 0.25 * size
-    item = _new(context, "Inflow", solids.cylinder(radius, 0.6 * radius), 2.0 * size)
+    item = _new(context, "Inflow", solids.cylinder(radius, 0.6 * radius), 0.0)
     fit_cells(context.scene, 2.0 * radius / _INFLOW_CELLS, without=[item])
     speed = from_metres(context.scene, _INFLOW_SPEED)
     make_emitter(item, "water", mode="inflow", velocity=(0.0, 0.0, -speed))

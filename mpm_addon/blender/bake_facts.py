@@ -3,9 +3,10 @@
 from ..core.errors import MpmError
 from ..storage.overview import Overview, Span
 from ..storage.status import BakeStatus, is_asked_to_pause
-from . import bake_queue, freshness, observation, paths, playback, session, unstable, watching
+from . import bake_queue, observation, paths, playback, session, unstable, watching
 from .bake_view import Facts, Progress, State
 from .blender_types import BlenderObject, BlenderScene
+from .freshness import Freshness, freshness_of
 from .wording import in_blender
 
 
@@ -14,6 +15,7 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
     cache = paths.cache_path(scene, object_name=object_name)
     folder = paths.absolute(cache)
     overview, status = watching.overview(folder), observation.status_of(folder)
+    showing = shown_by(scene, folder)
     stopped = unstable.shown(scene, str(folder))
     problem = session.trouble(folder) or watching.problem(folder)
     return Facts(
@@ -26,7 +28,8 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
         overview=overview,
         trouble=unstable.message(stopped) if stopped is not None else problem,
         has_unstable=stopped is not None,
-        is_outdated=overview is not None and any(freshness.is_outdated(scene, item, overview.shown) for item in shown_by(scene, folder)),
+        freshness=Freshness.UNKNOWN if overview is None else freshness_of(scene, showing, overview.scene_hash),
+        is_shown=bool(showing),
         queue=bake_queue.words(),
     )
 
@@ -54,7 +57,7 @@ def shown_overview(scene: BlenderScene) -> tuple[Overview, bool] | None:
         folder = paths.absolute(cache)
         found = watching.overview(folder)
         if found is not None and found.rows:
-            return found, any(freshness.is_outdated(scene, item, found.shown) for item in shown_by(scene, folder))
+            return found, freshness_of(scene, shown_by(scene, folder), found.scene_hash) is Freshness.OUTDATED
     return None
 
 

@@ -61,6 +61,8 @@ def _draw_view(layout: Layout, view: BakeView, length: int) -> None:
             column.label(text=line, icon="BLANK1")
     _draw_lines(layout, view.message, "ERROR" if view.state is State.FAILED else "INFO", length)
     _draw_lines(layout, view.remedy, "FORWARD", length)
+    for warning in view.warnings:
+        _draw_lines(layout, warning, "ERROR", length)
     for number, buttons in enumerate(view.buttons):
         row = layout.row(align=True)
         row.scale_y = 1.0 if number else 1.4

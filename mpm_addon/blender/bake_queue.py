@@ -10,7 +10,7 @@ from typing import NamedTuple
 import bpy
 
 from ..core.errors import Cancelled, MpmError, SceneError, Stopped
-from . import paths, session
+from . import paths, scene_caches, session
 from .blender_types import BlenderScene, Context
 from .wording import in_blender
 from .worker import Event
@@ -97,11 +97,12 @@ def words() -> str:
 
 
 def scenes_to_bake() -> list[BlenderScene]:
-    """The scenes of the file with an emitter. Raises SceneError where there is none, or where two would bake into one folder."""
+    """The scenes of the file with an emitter. Raises SceneError where there is none, or where two that are linked have one folder."""
     scenes: list[BlenderScene] = list(bpy.data.scenes)
     scenes = [scene for scene in scenes if any(item.mpm.type == "emitter" for item in scene.objects)]
     if not scenes:
         raise SceneError("No scene of this file has an emitter; select an object and set its type to Emitter in the Physics tab.")
+    scene_caches.part()
     folders: dict[Path, str] = {}
     for scene in scenes:
         folder = paths.absolute(paths.cache_path(scene))

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from ..storage.overview import Overview, Span
 from ..storage.status import BakeStatus
-from .wording import counted, duration, in_blender, remaining, size, with_remedy
+from .freshness import Freshness
+from .wording import counted, duration, in_blender, remaining, sentence, size, with_remedy
 
 
 class State(Enum):
@@ -27,11 +28,19 @@ class State(Enum):
     OUTDATED = "the scene has changed since"
     LIMITED = "it stopped at a limit"
     FAILED = "it failed"
+    UNKNOWN = "all frames are there, perhaps of other settings"
+    NOT_SHOWN = "no object shows the frames"
     DONE = "all frames are there"
 
 
+# What the last bake warned of says nothing in these.
+_WITHOUT_WARNINGS = (State.UNAVAILABLE, State.EMPTY, State.READING, State.PREPARING, State.UNKNOWN)
 # A process works, or waits, in these.
 LIVE = (State.READING, State.PREPARING, State.COMPILING, State.BAKING, State.CANCELLING, State.PAUSED)
+
+
+# What is said of frames that this file knows nothing of.
+_ELSEWHERE = "These frames were baked elsewhere, or by another version of this file"
 
 
 class Progress(NamedTuple):
@@ -67,7 +76,8 @@ class Facts(NamedTuple):
         overview: what is there; None where nothing is.
         trouble: why the cache cannot be read, or what went wrong with the last bake; "" where nothing did.
         has_unstable: whether the particles that made it stop are shown.
-        is_outdated: whether the scene has changed since what is there was baked.
+        freshness: whether the scene has changed since what is there was baked.
+        is_shown: whether an object of the scene shows what is there.
         queue: what is baked one after the other, in a line; "" where it is this bake alone.
     """
 
@@ -80,8 +90,13 @@ class Facts(NamedTuple):
     overview: Overview | None = None
     trouble: str = ""
     has_unstable: bool = False
-    is_outdated: bool = False
+    freshness: Freshness = Freshness.CURRENT
+    is_shown: bool = True
     queue: str = ""
+
+    @property
+    def is_outdated(self) -> bool:
+        return self.freshness is Freshness.OUTDATED
 
 
 class Button(NamedTuple):
@@ -105,6 +120,7 @@ class BakeView(NamedTuple):
         message: what is wrong, of any length.
         remedy: what helps, of any length.
         buttons: rows of buttons; the first of all is the one that leads on.
+        warnings: what the bake found worth a second look, of any length each.
     """
 
     state: State
@@ -115,16 +131,24 @@ class BakeView(NamedTuple):
     message: str = ""
     remedy: str = ""
     buttons: tuple[tuple[Button, ...], ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """Everything in words, to be copied."""
         told = f"{self.message}; {self.remedy}" if self.remedy else self.message
-        return "\n".join(filter(None, (self.headline, *self.details, told)))
+        return "\n".join(filter(None, (self.headline, *self.details, told, *self.warnings)))
 
 
 def view_of(facts: Facts) -> BakeView:
     """What is shown of a bake."""
+    view = _state_view(facts)
+    if facts.status is None or view.state in _WITHOUT_WARNINGS or not _is_of_shown_take(facts, facts.status):
+        return view
+    return view._replace(warnings=tuple(sentence(in_blender(warning)) for warning in facts.status.warnings))
+
+
+def _state_view(facts: Facts) -> BakeView:
     if facts.progress is not None:
         return _running(facts, facts.progress)
     if facts.unavailable:
@@ -139,11 +163,13 @@ def view_of(facts: Facts) -> BakeView:
     missing = None if facts.overview is None else facts.overview.next_missing(facts.wanted)
     if facts.overview is None or not facts.overview.rows:
         return BakeView(State.EMPTY, "Nothing is baked yet", "INFO", buttons=((_bake(facts),), *_beside(facts)))
+    if not facts.is_shown:
+        return _not_shown(facts, facts.overview)
     if not facts.overview.is_read:
         return _done(facts, facts.overview, "Reading the cache")
     if missing is not None:
         return _resumable(facts, facts.overview)
-    return _done(facts, facts.overview, "Baked")
+    return _done(facts, facts.overview, "Baked") if facts.freshness is Freshness.CURRENT else _unknown(facts, facts.overview)
 
 
 def _running(facts: Facts, progress: Progress) -> BakeView:
@@ -228,7 +254,8 @@ def _resumable(facts: Facts, overview: Overview) -> BakeView:
     wanted = facts.wanted[1] - facts.wanted[0] + 1
     count = sum(facts.wanted[0] <= frame <= facts.wanted[1] for frame in overview.rows)
     headline = f"{count} of {wanted} frames are baked"
-    return BakeView(State.RESUMABLE, headline, "INFO", None, (), buttons=((_lead(facts),), *_beside(facts)))
+    message = _ELSEWHERE if facts.freshness is Freshness.UNKNOWN else ""
+    return BakeView(State.RESUMABLE, headline, "INFO", message=message, buttons=((_lead(facts),), *_beside(facts)))
 
 
 def _done(facts: Facts, overview: Overview, word: str) -> BakeView:
@@ -241,6 +268,21 @@ def _done(facts: Facts, overview: Overview, word: str) -> BakeView:
     return BakeView(State.DONE, headline, "CHECKMARK", None, (", ".join(numbers),), buttons=((*row, _free(facts)),))
 
 
+def _not_shown(facts: Facts, overview: Overview) -> BakeView:
+    """The object was deleted, or taken away by an undo."""
+    headline = f"{counted(len(overview.rows), 'frame')} baked, not shown"
+    show, *others = _beside(facts)
+    resume = [] if overview.next_missing(facts.wanted) is None else [(_lead(facts),)]
+    return BakeView(State.NOT_SHOWN, headline, "INFO", None, (size(overview.bytes),), buttons=(show, *resume, *others))
+
+
+def _unknown(facts: Facts, overview: Overview) -> BakeView:
+    done = _done(facts, overview, "Baked")
+    compare = Button("mpm.bake", "Compare with Scene", "VIEWZOOM", {"object": facts.object_name})
+    headline = f"{counted(len(overview.rows), 'frame')}, perhaps out of date"
+    return done._replace(state=State.UNKNOWN, headline=headline, icon="QUESTION", message=_ELSEWHERE, buttons=((compare,), *done.buttons))
+
+
 def _there(facts: Facts) -> tuple[str, ...]:
     if facts.overview is None or not facts.overview.rows:
         return ()
@@ -249,11 +291,12 @@ def _there(facts: Facts) -> tuple[str, ...]:
 
 def _ended(facts: Facts) -> str:
     """How the last bake of the take that is shown ended; "" where that is not known."""
-    if facts.status is None:
-        return ""
-    take = facts.status.told.get("take")
+    return "" if facts.status is None or not _is_of_shown_take(facts, facts.status) else facts.status.state
+
+
+def _is_of_shown_take(facts: Facts, status: BakeStatus) -> bool:
     others = () if facts.overview is None else [each.take for each in facts.overview.takes if each.take != facts.overview.shown]
-    return "" if take in others else facts.status.state
+    return status.told.get("take") not in others
 
 
 def _lead(facts: Facts) -> Button:
@@ -278,6 +321,10 @@ def _free(facts: Facts) -> Button:
     return Button("mpm.bake_free", "", "TRASH", {"object": facts.object_name})
 
 
+def _show(facts: Facts) -> Button:
+    return Button("mpm.show", "Show Frames", "HIDE_OFF", {"object": facts.object_name})
+
+
 def _copy(facts: Facts) -> Button:
     return Button("mpm.copy_message", "Copy Message", "COPYDOWN", {"object": facts.object_name})
 
@@ -286,4 +333,5 @@ def _beside(facts: Facts) -> tuple[tuple[Button, ...], ...]:
     """What stands beside the button that leads on, where there is anything to lose."""
     if facts.overview is None:
         return ()
-    return ((*([] if facts.is_outdated else [_again(facts)]), _free(facts)._replace(text="Free")),)
+    again = (*([] if facts.is_outdated else [_again(facts)]), _free(facts)._replace(text="Free"))
+    return (again,) if facts.is_shown or not facts.overview.rows else ((_show(facts),), again)

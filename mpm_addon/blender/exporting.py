@@ -78,6 +78,7 @@ def export_points(context: Context, item: BlenderObject, path: Path, frames: tup
     if last < first:
         raise MpmError(f"The last frame {last} is before the first one, {first}; give them the other way round.")
     if suffix in ANIMATIONS:
+        require(path)
         return _export_animation(context, item, path, first, last)
     if suffix[1:] not in EXPORTERS:
         known = ", ".join([*ANIMATIONS, *(f".{name}" for name in sorted(EXPORTERS))])
@@ -177,7 +178,6 @@ def _write(path: Path, scene: BlenderScene, first: int, last: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             if path.suffix.lower() == ALEMBIC:
-                _require("Alembic")
                 bpy.ops.wm.alembic_export(filepath=str(partial), start=first, end=last, as_background_job=False)
             else:
                 write_usd(partial, is_animated=True)
@@ -195,16 +195,21 @@ def cannot_write(path: Path, error: Exception) -> CacheError:
 
 
 def write_usd(path: Path, *, is_animated: bool) -> None:
-    """Write the scene that operators work on as USD. Raises RuntimeError or OSError."""
-    _require("USD")
+    """Write the scene that operators work on as USD. Raises MpmError, RuntimeError or OSError."""
+    require(path)
     bpy.ops.wm.usd_export(filepath=str(path), export_animation=is_animated, export_materials=False)
     if not path.is_file():
         raise OSError("Blender wrote nothing")
 
 
-def _require(name: str) -> None:
+def require(path: Path) -> None:
+    """Check that this Blender can write Alembic or USD, as a file's suffix says. Raises MpmError."""
+    name, other = ("Alembic", "USD") if path.suffix.lower() == ALEMBIC else ("USD", "Alembic")
     if not is_built_with(name):
-        raise RuntimeError(f"this Blender was built without {name}")
+        others = " or ".join([*([other] if is_built_with(other) else []), "PLY"])
+        raise MpmError(
+            f"{path}: this Blender was built without {name}; export {others} instead, or use a Blender from blender.org, which has {name}."
+        )
 
 
 def is_built_with(name: str) -> bool:

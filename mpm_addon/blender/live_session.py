@@ -23,6 +23,7 @@ from .blender_types import BlenderScene, Context
 from .extract import extraction
 from .hands import Hands
 from .results import looks_of
+from .wording import sentence
 from .worker import Event, Worker, ending, live_command
 
 _SLICE_SECONDS = 0.02
@@ -201,7 +202,7 @@ class LiveSession:
         elif kind == "compiling" and self._newest is None:
             self.text = "Compiling"
         elif kind == "warning":
-            self.message = event["message"]
+            self.message = sentence(f"{event['subject']}: {event['message']}")
         elif kind in ("error", "cancelled"):
             self._reason = event["message"]
 

@@ -41,7 +41,12 @@ def cache_path(scene: BlenderScene, *, object_name: str = "", cache: str = "") -
     for item in scene.objects:
         if item.mpm.cache and is_unsaved(Path(item.mpm.cache)) and Path(item.mpm.cache).name == name and holds_cache(Path(item.mpm.cache)):
             return item.mpm.cache  # not beside the file yet
-    return str(unsaved_folder() / name) if is_temporary(chosen) else chosen
+    return placed(chosen)
+
+
+def placed(path: str) -> str:
+    """A cache folder as Blender writes it; in the temporary folder where it is relative to a file that is not there."""
+    return str(unsaved_folder() / temporary_name(path)) if is_temporary(path) else path
 
 
 def absolute(path: str, *, library: Any = None) -> Path:

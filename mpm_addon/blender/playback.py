@@ -17,7 +17,7 @@ from ..core.errors import MpmError
 from ..core.particles import ATTRIBUTES
 from ..storage import open_cache
 from ..storage.retiming import MomentReader, nearest_frame
-from . import paths, retime
+from . import homes, paths, retime
 from .blender_types import BlenderMesh, BlenderObject, BlenderScene
 from .declarations import decimal
 
@@ -94,20 +94,23 @@ def result_objects(scene: BlenderScene) -> list[BlenderObject]:
     return [item for item in scene.objects if item.mpm.cache]
 
 
-def result_object(scene: BlenderScene, cache: str) -> BlenderObject:
-    """The object that shows the cache folder `cache`; made, without particles, where there is none.
+def result_object(scene: BlenderScene, cache: str, *, object_name: str = "") -> BlenderObject:
+    """The object that shows the cache folder `cache`; made, without particles, in the collection of the emitters, where there is none.
 
     One that shows the folder which served for it before the file was first saved, or saved elsewhere, is taken over.
+
+    Args:
+        object_name: the one emitter that is baked; all where it is empty.
     """
     folder = paths.absolute(cache)
     for known in (folder, paths.unsaved_folder() / folder.name):
         for item in result_objects(scene):
-            if paths.absolute(item.mpm.cache) == known or (item.mpm.home and item.mpm.home == cache):
+            if paths.absolute(item.mpm.cache) == known or (item.mpm.home and paths.placed(item.mpm.home) == cache):
                 item.mpm.cache, item.mpm.home = cache, ""
                 return item
     item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
     item.mpm.cache = cache
-    scene.collection.objects.link(item)
+    homes.home_of(scene, object_name).objects.link(item)
     # Blender's manual asks for it where a handler changes data while frames are rendered.
     scene.render.use_lock_interface = True
     return item

@@ -61,7 +61,7 @@ def notices(scene: BlenderScene) -> list[str]:
         if own != shown:
             lines.append(f'"{item.name}" shows the frames in {shown}: there are none in {own}.')
         elif item.mpm.home:
-            lines.append(f'"{item.name}" shows the frames in {shown}, where the file was saved before. A bake goes to {item.mpm.home}.')
+            lines.append(f'"{item.name}" shows the frames in {shown}. A bake goes to {item.mpm.home}.')
         elif paths.is_unsaved(own) and bpy.data.filepath and paths.holds_cache(own):
             lines.append(f"The frames are in {own}; save the file again to move them beside it.")
     return lines

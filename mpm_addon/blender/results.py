@@ -20,12 +20,12 @@ class Result:
     Attributes:
         cache: the cache folder as Blender writes it.
         folder: the same folder, whatever becomes of the file.
-        take: the take that is baked; None as long as it is not known.
+        scene_hash: the hash of the scene that is baked; "" as long as it is not known.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, *, object_name: str = "", fingerprint: str = "") -> None:
         self.folder = paths.absolute(cache)
-        self.take: int | None = None
+        self.scene_hash = ""
         self._cache = cache
         self._scene_number = scene.session_uid
         self._emitter_number = next((item.session_uid for item in scene.objects if item.name == object_name), None)
@@ -90,10 +90,11 @@ class Result:
     def _show(self, scene: BlenderScene, frame: int | None, *, is_new: bool) -> None:
         self._awaited = None
         if is_new:
-            item = playback.result_object(scene, self.cache)
-            freshness.note(item, self.take, self._fingerprint)
             emitter = self._object(scene, self._emitter_number)
-            item.mpm.emitter_name = emitter.name if emitter is not None else ""
+            name = emitter.name if emitter is not None else ""
+            item = playback.result_object(scene, self.cache, object_name=name)
+            freshness.note(item, self.scene_hash, self._fingerprint)
+            item.mpm.emitter_name = name
             display.dress(item, self._looks)
             self._is_made = True
         elif frame is None:

@@ -11,7 +11,7 @@ import bpy
 from ..core.description import Scene
 from ..core.errors import Cancelled, MpmError, Stopped
 from ..storage.status import is_asked_to_pause
-from . import health, paths, previews
+from . import health, paths, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
 from .blender_types import BlenderScene, Context
 from .extract import extraction
@@ -86,6 +86,7 @@ class BakeSession:
     ) -> None:
         """Begin to read a scene, that of the context where none is given. Raises MpmError."""
         require_numba()
+        scene_caches.part()
         scene = context.scene if scene is None else scene
         cache = paths.cache_path(scene, object_name=object_name, cache=cache)
         self.result = Result(scene, cache, object_name=object_name, fingerprint=fingerprint(scene, object_name))
@@ -281,7 +282,7 @@ class BakeSession:
             self._since = self._since if self.state is _STATES[kind] else time.monotonic()
             self.state = _STATES[kind]
         if kind == "start":
-            self.result.take = event.get("take")
+            self.result.scene_hash = event.get("scene_hash", "")
         if kind in ("progress", "frame"):
             self.fraction = (event["done"] + event.get("fraction", 0.0)) / max(1, event["total"])
             self._numbers = event

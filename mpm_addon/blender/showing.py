@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 from ..core.errors import CacheError, MpmError
 from ..storage import open_cache, read_scene
 from ..storage.take import SCENE
-from . import display, paths, playback, previews
+from . import display, freshness, paths, playback, previews
 from .blender_types import BlenderObject, BlenderScene, Context
 from .properties import OTHER_CACHE
 from .results import looks_of
@@ -37,7 +37,8 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
                 item.mpm.cache = chosen
                 break
     count = len(shown)
-    item = playback.result_object(scene, chosen)
+    item = playback.result_object(scene, chosen, object_name=object_name)
+    freshness.note_known(item, baked.manifest.get("scene_hash", ""))
     if len(playback.result_objects(scene)) > count:
         item.mpm.emitter_name = object_name
         display.dress(item, looks_of(read_scene(baked.takes[-1].folder / SCENE)))
@@ -54,10 +55,10 @@ def _has_cache(item: BlenderObject) -> bool:
 
 
 class MPM_OT_show(bpy.types.Operator):
-    """Show the frames of a cache folder that was baked elsewhere"""
+    """Show the baked frames: as a new object where the particles were deleted, or from a cache folder that was baked elsewhere"""
 
     bl_idname = "mpm.show"
-    bl_label = "Show Cache"
+    bl_label = "Show Frames"
     bl_options = {"REGISTER", "UNDO"}
 
     cache: OTHER_CACHE

@@ -24,6 +24,8 @@ from .settings import SIDES
 
 # Thinner than this, matter has no inside to deform, and a collider no inside to push from [cells].
 THINNEST = 2.0
+# Of a mesh's surface, what a single hole may be before somebody wants to know of it.
+LARGEST_HOLE = 0.05
 # Of the volume of an emitter, inside a collider.
 LARGEST_OVERLAP = 0.01
 # Of what is available.
@@ -44,8 +46,8 @@ class SceneWarning:
     """Something to look at before a bake.
 
     Attributes:
-        topic: one word for programs: "thin_emitter", "thin_collider", "outside_domain", "overlap", "never_emits", "light_body",
-            "memory", "disk", "duration".
+        topic: one word for programs: "thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits",
+            "light_body", "memory", "disk", "duration".
         subject: what it is about: 'Emitter "Cube"'.
         message: the value, the limit and the remedy, one sentence without the subject.
     """
@@ -70,7 +72,8 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
     Raises:
         SceneError: a shape that a bake would refuse too.
     """
-    found = [*_thin_shapes(scene), *_outside(scene), *_overlaps(scene), *_silent_emitters(scene), *_light_bodies(scene)]
+    found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene)]
+    found += [*_silent_emitters(scene), *_light_bodies(scene)]
     subject = f'Scene "{scene.name}"'
     if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
         found.append(
@@ -171,6 +174,26 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
             words += f", and matter meets it as if it were {added:.2g} m thicker"
         remedy = f"use at least {THINNEST:g} cells: a grid_spacing of at most {thickness / THINNEST:.2g} m, or make it thicker."
         yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, f"{words}; {remedy}")
+
+
+def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
+    """Meshes whose inside counts, with a hole that is more than a small one: it is closed, and nobody sees where."""
+    # in the plane the section counts, which may be closed where the mesh is not
+    items = (*scene.emitters, *scene.colliders) if scene.solver.dimension == 3 else ()
+    for item in items:
+        shape = item.shape
+        if not isinstance(shape, Mesh) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
+            continue
+        holes, area = shape.holes(), shape.area()
+        if not holes or holes[0].area <= LARGEST_HOLE * area:
+            continue
+        share, edges = sum(hole.area for hole in holes) / area, sum(hole.edge_count for hole in holes)
+        has = "a hole" if len(holes) == 1 else f"{len(holes)} holes"
+        effect = "it is filled" if isinstance(item, Emitter) else "it blocks"
+        yield SceneWarning(
+            "open_mesh", _subject(item), f"its mesh has {has} with {edges} boundary edges, {share:.0%} of its surface, and {effect} as if "
+            "closed there; close it (in Blender: Mesh > Clean Up > Fill Holes), or give it a thickness (Solidify modifier).",
+        )  # fmt: skip
 
 
 def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float | None:

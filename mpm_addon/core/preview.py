@@ -1,7 +1,7 @@
 """A preview of a scene: the same scene at a coarser grid, computed in seconds, whose motion tells how the final will move.
 
 Materials, forces and frames stay as they are, for they decide the motion. What changes is the size of a cell, and with it the number of
-particles; the particles in a cell stay as many as they are. Cells stay small enough for thin emitters and colliders.
+particles; the particles in a cell stay as many as they are, unless an emitter is thinner than the cells that would take.
 """
 
 import math
@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .description import Collider, Emitter, Scene
-from .estimate import particles_at_frames
+from .estimate import PARTICLES_PER_CELL, particles_at_frames
 from .geometry.section import section_of
+from .geometry.shapes.points import Points
+from .painting import Painting
 from .preflight import SceneWarning, thickness_of
 from .settings import CacheSettings
 
@@ -22,11 +24,13 @@ PARTICLES = 10_000
 EMITTER_CELLS = 4.0
 # So many a collider: what is thinner is met as if it were thicker.
 COLLIDER_CELLS = 2.0
-# For thin things a preview may have so many times the particles that are wanted, and no more.
-LARGEST_EXCESS = 2.0
+# The share of the wanted particles that is aimed at: samplings give a few in a hundred more or fewer than what is estimated.
+AIM = 0.95
 # The longest steps that still are stable; the final has smaller ones because they cost it little.
 CFL = 0.6
 _SEARCHES = 40
+# With a smaller share of its particles in a cell, matter has holes.
+_FEWEST_SHARE = 0.6
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Preview:
     Attributes:
         scene: what is simulated.
         coarseness: its grid spacing over that of the final.
-        particles: about how many there will be.
+        particles: about how many there will be at the most.
         warnings: what is seen worse in the preview than in the final.
     """
 
@@ -47,58 +51,99 @@ class Preview:
 
 
 def preview_of(scene: Scene, particles: int = PARTICLES) -> Preview:
-    """A preview of a scene with about so many particles at the most, or the scene's own number where that is less.
+    """A preview of a scene with so many particles at the most, in any of its frames.
 
     Raises:
         SceneError: the scene cannot be computed at any grid.
     """
-    wanted = _spacing_for(scene, particles)
-    finest = min(wanted, _spacing_for(scene, math.ceil(LARGEST_EXCESS * particles)))
-    limits = list(_limits(scene, wanted))
-    chosen = max(finest, min([wanted, *(limit for _, _, limit in limits)]))
-    largest = min((_extent(emitter, scene) for emitter in scene.emitters if _has_volume(emitter)), default=math.inf)
-    spacing = max(scene.solver.grid_spacing, min(chosen, largest))
-    coarse = _at(scene, spacing)
-    count = round(max(particles_at_frames(coarse)))
+    if _most(scene) <= particles:
+        spacing, share = scene.solver.grid_spacing, 1.0
+    else:
+        spacing, share = _spacing_for(scene, AIM * particles)
+    coarse = _at(scene, spacing, share)
+    limits = _limits(scene, spacing)
     warnings = [_thin(item, thickness, spacing) for item, thickness, limit in limits if limit < 0.99 * spacing]
-    if count > 1.2 * LARGEST_EXCESS * particles:
-        warnings.append(_many(scene, count, particles))
-    return Preview(coarse, spacing / scene.solver.grid_spacing, count, tuple(warnings))
+    if share < _FEWEST_SHARE:
+        warnings.append(_sparse(scene, share))
+    return Preview(coarse, spacing / scene.solver.grid_spacing, round(_most(coarse)), tuple(warnings))
 
 
-def _at(scene: Scene, spacing: float) -> Scene:
-    """The scene at another grid spacing [m], keeping nothing that only a final needs."""
-    factor = (scene.solver.grid_spacing / spacing) ** scene.solver.dimension
-    emitters = tuple(
-        each if each.particle_count is None else replace(each, particle_count=max(1, round(each.particle_count * factor)))
-        for each in scene.emitters
-    )
+def _most(scene: Scene) -> float:
+    """The most particles that there are at any frame."""
+    return max(particles_at_frames(scene))
+
+
+def _at(scene: Scene, spacing: float, share: float = 1.0) -> Scene:
+    """The scene at another grid spacing [m], with a share of its particles in a cell, keeping nothing that only a final needs."""
+    factor = share * (scene.solver.grid_spacing / spacing) ** scene.solver.dimension
     return replace(
         scene,
         solver=replace(scene.solver, grid_spacing=spacing, time_step=None, precision="float32", cfl=max(CFL, scene.solver.cfl)),
         time=replace(scene.time, subframes=0),
-        emitters=emitters,
+        emitters=tuple(_thinned(emitter, factor, share) for emitter in scene.emitters),
         cache=CacheSettings(checkpoint_interval=100_000, checkpoint_count=1),
     )
 
 
-def _spacing_for(scene: Scene, particles: int) -> float:
-    """The grid spacing [m], not below the scene's, at which there are so many particles at the most."""
+def _thinned(emitter: Emitter, factor: float, share: float) -> Emitter:
+    """An emitter with `factor` of its particles where it says how many, and `share` of those in a cell where it does not."""
+    if isinstance(emitter.shape, Points):
+        return emitter if factor >= 1.0 else _with_fewer_points(emitter, emitter.shape, factor)
+    if emitter.particle_count is not None:
+        return replace(emitter, particle_count=max(1, math.floor(emitter.particle_count * factor)))
+    if share == 1.0:
+        return emitter
+    return replace(emitter, particles_per_cell=share * (emitter.particles_per_cell or PARTICLES_PER_CELL))
+
+
+def _with_fewer_points(emitter: Emitter, points: Points, factor: float) -> Emitter:
+    """An emitter with a share of its points, always the same ones, that stand for all of their volume."""
+    count = len(points.position)
+    fewer = max(1, math.floor(count * factor))
+    chosen = np.sort(np.random.default_rng(0).permutation(count)[:fewer])
+    shape = Points(
+        points.position[chosen],
+        None if points.velocity is None else points.velocity[chosen],
+        None if points.volume is None else points.volume[chosen] * (points.volume.sum() / points.volume[chosen].sum()),
+        points.source,
+    )
+    painting, motion = emitter.painting, emitter.motion
+    if painting is not None:
+        painting = Painting({name: values[chosen] for name, values in painting.values.items()})
+    if motion is not None and motion.vertices is not None:
+        motion = replace(motion, vertices=motion.vertices[:, chosen])
+    return replace(emitter, shape=shape, painting=painting, motion=motion)
+
+
+def _spacing_for(scene: Scene, particles: float) -> tuple[float, float]:
+    """The grid spacing [m] at which there are so many particles at the most, and the share of those in a cell that this leaves.
+
+    A cell may not be larger than an emitter; where these would be too many, there are fewer particles in a cell.
+    """
     largest = min((_extent(emitter, scene) for emitter in scene.emitters if _has_volume(emitter)), default=math.inf)
-    low = scene.solver.grid_spacing
-    if not largest > low or max(particles_at_frames(scene)) <= particles:
-        return low
-    high = low
+    low = high = scene.solver.grid_spacing
+    largest = max(low, largest)
     for _ in range(_SEARCHES):
         high = min(1.5 * high, largest)
-        if high == largest or max(particles_at_frames(_at(scene, high))) <= particles:
+        if high == largest or _most(_at(scene, high)) <= particles:
             break
-    for _ in range(_SEARCHES):
+    if _most(_at(scene, high)) > particles:
+        return high, _share_for(scene, high, particles)
+    while high > 1.001 * low:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if max(particles_at_frames(_at(scene, middle))) <= particles else (middle, high)
-        if high < 1.001 * low:
+        low, high = (low, middle) if _most(_at(scene, middle)) <= particles else (middle, high)
+    return high, 1.0
+
+
+def _share_for(scene: Scene, spacing: float, particles: float) -> float:
+    """The share of the particles in a cell that leaves so many at the most."""
+    share = 1.0
+    for _ in range(_SEARCHES):
+        found = _most(_at(scene, spacing, share))
+        if found <= particles:
             break
-    return high
+        share *= 0.99 * particles / found
+    return share
 
 
 def _has_volume(emitter: Emitter) -> bool:
@@ -132,6 +177,9 @@ def _thin(item: Emitter | Collider, thickness: float, spacing: float) -> SceneWa
     return SceneWarning(f"thin_{kind}", f'{kind.capitalize()} "{item.name}"', message)
 
 
-def _many(scene: Scene, count: int, particles: int) -> SceneWarning:
-    message = f"its preview has {count} particles, not {particles}, because an emitter is too small or made of points; it will be slower."
+def _sparse(scene: Scene, share: float) -> SceneWarning:
+    message = (
+        f"its preview has {share:.0%} of the particles in a cell that the final has, because an emitter is too thin for larger cells; "
+        "use more particles for the preview."
+    )
     return SceneWarning("preview_particles", f'Scene "{scene.name}"', message)

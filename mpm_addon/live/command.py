@@ -57,4 +57,4 @@ def _print_event(event: dict[str, Any]) -> None:
         counts = f"{event['particles']} particles, {event['substeps']} substeps"
         print(f"frame {event['frame']}, {counts}, {event['seconds']:.3f} s", flush=True)
     elif kind == "warning":
-        print(f"warning: {event['message']}", flush=True)
+        print(f"warning: {event['subject']}: {event['message']}", flush=True)

@@ -80,6 +80,11 @@ class CacheWriter:
         return self._takes[-1].number
 
     @property
+    def scene_hash(self) -> str:
+        """The hash of the scene that is baked."""
+        return self._hash
+
+    @property
     def from_frame(self) -> int | None:
         """The frame of an earlier take after which this one goes on; None where it has none."""
         return None if self._takes[-1].parent is None else self._takes[-1].from_frame

@@ -48,6 +48,7 @@ class Overview(NamedTuple):
         span: the first and last frame of the scene of the shown take; None where its manifest does not say.
         bytes: what the frames that are shown take, with the states between them.
         is_read: whether all that there is was read.
+        scene_hash: of the scene of the shown take.
     """
 
     shown: int
@@ -56,6 +57,7 @@ class Overview(NamedTuple):
     span: Span | None
     bytes: int
     is_read: bool
+    scene_hash: str = ""
 
     @property
     def seconds(self) -> float:
@@ -159,6 +161,7 @@ class CacheWatch:
             span=(span[0], span[1]) if isinstance(span[0], int) and isinstance(span[1], int) else None,
             bytes=size,
             is_read=is_read,
+            scene_hash=manifest.get("scene_hash", ""),
         )
 
     def _of_take(self, take: Take, known: Mapping[Moment, Entry], shown: Cache) -> TakeOverview:

@@ -42,6 +42,13 @@ class BakeStatus(NamedTuple):
         """Whether a process is baking, or waiting to."""
         return self.state in _RUNNING
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the bake found worth a second look, each with what it is about."""
+        told = self.told.get("warnings")
+        found = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+        return tuple(f"{each.get('subject', '')}: {each.get('message', '')}" for each in found)
+
 
 def read_status(folder: Path) -> BakeStatus | None:
     """What a cache's status.json says; None where there is none that can be read."""

@@ -21,11 +21,15 @@ def say(event: str, **fields: object) -> None:
 
 def main() -> None:
     cache, behaviour = Path(sys.argv[1]), sys.argv[2]
-    say("start", scene="test", cache=str(cache), particles=4, done=0, total=2, pid=os.getpid())
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from mpm_addon.storage.scene_writer import scene_hash
+    from tests.blender.scenes import description
+
+    baked = scene_hash(description())
+    say("start", scene="test", cache=str(cache), particles=4, done=0, total=2, scene_hash=baked, pid=os.getpid())
     print("not JSON: a library's greeting", flush=True)
     say("preparing", frame=1)
     if behaviour == "good":
-        sys.path.insert(0, str(Path(__file__).parents[2]))
         from tests.blender.scenes import write_cache
 
         write_cache(cache, {1: 4, 2: 4})
@@ -36,7 +40,6 @@ def main() -> None:
         say("error", message='Emitter "Cube": too small; use a larger one.')
         sys.exit(1)
     elif behaviour == "unstable":
-        sys.path.insert(0, str(Path(__file__).parents[2]))
         from mpm_addon.storage.failure import write_failure
         from tests.blender.scenes import failure, write_cache
 

@@ -1,6 +1,7 @@
 """A process in the place of the live simulation's, for tests: `python stand_in_live.py CACHE WISHES BEHAVIOUR`.
 
-Behaviours: "good" gives the frames 1 to 3 of every run, as far as they are wanted; "error" says one; "crash" dies without an event.
+Behaviours: "good" gives the frames 1 to 3 of every run, as far as they are wanted; "warning" does so after a
+warning; "error" says one; "crash" dies without an event.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def main() -> None:
     if behaviour == "crash":
         print("first line\nthe reason", file=sys.stderr, flush=True)
         os._exit(3)
+    if behaviour == "warning":
+        say("warning", topic="thin_emitter", subject='Emitter "Cube"', message="it is 1.9 cells thin.")
     run = number = 0
     while True:
         told = json.loads(wishes.read_text())

@@ -45,7 +45,9 @@ def test_every_material_can_be_added_and_described_without_a_warning(bpy: Any, n
 
 
 def test_every_part_takes_its_part(bpy: Any) -> None:
-    types = {kind: add(bpy, kind).mpm.type for kind in ("inflow", "domain", "floor", "obstacle", "outflow")}
+    types = {kind: add(bpy, kind).mpm.type for kind in ("domain", "floor", "obstacle", "outflow")}
+    bpy.context.scene.cursor.location = (0.0, 0.0, 1.0)
+    types["inflow"] = add(bpy, "inflow").mpm.type
     assert types == {"inflow": "emitter", "domain": "none", "floor": "collider", "obstacle": "collider", "outflow": "outflow"}
     assert bpy.context.scene.mpm.domain.kind == "box"
     assert bpy.context.scene.mpm.domain.object.display_type == "BOUNDS"
@@ -65,6 +67,7 @@ def test_things_stand_at_the_cursor_and_are_selected(bpy: Any) -> None:
     assert [each.name for each in bpy.context.selected_objects] == [item.name]
     domain = add(bpy, "domain")
     assert heights(domain)[0] == pytest.approx(3.0)
+    assert tuple(add(bpy, "inflow").location) == pytest.approx((1.0, 2.0, 3.0))
 
 
 def test_matter_of_any_size_gets_cells_that_fit_unless_something_emits_already(bpy: Any) -> None:

@@ -19,6 +19,7 @@ from mpm_addon.blender import bake_operators, commands, freshness, paths, playba
 from mpm_addon.blender.fingerprint import is_comparable
 from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, MpmError
+from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import remove_failure
 
 from .scenes import add_emitter, description, error_of, failure
@@ -147,8 +148,9 @@ def test_a_bake_shows_its_frames_and_remembers_the_settings(bpy: Any, stand_in: 
     assert asked == [(True, tmp_path / "cache", False)]
     (item,) = playback.result_objects(bpy.context.scene)
     assert len(item.data.vertices) == 4
-    assert not freshness.is_outdated(bpy.context.scene, item, 1)
-    assert is_comparable(json.loads(item.mpm.fingerprint)[""])
+    scene_hash = open_cache(tmp_path / "cache").manifest["scene_hash"]
+    assert freshness.freshness_of(bpy.context.scene, [item], scene_hash) is freshness.Freshness.CURRENT
+    assert is_comparable(json.loads(item.mpm.fingerprint)[scene_hash])
     assert session.current() is None
     session.bake(bpy.context)
     assert len(playback.result_objects(bpy.context.scene)) == 1

@@ -19,6 +19,7 @@ import pytest
 from mpm_addon.blender import bake_panels, observation, paths, playback, removal, results, session, unstable, worker
 from mpm_addon.blender.fingerprint import fingerprint
 from mpm_addon.core.errors import CacheError, Stopped
+from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.lock import WriterLock
 from mpm_addon.storage.status import BakeStatus, read_status
@@ -236,7 +237,7 @@ def test_the_object_that_shows_a_bake_is_made_again_where_an_undo_took_it(bpy: A
     bpy.data.objects.remove(item)
     finish(running)
     (item,) = playback.result_objects(bpy.context.scene)
-    assert json.loads(item.mpm.fingerprint) == {"1": fingerprint(bpy.context.scene)}
+    assert json.loads(item.mpm.fingerprint) == {open_cache(cache).manifest["scene_hash"]: fingerprint(bpy.context.scene)}
 
 
 @blender
@@ -290,8 +291,9 @@ def test_the_panel_says_how_the_last_bake_ended(bpy: Any, draw: Any, cache: Path
     write_cache(cache, {1: 3})
     (cache / "status.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 1, **told}))
     bpy.context.scene.frame_end = 1 if words is None else 250
+    playback.result_object(bpy.context.scene, str(cache))
     texts = draw(bake_panels.MPM_PT_bake).texts()
-    assert (words or "Baked: 1 frame") in " ".join(texts)
+    assert (words or "1 frame,") in " ".join(texts)
 
 
 def test_a_status_is_read_only_where_it_changed(bpy: Any, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from mpm_addon.blender import (
     watching,
 )
 from mpm_addon.blender.bake_view import Progress, State, view_of
+from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.overview import CacheWatch
 
@@ -76,7 +77,7 @@ def test_a_changed_scene_is_shown_as_out_of_date(bpy: Any, draw: Any, cache: Pat
     emitter = add_emitter(bpy)
     scene.frame_end = 3
     item = playback.result_object(scene, scene.mpm.cache)
-    freshness.note(item, 1, freshness.digest(scene))
+    freshness.note(item, open_cache(cache).manifest["scene_hash"], freshness.digest(scene))
     note = "The scene has changed since the bake"
     layout = draw(bake_panels.MPM_PT_bake)
     assert note not in layout.texts()

@@ -114,10 +114,15 @@ def test_to_cancel_one_is_to_cancel_the_rest(bpy: Any, stand_in: Any, scenes: li
     assert len(asked) == 1
 
 
-def test_two_scenes_do_not_bake_into_one_folder(bpy: Any, scenes: list[Any], tmp_path: Path) -> None:
-    scenes[0].mpm.cache = scenes[1].mpm.cache
+def test_two_scenes_do_not_bake_into_one_folder(bpy: Any, scenes: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    scenes[1].mpm.cache = scenes[0].mpm.cache
+    assert bake_queue.scenes_to_bake() == scenes[:2]
+    assert scenes[1].mpm.cache == scenes[0].mpm.cache + "_Second"
+    # what is linked cannot be changed
+    monkeypatch.setattr(bake_queue.scene_caches, "part", lambda: None)
+    scenes[1].mpm.cache = scenes[0].mpm.cache
     assert error_of(bpy.ops.mpm.bake_all) == (
-        f'Scenes "{scenes[0].name}" and "Second" have the same cache folder, {tmp_path / "Second"}; give one of them another folder.'
+        f'Scenes "{scenes[0].name}" and "Second" have the same cache folder, {scenes[0].mpm.cache}; give one of them another folder.'
     )
     for scene in scenes[:2]:
         for item in scene.objects:

@@ -10,6 +10,7 @@ import pytest
 
 import mpm_addon
 from mpm_addon.blender.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
+from mpm_addon.blender.freshness import Freshness
 from mpm_addon.blender.wording import duration, in_blender, remaining, size, with_remedy
 from mpm_addon.storage.overview import Overview, TakeOverview
 from mpm_addon.storage.status import BakeStatus
@@ -43,7 +44,9 @@ SITUATIONS = {
     State.UNAVAILABLE: facts(unavailable="numba is missing, so nothing can be baked; install the zip again."),
     State.EMPTY: facts(),
     State.RESUMABLE: facts(overview=overview(1, 2)),
-    State.OUTDATED: facts(overview=overview(1, 2, 3, 4), is_outdated=True, frame=3),
+    State.OUTDATED: facts(overview=overview(1, 2, 3, 4), freshness=Freshness.OUTDATED, frame=3),
+    State.UNKNOWN: facts(overview=overview(1, 2, 3, 4), freshness=Freshness.UNKNOWN),
+    State.NOT_SHOWN: facts(overview=overview(1, 2, 3, 4), is_shown=False),
     State.LIMITED: facts(overview=overview(1, 2), status=status("stopped", "stopped after 2 h, its time_limit; bake again to go on.")),
     State.FAILED: facts(overview=overview(1, 2), status=status("error", 'Emitter "Cube": too small; use a larger one.')),
     State.DONE: facts(overview=overview(1, 2, 3, 4), status=status("done")),
@@ -111,8 +114,51 @@ def test_out_of_date_is_baked_again_or_gone_on_with() -> None:
     view = view_of(SITUATIONS[State.OUTDATED])
     assert buttons(view) == [("bake_again", "Bake Again"), ("bake", "From Frame 3"), ("bake_free", "")]
     # a frame that was not baked is none to go on after
-    view = view_of(facts(overview=overview(2, 3), is_outdated=True, frame=1))
+    view = view_of(facts(overview=overview(2, 3), freshness=Freshness.OUTDATED, frame=1))
     assert buttons(view) == [("bake_again", "Bake Again"), ("bake_free", "")]
+
+
+def test_frames_of_unknown_settings_are_compared_before_they_are_called_baked() -> None:
+    view = view_of(SITUATIONS[State.UNKNOWN])
+    assert (view.headline, view.icon) == ("4 frames, perhaps out of date", "QUESTION")
+    assert buttons(view) == [("bake", "Compare with Scene"), ("bake_again", "Bake Again"), ("bake", "From Frame 1"), ("bake_free", "")]
+    # what goes on with them compares first
+    assert "baked elsewhere" in view_of(SITUATIONS[State.RESUMABLE]._replace(freshness=Freshness.UNKNOWN)).message
+
+
+def test_frames_that_no_object_shows_are_shown_again_first() -> None:
+    view = view_of(SITUATIONS[State.NOT_SHOWN]._replace(object_name="Cube"))
+    assert view.headline == "4 frames baked, not shown"
+    assert buttons(view) == [("show", "Show Frames"), ("bake_again", "Bake Again"), ("bake_free", "Free")]
+    assert view.buttons[0][0].options == {"object": "Cube"}
+    # what is missing is still to be resumed
+    assert buttons(view_of(facts(overview=overview(1, 2), is_shown=False)))[:2] == [
+        ("show", "Show Frames"),
+        ("bake", "Resume from Frame 3"),
+    ]
+    for state in (State.FAILED, State.LIMITED):
+        view = view_of(SITUATIONS[state]._replace(is_shown=False))
+        assert view.state is state
+        assert ("show", "Show Frames") in buttons(view)
+    assert ("show", "Show Frames") not in buttons(view_of(facts(is_shown=False)))
+
+
+def test_what_a_bake_warned_of_is_said_as_long_as_its_frames_are_shown() -> None:
+    warned = status("done", warnings=[{"subject": 'Emitter "Cube"', "message": "its mesh has a hole; close it."}, "damaged"])
+    view = view_of(SITUATIONS[State.DONE]._replace(status=warned))
+    assert view.warnings == ('Emitter "Cube": its mesh has a hole; close it',)
+    assert view.text.endswith(view.warnings[0])
+    progress = Progress(State.BAKING, 0.5, NUMBERS)
+    assert view_of(SITUATIONS[State.DONE]._replace(status=warned, progress=progress)).warnings == view.warnings
+    # not those of the bake before, of another take, or of one that is gone
+    reading = progress._replace(state=State.READING)
+    others = status("done", warnings=warned.told["warnings"], take=2)
+    for situation in (
+        SITUATIONS[State.DONE]._replace(status=warned, progress=reading),
+        SITUATIONS[State.DONE]._replace(status=others, overview=overview(1, 2, 3, 4, others=(2,))),
+        facts(status=warned),
+    ):
+        assert view_of(situation).warnings == ()
 
 
 def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
@@ -124,7 +170,7 @@ def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
     view = view_of(facts(trouble="unstable at frame 3; use a smaller cfl.", has_unstable=True))
     assert ("select_unstable", "Select Unstable Particles") in buttons(view)
     # frames that do not fit to the scene any more are no beginning
-    assert buttons(view_of(SITUATIONS[State.FAILED]._replace(is_outdated=True)))[0] == ("bake_again", "Bake Again")
+    assert buttons(view_of(SITUATIONS[State.FAILED]._replace(freshness=Freshness.OUTDATED)))[0] == ("bake_again", "Bake Again")
     view = view_of(facts(overview=overview(1), status=status("interrupted")))
     assert view.headline == "The bake was interrupted at frame 3"
     assert view.remedy == "Choose Resume to go on"

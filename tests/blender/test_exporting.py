@@ -100,11 +100,20 @@ def test_a_file_that_cannot_be_written_is_named(bpy: Any, particles: Any, tmp_pa
     assert blocks(bpy) == before
 
 
-@blender
-def test_a_blender_without_usd_says_so(bpy: Any, particles: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "is_built_with", lambda _name: False)
-    with pytest.raises(MpmError, match=r"a\.abc: cannot be written \(this Blender was built without Alembic\)"):
-        exporting.export_points(bpy.context, particles, tmp_path / "a.abc")
+@pytest.mark.parametrize(("suffix", "name", "other"), [("abc", "Alembic", "USD"), ("usdc", "USD", "Alembic"), ("usd", "USD", "Alembic")])
+def test_a_blender_without_a_format_says_what_it_lacks(
+    bpy: Any, particles: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, name: str, other: str
+) -> None:
+    monkeypatch.setattr(exporting, "is_built_with", lambda asked: asked != name)
+    lacks = f"this Blender was built without {name}; export {{}} instead, or use a Blender from blender.org, which has {name}."
+    path = tmp_path / f"a.{suffix}"
+    with pytest.raises(MpmError) as caught:
+        exporting.export_points(bpy.context, particles, path)
+    assert str(caught.value) == f"{path}: {lacks.format(f'{other} or PLY')}"
+    monkeypatch.setattr(exporting, "is_built_with", lambda _asked: False)
+    with pytest.raises(MpmError) as caught:
+        exporting.export_points(bpy.context, particles, path)
+    assert str(caught.value) == f"{path}: {lacks.format('PLY')}"
 
 
 def test_other_formats_come_from_the_cache(bpy: Any, particles: Any, tmp_path: Path) -> None:

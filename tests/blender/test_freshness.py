@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mpm_addon.blender import freshness, playback
+from mpm_addon.blender import bake_facts, freshness, playback, watching
+from mpm_addon.blender.bake_view import State, view_of
+from mpm_addon.blender.freshness import Freshness
+from mpm_addon.core.particles import Frame, FrameStatistics
+from mpm_addon.storage.cache_writer import CacheWriter, remove_cache
 
-from .scenes import add_emitter
+from .scenes import add_emitter, description, frame_arrays
 
 
 @pytest.fixture(autouse=True)
@@ -17,33 +24,74 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     freshness.forget()
 
 
-def test_each_take_has_its_own_settings(bpy: Any) -> None:
+def test_each_baked_scene_has_its_own_settings(bpy: Any) -> None:
     scene, emitter = bpy.context.scene, add_emitter(bpy)
     item = playback.result_object(scene, "/nowhere")
 
-    def outdated() -> list[bool]:
-        return [freshness.is_outdated(scene, item, take) for take in (1, 2, 3, None)]
+    def found() -> list[Freshness]:
+        return [freshness.freshness_of(scene, [item], scene_hash) for scene_hash in ("first", "second", "third", "")]
 
-    assert outdated() == [False] * 4
-    freshness.note(item, 1, freshness.digest(scene))
+    unknown = Freshness.UNKNOWN
+    assert found() == [unknown] * 4
+    freshness.note(item, "first", freshness.digest(scene))
     emitter.mpm.material.preset = "snow"
-    freshness.note(item, 2, freshness.digest(scene))
-    assert outdated() == [True, False, False, False]
+    freshness.note(item, "second", freshness.digest(scene))
+    assert found() == [Freshness.OUTDATED, Freshness.CURRENT, unknown, unknown]
     emitter.mpm.material.preset = "water"
-    assert outdated() == [False, True, False, False]
+    assert found() == [Freshness.CURRENT, Freshness.OUTDATED, unknown, unknown]
+    # without an object nothing is known
+    assert freshness.freshness_of(scene, [], "first") is unknown
 
 
-def test_a_fingerprint_alone_as_in_earlier_versions_counts_for_every_take(bpy: Any) -> None:
-    scene, emitter = bpy.context.scene, add_emitter(bpy)
+def test_what_earlier_versions_noted_says_nothing_of_any_frames(bpy: Any) -> None:
+    scene, _ = bpy.context.scene, add_emitter(bpy)
     item = playback.result_object(scene, "/nowhere")
-    item.mpm.fingerprint = freshness.digest(scene)
-    assert not freshness.is_outdated(scene, item, 7)
-    emitter.mpm.material.preset = "snow"
-    assert freshness.is_outdated(scene, item, 7)
-    freshness.note(item, 2, freshness.digest(scene))
-    assert not freshness.is_outdated(scene, item, 7)
-    item.mpm.fingerprint = "{damaged"
-    assert not freshness.is_outdated(scene, item, 2)
+    for noted in (freshness.digest(scene), json.dumps({"1": freshness.digest(scene)}), "{damaged"):
+        item.mpm.fingerprint = noted
+        assert freshness.freshness_of(scene, [item], "first") is Freshness.UNKNOWN
+
+
+def bake(scene: Any, folder: Path, counts: dict[int, int], described: Any) -> None:
+    """What a bake that begins anew leaves in the cache and in the file."""
+    writer = CacheWriter(folder, described)
+    writer.prepare(described, restart=True)
+    writer.begin(described)
+    for number, count in counts.items():
+        statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
+        writer.write_frame(Frame(number, number / 24.0, frame_arrays(number, count), statistics))
+    freshness.note(playback.result_object(scene, str(folder)), writer.scene_hash, freshness.digest(scene))
+
+
+@pytest.mark.blender
+@pytest.mark.parametrize("is_freed", [False, True], ids=["baked again", "freed and baked"])
+def test_an_older_file_does_not_take_later_frames_for_its_own(bpy: Any, tmp_path: Path, is_freed: bool) -> None:
+    folder, older = tmp_path / "cache", str(tmp_path / "older.blend")
+    add_emitter(bpy)
+    bpy.context.scene.mpm.cache = str(folder)
+    bpy.context.scene.frame_end = 3
+    first, second = description(), dataclasses.replace(description(), name="changed")
+    frames = {1: 3, 2: 3, 3: 3}
+    bake(bpy.context.scene, folder, frames, first)
+    assert state(bpy) is State.DONE
+    bpy.ops.wm.save_as_mainfile(filepath=older)
+    bpy.context.scene.objects["Cube"].mpm.material.preset = "snow"
+    if is_freed:
+        remove_cache(folder)
+    bake(bpy.context.scene, folder, frames, second)
+    assert state(bpy) is State.DONE
+    bpy.ops.wm.open_mainfile(filepath=older)
+    # this Blender knows what these frames were baked with, another one does not
+    assert state(bpy) is State.OUTDATED
+    freshness.forget()
+    assert state(bpy) is State.UNKNOWN
+    view = view_of(bake_facts.facts_of(bpy.context.scene))
+    assert (view.headline, view.icon) == ("3 frames, perhaps out of date", "QUESTION")
+    assert view.buttons[0][0].operator == "mpm.bake"
+
+
+def state(bpy: Any) -> State:
+    watching.forget()
+    return view_of(bake_facts.facts_of(bpy.context.scene)).state
 
 
 def test_a_dear_digest_is_not_taken_at_every_redraw(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:

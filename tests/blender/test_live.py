@@ -124,6 +124,14 @@ def test_frames_are_shown_as_they_come_and_the_timeline_follows(bpy: Any, stand_
     assert not asked[0][2].parent.exists()
 
 
+def test_a_warning_names_what_it_is_about(bpy: Any, stand_in: Any) -> None:
+    stand_in("warning")
+    modal = Modal(bpy)
+    modal.invoke()
+    modal.until(lambda: running().message)
+    assert running().message == 'Emitter "Cube": it is 1.9 cells thin'
+
+
 def test_after_the_last_frame_it_begins_anew(bpy: Any, stand_in: Any) -> None:
     stand_in("good")
     modal = Modal(bpy)

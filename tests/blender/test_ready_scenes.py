@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,25 @@ def test_a_few_coarse_frames_bake(bpy: Any, tmp_path: Path, name: str) -> None:
     cache = open_cache(tmp_path)
     assert cache.frames == [1, 2, 3]
     assert len(cache.frame(3).position) > 200
+
+
+@blender
+def test_no_snow_vanishes_in_view(bpy: Any, tmp_path: Path) -> None:
+    """What leaves the domain of the snowball is outside the camera's frame by then."""
+    from bpy_extras.object_utils import world_to_camera_view
+    from mathutils import Vector
+
+    scene = add(bpy, "snowball")
+    scene.mpm.solver.grid_spacing *= 2.0
+    bpy.context.view_layer.update()
+    assert bpy.ops.mpm.bake(cache=str(tmp_path)) == {"FINISHED"}
+    cache = open_cache(tmp_path)
+    frames = [cache.frame(number) for number in cache.frames]
+    lost: list[Any] = []
+    for before, after in pairwise(frames):
+        present = set(after.id.tolist())
+        lost += [position for number, position in zip(before.id, before.position, strict=True) if number not in present]
+    # some does leave, or this would say nothing
+    assert len(lost) > 50
+    seen = [world_to_camera_view(scene, scene.camera, Vector(position.tolist())) for position in lost]
+    assert [place for place in seen if 0.0 < place.x < 1.0 and 0.0 < place.y < 1.0 and place.z > 0.0] == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import playback, showing
+from mpm_addon.blender import bake_panels, playback, showing
 
 from .scenes import error_of, write_cache
 
@@ -52,3 +52,21 @@ def test_an_object_with_frames_of_its_own_keeps_them(bpy: Any, tmp_path: Path) -
 def test_a_folder_without_frames_is_refused(bpy: Any, tmp_path: Path) -> None:
     assert "holds no cache" in error_of(lambda: bpy.ops.mpm.show(cache=str(tmp_path)))
     assert not playback.result_objects(bpy.context.scene)
+
+
+def test_particles_that_were_deleted_come_back_with_the_first_button(bpy: Any, draw: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3, 2: 5}))
+    scene.frame_end = 2
+    assert bpy.ops.mpm.show() == {"FINISHED"}
+    assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.show") == []
+    bpy.data.objects.remove(playback.result_objects(scene)[0])
+    layout = draw(bake_panels.MPM_PT_bake)
+    assert "2 frames baked, not shown" in layout.texts()
+    (button,) = layout.find("operator", "mpm.show")
+    names = [call.arguments["operator"] for call in layout.find("operator")]
+    assert button.arguments["text"] == "Show Frames"
+    assert names.index("mpm.show") == names.index("mpm.open_cache_folder") + 1
+    assert bpy.ops.mpm.show(**button.arguments["settings"]) == {"FINISHED"}
+    assert len(playback.result_objects(scene)) == 1
+    assert "2 frames baked, not shown" not in draw(bake_panels.MPM_PT_bake).texts()

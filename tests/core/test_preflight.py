@@ -97,6 +97,37 @@ def test_floors_sheets_and_solid_colliders_are_not_thin(shape: Any) -> None:
     assert topics(FINE, colliders=(Collider("floor", shape),)) == []
 
 
+def opened(share: float) -> Mesh:
+    """A box of 1 m with a square hole of that share of its surface in one side."""
+    half = 0.5 * (6.0 * share / (1.0 + share)) ** 0.5
+    ring = np.array([(-half, -half, 0.5), (half, -half, 0.5), (half, half, 0.5), (-half, half, 0.5)])
+    top = [index for index, vertex in enumerate(SIDE) if vertex[2] > 0]
+    around = sorted(top, key=lambda index: float(np.arctan2(SIDE[index, 1], SIDE[index, 0])))
+    rest = [row for row in TRIANGLES.tolist() if not set(row) <= set(top)]
+    for turn in range(4):
+        a, b, c, d = around[turn], around[(turn + 1) % 4], 8 + (turn + 1) % 4, 8 + turn
+        rest += [[a, b, c], [a, c, d]]
+    return Mesh(np.concatenate([SIDE, ring]), np.array(rest))
+
+
+def test_a_mesh_with_a_large_hole_is_named_with_its_edges() -> None:
+    (warning,) = found(emitter(opened(0.2)))
+    assert (warning.topic, warning.subject) == ("open_mesh", 'Emitter "drop"')
+    assert warning.message == (
+        "its mesh has a hole with 4 boundary edges, 20% of its surface, and it is filled as if closed there; "
+        "close it (in Blender: Mesh > Clean Up > Fill Holes), or give it a thickness (Solidify modifier)."
+    )
+    (warning,) = found(FINE, colliders=(Collider("rock", opened(0.08)),))
+    assert str(warning).startswith('Collider "rock": its mesh has a hole with 4 boundary edges, 8% of its surface, and it blocks as if')
+
+
+def test_small_holes_sheets_layers_and_sections_are_not_named() -> None:
+    assert topics(emitter(opened(0.03))) == []
+    assert topics(emitter(opened(0.2), source="surface")) == []
+    assert topics(emitter(opened(0.2)), dimension=2) == []
+    assert topics(FINE, colliders=(Collider("bowl", opened(0.2)),)) == []
+
+
 def domain(**sides: str) -> Domain:
     return Domain(kind="box", min=(-1, -1, 0), max=(1, 1, 3), sides={name: Side(surface=surface) for name, surface in sides.items()})
 

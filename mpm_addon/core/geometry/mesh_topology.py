@@ -118,6 +118,34 @@ def closing(vertices: Floats, triangles: Integers) -> Closing:
     return Closing(np.concatenate([triangles, np.repeat(caps, counts, axis=0)]), starts, ends, apexes, shares)
 
 
+class Hole(NamedTuple):
+    """A hole in a mesh: how many edges run around it, and the area of the cone that closes it [m^2]."""
+
+    edge_count: int
+    area: float
+
+
+def holes(vertices: Floats, triangles: Integers) -> list[Hole]:
+    """The holes of a mesh, the largest first: rims whose edges have one face each. Fins, dividing walls and flipped faces are none."""
+    cover = closing(vertices, triangles)
+    if len(cover.shares) == 0:
+        return []
+    welded = _first_at_same_place(vertices)[cover.triangles[: len(triangles)]]
+    # lines and points are no faces
+    welded = welded[(welded != np.roll(welded, 1, axis=1)).all(axis=1)]
+    ends = np.sort(np.stack(_directed_edges(welded)), axis=0)
+    keys, face_counts = np.unique(ends[0] * len(vertices) + ends[1], return_counts=True)
+    rim = np.minimum(cover.starts, cover.ends) * len(vertices) + np.maximum(cover.starts, cover.ends)
+    is_single = face_counts[np.searchsorted(keys, rim)] == 1
+    places = cover.extended(vertices) - center(vertices, triangles)
+    a, b, c = places[cover.starts], places[cover.ends], places[len(vertices) + cover.apexes]
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    counts, sums = np.bincount(cover.apexes), np.bincount(cover.apexes, areas)
+    is_hole = np.bincount(cover.apexes, is_single) == counts
+    found = [Hole(int(count), float(area)) for count, area in zip(counts[is_hole], sums[is_hole], strict=True)]
+    return sorted(found, key=lambda hole: -hole.area)
+
+
 def closed_mesh(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
     """The mesh with its holes capped and facing outward; the same objects where nothing had to change."""
     vertices, capped_triangles = capped(vertices, triangles)

@@ -120,6 +120,22 @@ def test_three_faces_on_an_edge_keep_the_inside():
     assert np.array_equal(fin.closed.signed_distance(points) < 0, inside)
 
 
+def test_holes_are_counted_and_measured_and_nothing_else_is_one():
+    lid = Mesh(VERTICES, TRIANGLES[:10])
+    area, edge_count = 1.0, 4
+    (hole,) = lid.holes()
+    assert (hole.edge_count, hole.area) == (edge_count, pytest.approx(area))
+    small = Mesh(np.concatenate([VERTICES, VERTICES * 0.5 + 3.0]), np.concatenate([TRIANGLES[:10], TRIANGLES[:11] + 8]))
+    assert [(hole.edge_count, hole.area) for hole in small.holes()] == [(4, pytest.approx(1.0)), (3, pytest.approx(0.125))]
+    # split edges, fins, dividing walls, repeated and flipped faces
+    split = Mesh(VERTICES[TRIANGLES].reshape(-1, 3), np.arange(3 * len(TRIANGLES)).reshape(-1, 3))
+    fin = Mesh(np.concatenate([VERTICES, [[2.0, 2.0, 2.0]]]), np.concatenate([TRIANGLES, [[6, 7, 8]]]))
+    twice = Mesh(VERTICES, np.concatenate([TRIANGLES, TRIANGLES]))
+    flipped = Mesh(VERTICES, np.concatenate([TRIANGLES[:1, ::-1], TRIANGLES[1:]]))
+    for mesh in (Mesh(VERTICES, TRIANGLES), split, fin, twice, flipped):
+        assert mesh.holes() == []
+
+
 def test_self_intersecting_parts_are_one_inside():
     double = Mesh(np.concatenate([VERTICES, VERTICES + 0.5]), np.concatenate([TRIANGLES, TRIANGLES + 8]))
     distance = signed_distance(double.vertices, double.triangles, [[0.75, 0.75, 0.75], [1.2, 0.2, 0.2], [1.2, 1.2, 1.2]])

@@ -96,6 +96,10 @@ class Mesh(ArrayEquality, Shape):
         caps, area = self.closed.triangles[len(self.triangles) :], self.area()
         return mesh_topology.area(self.closed.vertices, caps) / area if area > 0.0 else 0.0
 
+    def holes(self) -> list[mesh_topology.Hole]:
+        """The holes that are closed to make an inside, the largest first."""
+        return [] if self.closed is self else mesh_topology.holes(self.vertices, self.triangles)
+
     def volume(self) -> float:
         """The enclosed volume [m^3], by the divergence theorem over the closed mesh. Overlapping parts count twice."""
         return mesh_topology.volume(self.closed.vertices, self.closed.triangles)
