@@ -7,6 +7,8 @@ import pytest
 
 from tests.fakes.host import *  # noqa: F403
 
+from .numba_guard import guarded
+
 
 @pytest.fixture(scope="session", autouse=True)
 def addon(bpy: Any, host: str) -> Iterator[Any]:
@@ -18,3 +20,10 @@ def addon(bpy: Any, host: str) -> Iterator[Any]:
     mpm_addon.unregister()
     if host == "fake":
         assert bpy.fake.leftovers() == []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_numba() -> Iterator[None]:
+    """Nothing of Blender's layer loads numba; tests may, to compare."""
+    with guarded():
+        yield
