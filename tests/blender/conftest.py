@@ -1,5 +1,6 @@
 """The host of these tests (MPM_TEST_HOST=fake or bpy), and the add-on registered on it for the whole session."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,16 @@ def addon(bpy: Any, host: str) -> Iterator[Any]:
     mpm_addon.unregister()
     if host == "fake":
         assert bpy.fake.leftovers() == []
+
+
+@pytest.fixture(autouse=True)
+def unexpected(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BaseException]]:
+    """The errors that operators did not foresee, which fail the test; one that wants them clears the list."""
+    caught: list[BaseException] = []
+    monkeypatch.setattr(sys, "excepthook", lambda _kind, error, _trace: caught.append(error))
+    yield caught
+    if caught:
+        raise caught[0]
 
 
 @pytest.fixture(scope="session", autouse=True)

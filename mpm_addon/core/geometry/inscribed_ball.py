@@ -51,7 +51,7 @@ def disk_diameter(outline: Outline, limit: float) -> float:
     # the inside is to the left of each segment, seen against y
     quads = np.stack([np.stack(corner, axis=1) for corner in ((x0, near, z0), (x1, near, z1), (x1, far, z1), (x0, far, z0))], axis=1)
     first = 4 * np.arange(len(quads))[:, None]
-    triangles = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
+    triangles = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
     return ball_diameter(Mesh(quads.reshape(-1, 3), triangles), limit)
 
 
