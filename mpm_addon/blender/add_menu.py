@@ -10,6 +10,7 @@ from ..core.errors import SceneError
 from . import solids
 from .blender_types import BlenderObject, Context, Layout
 from .declarations import enum_items
+from .operation import Operation
 from .placing import (
     CELLS_ACROSS,
     add_object,
@@ -144,7 +145,7 @@ def _thickness(context: Context, wanted: float) -> float:
     return wanted if cell is None else max(wanted, THINNEST_CELLS * cell)
 
 
-class MPM_OT_add(bpy.types.Operator):
+class MPM_OT_add(Operation, bpy.types.Operator):
     """Add matter, or another part of a simulation, at the 3D cursor"""
 
     bl_idname = "mpm.add"
@@ -177,11 +178,7 @@ class MPM_OT_add(bpy.types.Operator):
         return not refusal(context)
 
     def execute(self, context: Context) -> Any:
-        try:
-            add(context, self.kind, self.size)
-        except SceneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        add(context, self.kind, self.size)
         return {"FINISHED"}
 
 

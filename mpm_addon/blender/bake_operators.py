@@ -10,10 +10,10 @@ from ..core.errors import MpmError, SceneError
 from ..storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
 from . import bake_queue, live_session, observation, paths, removal, session
 from .blender_types import BlenderEvent, Context
-from .following import Following, poll_bake, reported
+from .following import Following, poll_bake
+from .operation import Operation
 from .properties import OTHER_CACHE
 from .redrawing import redraw
-from .wording import in_blender
 
 # The frame after which no bake goes on.
 NO_FRAME = -(2**31)
@@ -44,16 +44,15 @@ class MPM_OT_bake(Following, bpy.types.Operator):
         """Bake and wait for the end: what scripts and Blender in background mean."""
         self._warn_of_temporary_folder(context)
         live_session.stop()
-        return reported(self, lambda: self._bake(context))
+        self.notes(session.bake(context, **self._options()))
+        return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Start the bake and follow it from the interface; it takes the place of a live simulation."""
         live_session.stop()
-        outcome = reported(self, lambda: session.start(context, **self._options()))
-        if outcome == {"FINISHED"}:
-            self._warn_of_temporary_folder(context)
-            return self._follow(context)
-        return outcome
+        session.start(context, **self._options())
+        self._warn_of_temporary_folder(context)
+        return self._follow(context)
 
     def modal(self, context: Context, event: BlenderEvent) -> Any:
         running = session.current()
@@ -64,16 +63,13 @@ class MPM_OT_bake(Following, bpy.types.Operator):
             return {"PASS_THROUGH"}
         self._stop(context)
         session.end()
-        return reported(self, running.raise_outcome)
+        running.raise_outcome()
+        return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, for a new file or at its exit."""
         self._stop(context)
         session.leave()
-
-    def _bake(self, context: Context) -> None:
-        for note in session.bake(context, **self._options()):
-            self.report({"WARNING"}, in_blender(note))
 
     def _options(self) -> dict[str, Any]:
         from_frame = None if self.from_frame == NO_FRAME else self.from_frame
@@ -87,7 +83,7 @@ class MPM_OT_bake(Following, bpy.types.Operator):
             self.report({"WARNING"}, f"The file is not saved: the frames go to {folder}; save it to keep them beside it.")
 
 
-class MPM_OT_bake_again(bpy.types.Operator):
+class MPM_OT_bake_again(Operation, bpy.types.Operator):
     """Bake from the first frame on; asks before frames and takes that are there are removed"""
 
     bl_idname = "mpm.bake_again"
@@ -111,7 +107,8 @@ class MPM_OT_bake_again(bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         # Blender calls this when the question was answered; the bake is then followed by its own operator
-        return reported(self, lambda: _call_bake(object=self.object, restart=True))
+        _call_bake(object=self.object, restart=True)
+        return {"FINISHED"}
 
 
 def _call_bake(**options: Any) -> None:
@@ -138,13 +135,14 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
     def execute(self, context: Context) -> Any:
         """Bake and wait for the end: what scripts and Blender in background mean."""
         live_session.stop()
-        return reported(self, lambda: self._bake(context))
+        self.notes(bake_queue.bake_all(context))
+        return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Start the first bake and follow all from the interface; they take the place of a live simulation."""
         live_session.stop()
-        outcome = reported(self, lambda: bake_queue.begin(context))
-        return self._follow(context) if outcome == {"FINISHED"} else outcome
+        bake_queue.begin(context)
+        return self._follow(context)
 
     def modal(self, context: Context, event: BlenderEvent) -> Any:
         queue, running = bake_queue.current(), session.current()
@@ -163,8 +161,7 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
     def _finish(self, context: Context, queue: bake_queue.Queue) -> Any:
         self._stop(context)
         bake_queue.end()
-        for complaint in queue.complaints():
-            self.report({"WARNING"}, complaint)
+        self.notes(queue.complaints())
         return {"CANCELLED"} if queue.complaints() else {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
@@ -172,10 +169,6 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
         self._stop(context)
         bake_queue.end()
         session.leave()
-
-    def _bake(self, context: Context) -> None:
-        for note in bake_queue.bake_all(context):
-            self.report({"WARNING"}, in_blender(note))
 
 
 def _outcome_of(running: session.BakeSession) -> MpmError | None:
@@ -186,7 +179,7 @@ def _outcome_of(running: session.BakeSession) -> MpmError | None:
     return None
 
 
-class _OfRunningBake:
+class _OfRunningBake(Operation):
     """An operator on the bake that runs: this Blender's, or somebody else's into the scene's cache."""
 
     @classmethod
@@ -198,9 +191,9 @@ class _OfRunningBake:
         running = session.current() or observation.observed(context.scene)
         if running is None:
             return {"CANCELLED"}
-        outcome = reported(self, lambda: self._ask(running.folder))
         redraw(context.window_manager)
-        return outcome
+        self._ask(running.folder)
+        return {"FINISHED"}
 
     def _ask(self, folder: Path) -> None:
         raise NotImplementedError
@@ -229,7 +222,7 @@ class MPM_OT_bake_pause(_OfRunningBake, bpy.types.Operator):
         ask_to_pause(folder, is_paused=not is_asked_to_pause(folder))
 
 
-class MPM_OT_bake_free(bpy.types.Operator):
+class MPM_OT_bake_free(Operation, bpy.types.Operator):
     """Delete the baked frames from the cache folder; files that are not the bake's stay"""
 
     bl_idname = "mpm.bake_free"
@@ -253,9 +246,9 @@ class MPM_OT_bake_free(bpy.types.Operator):
         )
 
     def execute(self, context: Context) -> Any:
-        outcome = reported(self, lambda: removal.free(context.scene, object_name=self.object, cache=self.cache))
         redraw(context.window_manager)
-        return outcome
+        removal.free(context.scene, object_name=self.object, cache=self.cache)
+        return {"FINISHED"}
 
 
 CLASSES = (

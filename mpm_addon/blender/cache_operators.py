@@ -18,13 +18,13 @@ from .bake_facts import facts_of
 from .bake_view import view_of
 from .blender_types import BlenderScene, Context
 from .commands import NAME
-from .following import reported
+from .operation import Operation
 from .properties import OTHER_CACHE
 
 _OBJECT = StringProperty(name="Object", description="The bake of this emitter alone", options={"SKIP_SAVE"})
 
 
-class MPM_OT_open_cache_folder(bpy.types.Operator):
+class MPM_OT_open_cache_folder(Operation, bpy.types.Operator):
     """Open the cache folder in the file manager"""
 
     bl_idname = "mpm.open_cache_folder"
@@ -33,7 +33,8 @@ class MPM_OT_open_cache_folder(bpy.types.Operator):
     object: _OBJECT
 
     def execute(self, context: Context) -> Any:
-        return reported(self, lambda: self._open(context.scene))
+        self._open(context.scene)
+        return {"FINISHED"}
 
     def _open(self, scene: BlenderScene) -> None:
         folder = paths.absolute(paths.cache_path(scene, object_name=self.object))
@@ -45,7 +46,7 @@ class MPM_OT_open_cache_folder(bpy.types.Operator):
             raise CacheError(f"{folder}: cannot be opened ({str(error).strip()}); open it in the file manager.") from error
 
 
-class MPM_OT_copy_command(bpy.types.Operator):
+class MPM_OT_copy_command(Operation, bpy.types.Operator):
     """Copy the command line that bakes this scene without Blender's window: for a terminal or a render farm"""
 
     bl_idname = "mpm.copy_command"
@@ -63,7 +64,8 @@ class MPM_OT_copy_command(bpy.types.Operator):
     )
 
     def execute(self, context: Context) -> Any:
-        return reported(self, lambda: self._copy(context))
+        self._copy(context)
+        return {"FINISHED"}
 
     def _copy(self, context: Context) -> None:
         if self.kind == "python":
@@ -76,7 +78,7 @@ class MPM_OT_copy_command(bpy.types.Operator):
         self.report({"INFO"}, f"Copied: {command}")
 
 
-class MPM_OT_copy_message(bpy.types.Operator):
+class MPM_OT_copy_message(Operation, bpy.types.Operator):
     """Copy what the panel says of the bake, to search for it or to ask somebody"""
 
     bl_idname = "mpm.copy_message"
@@ -90,7 +92,7 @@ class MPM_OT_copy_message(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MPM_OT_select_unstable(bpy.types.Operator):
+class MPM_OT_select_unstable(Operation, bpy.types.Operator):
     """Select the particles that made the bake stop, at the last frame before"""
 
     bl_idname = "mpm.select_unstable"
@@ -106,7 +108,8 @@ class MPM_OT_select_unstable(bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         cache = paths.cache_path(context.scene, cache=self.cache)
-        return reported(self, lambda: unstable.select(context.scene, context.view_layer, cache))
+        unstable.select(context.scene, context.view_layer, cache)
+        return {"FINISHED"}
 
 
 def blender_command(scene: BlenderScene, object_name: str = "") -> str:

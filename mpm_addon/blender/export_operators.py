@@ -1,6 +1,5 @@
 """The operators and the panel that hand particles to other programs and to farms."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..storage.exporters import EXPORTERS
 from . import exporting, paths, playback, publishing
 from .blender_types import BlenderEvent, Context
 from .drawing import ScenePanel, split_layout
+from .operation import Operation
 from .properties import PATH_OPTIONS
 
 _FORMATS = [
@@ -21,7 +21,7 @@ _FORMATS = [
 ]
 
 
-class MPM_OT_export_points(bpy.types.Operator):
+class MPM_OT_export_points(Operation, bpy.types.Operator):
     """Write the particles for other programs, with their velocity"""
 
     bl_idname = "mpm.export_points"
@@ -38,7 +38,8 @@ class MPM_OT_export_points(bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         frames = (self.frame_start, self.frame_end) if self.use_frame_range else None
-        return _noted(self, lambda: export(context, self.filepath, object_name=self.object, frames=frames))
+        self.notes(export(context, self.filepath, object_name=self.object, frames=frames))
+        return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Ask for the file."""
@@ -64,7 +65,7 @@ class MPM_OT_export_points(bpy.types.Operator):
         column.prop(self, "frame_end")
 
 
-class MPM_OT_publish(bpy.types.Operator):
+class MPM_OT_publish(Operation, bpy.types.Operator):
     """Write a folder with a copy of this file that shows its particles in a Blender without this extension"""
 
     bl_idname = "mpm.publish"
@@ -76,7 +77,8 @@ class MPM_OT_publish(bpy.types.Operator):
     )
 
     def execute(self, context: Context) -> Any:
-        return _noted(self, lambda: publish(context, self.directory))
+        self.notes(publish(context, self.directory))
+        return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Ask for the folder."""
@@ -128,18 +130,6 @@ def _absolute(path: str, noun: str) -> Path:
 def _beside(name: str) -> Path:
     """A path beside the .blend file, or in the home folder where it was never saved."""
     return Path(bpy.data.filepath).parent / name if bpy.data.filepath else Path.home() / name
-
-
-def _noted(operator: Any, action: Callable[[], list[str]]) -> Any:
-    """Do it and report what it says; an error becomes a report, which a script gets as a RuntimeError."""
-    try:
-        notes = action()
-    except MpmError as error:
-        operator.report({"ERROR"}, str(error))
-        return {"CANCELLED"}
-    for note in notes:
-        operator.report({"WARNING"}, note)
-    return {"FINISHED"}
 
 
 CLASSES = (MPM_OT_export_points, MPM_OT_publish, MPM_PT_export)

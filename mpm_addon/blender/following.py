@@ -1,20 +1,19 @@
-"""What the operators share: following a process by a timer, and telling what went wrong."""
+"""What operators share that follow a process: the timer, and how often panels are drawn."""
 
 import time
 from collections.abc import Callable
 from typing import Any
 
-from ..core.errors import Cancelled, MpmError, Stopped
 from .blender_types import BlenderEvent, Context
+from .operation import Operation
 from .redrawing import redraw
 from .session import BakeSession
-from .wording import in_blender
 
 _TIMER_SECONDS = 0.03
 _DRAWING_SECONDS = 0.25
 
 
-class Following:
+class Following(Operation):
     """An operator that follows a process from the interface, by a timer."""
 
     _timer: Any = None
@@ -59,19 +58,5 @@ def poll_bake(
         on_news()
     operator._draw_progress(context, has_news=has_news or running.is_silent)
     if running.is_finished:
-        for note in running.notes:
-            operator.report({"WARNING"}, in_blender(note))
+        operator.notes(running.notes)
     return running.is_finished
-
-
-def reported(operator: Any, action: Callable[[], object]) -> Any:
-    """Do it; an error becomes a report, which a script gets as a RuntimeError."""
-    try:
-        action()
-    except (Cancelled, Stopped) as error:
-        operator.report({"WARNING"}, in_blender(str(error)))
-        return {"CANCELLED"}
-    except MpmError as error:
-        operator.report({"ERROR"}, in_blender(str(error)))
-        return {"CANCELLED"}
-    return {"FINISHED"}

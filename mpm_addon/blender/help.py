@@ -10,6 +10,7 @@ from bpy.props import StringProperty
 from ..core.errors import MpmError
 from ..storage.installation import PACKAGE
 from .blender_types import Context, Layout
+from .operation import Operation
 
 START = "index"
 # Which page tells of a property or an operator: what Blender calls it in lower case -> page. The first that matches counts.
@@ -56,7 +57,7 @@ def open_address(address: str) -> None:
         raise MpmError(f"No web browser can be started; open {address} in one.")
 
 
-class MPM_OT_help(bpy.types.Operator):
+class MPM_OT_help(Operation, bpy.types.Operator):
     """Open the page of the manual that explains this panel, in the web browser; the pages are on this computer"""
 
     bl_idname = "mpm.help"
@@ -66,11 +67,7 @@ class MPM_OT_help(bpy.types.Operator):
     page: StringProperty(name="Page", description="Page of the manual, such as manual/baking", default=START, options={"SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:
-        try:
-            open_address(page_address(self.page))
-        except MpmError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        open_address(page_address(self.page))
         return {"FINISHED"}
 
 

@@ -6,11 +6,11 @@ import bpy
 
 from ..core.errors import MpmError
 from . import live_session, paths, previews, session
-from .blender_types import BlenderEvent, BlenderScene, Context
-from .following import Following, poll_bake, reported
+from .blender_types import BlenderEvent, BlenderObject, BlenderScene, Context
+from .following import Following, poll_bake
+from .operation import Operation
 from .redrawing import redraw
 from .results import show_motion
-from .wording import in_blender
 
 
 class MPM_OT_preview(Following, bpy.types.Operator):
@@ -27,11 +27,15 @@ class MPM_OT_preview(Following, bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         """Bake and wait for the end: what scripts and Blender in background mean."""
-        return reported(self, lambda: self._bake(context))
+        try:
+            session.bake(context, **_bake_options(context))
+        finally:
+            previews.label(context.scene)
+        return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        outcome = reported(self, lambda: session.start(context, **_bake_options(context)))
-        return self._follow(context) if outcome == {"FINISHED"} else outcome
+        session.start(context, **_bake_options(context))
+        return self._follow(context)
 
     def modal(self, context: Context, event: BlenderEvent) -> Any:
         running = session.current()
@@ -48,18 +52,13 @@ class MPM_OT_preview(Following, bpy.types.Operator):
             return {"PASS_THROUGH"}
         self._stop(context)
         session.end()
-        return reported(self, running.raise_outcome)
+        running.raise_outcome()
+        return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, for a new file or at its exit."""
         self._stop(context)
         session.leave()
-
-    def _bake(self, context: Context) -> None:
-        try:
-            session.bake(context, **_bake_options(context))
-        finally:
-            previews.label(context.scene)
 
 
 class MPM_OT_live(Following, bpy.types.Operator):
@@ -76,16 +75,15 @@ class MPM_OT_live(Following, bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         """Without a window nobody drags anything."""
-        self.report({"ERROR"}, 'Live needs a window; use bpy.ops.mpm.preview(), or "python -m mpm_addon live" with a steering file.')
-        return {"CANCELLED"}
+        raise MpmError('Live needs a window; use bpy.ops.mpm.preview(), or "python -m mpm_addon live" with a steering file.')
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         if live_session.current() is not None:
             live_session.stop()
             redraw(context.window_manager)
             return {"FINISHED"}
-        outcome = reported(self, lambda: live_session.start(context))
-        return self._follow(context) if outcome == {"FINISHED"} else outcome
+        live_session.start(context)
+        return self._follow(context)
 
     def modal(self, context: Context, event: BlenderEvent) -> Any:
         running = live_session.current()
@@ -105,8 +103,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
         error = live_session.stop()
         self._stop(context)
         if error:
-            self.report({"ERROR"}, error)
-            return {"CANCELLED"}
+            raise MpmError(error)
         return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
@@ -115,7 +112,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
         live_session.forget()
 
 
-class MPM_OT_preview_free(bpy.types.Operator):
+class MPM_OT_preview_free(Operation, bpy.types.Operator):
     """Remove the preview and its frames; the final's particles are shown again"""
 
     bl_idname = "mpm.preview_free"
@@ -130,10 +127,12 @@ class MPM_OT_preview_free(bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         if previews.remove(context.scene):
-            for note in _final_motion(context.scene):
-                self.report({"WARNING"}, in_blender(note))
+            self.notes(_final_motion(context.scene))
         redraw(context.window_manager)
         return {"FINISHED"}
+
+    def touched(self, context: Context) -> list[BlenderObject]:
+        return list(context.scene.objects)
 
 
 def _final_motion(scene: BlenderScene) -> list[str]:

@@ -1,21 +1,20 @@
 """Operators of materials: choose one, edit its numbers, keep it as a preset of one's own, delete such a preset."""
 
-from collections.abc import Callable
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..core.errors import MpmError
 from ..storage import user_presets
 from ..storage.presets import LONGEST_LABEL, LONGEST_TEXT, material_preset, material_preset_names
 from . import material_presets
 from .blender_types import BlenderEvent, Context
+from .operation import Operation
 from .parts import locked
 from .translations import message, tip
 
 
-class _OfMaterial:
+class _OfMaterial(Operation):
     """What needs an emitter whose settings can be changed."""
 
     @classmethod
@@ -45,7 +44,8 @@ class MPM_OT_material_choose(_OfMaterial, bpy.types.Operator):
         return tip(material_preset(properties.name).description) if properties.name in material_preset_names() else ""
 
     def execute(self, context: Context) -> Any:
-        return _reported(self, lambda: self._choose(context.object))
+        self._choose(context.object)
+        return {"FINISHED"}
 
     def _choose(self, item: Any) -> None:
         if self.is_own:
@@ -87,11 +87,9 @@ class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
     replace: BoolProperty(name="Replace", description="Overwrite your preset of this name", options={"SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:
-        def save() -> None:
-            path = material_presets.save(context.object, self.name, self.note, replace=self.replace)
-            self.report({"INFO"}, message("Saved as {path}", path=path))
-
-        return _reported(self, save)
+        path = material_presets.save(context.object, self.name, self.note, replace=self.replace)
+        self.report({"INFO"}, message("Saved as {path}", path=path))
+        return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Ask for the name."""
@@ -108,7 +106,7 @@ class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
             layout.prop(self, "replace")
 
 
-class MPM_OT_material_preset_remove(bpy.types.Operator):
+class MPM_OT_material_preset_remove(Operation, bpy.types.Operator):
     """Delete this preset of yours; objects that were made with it keep their values"""
 
     bl_idname = "mpm.material_preset_remove"
@@ -118,20 +116,12 @@ class MPM_OT_material_preset_remove(bpy.types.Operator):
     name: StringProperty(name="Name", description="File of the preset without its ending", options={"SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:
-        return _reported(self, lambda: user_presets.remove_preset(material_presets.folder(), self.name))
+        user_presets.remove_preset(material_presets.folder(), self.name)
+        return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Ask before the file goes."""
         return context.window_manager.invoke_confirm(self, event)
-
-
-def _reported(operator: Any, action: Callable[[], None]) -> Any:
-    try:
-        action()
-    except MpmError as error:
-        operator.report({"ERROR"}, str(error))
-        return {"CANCELLED"}
-    return {"FINISHED"}
 
 
 CLASSES = (

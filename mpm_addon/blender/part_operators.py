@@ -6,6 +6,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from .blender_types import BlenderObject, Context, Layout
+from .operation import Operation
 from .parts import PARTS, has_part, locked, refusal
 from .properties import part_items
 
@@ -19,7 +20,7 @@ def _chosen(context: Context) -> list[BlenderObject]:
     return list(layer.objects.selected) or ([] if active is None else [active])
 
 
-class MPM_OT_object_add(bpy.types.Operator):
+class MPM_OT_object_add(Operation, bpy.types.Operator):
     """Let the active object take part in the simulation"""
 
     bl_idname = "mpm.object_add"
@@ -38,7 +39,7 @@ class MPM_OT_object_add(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MPM_OT_object_remove(bpy.types.Operator):
+class MPM_OT_object_remove(Operation, bpy.types.Operator):
     """Take the active object out of the simulation; its settings stay"""
 
     bl_idname = "mpm.object_remove"
@@ -57,7 +58,7 @@ class MPM_OT_object_remove(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MPM_OT_objects_add(bpy.types.Operator):
+class MPM_OT_objects_add(Operation, bpy.types.Operator):
     """Let all selected objects take part in the simulation"""
 
     bl_idname = "mpm.objects_add"

@@ -14,6 +14,7 @@ from ..storage.installation import presets_folder
 from . import health, paths, worker
 from .blender_types import Context, Layout
 from .drawing import draw_lines
+from .operation import Operation
 
 PACKAGE = (__package__ or "").rpartition(".")[0]
 _MOST_THREADS = 1024
@@ -62,7 +63,7 @@ def draw_health(layout: Layout) -> None:
     box.operator("mpm.doctor", icon="CHECKMARK")
 
 
-class MPM_OT_doctor(bpy.types.Operator):
+class MPM_OT_doctor(Operation, bpy.types.Operator):
     """Try whether bakes run on this computer, and copy a report of the installation to the clipboard, for a report of a bug"""
 
     bl_idname = "mpm.doctor"
@@ -73,7 +74,7 @@ class MPM_OT_doctor(bpy.types.Operator):
         try:
             health.ask_worker()
         except MpmError as error:
-            self.report({"WARNING"}, str(error))
+            self.notes([str(error)])
         text = json.dumps(health.report(), indent=2)
         print(text, flush=True)
         context.window_manager.clipboard = text

@@ -7,9 +7,9 @@ from bpy.props import BoolProperty, StringProperty
 
 from . import preflight
 from .blender_types import BlenderEvent, Context
-from .following import Following, reported
+from .following import Following
+from .operation import Operation
 from .redrawing import redraw
-from .wording import in_blender
 
 
 class MPM_OT_preflight(Following, bpy.types.Operator):
@@ -28,12 +28,13 @@ class MPM_OT_preflight(Following, bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         """Look and wait for the answer: what scripts and Blender in background mean."""
-        return reported(self, lambda: self._tell(preflight.check(context, object_name=self.object, probe=self.probe)))
+        self._tell(preflight.check(context, object_name=self.object, probe=self.probe))
+        return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Start to look and follow it from the interface."""
-        outcome = reported(self, lambda: preflight.start(context, object_name=self.object, probe=self.probe))
-        return self._follow(context) if outcome == {"FINISHED"} else outcome
+        preflight.start(context, object_name=self.object, probe=self.probe)
+        return self._follow(context)
 
     def modal(self, context: Context, event: BlenderEvent) -> Any:
         running = preflight.current()
@@ -47,7 +48,8 @@ class MPM_OT_preflight(Following, bpy.types.Operator):
             return {"PASS_THROUGH"}
         self._stop(context)
         preflight.end()
-        return reported(self, lambda: self._tell(running.result()))
+        self._tell(running.result())
+        return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, for a new file or at its exit."""
@@ -55,11 +57,10 @@ class MPM_OT_preflight(Following, bpy.types.Operator):
         preflight.end()
 
     def _tell(self, report: preflight.Report) -> None:
-        for warning in report["warnings"]:
-            self.report({"WARNING"}, in_blender(f"{warning['subject']}: {warning['message']}"))
+        self.notes(f"{warning['subject']}: {warning['message']}" for warning in report["warnings"])
 
 
-class MPM_OT_preflight_cancel(bpy.types.Operator):
+class MPM_OT_preflight_cancel(Operation, bpy.types.Operator):
     """Stop the pre-flight that is running"""
 
     bl_idname = "mpm.preflight_cancel"

@@ -15,6 +15,7 @@ from .add_menu import FAVOURITES
 from .blender_types import BlenderObject, Context, Layout
 from .declarations import enum_items
 from .meshes import SURFACE_TYPES, matrix_array, moved, read_piece
+from .operation import Operation
 from .placing import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
 from .properties import PRESET_LABELS, PRESET_WORDS
 
@@ -51,12 +52,14 @@ def quick_matter(context: Context, material: str, particle_count: int) -> list[s
     bodies, refused = _bodies(context)
     if not bodies:
         raise SceneError(refused[0] if refused else "Nothing is selected; select what is to become matter.")
-    for body in bodies:
-        make_emitter(body.item, material)
+    cell = fitting_cell([body.shape for body in bodies], particle_count)
     items = [body.item for body in bodies]
-    if not fit_cells(context.scene, fitting_cell([body.shape for body in bodies], particle_count), without=items):
+    has_ground = _has_ground(context, items)
+    for item in items:
+        make_emitter(item, material)
+    if not fit_cells(context.scene, cell, without=items):
         refused += _too_thin(context, bodies)
-    if _has_no_ground(context):
+    if not has_ground:
         _add_floor(context, bodies)
     select_only(context, items)
     return refused
@@ -145,9 +148,10 @@ def _too_thin(context: Context, bodies: list[Body]) -> list[str]:
     ]
 
 
-def _has_no_ground(context: Context) -> bool:
+def _has_ground(context: Context, items: list[BlenderObject]) -> bool:
+    """Whether matter meets something else than these objects, so that it does not fall for ever."""
     scene = context.scene
-    return scene.mpm.domain.kind == "unbounded" and all(item.mpm.type != "collider" for item in scene.objects)
+    return scene.mpm.domain.kind != "unbounded" or any(item.mpm.type == "collider" and item not in items for item in scene.objects)
 
 
 def _add_floor(context: Context, bodies: list[Body]) -> None:
@@ -166,7 +170,7 @@ def _add_floor(context: Context, bodies: list[Body]) -> None:
     make_collider(floor, friction=0.5)
 
 
-class _Quick:
+class _Quick(Operation):
     """An operator on the selected objects."""
 
     @classmethod
@@ -176,14 +180,7 @@ class _Quick:
         return not reason
 
     def execute(self, context: Context) -> Any:
-        operator: Any = self
-        try:
-            refused = self._make(context)
-        except SceneError as error:
-            operator.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        for line in refused:
-            operator.report({"WARNING"}, line)
+        self.notes(self._make(context))
         return {"FINISHED"}
 
     def _make(self, context: Context) -> list[str]:

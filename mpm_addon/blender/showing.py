@@ -5,11 +5,12 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..core.errors import CacheError, MpmError
+from ..core.errors import CacheError
 from ..storage import open_cache, read_scene
 from ..storage.take import SCENE
 from . import display, freshness, paths, playback, previews
 from .blender_types import BlenderObject, BlenderScene, Context
+from .operation import Operation
 from .properties import OTHER_CACHE
 from .results import looks_of
 
@@ -54,7 +55,7 @@ def _has_cache(item: BlenderObject) -> bool:
     return True
 
 
-class MPM_OT_show(bpy.types.Operator):
+class MPM_OT_show(Operation, bpy.types.Operator):
     """Show the baked frames: as a new object where the particles were deleted, or from a cache folder that was baked elsewhere"""
 
     bl_idname = "mpm.show"
@@ -69,12 +70,11 @@ class MPM_OT_show(bpy.types.Operator):
         return context.scene is not None
 
     def execute(self, context: Context) -> Any:
-        try:
-            show_cache(context.scene, self.cache, object_name=self.object)
-        except MpmError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        show_cache(context.scene, self.cache, object_name=self.object)
         return {"FINISHED"}
+
+    def touched(self, context: Context) -> list[BlenderObject]:
+        return playback.result_objects(context.scene)
 
 
 def register() -> None:

@@ -8,14 +8,13 @@ from bpy.props import IntProperty
 from ..storage.takes import remove_take, show_take
 from . import observation, paths, playback, removal, session, unstable
 from .blender_types import BlenderEvent, BlenderScene, Context
-from .following import reported
+from .operation import Operation
 from .properties import OTHER_CACHE
 from .redrawing import redraw
 from .results import show_motion
-from .wording import in_blender
 
 
-class MPM_OT_take_show(bpy.types.Operator):
+class MPM_OT_take_show(Operation, bpy.types.Operator):
     """Show another take of the cache"""
 
     bl_idname = "mpm.take_show"
@@ -26,7 +25,8 @@ class MPM_OT_take_show(bpy.types.Operator):
     take: IntProperty(name="Take", description="Number of the take in the list of takes, from 1 on", default=1, min=1)
 
     def execute(self, context: Context) -> Any:
-        return reported(self, lambda: self._show(context.scene))
+        self._show(context.scene)
+        return {"FINISHED"}
 
     def _show(self, scene: BlenderScene) -> None:
         cache = paths.cache_path(scene, cache=self.cache)
@@ -35,11 +35,10 @@ class MPM_OT_take_show(bpy.types.Operator):
         session.forget_trouble(folder)
         playback.show(scene)
         unstable.refresh(scene, cache)
-        for note in show_motion(scene, cache):
-            self.report({"WARNING"}, in_blender(note))
+        self.notes(show_motion(scene, cache))
 
 
-class MPM_OT_take_remove(bpy.types.Operator):
+class MPM_OT_take_remove(Operation, bpy.types.Operator):
     """Delete the frames of a take; other takes stay, and one that goes on after it keeps it"""
 
     bl_idname = "mpm.take_remove"
@@ -61,17 +60,16 @@ class MPM_OT_take_remove(bpy.types.Operator):
         )
 
     def execute(self, context: Context) -> Any:
-        outcome = reported(self, lambda: self._remove(context.scene))
         redraw(context.window_manager)
-        return outcome
+        self._remove(context.scene)
+        return {"FINISHED"}
 
     def _remove(self, scene: BlenderScene) -> None:
         cache = paths.cache_path(scene, cache=self.cache)
         remove_take(paths.absolute(cache), self.take)
         playback.show(scene)
         unstable.refresh(scene, cache)
-        for note in show_motion(scene, cache):
-            self.report({"WARNING"}, in_blender(note))
+        self.notes(show_motion(scene, cache))
 
 
 CLASSES = (MPM_OT_take_show, MPM_OT_take_remove)

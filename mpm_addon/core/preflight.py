@@ -1,6 +1,6 @@
 """What is worth a second look before a bake: thin shapes, things outside the domain or inside each other, memory, disk, hours.
 
-Warnings change nothing and refuse nothing. A mesh is asked for distances, which loads numba; other shapes are not.
+Warnings change nothing and refuse nothing. Where things overlap, meshes are asked for distances, which loads numba.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import numpy as np
 from .animation import value_at
 from .description import Collider, Emitter, Scene, Shape
 from .estimate import Estimate
-from .geometry.mesh_topology import corners
+from .geometry.inscribed_ball import ball_diameter, disk_diameter
 from .geometry.motion import pose_at
 from .geometry.outline import Outline
 from .geometry.rotation import Floats
@@ -35,8 +35,6 @@ LONGEST_HOURS = 6.0
 # A dynamic collider's density over that of the lightest matter, below which nothing is promised of its motion.
 LIGHTEST_BODY = 1.0 / 30.0
 
-_DEPTHS = 8
-_SURFACE_POINTS = 2000
 _INSIDE_POINTS = 20_000
 _POSES = 50
 
@@ -213,43 +211,15 @@ def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
 
 
 def shape_thickness(shape: Shape, limit: float) -> float:
-    """The diameter [m] of the largest ball inside a shape, in eighths of `limit` where it is a mesh, and at most `limit`."""
-    if not isinstance(shape, Mesh | Outline):
-        low, high = shape.bounds()
-        if not np.isfinite(high - low).all():
-            return limit
-        return min(limit, -2.0 * float(shape.signed_distance(0.5 * (low + high)[None])[0]))
-    points, inward = _surface_points(shape)
-    for part in range(_DEPTHS, 0, -1):
-        depth = 0.5 * limit * part / _DEPTHS
-        # a ball touches the surface where its middle, straight inside, is as far from any other part of it
-        if (shape.signed_distance(points + depth * inward) <= -0.98 * depth).any():
-            return limit * part / _DEPTHS
-    return 0.5 * limit / _DEPTHS
-
-
-def _surface_points(shape: Mesh | Outline) -> tuple[Floats, Floats]:
-    """Points on a surface, evenly by area, and the directions into it; shape (n, 3) each."""
-    random = np.random.default_rng(0)
+    """The diameter [m] of the largest ball inside a shape, at most `limit`; of a mesh or an outline to a few percent."""
+    if isinstance(shape, Mesh):
+        return ball_diameter(shape, limit)
     if isinstance(shape, Outline):
-        starts, ends = shape.segments[:, :2], shape.segments[:, 2:]
-        lengths = np.linalg.norm(ends - starts, axis=1)
-        chosen = random.choice(len(starts), _SURFACE_POINTS, p=lengths / lengths.sum())
-        flat = starts[chosen] + random.random((_SURFACE_POINTS, 1)) * (ends - starts)[chosen]
-        points, inward = np.zeros((_SURFACE_POINTS, 3)), np.zeros((_SURFACE_POINTS, 3))
-        points[:, [0, 2]] = flat
-        # the inside is to the left
-        inward[:, [0, 2]] = ((ends - starts) @ [[0.0, 1.0], [-1.0, 0.0]] / lengths[:, None])[chosen]
-        return points, inward
-    closed = shape.closed
-    a, b, c = np.moveaxis(corners(closed.vertices, closed.triangles), 1, 0)
-    normals = np.cross(b - a, c - a)
-    areas = np.linalg.norm(normals, axis=1)
-    chosen = random.choice(len(areas), _SURFACE_POINTS, p=areas / areas.sum())
-    first, second = random.random((2, _SURFACE_POINTS, 1))
-    first, second = np.where(first + second > 1.0, 1.0 - first, first), np.where(first + second > 1.0, 1.0 - second, second)
-    points = closed.vertices[closed.triangles[chosen, 0]] + first * (b - a)[chosen] + second * (c - a)[chosen]
-    return points, -normals[chosen] / areas[chosen, None]
+        return disk_diameter(shape, limit)
+    low, high = shape.bounds()
+    if not np.isfinite(high - low).all():
+        return limit
+    return min(limit, -2.0 * float(shape.signed_distance(0.5 * (low + high)[None])[0]))
 
 
 def _outside(scene: Scene) -> Iterator[SceneWarning]:

@@ -44,7 +44,7 @@ class QueueModal(Modal):
 
     def __init__(self, bpy: Any) -> None:
         super().__init__(bpy)
-        for name in ("_follow", "_stop", "_finish"):
+        for name in ("_follow", "_stop", "_finish", "notes", "cancel"):
             setattr(self.operator, name, getattr(bake_operators.MPM_OT_bake_all, name).__get__(self.operator))
         manager = self.context.window_manager
         self.context = bpy.context if hasattr(bpy, "fake") else SimpleNamespace(

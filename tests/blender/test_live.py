@@ -47,8 +47,8 @@ class Modal:
             window_manager=manager,
             evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
         )
-        self.operator: Any = SimpleNamespace(_timer=None, report=lambda kind, text: self.reports.append((kind, text)))
-        for name in ("_follow", "_stop"):
+        self.operator: Any = SimpleNamespace(_timer=None, bl_label="Live", report=lambda kind, text: self.reports.append((kind, text)))
+        for name in ("_follow", "_stop", "notes", "cancel"):
             setattr(self.operator, name, getattr(live_operators.MPM_OT_live, name).__get__(self.operator))
 
     def _add(self, _seconds: float, window: Any) -> object:

@@ -170,7 +170,7 @@ def operator_of(bpy: Any) -> tuple[Any, Any, list[Any], list[Any]]:
     )
     context = SimpleNamespace(scene=bpy.context.scene, window=None, window_manager=manager)
     operator = SimpleNamespace(object="", probe=False, _timer=None, report=lambda kind, text: reports.append((kind, text)))
-    for name in ("_follow", "_stop", "_tell"):
+    for name in ("_follow", "_stop", "_tell", "notes", "cancel"):
         setattr(operator, name, getattr(preflight_operators.MPM_OT_preflight, name).__get__(operator))
     return operator, context, reports, timers
 

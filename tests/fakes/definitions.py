@@ -163,6 +163,9 @@ class PointerProperty(Property):
         if self.identifier not in values:
             target = self.arguments["type"]
             values[self.identifier] = create(target, id_data=instance.id_data) if self.is_group else None
+        if self.is_group:
+            # Blender makes a group when it is first read
+            instance.__dict__.setdefault("_assigned", set()).add(self.identifier)
         return values[self.identifier]
 
     def __set__(self, instance: Any, value: Any) -> None:

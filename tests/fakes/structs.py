@@ -256,6 +256,8 @@ class RnaDescription:
             names.update(stub.properties)
         for ancestor in self._class.__mro__:
             names.update({name: value for name, value in vars(ancestor).items() if isinstance(value, BoundProperty)})
+        # an attribute of Python's, which the stubs list
+        names.pop("bl_rna", None)
         return names
 
     @property

@@ -67,6 +67,12 @@ def note(tree: NodeTree) -> None:
     tree[_BUILT] = json.dumps(_content(tree))
 
 
+def forget(tree: NodeTree) -> None:
+    """Nodes are about to be built anew; half built ones, where that fails, are nobody's edit."""
+    if _BUILT in tree:
+        del tree[_BUILT]
+
+
 def is_edited(tree: NodeTree) -> bool:
     """Whether nodes were added, removed, linked otherwise, or given other values since they were built.
 

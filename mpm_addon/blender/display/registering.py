@@ -6,9 +6,11 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 
+from ...core.errors import MpmError
 from .. import display_settings
 from ..blender_types import Context
 from ..declarations import enum_items
+from ..operation import Operation
 from . import assets, dressing
 
 
@@ -17,7 +19,7 @@ def _shows_particles(context: Context) -> bool:
     return item is not None and bool(item.mpm.display.parts) and dressing.can_build(item)
 
 
-class _OfParticles:
+class _OfParticles(Operation):
     """An operator on the particles that the active object shows."""
 
     @classmethod
@@ -71,12 +73,11 @@ class MPM_OT_display_fit(_OfParticles, bpy.types.Operator):
         dressing.refit(item)
         dressing.rebuild(item)
         if dressing.problem(item):
-            self.report({"ERROR"}, dressing.problem(item))
-            return {"CANCELLED"}
+            raise MpmError(dressing.problem(item))
         return {"FINISHED"}
 
 
-class MPM_OT_display_assets(bpy.types.Operator):
+class MPM_OT_display_assets(Operation, bpy.types.Operator):
     """Add the node groups of the display modes to the file, for node trees of your own"""
 
     bl_idname = "mpm.display_assets"

@@ -63,6 +63,7 @@ def build(group: NodeTree, viewport: Sequence[Part], render: Sequence[Part]) -> 
     Args:
         group: it has `INPUTS`.
     """
+    assets.forget(group)
     builder = Builder(group)
     shown = _side(builder, viewport, is_render=False)
     rendered = _side(builder, render, is_render=True)

@@ -10,8 +10,9 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_types import BlenderScene, Context
+from ..blender_types import BlenderObject, BlenderScene, Context
 from ..declarations import enum_items
+from ..operation import Operation
 from ..placing import refusal
 from . import SCENES
 from .looks import is_factory_world
@@ -86,7 +87,7 @@ def _select(scene: BlenderScene, stage: Stage) -> None:
     layer.objects.active = stage.matter[0]
 
 
-class MPM_OT_add_ready_scene(bpy.types.Operator):
+class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):
     """Add a complete scene that bakes and renders as it is"""
 
     bl_idname = "mpm.add_ready_scene"
@@ -116,6 +117,9 @@ class MPM_OT_add_ready_scene(bpy.types.Operator):
             self.report({"INFO"}, f'"{before.name}" stays as it is: this is a scene of its own, "{scene.name}"')
         _look_through_camera(context)
         return {"FINISHED"}
+
+    def touched(self, context: Context) -> list[BlenderObject]:
+        return list(context.scene.objects)
 
 
 def _look_through_camera(context: Context) -> None:

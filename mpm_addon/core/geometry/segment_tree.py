@@ -10,7 +10,8 @@ from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.compilation import kernel
-from .mesh_tree import STACK_SIZE, Floats, morton_codes
+from .mesh_tree import STACK_SIZE, Floats
+from .morton import morton_codes
 
 SEGMENTS_PER_LEAF = 4
 QUERIES_PER_TASK = 256
