@@ -8,10 +8,11 @@ thinner than a grid spacing in any pose is as thick as that one needs in all of 
 import math
 
 import numpy as np
-from numba import prange
 from numpy.typing import ArrayLike
 
 from ..kernels.compilation import kernel
+from ..kernels.team import parallel_kernel
+from ..kernels.tickets import shared
 from . import mesh_topology
 from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice, sign_lattice
 from .mesh_distance import find_closest, may_reach, nearest, nearest_on_triangle
@@ -171,9 +172,9 @@ def _answer(tree, found, corners, velocities, x, y, z, signed, offset, distance,
         velocity[index, axis] = (1.0 - s - t) * velocities[a, axis] + s * velocities[b, axis] + t * velocities[c, axis]
 
 
-@kernel(parallel=True)
-def _query_points(tree, corners, velocities, points, is_solid, offset, distance, normal, velocity):
-    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+@parallel_kernel
+def _query_points(tickets, tree, corners, velocities, points, is_solid, offset, distance, normal, velocity):
+    for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
         found, sign, last = 0, 1.0, -1
         px = py = pz = before = 0.0
@@ -189,9 +190,9 @@ def _query_points(tree, corners, velocities, points, is_solid, offset, distance,
             _answer(tree, found, corners, velocities, x, y, z, sign * away, offset, distance, normal, velocity, query)
 
 
-@kernel(parallel=True)
-def _query_lattices(tree, corners, velocities, first, size, spacing, exact, is_solid, offset, distance, normal, velocity):
-    for task in prange((len(first) + LATTICES_PER_TASK - 1) // LATTICES_PER_TASK):
+@parallel_kernel
+def _query_lattices(tickets, tree, corners, velocities, first, size, spacing, exact, is_solid, offset, distance, normal, velocity):
+    for task in shared(tickets[0], (len(first) + LATTICES_PER_TASK - 1) // LATTICES_PER_TASK, 1):
         scratch = lattice_scratch()
         signed, triangle = np.empty((size, size, size)), np.empty((size, size, size), np.int64)
         # the last lattice's point that lies next to the first of one above it

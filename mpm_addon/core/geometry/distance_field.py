@@ -9,10 +9,11 @@ Distances count as exact up to `reach` from the surface; beyond, a value is a lo
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.compilation import kernel
+from ..kernels.team import parallel_kernel
+from ..kernels.tickets import shared
 from .lattice import DIAGONAL, lattice_scratch, measure_lattice, sign_lattice
 from .mesh_distance import nearest
 from .mesh_topology import Floats
@@ -77,12 +78,12 @@ def build_field(tree: MeshTree, center: Floats, spacing: float, reach: float, *,
     return DistanceField(origin, spacing, exact, rows, centers.astype(np.float32), samples)
 
 
-@kernel(parallel=True)
-def _measure_centers(tree, origin, block, exact, centers):
+@parallel_kernel
+def _measure_centers(tickets, tree, origin, block, exact, centers):
     """The distance at the centres of all blocks; in far groups of blocks a bound from the group's centre."""
     nx, ny, nz = centers.shape[0] // GROUP, centers.shape[1] // GROUP, centers.shape[2] // GROUP
     group_reach = 0.5 * GROUP * block * DIAGONAL + exact
-    for group in prange(nx * ny * nz):
+    for group in shared(tickets[0], nx * ny * nz, 64):
         stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
         i, j, k = group // (ny * nz) * GROUP, group // nz % ny * GROUP, group % nz * GROUP
         x, y, z = origin[0] + (i + 0.5 * GROUP) * block, origin[1] + (j + 0.5 * GROUP) * block, origin[2] + (k + 0.5 * GROUP) * block
@@ -105,9 +106,9 @@ def _sign_centers(tree, origin, block, centers):
     sign_lattice(tree, origin[0] + half, origin[1] + half, origin[2] + half, block, 0.0, 0, np.empty(STACK_SIZE, np.int64), centers)
 
 
-@kernel(parallel=True)
-def _fill_blocks(tree, active, origin, spacing, exact, is_solid, known, samples):
-    for task in prange((len(active) + BLOCKS_PER_TASK - 1) // BLOCKS_PER_TASK):
+@parallel_kernel
+def _fill_blocks(tickets, tree, active, origin, spacing, exact, is_solid, known, samples):
+    for task in shared(tickets[0], (len(active) + BLOCKS_PER_TASK - 1) // BLOCKS_PER_TASK, 1):
         scratch = lattice_scratch()
         distance, triangle = np.empty((SAMPLES, SAMPLES, SAMPLES)), np.empty((SAMPLES, SAMPLES, SAMPLES), np.int64)
         guess = 0
@@ -119,14 +120,14 @@ def _fill_blocks(tree, active, origin, spacing, exact, is_solid, known, samples)
             samples[block] = distance
 
 
-@kernel(parallel=True)
-def query_field(field, points, offset, distance, normal):
+@parallel_kernel
+def query_field(tickets, field, points, offset, distance, normal):
     """Interpolate the field at points (n, 3) [m], with the surface moved outward by `offset` [m].
 
     Writes the distance (n,) and its unit gradient (n, 3). In blocks that hold samples both are trilinear; elsewhere
     the distance is a bound of the right sign and the gradient that of the blocks' centres.
     """
-    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+    for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x = (points[query, 0] - field.origin[0]) / field.spacing
             y = (points[query, 1] - field.origin[1]) / field.spacing

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..description import Shape
 from ..kernels.compilation import kernel
+from ..kernels.team import parallel_kernel
+from ..kernels.tickets import shared
 from .layer import Layer, is_sheet
-from .mesh_cells import MeshCells, build_cells, winding_in
+from .mesh_cells import MeshCells, winding_in
 from .mesh_distance import nearest
 from .mesh_topology import Floats
 from .mesh_tree import MOMENTS, STACK_SIZE, MeshTree, build_tree
@@ -150,9 +151,9 @@ def _depth(form, x, y, z):
     return min(depth, form.radius - math.sqrt(outward))
 
 
-@kernel(parallel=True)
-def _find_inside(form, cells, tree, points, result):
-    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+@parallel_kernel
+def _find_inside(tickets, form, cells, tree, points, result):
+    for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         scratch = stacks()
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]

@@ -1,9 +1,10 @@
 """The exact distance from points to the nearest triangle of a mesh, by a search down the tree's boxes."""
 
 import numpy as np
-from numba import prange
 
 from ..kernels.compilation import kernel
+from ..kernels.team import parallel_kernel
+from ..kernels.tickets import shared
 from .mesh_tree import STACK_SIZE
 
 QUERIES_PER_TASK = 256
@@ -11,20 +12,20 @@ QUERIES_PER_TASK = 256
 TINY = 1e-300
 
 
-@kernel(parallel=True)
-def distances(tree, points, distance):
+@parallel_kernel
+def distances(tickets, tree, points, distance):
     """Write the distance [m] of each point (n, 3) from the nearest triangle into distance (n,)."""
-    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+    for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]
             distance[query] = np.sqrt(nearest(tree, x, y, z, 0, stack, stack_distance)[0])
 
 
-@kernel(parallel=True)
-def find_closest(tree, points, triangles, weights):
+@parallel_kernel
+def find_closest(tickets, tree, points, triangles, weights):
     """Write the nearest triangle of each point (n, 3) into triangles (n,), and where on it that is into weights (n, 3)."""
-    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+    for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
         found = 0
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):

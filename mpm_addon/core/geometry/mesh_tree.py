@@ -7,10 +7,11 @@ triangles in Morton order. Building is sorting and one pass upward; a mesh that 
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.compilation import kernel
+from ..kernels.team import parallel_kernel
+from ..kernels.tickets import shared
 from .morton import morton_codes
 
 Floats = NDArray[np.float64]
@@ -72,9 +73,9 @@ def refit(tree: MeshTree, vertices: Floats, corner_vertices: Integers) -> None:
     _fill_radii(tree.boxes, tree.moments)
 
 
-@kernel(parallel=True)
-def _fill_leaves(vertices, corner_vertices, triangles, leaf_starts, boxes, moments):
-    for leaf in prange(len(leaf_starts) - 1):
+@parallel_kernel
+def _fill_leaves(tickets, vertices, corner_vertices, triangles, leaf_starts, boxes, moments):
+    for leaf in shared(tickets[0], len(leaf_starts) - 1, 16):
         node = len(leaf_starts) - 2 + leaf
         _fill_leaf(vertices, corner_vertices, triangles, leaf_starts[leaf], leaf_starts[leaf + 1], boxes[node], moments[node])
 

@@ -11,14 +11,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..description import Shape
 from ..kernels.compilation import kernel
-from .inside import Inside, inside_of, is_inside, stacks
+from ..kernels.team import parallel_kernel
+from ..kernels.tickets import shared
+from .inside import inside_of, is_inside, stacks
 from .mesh_topology import Floats
-from .region import Region, region_of
+from .region import region_of
 from .section import section_of
 from .shapes import Box
 
@@ -141,10 +142,10 @@ def _three(key):
     return np.int64(first) * 2.0**-21, np.int64(second) * 2.0**-21, np.int64(third) * 2.0**-21
 
 
-@kernel(parallel=True)
-def _fill_blocks(blocks, form, cells, tree, rows, dimension, seed, parts, rounds, counts, places):
+@parallel_kernel
+def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, parts, rounds, counts, places):
     """Fill blocks (n,) that do not touch each other: their points into places (k, 3, BLOCK_ROOM), and how many into counts (k,)."""
-    for index in prange(len(rows)):
+    for index in shared(tickets[0], len(rows), 1):
         row, is_cut = rows[index], not blocks.is_inside[rows[index]]
         points, near, scratch = np.empty((3, ROOM), np.float32), np.empty((3, NEAR_ROOM), np.float32), stacks()
         first = count = _gather(blocks, row, counts, places, points)

@@ -6,10 +6,11 @@ The tree is complete and implicit, as that over triangles (see `mesh_tree`).
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from ..kernels.compilation import kernel
+from ..kernels.team import parallel_kernel
+from ..kernels.tickets import shared
 from .mesh_tree import STACK_SIZE, Floats
 from .morton import morton_codes
 
@@ -52,8 +53,8 @@ def build_segment_tree(segments: Floats) -> SegmentTree:
     return SegmentTree(segments, leaf_starts, boxes)
 
 
-@kernel(parallel=True)
-def query_outline(tree, points, is_solid, distance, normal):
+@parallel_kernel
+def query_outline(tickets, tree, points, is_solid, distance, normal):
     """The distance from an outline, and its gradient.
 
     Args:
@@ -63,7 +64,7 @@ def query_outline(tree, points, is_solid, distance, normal):
         distance: out, [m], shape (n,).
         normal: out, unit vectors, shape (n, 2); on the outline itself that of the segment.
     """
-    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+    for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, z = points[query]

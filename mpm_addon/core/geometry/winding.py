@@ -8,9 +8,10 @@ first two terms of their Taylor series (Barill et al. 2018, eq. 12 and 13), near
 import math
 
 import numpy as np
-from numba import prange
 
 from ..kernels.compilation import kernel
+from ..kernels.team import parallel_kernel
+from ..kernels.tickets import shared
 from .mesh_tree import STACK_SIZE
 
 QUERIES_PER_TASK = 256
@@ -19,10 +20,10 @@ FAR_FOR_SIGNS = 2.0
 FAR_FOR_NUMBERS = 6.0
 
 
-@kernel(parallel=True)
-def winding_numbers(tree, points, far, winding):
+@parallel_kernel
+def winding_numbers(tickets, tree, points, far, winding):
     """Write the winding number of each point (n, 3) into winding (n,); `far` is one of the constants above."""
-    for task in prange((len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK):
+    for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack = np.empty(STACK_SIZE, np.int64)
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]

@@ -2,7 +2,6 @@
 
 import math
 
-
 from .blocks import ARENA, BLOCK
 from .compilation import kernel
 from .node_lookup import corner_place, neighbour_of_node

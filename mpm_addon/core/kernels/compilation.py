@@ -106,15 +106,15 @@ def teach_generic_functions() -> None:
     _taught = len(arithmetic.GENERIC_FUNCTIONS)
 
 
-def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True, parallel: bool = False) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True) -> Any:
     """Compile a module-level function of arrays and scalars; its code is kept on disk unless told otherwise.
 
     Of functions outside of this package nothing tells when their source has changed: their code is not kept.
     """
     if function is None:
-        return lambda function: kernel(function, is_kept=is_kept, parallel=parallel)
+        return lambda function: kernel(function, is_kept=is_kept)
     teach_generic_functions()
-    dispatcher = njit(nogil=True, parallel=parallel, error_model="numpy", boundscheck=False)(function)
+    dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False)(function)
     if is_kept and function.__module__.startswith(f"{PACKAGE}."):
         dispatcher._cache = KernelCache(function, store())
     return dispatcher

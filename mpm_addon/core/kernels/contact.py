@@ -10,7 +10,6 @@ where nodes around feet change, for the same result on any number of threads.
 
 import math
 
-
 from .blocks import NODE
 from .compilation import kernel
 from .feet import SEPARATE, SLIP, STICKY, collide_run, find_excess, meet_run, press_run, push_run, share_run
@@ -84,7 +83,9 @@ def meet_owner(
 
 
 @parallel_kernel(loops=lambda *arguments: LOOPS_PER_OWNER * arguments[8].size)
-def meet_matter(tickets, nodes, deep, feet, colours, blocks, node_blocks, normal, velocity, surfaces, frictions, rigid, spacing, filled_mass):
+def meet_matter(
+    tickets, nodes, deep, feet, colours, blocks, node_blocks, normal, velocity, surfaces, frictions, rigid, spacing, filled_mass,
+):  # fmt: skip
     """Apply obstacles to the deep nodes, find the feet with matter, and press evenly at them.
 
     Args:

@@ -1,8 +1,8 @@
 """Machine code of kernels in files: what was compiled before this version was shipped, and what this user's bakes compiled since.
 
 A kernel's code is one file, named by the kernel and the types of its arguments: a checksum, and the compressed pickle of numba's result.
-It lies in a folder, or in an archive, that is named by a hash of all sources, the versions of the compiler and the processor level. A file that is
-missing, cut off, damaged or of other sources is none: the kernel is compiled anew. Nothing here fails a bake.
+It lies in a folder, or in an archive, that is named by a hash of all sources, the versions of the compiler and the processor level.
+A file that is missing, cut off, damaged or of other sources is none: the kernel is compiled anew. Nothing here fails a bake.
 """
 
 import hashlib
@@ -136,14 +136,17 @@ class Store:
 
     def load(self, name: str) -> Any:
         """What was saved by this name; None where nothing whole is there."""
+        found = []
         for source, read in ((self._archive.path, self._archive.read), (self.folder, self._read)):
             try:
                 content = read(name)
                 if content is not None:
                     return unpacked(content)
             except (OSError, ValueError) as error:
-                self._damaged.add(name)
-                self.problems.append(f"{source}: the kernel {name} cannot be read ({error}); it is compiled anew.")
+                found.append(f"{source}: the kernel {name} cannot be read ({error}); it is compiled anew.")
+        if found:
+            self._damaged.add(name)
+            self.problems += found[:1]
         return None
 
     def _read(self, name: str) -> bytes | None:

@@ -6,7 +6,6 @@ particles held alone, the nodes between them and free matter would give way in e
 
 import math
 
-
 from .blocks import ARENA, BLOCK, NODE
 from .compilation import kernel
 from .node_lookup import node_of_place
@@ -111,7 +110,8 @@ def pull_particle(table, slot, way, target, next_target, stiffness, damping, dt,
 
 @parallel_kernel
 def pull_particles(
-    tickets, table, slots, blocks, shares, groups, goals, frequencies, dampings, targets, next_targets, dt, spacing, limit, is_plane, ways, reach,
+    tickets, table, slots, blocks, shares, groups, goals, frequencies, dampings, targets, next_targets, dt, spacing, limit, is_plane,
+    ways, reach,
 ):  # fmt: skip
     """Set the velocities of held particles to what brings them to their targets, and pull at the others.
 

@@ -125,7 +125,7 @@ class Team:
     def _take_part(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         try:
             function(*arguments)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - the caller raises it
             self._failure = error
 
 
@@ -134,10 +134,9 @@ _team: Team | None = None
 
 def team() -> Team:
     """The team of this process, as large as numba's number of threads says."""
-    global _team
     if _team is None:
         set_team_size(numba.config.NUMBA_NUM_THREADS)
-        assert _team is not None
+    assert _team is not None
     return _team
 
 
