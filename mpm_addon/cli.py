@@ -180,10 +180,18 @@ def _kernels(options: argparse.Namespace) -> None:
     from .core.compiling import make_all_ready, pack
 
     tell = _print_json if options.json else _EventPrinter().tell
+    told = -1
+
+    def report(done: int, total: int) -> None:
+        nonlocal told
+        if done != told:
+            tell({"event": "compiling", "compiled": done, "kernels": total})
+        told = done
+
     if options.archive is not None:
-        pack(options.archive, lambda done, total: tell({"event": "compiling", "done": done, "total": total}))
+        pack(options.archive, report)
     else:
-        make_all_ready(lambda done, total: tell({"event": "compiling", "done": done, "total": total}))
+        make_all_ready(report)
     tell({"event": "ready"})
 
 
@@ -199,13 +207,12 @@ class _EventPrinter:
 
     def tell(self, event: dict[str, Any]) -> None:
         kind = event["event"]
-        is_passing = kind in ("progress", "compiling")
-        if not self._is_terminal and (kind == "progress" or (kind == "compiling" and 0 < event["done"] < event["total"])):
+        if not self._is_terminal and (kind == "progress" or (kind == "compiling" and 0 < event["compiled"] < event["kernels"])):
             return
         show = getattr(self, f"_{kind}", None)
         if show is not None:
             line = show(event)
-            end = "\r" if is_passing and self._is_terminal else "\n"
+            end = "\r" if self._is_terminal and kind in ("progress", "compiling") else "\n"
             clear = "\x1b[K" if self._is_terminal else ""
             print(f"{clear}{line}", end=end, flush=True)
 
@@ -218,7 +225,7 @@ class _EventPrinter:
         return f"warning: {event['subject']}: {event['message']}"
 
     def _compiling(self, event: dict[str, Any]) -> str:
-        return f"compiling kernels, once for each version: {event['done']} of {event['total']}"
+        return f"compiling kernels, once for each version: {event['compiled']} of {event['kernels']}"
 
     def _ready(self, event: dict[str, Any]) -> str:
         return "all kernels are compiled"

@@ -217,8 +217,8 @@ class Job:
         self._stop_if_asked()
         if progress.stage == "compiling":
             if progress.kernels != self._kernels:
-                done, total = self._kernels = progress.kernels
-                self._emit({"event": "compiling", "frame": progress.frame, "done": done, "total": total})
+                compiled, kernels = self._kernels = progress.kernels
+                self._emit({"event": "compiling", "frame": progress.frame, "compiled": compiled, "kernels": kernels})
             return
         if progress.stage != "simulating":
             if progress.stage != self._stage:

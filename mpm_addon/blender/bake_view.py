@@ -178,14 +178,14 @@ def _running(facts: Facts, progress: Progress) -> BakeView:
     headlines = {
         State.READING: f"Preparing {percent}",
         State.PREPARING: "Preparing",
-        State.COMPILING: f"Compiling, {remaining(progress.seconds)}",
+        State.COMPILING: f"Compiling {event.get('compiled', 0)} of {event.get('kernels', 0)} kernels",
         State.BAKING: f"Baking {percent}",
         State.CANCELLING: "Cancelling: safe to quit",
         State.PAUSED: f"Paused at {percent}",
     }
     details = {
         State.READING: ["Blender goes through the frames once"],
-        State.COMPILING: ["Once for each kind of matter, about a minute"],
+        State.COMPILING: ["Once on this computer, for what this scene needs"],
         State.CANCELLING: ["The frames that are there stay"],
     }.get(state, _numbers(event))
     cancel = Button("mpm.bake_cancel", "Cancel", "CANCEL")

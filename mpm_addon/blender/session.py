@@ -286,6 +286,8 @@ class BakeSession:
         if kind in ("progress", "frame"):
             self.fraction = (event["done"] + event.get("fraction", 0.0)) / max(1, event["total"])
             self._numbers = event
+        if kind in ("preparing", "compiling"):
+            self.fraction, self._numbers = event.get("compiled", 0) / max(1, event.get("kernels", 0)), event
         if kind == "frame":
             self.result.show(event["frame"])
 

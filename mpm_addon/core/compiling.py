@@ -54,10 +54,12 @@ def make_ready(units: Sequence[Unit], processes: int, report: Report) -> None:
         report(0, len(missing))
         if processes > 1 and len(missing) >= _LEAST_FOR_PROCESSES:
             _compile_apart(missing, min(processes, len(missing)), report)
-        for done, unit in enumerate(missing):
-            # what a process could not keep is compiled here
+        # what a process could not keep is compiled here
+        rest = missing_of(missing)
+        for number, unit in enumerate(rest):
+            report(len(missing) - len(rest) + number, len(missing))
             compile_unit(unit)
-            report(done + 1, len(missing))
+        report(len(missing), len(missing))
     for unit in units:
         compile_unit(unit)
 

@@ -52,7 +52,7 @@ def _print_event(event: dict[str, Any]) -> None:
     if kind == "start":
         print(f"{event['scene']}: run {event['run']}, frames {event['frame_start']} to {event['frame_end']}", flush=True)
     elif kind == "compiling":
-        print(f"compiling kernels, once for each version: {event['done']} of {event['total']}", flush=True)
+        print(f"compiling kernels, once for each version: {event['compiled']} of {event['kernels']}", flush=True)
     elif kind == "frame":
         counts = f"{event['particles']} particles, {event['substeps']} substeps"
         print(f"frame {event['frame']}, {counts}, {event['seconds']:.3f} s", flush=True)

@@ -99,8 +99,9 @@ class Simulation:
             self._position += PUSH
 
     def frames(self) -> Iterator[Frame]:
+        for compiled in (0, 0, 1, 2):
+            self._report(Progress("compiling", self._number, 0.5 * compiled, 0, 0, 0.0, kernels=(compiled, 2)))
         self._report(Progress("preparing", self._number, 0.0, 0, 0, 0.0))
-        self._report(Progress("compiling", self._number, 0.0, 0, PARTICLES, 0.0))
         while self._number < self._scene.time.frame_end:
             number = self._number + 1
             substeps = self.substeps if number > self._scene.time.frame_start else 0

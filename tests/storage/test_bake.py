@@ -41,7 +41,8 @@ def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
 def test_a_bake_tells_its_way(scene: Path, tmp_path: Path) -> None:
     events = bake_here(scene, tmp_path / "cache")
     kinds = [event["event"] for event in events]
-    assert kinds[:3] == ["start", "preparing", "compiling"]
+    assert kinds[:5] == ["start", "compiling", "compiling", "compiling", "preparing"]
+    assert [(event["compiled"], event["kernels"]) for event in events[1:4]] == [(0, 2), (1, 2), (2, 2)]
     assert kinds[-1] == "done"
     assert [event["frame"] for event in events if event["event"] == "frame"] == [1, 2, 3, 4, 5, 6]
     progress = next(event for event in events if event["event"] == "progress")

@@ -89,7 +89,7 @@ class MeshDistance:
         step = sample_spacing(mesh, spacing)
         self.offset = 0.5 * thickening(mesh, spacing)
         reach = self.offset + SAMPLES_PER_CELL * step
-        self.field = build_field(solid.surface.tree, solid.surface.center, step, reach, is_solid=self.is_solid)
+        self.field = build_field(solid.surface.tree, solid.cells if self.is_solid else None, solid.surface.center, step, reach)
 
     def __call__(self, points: Floats) -> tuple[Floats, Floats]:
         points = np.ascontiguousarray(points, dtype=np.float64)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ..kernels.compilation import kernel
 from ..kernels.team import parallel_kernel
 from ..kernels.tickets import shared
-from .lattice import DIAGONAL, lattice_scratch, measure_lattice, sign_lattice
+from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice
+from .mesh_cells import NO_CELLS, MeshCells, winding_in
 from .mesh_distance import nearest
 from .mesh_topology import Floats
 from .mesh_tree import STACK_SIZE, MeshTree
@@ -24,7 +25,7 @@ SAMPLES = CELLS + 1
 BLOCK_RADIUS = 0.5 * CELLS * DIAGONAL
 GROUP = 4
 # samples along the edge of the cubes that are measured at once
-CUBE = 3
+CUBE = 2
 BLOCKS_PER_TASK = 8
 QUERIES_PER_TASK = 1024
 
@@ -49,15 +50,15 @@ class DistanceField(NamedTuple):
     samples: NDArray[np.float32]
 
 
-def build_field(tree: MeshTree, center: Floats, spacing: float, reach: float, *, is_solid: bool) -> DistanceField:
+def build_field(tree: MeshTree, cells: MeshCells | None, center: Floats, spacing: float, reach: float) -> DistanceField:
     """Sample the distance from a mesh.
 
     Args:
-        tree: the triangles, relative to `center`; closed and facing outward where `is_solid`.
+        tree: the triangles, relative to `center`.
+        cells: the same, closed and facing outward, where the inside is negative; None where the distance has no sign.
         center: [m], shape (3,).
         spacing: distance between samples [m].
         reach: distance from the surface up to which interpolated values are right [m].
-        is_solid: whether the inside is negative; otherwise the distance has no sign.
     """
     block = CELLS * spacing
     # All eight samples around a query within reach must be exact.
@@ -67,14 +68,16 @@ def build_field(tree: MeshTree, center: Floats, spacing: float, reach: float, *,
     origin = low * spacing
     centers = np.empty(tuple(groups * GROUP))
     _measure_centers(tree, origin - center, block, exact, centers)
-    if is_solid:
-        _sign_centers(tree, origin - center, block, centers)
+    if cells is not None:
+        _sign(cells, origin + 0.5 * block - center, block, centers)
     active = np.argwhere(np.abs(centers) <= BLOCK_RADIUS * spacing + exact)
     rows = np.full(centers.shape, -1, dtype=np.int32)
     rows[tuple(active.T)] = np.arange(len(active))
+    measured = np.empty((len(active), CELLS, CELLS, CELLS), dtype=np.float32)
+    is_solid = cells is not None
+    _measure_blocks(tree, cells or NO_CELLS, active, origin - center, spacing, exact, is_solid, measured)
     samples = np.empty((len(active), SAMPLES, SAMPLES, SAMPLES), dtype=np.float32)
-    known = np.sign(centers[tuple(active.T)]) if is_solid else np.zeros(len(active))
-    _fill_blocks(tree, active, origin - center, spacing, exact, is_solid, known, samples)
+    _join(active, rows, centers, measured, spacing, exact, samples)
     return DistanceField(origin, spacing, exact, rows, centers.astype(np.float32), samples)
 
 
@@ -101,23 +104,56 @@ def _measure_centers(tickets, tree, origin, block, exact, centers):
 
 
 @kernel
-def _sign_centers(tree, origin, block, centers):
-    half = 0.5 * block
-    sign_lattice(tree, origin[0] + half, origin[1] + half, origin[2] + half, block, 0.0, 0, np.empty(STACK_SIZE, np.int64), centers)
+def _sign(cells, origin, spacing, distance):
+    """Make the distances of a lattice's points inside a closed mesh negative; `origin` is the first point [m].
+
+    Two points whose distances sum to more than the way between them have no surface between them.
+    """
+    nx, ny, nz = distance.shape
+    for i in range(nx):
+        for j in range(ny):
+            sign, before = 0.0, 0.0
+            for k in range(nz):
+                here = distance[i, j, k]
+                if sign == 0.0 or here + before <= spacing * SAFE:
+                    winding = winding_in(cells, origin[0] + i * spacing, origin[1] + j * spacing, origin[2] + k * spacing)
+                    sign = -1.0 if winding >= 1 else 1.0
+                before = here
+                distance[i, j, k] = sign * here
 
 
 @parallel_kernel
-def _fill_blocks(tickets, tree, active, origin, spacing, exact, is_solid, known, samples):
+def _measure_blocks(tickets, tree, cells, active, origin, spacing, exact, is_solid, measured):
+    """Write the distances at the samples of blocks (k, 3), without those on their far sides, into measured (k, 8, 8, 8)."""
     for task in shared(tickets[0], (len(active) + BLOCKS_PER_TASK - 1) // BLOCKS_PER_TASK, 1):
         scratch = lattice_scratch()
-        distance, triangle = np.empty((SAMPLES, SAMPLES, SAMPLES)), np.empty((SAMPLES, SAMPLES, SAMPLES), np.int64)
+        distance, triangle = np.empty((CELLS, CELLS, CELLS)), np.empty((CELLS, CELLS, CELLS), np.int64)
         guess = 0
         for block in range(task * BLOCKS_PER_TASK, min((task + 1) * BLOCKS_PER_TASK, len(active))):
-            x, y, z = origin + active[block] * (CELLS * spacing)
-            guess = measure_lattice(tree, x, y, z, spacing, CUBE, exact, guess, scratch, distance, triangle)
+            corner = origin + active[block] * (CELLS * spacing)
+            guess = measure_lattice(tree, corner[0], corner[1], corner[2], spacing, CUBE, exact, guess, scratch, distance, triangle)
             if is_solid:
-                sign_lattice(tree, x, y, z, spacing, known[block], SAMPLES**3 // 2, scratch[0], distance)
-            samples[block] = distance
+                _sign(cells, corner, spacing, distance)
+            measured[block] = distance
+
+
+@kernel
+def _join(active, rows, centers, measured, spacing, exact, samples):
+    """Give each block the samples on its far sides, too: those of the next blocks, or a bound from the centre of a far one."""
+    nx, ny, nz = rows.shape
+    for block in range(len(active)):
+        samples[block, :CELLS, :CELLS, :CELLS] = measured[block]
+        for i in range(SAMPLES):
+            for j in range(SAMPLES):
+                for k in range(0 if i == CELLS or j == CELLS else CELLS, SAMPLES):
+                    a, b, c = active[block, 0] + i // CELLS, active[block, 1] + j // CELLS, active[block, 2] + k // CELLS
+                    di, dj, dk = i % CELLS, j % CELLS, k % CELLS
+                    if a < nx and b < ny and c < nz and rows[a, b, c] >= 0:
+                        samples[block, i, j, k] = measured[rows[a, b, c], di, dj, dk]
+                        continue
+                    away = spacing * np.sqrt((di - 0.5 * CELLS) ** 2 + (dj - 0.5 * CELLS) ** 2 + (dk - 0.5 * CELLS) ** 2)
+                    value = centers[min(a, nx - 1), min(b, ny - 1), min(c, nz - 1)]
+                    samples[block, i, j, k] = np.copysign(max(abs(value) - away, exact), value)
 
 
 @parallel_kernel

@@ -16,7 +16,7 @@ from ..kernels.compilation import kernel
 from ..kernels.team import parallel_kernel
 from ..kernels.tickets import shared
 from .layer import Layer, is_sheet
-from .mesh_cells import MeshCells, winding_in
+from .mesh_cells import NO_CELLS, MeshCells, winding_in
 from .mesh_distance import nearest
 from .mesh_topology import Floats
 from .mesh_tree import MOMENTS, STACK_SIZE, MeshTree, build_tree
@@ -62,9 +62,6 @@ class Inside(NamedTuple):
     tree: MeshTree
 
 
-_NO_CELLS = MeshCells(
-    np.zeros(3), 1.0, np.zeros(3), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty((0, 9)), np.empty((0, 0, 0), np.int16)
-)
 _NO_TREE = MeshTree(np.empty((0, 9)), np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 6)), np.empty((0, MOMENTS)))
 
 
@@ -90,7 +87,7 @@ def inside_of(shape: Shape) -> Inside:
         form = everywhere, np.array([0.0, 0.0, 0.5 * float(np.linalg.norm(along))]), solid.radius
     else:
         raise TypeError(f"no inside for a shape of kind {body.kind!r}")
-    return Inside(center, Form(margin, thickness, False, False, axes, *form), _NO_CELLS, _NO_TREE)
+    return Inside(center, Form(margin, thickness, False, False, axes, *form), NO_CELLS, _NO_TREE)
 
 
 def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, thickness: float) -> Inside:
@@ -102,7 +99,7 @@ def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, th
         tree = body.surface.tree if is_layer else tree
     elif is_layer:
         tree = build_tree(*body.drawn_out(has_caps=not is_open))
-    cells = _NO_CELLS if is_open else body.cells
+    cells = NO_CELLS if is_open else body.cells
     # half of a sheet's layer lies on either side
     thickness = 0.5 * thickness if is_open else thickness
     return Inside(center, Form(margin, thickness, True, is_open, np.eye(3), nothing, nothing, 0.0), cells, tree)

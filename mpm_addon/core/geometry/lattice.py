@@ -1,7 +1,8 @@
 """The distance from a mesh at the points of a small cubic lattice: exact near the surface, bounded elsewhere.
 
-A lattice is cut into cubes of a few points. The triangles that can be nearest to any point of a cube are found by one search and
-compared with all its points at once, eight to a vector; where there are too many of them, every point searches for itself.
+The triangles that can be nearest to any point of a lattice are found by one search. The lattice is cut into cubes of a few points; those
+triangles that, by the balls around them, can be nearest to a point of a cube are compared with all its points at once, eight to a
+vector. Where there are too many of them, cubes or points search for themselves.
 """
 
 import math
@@ -21,6 +22,8 @@ LANES = 8
 ROOM = 32
 # with more triangles than these, searches by points are faster
 MOST_TRIANGLES = 512
+# triangles that are listed for a lattice
+MOST_LISTED = 2048
 # a way is taken for this much longer than it is, against rounding
 SAFE = 1.0 + 1e-9
 # what is known of each triangle of a cube: corner, edges u and v, u.u, u.v, v.v, and inverses (see `_describe`)
@@ -29,10 +32,11 @@ FACTS = 16
 
 @kernel
 def lattice_scratch():
-    """The arrays that `measure_lattice` works with: a stack, its distances, triangles, facts and points."""
+    """The arrays that `measure_lattice` works with: a stack, its distances, triangles, facts and points; listed triangles, and balls."""
     return (
         np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE), np.empty(MOST_TRIANGLES, np.int64), np.empty(MOST_TRIANGLES),
         np.empty((MOST_TRIANGLES, FACTS)), np.empty(3 * ROOM), np.empty(2 * ROOM),
+        np.empty(MOST_LISTED, np.int64), np.empty(MOST_LISTED), np.empty((4, MOST_LISTED)),
     )  # fmt: skip
 
 
@@ -53,11 +57,20 @@ def measure_lattice(tree, x0, y0, z0, spacing, edge, exact, guess, scratch, dist
     radius = 0.5 * (edge - 1) * DIAGONAL * spacing
     points, cubes = scratch[5], distance.shape[0] // edge
     _spread_points(edge, spacing, points)
+    stack, stack_distance, picked, away, _, _, _, listed, listed_away, _ = scratch
+    middle = 0.5 * (distance.shape[0] - 1)
+    x, y, z, whole = x0 + middle * spacing, y0 + middle * spacing, z0 + middle * spacing, middle * DIAGONAL * spacing
+    listed_count, guess = _find_triangles(tree, x, y, z, whole, exact, guess, stack, stack_distance, listed, listed_away)
+    if listed_count < MOST_LISTED:
+        _find_balls(tree, listed_count, scratch)
     for cube in range(cubes**3):
         i, j, k = cube // (cubes * cubes) * edge, cube // cubes % cubes * edge, cube % cubes * edge
         half = 0.5 * (edge - 1)
         x, y, z = x0 + (i + half) * spacing, y0 + (j + half) * spacing, z0 + (k + half) * spacing
-        count, guess = _find_triangles(tree, x, y, z, radius, exact, guess, scratch)
+        if listed_count < MOST_LISTED:
+            count, guess = _pick(x, y, z, radius, exact, listed_count, guess, scratch)
+        else:
+            count, guess = _find_triangles(tree, x, y, z, radius, exact, guess, stack, stack_distance, picked, away)
         part_distance = distance[i : i + edge, j : j + edge, k : k + edge]
         part_triangle = triangle[i : i + edge, j : j + edge, k : k + edge]
         if count < MOST_TRIANGLES:
@@ -78,12 +91,12 @@ def _spread_points(edge, spacing, points):
 
 
 @kernel
-def _find_triangles(tree, x, y, z, radius, exact, guess, scratch):
+def _find_triangles(tree, x, y, z, radius, exact, guess, stack, stack_distance, picked, away):
     """The triangles that can be nearest to a point of a cube and nearer than `exact`; returns how many, and the nearest found.
 
-    With m the distance of the cube's middle, no such triangle is farther from it than m + 2 radius, nor than exact + radius.
+    With m the distance of the cube's middle, no such triangle is farther from it than m + 2 radius, nor than exact + radius. As many as
+    `picked` has room for are too many.
     """
-    stack, stack_distance, picked, away, _, _, _ = scratch
     first_leaf = len(tree.leaf_starts) - 2
     middle = math.sqrt(squared_distance_to_triangle(tree.triangles[guess], x, y, z))
     reach = min(middle + 2.0 * radius, exact + radius)
@@ -117,10 +130,10 @@ def _find_triangles(tree, x, y, z, radius, exact, guess, scratch):
                 reach = min(middle + 2.0 * radius, exact + radius)
             picked[count], away[count] = triangle, far
             count += 1
-            if count == MOST_TRIANGLES:
+            if count == len(picked):
                 count = _keep_near(reach, count, picked, away)
-                if count > MOST_TRIANGLES // 2:
-                    return MOST_TRIANGLES, guess
+                if count > len(picked) // 2:
+                    return len(picked), guess
     return _keep_near(reach, count, picked, away), guess
 
 
@@ -133,6 +146,43 @@ def _keep_near(reach, count, picked, away):
             picked[kept], away[kept] = picked[index], away[index]
             kept += 1
     return kept
+
+
+@kernel
+def _find_balls(tree, count, scratch):
+    """Write the balls around the listed triangles: their middles, and how far their corners are from these."""
+    listed, balls = scratch[7], scratch[9]
+    for k in range(count):
+        row = tree.triangles[listed[k]]
+        squared = 0.0
+        for corner in range(3):
+            part = 0.0
+            for axis in range(3):
+                third = (row[3 + axis] + row[6 + axis]) / 3.0
+                part += (third if corner == 0 else third - row[3 * corner + axis]) ** 2
+                balls[axis, k] = row[axis] + third
+            squared = max(squared, part)
+        balls[3, k] = math.sqrt(squared)
+
+
+@kernel
+def _pick(x, y, z, radius, exact, listed_count, guess, scratch):
+    """The same as `_find_triangles`, out of those that are listed: a triangle is no farther than its middle, and no nearer than its ball."""
+    picked, listed, away, balls = scratch[2], scratch[7], scratch[8], scratch[9]
+    for k in range(listed_count):
+        dx, dy, dz = balls[0, k] - x, balls[1, k] - y, balls[2, k] - z
+        away[k] = math.sqrt(dx * dx + dy * dy + dz * dz)
+    middle = math.inf
+    for k in range(listed_count):
+        if away[k] < middle:
+            middle, guess = away[k], listed[k]
+    reach, count = min(middle + 2.0 * radius, exact + radius), 0
+    for k in range(listed_count):
+        picked[count] = listed[k]
+        count += away[k] - balls[3, k] <= reach
+        if count == MOST_TRIANGLES:
+            break
+    return count, guess
 
 
 @kernel
@@ -198,7 +248,7 @@ def nearest_of_all(facts, count, points, place, found):
 @kernel
 def _compare_all(tree, x, y, z, count, guess, reach, scratch, distance, triangle):
     """Distances of a cube's points around (x, y, z) from the triangles that were found, all of those within `reach` of it."""
-    _, _, picked, _, facts, points, found = scratch
+    _, _, picked, _, facts, points, found, _, _, _ = scratch
     edge = distance.shape[0]
     for k in range(count):
         _describe(tree.triangles[picked[k]], x, y, z, facts[k])
@@ -214,7 +264,7 @@ def _compare_all(tree, x, y, z, count, guess, reach, scratch, distance, triangle
 
 @kernel
 def _search_each(tree, x, y, z, guess, scratch, distance, triangle):
-    stack, stack_distance, _, _, _, points, _ = scratch
+    stack, stack_distance, _, _, _, points, _, _, _, _ = scratch
     edge = distance.shape[0]
     for point in range(edge**3):
         px, py, pz = x + points[point], y + points[ROOM + point], z + points[2 * ROOM + point]

@@ -43,6 +43,11 @@ class MeshCells(NamedTuple):
     windings: NDArray[np.int16]
 
 
+NO_CELLS = MeshCells(
+    np.zeros(3), 1.0, np.zeros(3), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty((0, 9)), np.empty((0, 0, 0), np.int16)
+)
+
+
 def build_cells(vertices: Floats, corners: Integers, *, is_flat: bool = False) -> MeshCells:
     """Sort the triangles of a closed mesh into cells.
 

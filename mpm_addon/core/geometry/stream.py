@@ -156,7 +156,7 @@ def _rough_distance(shape: Shape, step: float) -> Callable[[Floats], Floats]:
     """
     if not isinstance(shape, Mesh):
         return shape.signed_distance
-    field = build_field(shape.surface.tree, shape.surface.center, step, step, is_solid=True)
+    field = build_field(shape.surface.tree, shape.cells, shape.surface.center, step, step)
 
     def distance_to(points: Floats) -> Floats:
         points = np.ascontiguousarray(points)

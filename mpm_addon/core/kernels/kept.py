@@ -52,12 +52,17 @@ def is_whole(content: bytes) -> bool:
     return _DIGEST(content[_SIZE:]).digest() == content[:_SIZE]
 
 
-def unpacked(content: bytes) -> Any:
-    """What `packed` was given. Raises ValueError where the content is not whole."""
+def body_of(content: bytes) -> bytes:
+    """The pickle in a file's content. Raises ValueError where the content is not whole."""
     if not is_whole(content):
         raise ValueError("its checksum is wrong")
+    return zstandard.decompress(content[_SIZE:])
+
+
+def unpacked(content: bytes) -> Any:
+    """What `packed` was given. Raises ValueError where the content is not whole."""
     try:
-        return pickle.loads(zstandard.decompress(content[_SIZE:]))
+        return pickle.loads(body_of(content))
     except (zstandard.ZstdError, pickle.UnpicklingError, ImportError, AttributeError, EOFError, TypeError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
