@@ -14,7 +14,7 @@ from ..kernels.scatter import prepare_scatter, scatter_chunk
 from ..kernels.scheme import is_plane
 from ..kernels.scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
 from ..kernels.table import load_matrix, load_vector, store_matrix, store_vector
-from ..kernels.vector import LANE_COUNT, largest, load, store
+from ..kernels.vector import LANE_COUNT, flush_tiny, largest, load, restore_tiny, store
 from .dispatch import law_kernel, law_of, update
 from .law import FluidLaw
 
@@ -131,6 +131,7 @@ def advance_particles(
     per_volume = 1.0 / spacing**dimension
     for index_of_piece in prange(pieces.size - 1):
         piece = spread(index_of_piece, pieces.size - 1)
+        before = flush_tiny()
         table = scratch[piece]
         numbers = index[piece]
         fastest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
@@ -201,6 +202,7 @@ def advance_particles(
         extremes[piece, 3] = largest(sqrt(steepest))
         extremes[piece, 4] = largest(flattest)
         extremes[piece, 5] = largest(check)
+        restore_tiny(before)
 
 
 @law_kernel
