@@ -15,6 +15,7 @@ from .arguments import frame_range, particle_count, thread_count
 from .core.description import Scene
 from .core.errors import CacheError, Cancelled, MpmError, SceneError, one_line
 from .core.estimate import estimate
+from .core.processor import LEVELS, NATIVE, is_supported, prepare_numba
 from .core.support import refuse_unsupported
 from .dependencies import load_numba, missing_package
 from .live.command import add_command as add_live
@@ -28,7 +29,6 @@ from .storage.manifest import outline
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
 from .storage.takes import describe_takes, show_take, take_words
-from .core.processor import LEVELS, NATIVE, is_supported, prepare_numba
 from .wedge.command import add_command as add_wedge
 
 
@@ -78,7 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
     bake.add_argument("--frames", metavar="A-B", type=frame_range, help="keep these frames only (default: all)")
     bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed them")
-    bake.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instructions to use (default: as the cache, or the best)")
+    bake.add_argument(
+        "--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instructions to use (default: the cache's, or the best)"
+    )
     bake.add_argument("--preview", metavar="N", type=particle_count, help="bake a preview with about N particles, at a coarser grid")
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
     bake.add_argument("--size-limit", metavar="GB", type=float, help="stop before the cache is larger (default: the scene's)")

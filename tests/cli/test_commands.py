@@ -139,7 +139,11 @@ def test_a_signal_cancels_at_every_stage(scene: Path, whole: Path, tmp_path: Pat
     cache = tmp_path / "cache"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")} if stage == "compiling" else None
     with subprocess.Popen(
-        command("bake", scene, "--cache", cache, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        command("bake", scene, "--cache", cache, "--json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

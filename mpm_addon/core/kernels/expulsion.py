@@ -3,7 +3,6 @@
 Contact would keep it where it is: it began inside. Pushed to the surface at once, it would be where other matter is already.
 """
 
-
 from .blocks import NODE
 from .compilation import kernel
 from .node_lookup import node_of_place

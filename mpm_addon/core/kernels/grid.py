@@ -1,6 +1,5 @@
 """The grid's own step: the blocks' arenas summed into nodes, momentum to velocity, gravity. See `blocks` for the layout."""
 
-
 from .arithmetic import absolute, constant, generic, maximum, select
 from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
 from .team import parallel_kernel

@@ -79,8 +79,8 @@ def shared(tickets, count, grain):
     low = _fetch_add(tickets, TAKEN, grain)
     while low < count:
         high = min(low + grain, count)
-        for number in range(low, high):
-            yield number  # noqa: UP028 - numba knows no other generator
+        for number in range(low, high):  # noqa: UP028 - numba knows no other generator
+            yield number
         _fetch_add(tickets, DONE, high - low)
         low = _fetch_add(tickets, TAKEN, grain)
 

@@ -13,7 +13,122 @@ from ..kernels.scheme import is_plane
 from ..kernels.scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
 from ..kernels.table import load_matrix, load_vector, store_matrix, store_vector
 from ..kernels.tickets import shared
-from ..kernels.vector import LANE_COUNT, largest, load, store
+from ..kernels.vector import LANE_COUNT, flush_tiny, largest, load, restore_tiny, store
+from .dispatch import law_kernel, law_of, update
+from .law import FluidLaw
+
+EXTREME_COUNT = 6
+
+
+def load_deformation(constants: Any, particles: Any, slot: Any) -> Any:
+    """F of `LANE_COUNT` slots; of a fluid, which keeps none, what is not used."""
+    raise TypeError("load_deformation is for kernels")
+
+
+@overload(load_deformation, jit_options={"forceinline": True})
+def _overload_load_deformation(constants, particles, slot):
+    def unused(constants, particles, slot):
+        mass = load(particles[MASS], slot, LANE_COUNT)
+        return mass, mass, mass, mass, mass, mass, mass, mass, mass
+
+    if issubclass(law_of(constants), FluidLaw):
+        return unused
+    return lambda constants, particles, slot: load_matrix(particles, DEFORMATION, slot)
+
+
+def store_deformation(constants: Any, particles: Any, slot: Any, deformation: Any) -> None:
+    """Write F of `LANE_COUNT` slots; nothing for a fluid."""
+    raise TypeError("store_deformation is for kernels")
+
+
+@overload(store_deformation, jit_options={"forceinline": True})
+def _overload_store_deformation(constants, particles, slot, deformation):
+    if issubclass(law_of(constants), FluidLaw):
+        return lambda constants, particles, slot, deformation: None
+    return lambda constants, particles, slot, deformation: store_matrix(particles, DEFORMATION, slot, deformation)
+
+
+def load_state(constants: Any, particles: Any, slot: Any) -> Any:
+    """The state of `LANE_COUNT` slots as a tuple of the law's length."""
+    raise TypeError("load_state is for kernels")
+
+
+@overload(load_state, jit_options={"forceinline": True})
+def _overload_load_state(constants, particles, slot):
+    def load_two(constants, particles, slot):
+        return load(particles[STATE], slot, LANE_COUNT), load(particles[STATE + 1], slot, LANE_COUNT)
+
+    def load_one(constants, particles, slot):
+        return (load(particles[STATE], slot, LANE_COUNT),)
+
+    def load_none(constants, particles, slot):
+        return ()
+
+    return (load_none, load_one, load_two)[len(law_of(constants).state_names)]
+
+
+def store_state(constants: Any, particles: Any, slot: Any, state: Any) -> None:
+    """Write the state of `LANE_COUNT` slots."""
+    raise TypeError("store_state is for kernels")
+
+
+@overload(store_state, jit_options={"forceinline": True})
+def _overload_store_state(constants, particles, slot, state):
+    def store_two(constants, particles, slot, state):
+        store(particles[STATE], slot, state[0])
+        store(particles[STATE + 1], slot, state[1])
+
+    def store_one(constants, particles, slot, state):
+        store(particles[STATE], slot, state[0])
+
+    def store_none(constants, particles, slot, state):
+        return None
+
+    return (store_none, store_one, store_two)[len(law_of(constants).state_names)]
+
+
+def dimension_of(scheme: Any) -> int:
+    """The number of dimensions of a scheme, known when a kernel is compiled."""
+    raise TypeError("dimension_of is for kernels")
+
+
+@overload(dimension_of, jit_options={"forceinline": True})
+def _overload_dimension_of(scheme):
+    return (lambda scheme: 2) if is_plane(scheme) else (lambda scheme: 3)
+
+
+@law_kernel(parallel=True)
+def advance_particles(
+    tickets, constants, scheme, particles, first, body, body_count, pieces, neighbours, nodes, nodes_before, is_held, is_fused,
+    dt, next_dt, spacing, scratch, index, arenas, extremes,
+):  # fmt: skip
+    """Move one body's particles with the grid, advance F, state and stress, and scatter them again, all in one pass.
+
+    A fused pass scatters what it has just computed for the next step, so that velocity, C and stress are neither written nor
+    read again; every particle must stay within reach of its block's arena. A pass that is not fused keeps them in the table.
+
+    Args:
+        constants: the law's constants; their type selects the law.
+        scheme: see `kernels.scheme`.
+        particles: (rows, slots).
+        first: first slot of each run (block, body).
+        body, body_count: number of the body, and of all bodies.
+        pieces: first block of each piece of work.
+        neighbours: (blocks, 27 or 9) node blocks around each block.
+        nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg].
+        nodes_before: the same before force, gravity and contact; read where the scheme has a FLIP ratio.
+        is_held: (blocks,) which blocks are kept in the table, even in a fused pass.
+        is_fused: whether to scatter the others; the first body empties the arenas.
+        dt: [s]; next_dt: of the next step, that a fused pass scatters for; spacing: cell size [m].
+        scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
+        arenas: (blocks, 4 * arena nodes) results of a fused pass.
+        extremes: (pieces, 6) results: greatest speed [m/s], greatest displacement along an axis [cells], greatest wave speed
+            [m/s], greatest |C| [1/s], greatest -J, and 0, or NaN where a velocity, a stress or a wave speed is not a finite number.
+    """
+    step = dt / spacing
+    dimension = dimension_of(scheme)
+    per_volume = 1.0 / spacing**dimension
+    for piece in shared(tickets[0], pieces.size - 1, 1):
         before = flush_tiny()
         table = scratch[piece]
         numbers = index[piece]
@@ -69,9 +184,7 @@ from ..kernels.vector import LANE_COUNT, largest, load, store
                     check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
                     if is_scattered:
                         mass, volume = load(particles[MASS], slot, LANE_COUNT), load(particles[VOLUME], slot, LANE_COUNT)
-                        prepare_scatter(
-                            scheme, position, next_dt, spacing, mass, volume, velocity, gradient, stress, table, numbers, at
-                        )
+                        prepare_scatter(scheme, position, next_dt, spacing, mass, volume, velocity, gradient, stress, table, numbers, at)
                     else:
                         store_vector(particles, VELOCITY, slot, velocity)
                         store_matrix(particles, VELOCITY_GRADIENT, slot, gradient)
