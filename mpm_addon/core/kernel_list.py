@@ -3,7 +3,7 @@
 Compiling, shipping and the count of what is done read this list alone; a test lets scenes run with nothing else allowed. What kernels
 call among themselves is not in it. The tickets of a parallel kernel, its first argument, are left out.
 
-Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `byte` int8, `mark` uint8,
+Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `half` int16, `byte` int8, `mark` uint8,
 `seed` uint64; a number after it is the number of dimensions of a C-contiguous array of these. Others are named tuples: `STRUCTURES`,
 the law's constants and the scheme.
 """
@@ -32,6 +32,7 @@ KERNELS = {
         "kernels.blocks.cut_into_pieces": "int1 int int1",
         "kernels.blocks.find_around": "int1 int1 int1 int1 int2",
         "kernels.blocks.keys_around": "int1 int1 int1 int2 int1",
+        "geometry.inside._find_inside": "form cells tree float2 bool1",
         "kernels.team.is_done": "int2 int",
         "kernels.team.is_called": "int1 int int",
     },
@@ -82,10 +83,42 @@ KERNELS = {
         "kernels.pinning.spread_held": "real2 int1 int1 float1 int1 float1 float bool bool float2",
         "kernels.pinning.hold_nodes": "real2 int1 int2 int1 float2",
     },
+    "poisson": {
+        "geometry.poisson._fill_blocks": "blocks form cells tree int1 int seed int int int1 single3",
+        "geometry.poisson._write": "blocks float1 int1 single3 int1 int float2",
+    },
+    "mesh": {
+        "geometry.mesh_tree._fill_leaves": "float2 int2 float2 int1 float2 float2",
+        "geometry.mesh_tree._fill_inner_nodes": "float2 float2",
+        "geometry.mesh_tree._fill_radii": "float2 float2",
+        "geometry.mesh_cells._sort_in": "float2 float2 float2 float1 float int1 int1 short1",
+        "geometry.mesh_cells._wind": "cells",
+        "geometry.mesh_cells.classify_blocks": "cells float1 float byte3",
+        "geometry.distance_field._measure_centers": "tree float1 float float float3",
+        "geometry.distance_field._sign": "cells float1 float float3",
+        "geometry.distance_field._measure_blocks": "tree cells int2 float1 float float bool single4",
+        "geometry.distance_field._join": "int2 short3 float3 single4 float float single4",
+        "geometry.distance_field.query_field": "field float2 float float1 float2",
+        "geometry.mesh_distance.distances": "tree float2 float1",
+        "geometry.mesh_distance.find_closest": "tree float2 int1 float2",
+        "geometry.winding.winding_numbers": "tree float2 float float1",
+    },
+    "deforming": {
+        "geometry.deforming._volume_and_area": "float2 int2 int",
+        "geometry.deforming._query_points": "tree int2 float2 float2 bool float float1 float2 float2",
+        "geometry.deforming._query_lattices": "tree int2 float2 float2 int float float bool float float2 float3 float3",
+    },
+    "inflow": {
+        "geometry.nearness._take": "float2 int float int bool short1 short1 bool1",
+    },
 }
-# the other groups, of shapes and sampling, are called before a simulation knows its particles
 
 STRUCTURES = {
+    "tree": ("geometry.mesh_tree.MeshTree", "float2 int1 int1 float2 float2"),
+    "cells": ("geometry.mesh_cells.MeshCells", "float1 float float1 int1 short1 float2 half3"),
+    "field": ("geometry.distance_field.DistanceField", "float1 float float short3 single3 single4"),
+    "blocks": ("geometry.poisson.Blocks", "float float int short3 int2 bool1 float1"),
+    "form": ("geometry.inside.Form", "float float bool bool float2 float1 float1 float"),
     "deep": ("kernels.surface.Deep", "int1 int1 int1"),
     "feet": (
         "kernels.surface.Feet",
@@ -162,7 +195,7 @@ def _type_of(word: str, variant: Variant) -> Any:
         return _tuple_type(found(name), [_type_of(each, variant) for each in words.split()])
     scalars = {
         "real": types.float64 if variant.precision == "float64" else types.float32, "single": types.float32, "float": types.float64,
-        "int": types.int64, "short": types.int32, "byte": types.int8, "mark": types.uint8, "seed": types.uint64, "bool": types.boolean,
+        "int": types.int64, "short": types.int32, "byte": types.int8, "half": types.int16, "mark": types.uint8, "seed": types.uint64, "bool": types.boolean,
     }  # fmt: skip
     name = word.rstrip("0123456789")
     dimensions = word.removeprefix(name)
@@ -197,6 +230,17 @@ def groups_of(scene: "Scene") -> set[str]:
         groups.add("forces")
     if any(emitter.has_goal for emitter in scene.emitters):
         groups.add("goals")
+    if any(emitter.sampling == "poisson" for emitter in scene.emitters):
+        groups.add("poisson")
+    if any(emitter.mode != "once" for emitter in scene.emitters):
+        groups.add("inflow")
+    bodies = (*scene.emitters, *scene.colliders, *scene.outflows)
+    if any(body.shape.kind == "mesh" for body in bodies):
+        groups.add("mesh")
+    if any(body.motion is not None and body.motion.vertices is not None for body in bodies):
+        groups |= {"mesh", "deforming"}
+    if scene.solver.max_speed is not None:
+        groups.add("limit")
     return groups
 
 

@@ -50,7 +50,8 @@ class DeformingMesh:
         self.closing = mesh_topology.closing(mesh.vertices, mesh.triangles)
         if mesh.is_inverted:
             self.closing = self.closing._replace(triangles=np.ascontiguousarray(self.closing.triangles[:, ::-1]))
-        self._triangles = self.closing.triangles if self.is_solid else mesh.triangles
+        # kernels are compiled for arrays that may be written
+        self._triangles = np.array(self.closing.triangles if self.is_solid else mesh.triangles)
         self.offset = max(0.0, 0.5 * (spacing - self._least_thickness(poses, len(mesh.triangles))))
         self.center = mesh_topology.center(mesh.vertices, mesh.triangles)
         self._tree = build_tree(self.closing.extended(mesh.vertices) - self.center, self._triangles, keeps_all=True)

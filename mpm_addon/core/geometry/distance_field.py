@@ -70,7 +70,7 @@ def build_field(tree: MeshTree, cells: MeshCells | None, center: Floats, spacing
     _measure_centers(tree, origin - center, block, exact, centers)
     if cells is not None:
         _sign(cells, origin + 0.5 * block - center, block, centers)
-    active = np.argwhere(np.abs(centers) <= BLOCK_RADIUS * spacing + exact)
+    active = np.ascontiguousarray(np.argwhere(np.abs(centers) <= BLOCK_RADIUS * spacing + exact))
     rows = np.full(centers.shape, -1, dtype=np.int32)
     rows[tuple(active.T)] = np.arange(len(active))
     measured = np.empty((len(active), CELLS, CELLS, CELLS), dtype=np.float32)

@@ -1,0 +1,107 @@
+"""The list of kernels is complete: what a scene calls is compiled before it begins, and nothing else is."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mpm_addon.core.compiling import kept_name
+from mpm_addon.core.kernel_list import KERNELS, argument_types, dispatcher_of, units_of_default_scheme
+
+ROOT = Path(__file__).resolve().parents[2]
+
+COUNTED = """
+import json
+from numba.core.dispatcher import Dispatcher
+from mpm_addon.core import simulation
+from mpm_addon.storage import read_scene
+late, is_ready = set(), [False]
+before = Dispatcher.compile
+def compile(self, types):
+    if is_ready[0]:
+        late.add(f"{self.py_func.__module__}.{self.py_func.__name__} {types}")
+    return before(self, types)
+Dispatcher.compile = compile
+make_ready = simulation.make_ready
+def ready(*arguments):
+    make_ready(*arguments)
+    is_ready[0] = True
+simulation.make_ready = ready
+"""
+RUN = """
+for scene in scenes:
+    is_ready[0] = False
+    for frame in simulation.Simulation(scene).frames():
+        pass
+print(json.dumps(sorted(late)))
+"""
+
+EVERYTHING = """
+import dataclasses
+import numpy as np
+from mpm_addon.core.description import Collider, Emitter, Outflow
+from mpm_addon.core.force import Force
+from mpm_addon.core.geometry.motion import Motion
+from mpm_addon.core.laws import LAWS
+from mpm_addon.core.settings import Domain
+from tests.core.scenes import BOX_TRIANGLES, box, box_mesh, material, scene
+plate = box_mesh((1.0, 1.0, 0.2), (0.0, 0.0, -0.3))
+corners = np.stack([np.asarray(plate.vertices), np.asarray(plate.vertices) + [0.0, 0.0, 0.02]])
+deforming = Motion(frames=np.array([1.0, 3.0]), vertices=corners)
+names = sorted(LAWS)
+emitters = [
+    Emitter(f"{name} {index}", box((0.3 * (index % 3) - 0.3, 0.3 * (index // 3) - 0.3, 0.2), 0.2), name, goal=0.5 if index == 0 else 0.0)
+    for index, name in enumerate(names)
+]
+emitters += [
+    Emitter("mesh", box_mesh((0.2, 0.2, 0.2), (0.0, 0.0, 0.6)), names[0], sampling="poisson"),
+    Emitter("inflow", box((0.6, 0.0, 0.5), 0.1), names[1], mode="inflow", velocity=(0.0, 0.0, -1.0)),
+]
+colliders = (
+    Collider("plate", plate, motion=deforming),
+    Collider("mesh", box_mesh((0.2, 0.2, 0.2), (0.5, 0.5, 0.0)), friction=0.3),
+    Collider("crate", box((0.0, 0.0, 0.9), 0.2), dynamic=True, mass=1.0),
+)
+scenes = [scene(
+    *emitters, materials=tuple(material(name) for name in names), colliders=colliders, frames=3, max_speed=20.0,
+    forces=(Force(kind="wind", name="wind", strength=1.0),), outflows=(Outflow("drain", box((0.0, 0.0, -0.8), 0.2)),),
+    domain=Domain(kind="box", min=(-1.0, -1.0, -1.0), max=(1.0, 1.0, 1.5)),
+)]
+"""
+
+
+def compiled_late(made: str) -> list[str]:
+    """What is compiled, or loaded, after a simulation has begun; `made` is source that makes `scenes`."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{COUNTED}\n{made}\n{RUN}"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_scene_with_everything_compiles_nothing_once_it_has_begun() -> None:
+    assert compiled_late(EVERYTHING) == []
+
+
+@pytest.mark.parametrize("name", ["four_materials", "bowl", "floating_cube", "dam_break", "sand_drum"])
+def test_presets_compile_nothing_once_they_have_begun(name: str) -> None:
+    made = f"""
+import dataclasses
+given = read_scene("presets/scenes/{name}")
+scenes = [dataclasses.replace(given, time=dataclasses.replace(given.time, frame_end=given.time.frame_start + 1))]
+"""
+    assert compiled_late(made) == []
+
+
+def test_every_unit_names_a_kernel_and_has_a_file_of_its_own() -> None:
+    units = units_of_default_scheme()
+    assert {unit.group for unit in units} == set(KERNELS)
+    names = [kept_name(unit) for unit in units]
+    assert len(set(names)) == len(units)
+    for unit in units:
+        count = dispatcher_of(unit).py_func.__code__.co_argcount
+        assert len(argument_types(unit)) == count, unit.kernel
