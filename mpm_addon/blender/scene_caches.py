@@ -60,7 +60,8 @@ def _keep_showing(scene: BlenderScene, folder: Path) -> None:
 
 def _is_plain() -> bool:
     """Whether no two scenes name the same folder, at a glance."""
-    named = [scene.mpm.cache for scene in bpy.data.scenes if scene.library is None]
+    scenes: list[BlenderScene] = list(bpy.data.scenes)
+    named = [scene.mpm.cache for scene in scenes if scene.library is None]
     return len(set(named)) == len(named)
 
 

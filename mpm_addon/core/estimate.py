@@ -3,6 +3,7 @@
 Counts from volumes and closed forms alone, so it answers at once even for a scene that could never fit. No numba.
 """
 
+import itertools
 import math
 import os
 import sys
@@ -19,6 +20,7 @@ from .geometry.outline import Outline
 from .geometry.section import section_of
 from .geometry.shadow import shadow
 from .geometry.shapes.mesh import Mesh
+from .impact import stiffened_wave_speeds
 from .schedule import (
     first_frame,
     frame_of_once,
@@ -118,7 +120,7 @@ def estimate(scene: Scene) -> Estimate:
         memory_available_bytes=available,
         frame_bytes=math.ceil(particles * frame_bytes),
         disk_bytes=math.ceil(in_all * frame_bytes + particles * kept_bytes),
-        substeps=math.ceil((len(frames) - 1) * scene.time.frame_seconds / _time_step(scene)),
+        substeps=_substeps(scene),
     )
 
 
@@ -245,20 +247,41 @@ def _emissions(load: _Load, scene: Scene) -> NDArray[np.float64]:
     return (np.cumsum(is_on) > 0) + load.turnover * flowing * scene.time.frame_seconds
 
 
-def _time_step(scene: Scene) -> float:
-    """A typical automatic step [s]: the CFL step of the stiffest material and the fastest start."""
-    if scene.solver.time_step is not None:
-        return scene.solver.time_step
-    speed = 0.0
-    for emitter in scene.emitters:
-        law = scene.materials[emitter.material].law
-        stiffness = _wave_modulus(law) * emitter.stiffness_scale / emitter.mass_scale
-        painted = {} if emitter.painting is None else emitter.painting.values
-        stiffness *= float(np.max(painted.get("stiffness", 1.0))) / float(np.min(painted.get("density", 1.0)))
-        start = float(_speeds(scene, emitter).max())
-        speed = max(speed, math.sqrt(stiffness / law.density) + start + 3.0 * emitter.velocity_spread)
+def _substeps(scene: Scene) -> int:
+    """About how many automatic steps a scene takes: CFL steps for the fastest waves, which are faster in what has hardened, and starts."""
     frame = scene.time.frame_seconds
-    return min(frame, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else frame
+    end = (len(scene.time.frames) - 1) * frame
+    if scene.solver.time_step is not None:
+        return math.ceil(end / scene.solver.time_step)
+    waves = [_wave_speed(emitter, scene) for emitter in scene.emitters]
+    starts = [float(_speeds(scene, emitter).max()) + 3.0 * emitter.velocity_spread for emitter in scene.emitters]
+    later = stiffened_wave_speeds(scene, waves)
+    times = sorted({0.0, end, *(min(seconds, end) for seconds, _ in later)})
+    viscous = min([frame, *(_viscous_limit(emitter, scene) for emitter in scene.emitters)])
+    steps = 0.0
+    for begin, stop in itertools.pairwise(times):
+        now = [after if seconds <= begin else before for before, (seconds, after) in zip(waves, later, strict=True)]
+        speed = max((wave + start for wave, start in zip(now, starts, strict=True)), default=0.0)
+        limit = min(viscous, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else viscous
+        steps += (stop - begin) / limit
+    return math.ceil(steps)
+
+
+def _wave_speed(emitter: Emitter, scene: Scene) -> float:
+    """How fast waves run in the matter of an emitter, as it comes [m/s]."""
+    law = scene.materials[emitter.material].law
+    stiffness = _wave_modulus(law) * emitter.stiffness_scale / emitter.mass_scale
+    painted = {} if emitter.painting is None else emitter.painting.values
+    stiffness *= float(np.max(painted.get("stiffness", 1.0))) / float(np.min(painted.get("density", 1.0)))
+    return math.sqrt(stiffness / law.density)
+
+
+def _viscous_limit(emitter: Emitter, scene: Scene) -> float:
+    """h^2 rho / (2 d eta) [s], the longest step that viscosity allows; see `time_step`."""
+    law = scene.materials[emitter.material].law
+    viscosity = law.greatest_viscosity(emitter.stiffness_scale)
+    density = law.density * emitter.mass_scale
+    return scene.solver.grid_spacing**2 * density / (2.0 * scene.solver.dimension * viscosity) if viscosity > 0.0 else math.inf
 
 
 def _wave_modulus(law: object) -> float:

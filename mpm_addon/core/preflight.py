@@ -12,13 +12,13 @@ from .animation import value_at
 from .description import Collider, Emitter, Scene, Shape
 from .estimate import Estimate
 from .geometry.inscribed_ball import ball_diameter, disk_diameter
-from .geometry.motion import pose_at
 from .geometry.outline import Outline
 from .geometry.rotation import Floats
 from .geometry.section import section_of
 from .geometry.shapes import Mesh, Points
 from .geometry.solid import solid_properties
 from .geometry.thickness import is_solid, thickening
+from .placement import bounds_at, in_shape, in_world, shape_at
 from .schedule import first_frame, frame_of_once, has_flow_rate, last_frame
 from .settings import SIDES
 
@@ -130,7 +130,7 @@ def sizes_of(scene: Scene) -> dict[str, tuple[float, float, float]]:
     """The extents [m] along x, y and z of every emitter and collider that has an end: name -> size."""
     sizes = {}
     for item in (*scene.emitters, *scene.colliders):
-        low, high = _bounds(item, scene.time.frame_start)
+        low, high = bounds_at(item, scene.time.frame_start)
         if np.isfinite(high - low).all():
             x, y, z = (float(extent) for extent in high - low)
             sizes[item.name] = x, y, z
@@ -231,7 +231,7 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
         frame = _first_frame(emitter, scene)
         if frame is None:
             continue
-        bounds = _bounds(emitter, frame)
+        bounds = bounds_at(emitter, frame)
         for axis in axes:
             for is_high in (0, 1):
                 side = SIDES[2 * axis + is_high]
@@ -248,7 +248,7 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
         if collider.dynamic:
             continue
         frames = scene.time.frames if collider.motion is not None else scene.time.frames[:1]
-        bounds = np.array([_bounds(collider, frame) for frame in frames[:: -(-len(frames) // _POSES)]])
+        bounds = np.array([bounds_at(collider, frame) for frame in frames[:: -(-len(frames) // _POSES)]])
         low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
         if any(low[axis] > domain[1][axis] or high[axis] < domain[0][axis] for axis in axes):
             yield SceneWarning(
@@ -267,8 +267,8 @@ def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
             is_clamp = emitter.mode == "once" and collider.surface == "sticky"
             if is_clamp or not value_at(collider, "enabled", frame):
                 continue
-            low, high = _bounds(emitter, frame)
-            other_low, other_high = _bounds(collider, frame)
+            low, high = bounds_at(emitter, frame)
+            other_low, other_high = bounds_at(collider, frame)
             if (low >= other_high).any() or (high <= other_low).any() or not _has_inside(collider, collider.shape):
                 continue
             points = _inside_points(emitter, frame, scene.solver.dimension) if points is None else points
@@ -290,42 +290,13 @@ def _inside_points(emitter: Emitter, frame: int, dimension: int) -> Floats:
     """Points in the world, evenly in an emitter, shape (n, 3)."""
     if isinstance(emitter.shape, Points):
         step = -(-len(emitter.shape.position) // _INSIDE_POINTS)
-        return _in_world(emitter, frame, np.asarray(emitter.shape.position, np.float64)[::step])
-    low, high = _bounds(emitter, frame)
+        return in_world(emitter, frame, np.asarray(emitter.shape.position, np.float64)[::step])
+    low, high = bounds_at(emitter, frame)
     points = low + np.random.default_rng(0).random((_INSIDE_POINTS, 3)) * (high - low)
     points[:, 1] *= dimension - 2
     return points[_distance(emitter, frame, points) < 0.0]
 
 
-def _pose(item: Emitter | Collider, frame: int) -> Floats | None:
-    return None if item.motion is None or item.motion.matrices is None else pose_at(item.motion, frame)
-
-
-def _shape(item: Emitter | Collider, frame: int) -> Shape:
-    """The shape as it is at a frame, before its pose."""
-    if item.motion is None or item.motion.vertices is None or not isinstance(item.shape, Mesh):
-        return item.shape
-    nearest = int(np.argmin(np.abs(np.asarray(item.motion.frames) - frame)))
-    return Mesh(item.motion.vertices[nearest], item.shape.triangles, item.shape.source)
-
-
-def _in_world(item: Emitter | Collider, frame: int, points: Floats) -> Floats:
-    pose = _pose(item, frame)
-    return points if pose is None else points @ pose[:3, :3].T + pose[:3, 3]
-
-
-def _bounds(item: Emitter | Collider, frame: int) -> Floats:
-    """The box around a shape in the world at a frame [m], shape (2, 3)."""
-    low, high = _shape(item, frame).bounds()
-    if _pose(item, frame) is None or not np.isfinite(high - low).all():
-        return np.array([low, high])
-    corner_points = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
-    placed = _in_world(item, frame, corner_points)
-    return np.array([placed.min(axis=0), placed.max(axis=0)])
-
-
 def _distance(item: Emitter | Collider, frame: int, points: Floats) -> Floats:
     """The signed distance of points in the world, up to the scale of the pose, shape (n,)."""
-    pose = _pose(item, frame)
-    local = points if pose is None else (points - pose[:3, 3]) @ np.linalg.inv(pose[:3, :3]).T
-    return _shape(item, frame).signed_distance(np.ascontiguousarray(local))
+    return shape_at(item, frame).signed_distance(np.ascontiguousarray(in_shape(item, frame, points)))

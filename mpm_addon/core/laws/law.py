@@ -78,6 +78,18 @@ class Law:
         """The greatest viscosity [Pa s] that the stress has from L: it limits the step. 0 for a law that takes no L."""
         return 0.0
 
+    def stiffening(self, wave_speed: float, impact_speed: float) -> float:
+        """How many times as fast as before waves run, at the most, in matter that has hit something. For estimates.
+
+        Args:
+            wave_speed: in the matter as it comes [m/s].
+            impact_speed: how fast it hits [m/s].
+
+        Returns:
+            1 for a law that does not harden, and at least that for others.
+        """
+        return 1.0
+
 
 class TensorLaw(Law):
     """A law without plasticity, given by functions of the deformation gradient.
