@@ -68,7 +68,7 @@ def run(steps: Iterable[Callable[[Path], None]], folder: Path) -> None:
             print("STEP", step.__name__, flush=True)
             step(folder)
             assert unexpected == [], "\n".join(unexpected)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - told on stderr; Blender may not survive Python's own end
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)

@@ -235,7 +235,8 @@ def trouble(folder: Path) -> None:
     scene = bpy.context.scene
     failure = part("core.failure")
     where = np.array([[0.0, 0.0, 1.0], [0.5, 0.0, 1.0]], np.float32)
-    lost = failure.Failure(failure.Kind.INVERTED, 'Material "snow"', 3, 0.1, 1e-6, 64, np.array([1, 3], np.int32), where, ("Suzanne",), "wait")
+    ids = np.array([1, 3], np.int32)
+    lost = failure.Failure(failure.Kind.INVERTED, 'Material "snow"', 3, 0.1, 1e-6, 64, ids, where, ("Suzanne",), "wait")
     cache = folder / "second" / "cache_mpm"
     part("storage.failure").write_failure(cache, lost, take=1)
     part("blender.unstable").refresh(scene, scene.mpm.cache)

@@ -128,7 +128,7 @@ def collider_and_inflow(folder: Path) -> None:
 
 def change_cancel_resume(folder: Path) -> None:
     """Changed: outdated, refused, baked again. Cancelled in its middle: resumed to the same frames. Saved and opened: shown."""
-    scene = fresh(folder, "changes", frames=30)
+    fresh(folder, "changes", frames=30)
     item = two_parts()
     press("quick", material="jelly", particle_count=PARTICLES)
     cache = folder / "changes" / "cache_mpm"
@@ -180,7 +180,7 @@ def render(folder: Path) -> None:
         matter.hide_render = is_hidden
         scene.render.filepath = str(folder / f"picture_{is_hidden}.png")
         bpy.ops.render.render(write_still=True)
-        image = bpy.data.images.load(scene.render.filepath)
+        image: Any = bpy.data.images.load(scene.render.filepath)
         pictures.append(np.array(image.pixels[:]))
     assert np.abs(pictures[0] - pictures[1]).max(axis=0) > 0.1
     matter.hide_render = False

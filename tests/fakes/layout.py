@@ -334,7 +334,8 @@ class ListStandIn(PanelStandIn):
 
 def is_ours(module: str) -> bool:
     """Whether a module is the add-on's: in the source tree, or as Blender calls an installed extension."""
-    return "mpm_addon" in (module.split(".")[0], *(module.split(".")[2:3] if module.startswith("bl_ext.") else ()))
+    parts = module.split(".")
+    return parts[2 if parts[0] == "bl_ext" and len(parts) > 2 else 0] == "mpm_addon"
 
 
 def registered_classes(bpy: Any, base: str) -> list[type]:
