@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -40,6 +41,9 @@ class MPM_OT_open_cache_folder(Operation, bpy.types.Operator):
         folder = paths.absolute(paths.cache_path(scene, object_name=self.object))
         if not folder.is_dir():
             raise CacheError(f"{folder}: is not there yet; bake, or choose the folder of a bake.")
+        # Blender prints a traceback and says that all is well where the program for it is missing
+        if sys.platform.startswith("linux") and shutil.which("xdg-open") is None:
+            raise CacheError(f"{folder}: cannot be opened (xdg-open is missing); open it in the file manager.")
         try:
             bpy.ops.wm.path_open(filepath=str(folder))
         except RuntimeError as error:

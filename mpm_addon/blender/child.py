@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,14 +17,19 @@ def run_script(script: Path, arguments: Sequence[str]) -> str:
     binary = _binary()
     if binary:
         command = [binary, "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(script), "--"]
-        environment = dict(os.environ)
+        more = {}
     else:  # Blender as a Python module
         command = [python_executable(), "-P", str(script), "--"]
-        environment = {**os.environ, "PYTHONPATH": str(Path(bpy.utils.resource_path("LOCAL")).parents[1])}
+        more = {"PYTHONPATH": str(Path(bpy.utils.resource_path("LOCAL")).parents[1])}
     try:
-        done = subprocess.run(
-            [*command, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment, check=False
-        )
+        # a Blender in which no extension is enabled removes the packages of all extensions from the user's folder
+        with tempfile.TemporaryDirectory(prefix="mpm_blender_") as folder:
+            own = {name: value for name, value in os.environ.items() if not name.startswith("BLENDER_USER_")}
+            environment = {**own, "BLENDER_USER_RESOURCES": folder, **more}
+            done = subprocess.run(
+                [*command, *arguments],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment, check=False,
+            )  # fmt: skip
     except OSError as error:
         raise MpmError(f"Blender could not be started again ({error.strerror}); check the installation.") from error
     if done.returncode != 0:

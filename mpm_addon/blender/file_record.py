@@ -119,8 +119,8 @@ def _put_back_settings(settings: list[_Setting]) -> None:
     for group, name, is_set, value in settings:
         if not is_set:
             continue
-        now = getattr(group, name)
-        if isinstance(now, bpy.types.bpy_prop_collection):
+        now: Any = getattr(group, name)
+        if isinstance(value, list):  # the rows of a collection
             now.clear()
             for values in value:
                 row = now.add()

@@ -85,6 +85,23 @@ def installed_extension(run_in_blender: RunInBlender, extension_zip: Path) -> Ru
     return run_in_blender
 
 
+@pytest.fixture(scope="session")
+def person(blender_packages: Path, extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> RunInBlender:
+    """The extension as it is after an installation by somebody who has never had it: no kernel is compiled, no preset saved.
+
+    Scripts find `tests`, and so what they share, and nothing else of the repository.
+    """
+    folder = tmp_path_factory.mktemp("person")
+    packages = tmp_path_factory.mktemp("person-packages")
+    for each in blender_packages.iterdir():
+        (packages / each.name).symlink_to(each.resolve())
+    (packages / "tests").symlink_to(ROOT / "tests")
+    (packages / "bpy-stubs").symlink_to(Path(sysconfig.get_paths()["purelib"]) / "bpy-stubs")
+    run = runner(packages, folder, HOME=str(folder), XDG_CACHE_HOME=str(folder / "cache"), NUMBA_CACHE_DIR="")
+    install(run, extension_zip)
+    return run
+
+
 def install(run_in_blender: RunInBlender, extension_zip: Path) -> None:
     """Install and enable the extension as Blender does it."""
     run_in_blender(

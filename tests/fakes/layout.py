@@ -332,6 +332,12 @@ class ListStandIn(PanelStandIn):
         return self._panel.bl_rna
 
 
+def is_ours(module: str) -> bool:
+    """Whether a module is the add-on's: in the source tree, or as Blender calls an installed extension."""
+    parts = module.split(".")
+    return parts[2 if parts[0] == "bl_ext" and len(parts) > 2 else 0] == "mpm_addon"
+
+
 def registered_classes(bpy: Any, base: str) -> list[type]:
     """Returns the add-on's registered classes of a kind, such as "Panel", by name: found, not listed."""
     found: dict[str, type] = {}
@@ -339,7 +345,7 @@ def registered_classes(bpy: Any, base: str) -> list[type]:
     while waiting:
         for cls in waiting.pop().__subclasses__():
             waiting.append(cls)
-            if getattr(cls, "is_registered", False) and cls.__module__.partition(".")[0] == "mpm_addon":
+            if getattr(cls, "is_registered", False) and is_ours(cls.__module__):
                 found[cls.__name__] = cls
     return [found[name] for name in sorted(found)]
 
@@ -352,7 +358,7 @@ def appended_functions(bpy: Any) -> dict[str, list[Any]]:
     names = menus.used() if isinstance(bpy, FakeModule) else dir(bpy.types)
     for name in (name for name in names if any(infix in name for infix in ("_MT_", "_PT_", "_HT_"))):
         draw = getattr(getattr(bpy.types, name), "draw", None)
-        functions = [each for each in getattr(draw, "_draw_funcs", ()) if each.__module__.partition(".")[0] == "mpm_addon"]
+        functions = [each for each in getattr(draw, "_draw_funcs", ()) if is_ours(each.__module__)]
         if functions:
             found[name] = functions
     return found

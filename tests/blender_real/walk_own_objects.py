@@ -1,0 +1,211 @@
+"""Run in the isolated Blender: what a person does with meshes of their own, before, after and between ready scenes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from tests.blender_real import inside
+from tests.blender_real.inside import part, points, press, refusal, select, shown, state
+
+PARTICLES = 300
+GRAVITY = 9.81
+
+
+def fresh(folder: Path, name: str, frames: int = 3) -> Any:
+    """A saved file without objects, of a few frames."""
+    scene = inside.new_file()
+    for item in list(scene.objects):
+        bpy.data.objects.remove(item)
+    scene.frame_start, scene.frame_end = 1, frames
+    (folder / name).mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / name / "scene.blend"))
+    return scene
+
+
+def two_parts() -> Any:
+    """A cube and a ball of one mesh, side by side."""
+    bpy.ops.mesh.primitive_cube_add(size=0.6, location=(-0.6, 0.0, 0.8))
+    cube = bpy.context.object
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.35, location=(0.6, 0.0, 0.8), segments=16, ring_count=8)
+    ball = bpy.context.object
+    select(ball, cube)
+    bpy.ops.object.join()
+    return bpy.context.object
+
+
+def turned() -> Any:
+    """A long block that is scaled differently along its axes, and turned."""
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, 1.0), rotation=(0.5, 0.3, 0.8), scale=(1.2, 0.5, 0.4))
+    return bpy.context.object
+
+
+def modified() -> Any:
+    """A subdivided cube in three copies, none of which is applied."""
+    bpy.ops.mesh.primitive_cube_add(size=0.6, location=(0.0, 0.0, 0.8))
+    item = bpy.context.object
+    item.modifiers.new("Subdivision", "SUBSURF").levels = 2
+    array = item.modifiers.new("Array", "ARRAY")
+    array.count, array.relative_offset_displace = 3, (1.6, 0.0, 0.0)
+    return item
+
+
+def is_inside(found: np.ndarray, item: Any) -> bool:
+    low, high = inside.bounds(item)
+    return bool((found >= low - 1e-3).all() and (found <= high + 1e-3).all())
+
+
+def fell(first: np.ndarray, last: np.ndarray, frames: int) -> bool:
+    """Whether what nothing held fell freely: g t^2 / 2, and g t dt / 2 more by steps of dt, which are a frame at most."""
+    seconds = (frames - 1) / 24.0
+    way = 0.5 * GRAVITY * seconds**2
+    fallen = float(first[:, 2].mean() - last[:, 2].mean())
+    return 0.97 * way < fallen < 1.03 * (way + 0.5 * GRAVITY * seconds / 24.0)
+
+
+def every_material_on_two_parts(folder: Path) -> None:
+    """Both parts become matter, whatever it is made of."""
+    scene = fresh(folder, "materials")
+    item = two_parts()
+    names = sorted(part("storage.presets").material_preset_names())
+    assert len(names) > 15
+    for name in names:
+        select(item)
+        press("quick", material=name, particle_count=PARTICLES)
+        assert (item.mpm.type, item.mpm.material.preset) == ("emitter", name)
+        assert [each.name for each in scene.objects if each.mpm.type == "collider"] == ["Floor"]
+        press("bake", restart=True)
+        assert state() == "DONE", name
+        first = points(1)
+        assert len(first) > 0.5 * PARTICLES and is_inside(first, item), name
+        # the cube weighs 0.216 parts, the ball 0.18
+        assert 0.4 < (first[:, 0] < 0.0).mean() < 0.7, name
+        assert fell(first, points(3), 3), name
+
+
+def any_shape(folder: Path) -> None:
+    """Scaled, turned, modified: matter is where the object is seen, and lies on the floor at last."""
+    for make, name in ((turned, "turned"), (modified, "modified")):
+        scene = fresh(folder, name, frames=24)
+        item = make()
+        press("quick", material="dry_sand", particle_count=PARTICLES)
+        press("bake")
+        first, last = points(1), points(24)
+        assert len(first) == len(last) > 0.5 * PARTICLES and is_inside(first, item)
+        if make is modified:
+            assert [int(((first[:, 0] > left) & (first[:, 0] < left + 0.96)).sum()) > 50 for left in (-0.48, 0.48, 1.44)] == [True] * 3
+        floor = inside.bounds(scene.objects["Floor"])[1][2]
+        cell = scene.mpm.solver.grid_spacing
+        assert last[:, 2].min() > floor - 0.5 * cell and last[:, 2].mean() < floor + 0.35
+        assert inside.drawn_points() == len(last)
+
+
+def collider_and_inflow(folder: Path) -> None:
+    """A jet onto a block: more and more comes, and nothing gets into the block."""
+    scene = fresh(folder, "inflow", frames=16)
+    bpy.ops.mesh.primitive_cube_add(size=0.6, location=(0.0, 0.0, 0.3))
+    block = bpy.context.object
+    press("quick_collider")
+    scene.cursor.location = (0.0, 0.0, -0.7)
+    press("add", kind="inflow", size=0.8)
+    jet = bpy.context.object
+    scene.mpm.solver.grid_spacing = 0.06
+    press("add", kind="floor", size=0.5)
+    press("bake")
+    counts = [len(points(frame)) for frame in (2, 6, 16)]
+    assert 0 < counts[0] < counts[1] < counts[2]
+    last = points(16)
+    low, high = inside.bounds(block)
+    middle = 0.5 * (low + high)
+    deep = (np.abs(last - middle) < 0.5 * (high - low) - 0.08).all(axis=1)
+    assert not deep.any() and jet.mpm.emitter.mode == "inflow"
+
+
+def change_cancel_resume(folder: Path) -> None:
+    """Changed: outdated, refused, baked again. Cancelled in its middle: resumed to the same frames. Saved and opened: shown."""
+    fresh(folder, "changes", frames=30)
+    item = two_parts()
+    press("quick", material="jelly", particle_count=PARTICLES)
+    cache = folder / "changes" / "cache_mpm"
+    with inside.running_bake() as running:
+        end = time.monotonic() + 400.0
+        while not list(cache.glob("takes/*/frames/frame_000004.mpm")):
+            assert time.monotonic() < end and not running.is_finished, running.text
+            running.poll()
+            time.sleep(0.002)
+        press("bake_cancel")
+        while not running.is_finished:
+            running.poll()
+            time.sleep(0.002)
+    assert state() == "RESUMABLE"
+    press("bake")
+    assert state() == "DONE"
+    resumed = [points(frame) for frame in range(1, 31)]
+    press("bake_again")
+    assert all(np.array_equal(before, points(frame)) for frame, before in enumerate(resumed, start=1))
+    select(item)
+    press("material_choose", name="rubber")
+    assert state() == "OUTDATED"
+    assert "holds frames of another scene or of other settings" in refusal("bake")
+    press("bake_again")
+    assert state() == "DONE" and not np.array_equal(points(30), resumed[-1])
+    kept = points(30)
+    bpy.ops.wm.save_mainfile()
+    inside.new_file()
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "changes" / "scene.blend"))
+    assert bpy.context.scene.frame_current == 30 and state() == "DONE"
+    assert np.array_equal(points(30), kept) and inside.drawn_points() == len(kept)
+
+
+def render(folder: Path) -> None:
+    """The file that was opened again renders its matter: the picture is not that without it."""
+    scene = bpy.context.scene
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.location, camera.rotation_euler = (0.0, -5.0, 0.8), (1.5708, 0.0, 0.0)
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "SUN"))
+    for each in (camera, lamp):
+        scene.collection.objects.link(each)
+    scene.camera = camera
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples, scene.cycles.use_denoising = 1, False
+    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 64, 48, 100
+    (matter,) = shown()
+    pictures = []
+    for is_hidden in (False, True):
+        matter.hide_render = is_hidden
+        scene.render.filepath = str(folder / f"picture_{is_hidden}.png")
+        bpy.ops.render.render(write_still=True)
+        image: Any = bpy.data.images.load(scene.render.filepath)
+        pictures.append(np.array(image.pixels[:]))
+    assert np.abs(pictures[0] - pictures[1]).max(axis=0) > 0.1
+    matter.hide_render = False
+
+
+def between_ready_scenes(folder: Path) -> None:
+    """A ready scene beside one's own work leaves it alone; then one's own is baked, and the ready one after it."""
+    own = bpy.context.scene
+    before = points(30)
+    press("add_ready_scene", scene="jelly_stack")
+    ready = bpy.context.scene
+    assert ready != own and state() == "EMPTY"
+    ready.mpm.solver.grid_spacing *= 3.0
+    ready.frame_end = 3
+    press("bake")
+    assert state() == "DONE" and len(points(3, *shown(ready))) > 100
+    bpy.context.window.scene = own
+    assert state() == "DONE" and np.array_equal(points(30, shown(own)[0]), before)
+    own.frame_end = 31
+    assert state() == "RESUMABLE"
+    press("bake")
+    assert state() == "DONE" and len(points(31, shown(own)[0])) == len(before)
+
+
+STEPS = (every_material_on_two_parts, any_shape, collider_and_inflow, change_cancel_resume, render, between_ready_scenes)
+
+inside.run(STEPS, Path(sys.argv[1]))
+inside.end(steps=len(STEPS))
