@@ -71,7 +71,7 @@ class Container:
         return _unpacked(self._sections[number], length)
 
 
-def write_container(path: Path, kind: str, header: Mapping[str, Any], sections: Sequence[bytes]) -> Written:
+def write_container(path: Path, kind: str, header: Mapping[str, Any], sections: Sequence[bytes | memoryview]) -> Written:
     """Write a file whose bytes depend on its content alone (and on the release of zstandard).
 
     Raises:
