@@ -289,8 +289,8 @@ def geometry_section(results: Results) -> str:
         for filling in group["fillings"]
     ]
     text += (
-        "\n## Shapes that are filled\n\nSeconds from a shape to the places of its particles, arranged evenly (`poisson`), the least of several "
-        "tries. The mesh is the torus at rest of above.\n\n"
+        "\n## Shapes that are filled\n\nSeconds from a shape to the places of its particles, arranged evenly (`poisson`), the least of "
+        "several tries. The mesh is the torus at rest of above.\n\n"
     )
     return text + table(("shape", "threads", "particles", "wall, s", "CPU, s"), fillings)
 

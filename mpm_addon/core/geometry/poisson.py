@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ..description import Shape
 from ..kernels.compilation import kernel
-from .inside import Inside, inside_of, is_inside, stacks
+from .inside import inside_of, is_inside, stacks
 from .mesh_topology import Floats
-from .region import Region, region_of
+from .region import region_of
 from .section import section_of
 from .shapes import Box
 
@@ -158,7 +158,8 @@ def _fill_blocks(blocks, form, cells, tree, rows, dimension, seed, parts, rounds
             px = np.float32((dart // (along * layers) % along + x) * blocks.edge / along)
             py = np.float32((dart // along % layers + y) * blocks.edge / along if dimension == 3 else 0.5 * blocks.edge)
             pz = np.float32((dart % along + z) * blocks.edge / along)
-            if count - first < BLOCK_ROOM and _is_free(points, count, px, py, pz) and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch):
+            is_free = count - first < BLOCK_ROOM and _is_free(points, count, px, py, pz)
+            if is_free and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch):
                 count = _add(points, count, px, py, pz)
             while thrown < count:
                 key += np.uint64(1)
