@@ -282,7 +282,17 @@ def geometry_section(results: Results) -> str:
         "several tries. At rest: everything from the mesh to its sampled distance, once for a scene. Deforming: one pose, from new "
         "vertices to the distance, normal and velocity at the nodes of all blocks near it.\n\n"
     )
-    return text + table(("mesh", "threads", "triangles", "points", "wall, ms", "CPU, ms"), rows)
+    text += table(("mesh", "threads", "triangles", "points", "wall, ms", "CPU, ms"), rows)
+    fillings = [
+        [filling["shape"], str(group["threads"]), f"{filling['particles']:,}", f"{filling['wall']:.2f}", f"{filling['cpu']:.2f}"]
+        for group in results["geometry"]
+        for filling in group["fillings"]
+    ]
+    text += (
+        "\n## Shapes that are filled\n\nSeconds from a shape to the places of its particles, arranged evenly (`poisson`), the least of "
+        "several tries. The mesh is the torus at rest of above.\n\n"
+    )
+    return text + table(("shape", "threads", "particles", "wall, s", "CPU, s"), fillings)
 
 
 def caches_section(results: Results) -> str:

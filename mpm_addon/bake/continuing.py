@@ -41,7 +41,7 @@ def take_up(scene: Scene, writer: CacheWriter, known: State | None, report: "Rep
         return known
     kept = _state_after(frame, writer.earlier, report)
     state = Simulation(scene, snapshot=kept, before=before, report=report).snapshot()
-    writer.write_checkpoint(frame, state)
+    writer.write_checkpoint(frame, dict(state))
     return frame, state
 
 

@@ -13,7 +13,7 @@ from ..core.description import Scene
 from ..core.errors import CacheError, Cancelled
 from ..core.estimate import Estimate
 from ..core.failure import Failure
-from ..core.particles import Frame
+from ..core.particles import FrameStatistics
 from ..stopping import Listener
 from ..storage.cache_writer import CacheWriter
 from ..storage.disk import free_space
@@ -185,29 +185,31 @@ class Job:
             if not frame.moment.is_frame:
                 continue
             self._done += frame.number in self._unfinished
-            if self._writer.is_state_due(frame.number, is_last=frame.number >= last.frame):
-                self._writer.write_checkpoint(frame.number, simulation.snapshot())
             self._pace.frame_done(frame)
-            self._tell(frame, self._clock.seconds - started)
-            if frame.number >= last.frame:
+            number, statistics = frame.number, frame.statistics
+            # a state is large, and the frame is written
+            del frame
+            if self._writer.is_state_due(number, is_last=number >= last.frame):
+                self._writer.write_checkpoint(number, simulation.snapshot())
+            self._tell(number, statistics, self._clock.seconds - started)
+            if number >= last.frame:
                 return
             self._stop_if_asked()
             self._limits.check_room(self._there())
             started = self._clock.seconds
 
-    def _tell(self, frame: Frame, seconds: float) -> None:
-        statistics = frame.statistics
+    def _tell(self, number: int, statistics: FrameStatistics, seconds: float) -> None:
         self._emit(
             {
                 "event": "frame",
-                "frame": frame.number,
+                "frame": number,
                 "particles": statistics.particles,
                 "substeps": statistics.substeps,
                 "seconds": seconds,
                 "deleted": statistics.deleted,
                 "done": self._done,
                 "total": self._total,
-                **self._pace.forecast(self._remaining(frame.number), 0.0),
+                **self._pace.forecast(self._remaining(number), 0.0),
             }
         )
         self._next_status = 0.0

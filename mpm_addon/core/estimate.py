@@ -33,7 +33,7 @@ from .schedule import (
 
 # Bytes of memory for a particle at the peak: state, its sorted copy, a frame and a checkpoint on their way to the disk.
 # Measured in dense matter: 853 in single precision, 1638 in double precision.
-BYTES_PER_PARTICLE = {"float32": 900, "float64": 1700}
+BYTES_PER_PARTICLE = {"float32": 700, "float64": 1700}
 
 # Bytes of memory for each block of 4^d cells that holds a particle: its arena and the blocks of nodes around it, which
 # neighbours share. Measured with every particle alone in its block.

@@ -17,6 +17,8 @@ from .kernels.vector import LANE_COUNT
 Ints = NDArray[np.int64]
 PIECE_COUNT = 64
 _REACH = blocks.BLOCK * (blocks.KEY_OFFSET - 2)
+# particles whose first places are found at once
+_CHUNK = 2**18
 _MASK = (1 << blocks.KEY_BITS) - 1
 
 
@@ -103,15 +105,19 @@ def new_particles(
     Raises:
         SceneError: naming `subject`, where a position is too far from the origin for the grid's keys.
     """
-    cells = position / spacing
-    coordinates = np.floor(np.floor(cells - 0.5) / blocks.BLOCK).astype(np.int64)
-    if np.abs(coordinates).max() >= blocks.KEY_OFFSET - 2:
-        farthest, limit = np.abs(position).max(), _REACH * spacing
+    table, keys, farthest = np.zeros((row_count, len(position)), dtype), np.empty(len(position), np.int64), 0
+    for start in range(0, len(position), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        cells = position[part] / spacing
+        coordinates = np.floor(np.floor(cells - 0.5) / blocks.BLOCK).astype(np.int64)
+        farthest = max(farthest, int(np.abs(coordinates).max()))
+        table[POSITION : POSITION + 3, part] = (cells - blocks.BLOCK * coordinates).T
+        keys[part] = packed(coordinates)
+    if farthest >= blocks.KEY_OFFSET - 2:
+        distance, limit = np.abs(position).max(), _REACH * spacing
         raise SceneError(
-            f"{subject}: a particle lies {farthest:g} m from the origin; at grid_spacing {spacing:g} m use at most {limit:g} m."
+            f"{subject}: a particle lies {distance:g} m from the origin; at grid_spacing {spacing:g} m use at most {limit:g} m."
         )
-    table = np.zeros((row_count, len(position)), dtype)
-    table[POSITION : POSITION + 3] = (cells - blocks.BLOCK * coordinates).T
     table[VELOCITY : VELOCITY + 3] = velocity.T
     table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = velocity_gradient.T
     if row_count > FLUID_ROW_COUNT:
@@ -119,7 +125,7 @@ def new_particles(
     table[MASS] = mass
     table[VOLUME] = volume
     ids = np.arange(first_id, first_id + len(position), dtype=np.int32)
-    return NewParticles(table, packed(coordinates), ids, bodies)
+    return NewParticles(table, keys, ids, bodies)
 
 
 @dataclass
@@ -307,6 +313,8 @@ def particles_of_snapshot(arrays: Mapping[str, NDArray[Any]]) -> NewParticles:
 
 def joined(parts: list[NewParticles]) -> NewParticles:
     """Several groups of new particles as one."""
+    if len(parts) == 1:
+        return parts[0]
     return NewParticles(
         np.concatenate([part.table for part in parts], axis=1),
         np.concatenate([part.keys for part in parts]),

@@ -212,7 +212,10 @@ class Simulation:
         """The particles that come at a moment after a frame, where there are any."""
         self._stepper.move_to(frame + fraction)
         surroundings = Simulated(self.scene, self.store, self._stepper.solids())
-        new = [self._admit(batch, frame + fraction) for batch in emission.emit(self.scene, frame, fraction, surroundings)]
+        batches, new = emission.emit(self.scene, frame, fraction, surroundings)[::-1], []
+        while batches:
+            # what has been taken in is let go at once: there may be many particles
+            new.append(self._admit(batches.pop(), frame + fraction))
         return joined(new) if new else None
 
     def _admit(self, batch: emission.Batch, moment: float) -> NewParticles:
@@ -230,8 +233,10 @@ class Simulation:
         self._stepper.pins.add(batch, len(self.provenance), moment)
         self.provenance = self.provenance.extended(batch, self.scene.time.seconds_at(moment))
         fastest = float(np.sqrt((batch.velocity**2).sum(axis=1).max()))
-        for number in np.unique(numbers):
-            its = np.flatnonzero(numbers == number)
+        present = np.unique(numbers)
+        for number in present:
+            its = slice(None) if len(present) == 1 else np.flatnonzero(numbers == number)
+            # a view where all are of one body
             table = particles.table[:, its]
             wave_speed, gradient = self.bodies[number].prepare(table)
             particles.table[:, its] = table

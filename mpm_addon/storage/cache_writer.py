@@ -193,7 +193,7 @@ class CacheWriter:
         return (is_due or is_late or is_last) and not checkpoint_path(self._takes[-1].folder / CHECKPOINTS, number).exists()
 
     def write_checkpoint(self, number: int, snapshot: Snapshot) -> None:
-        """Keep the exact state after frame `number`, and thin out older ones. Raises CacheError."""
+        """Keep the exact state after frame `number`, which empties the snapshot, and thin out older ones. Raises CacheError."""
         folder = self._takes[-1].folder / CHECKPOINTS
         with self._writing():
             write_checkpoint(folder, number, self._hash, snapshot)

@@ -1,7 +1,6 @@
 """Exact states of a bake, from which it can go on: some are kept, the older the farther apart."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from . import encoding
 from .arrays import ArrayFileError
 from .container import SUFFIX, read_container, write_container
 
-Snapshot = Mapping[str, NDArray[Any]]
+Snapshot = dict[str, NDArray[Any]]
 
 _KIND = "checkpoint"
 _NAME = re.compile(r"frame_(-?\d{6,})" + re.escape(SUFFIX))
@@ -24,11 +23,13 @@ def checkpoint_frames(folder: Path) -> list[int]:
 
 
 def write_checkpoint(folder: Path, number: int, scene_hash: str, snapshot: Snapshot) -> None:
-    """Keep the state after frame `number`. Raises OSError."""
-    encoded = {name: encoding.raw(array) for name, array in snapshot.items()}
-    tables = {name: {**table, "section": place, "bytes": len(data)} for place, (name, (table, data)) in enumerate(encoded.items())}
+    """Keep the state after frame `number`. The snapshot is emptied on the way, which gives memory back. Raises OSError."""
+    names = list(snapshot)
+    tables = {
+        name: {**encoding.raw(snapshot[name]).table, "section": place, "bytes": snapshot[name].nbytes} for place, name in enumerate(names)
+    }
     header = {"frame": number, "scene_hash": scene_hash, "arrays": tables}
-    write_container(checkpoint_path(folder, number), _KIND, header, [data for _, data in encoded.values()])
+    write_container(checkpoint_path(folder, number), _KIND, header, (encoding.raw(snapshot.pop(name)).data for name in names))
 
 
 def read_checkpoint(folder: Path, number: int, scene_hash: str) -> dict[str, NDArray[Any]]:

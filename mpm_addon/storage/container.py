@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,7 +71,7 @@ class Container:
         return _unpacked(self._sections[number], length)
 
 
-def write_container(path: Path, kind: str, header: Mapping[str, Any], sections: Sequence[bytes]) -> Written:
+def write_container(path: Path, kind: str, header: Mapping[str, Any], sections: Iterable[bytes | memoryview]) -> Written:
     """Write a file whose bytes depend on its content alone (and on the release of zstandard).
 
     Raises:
@@ -80,8 +80,10 @@ def write_container(path: Path, kind: str, header: Mapping[str, Any], sections: 
     """
     require_zstandard()
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True, write_content_size=True)
-    packed = [packer.compress(section) for section in sections]
-    lengths = [[len(small), len(section)] for small, section in zip(packed, sections, strict=True)]
+    packed, lengths = [], []
+    for section in sections:  # one at a time: they are large
+        packed.append(packer.compress(section))
+        lengths.append([len(packed[-1]), len(section)])
     text = packer.compress(json.dumps({"schema": _SCHEMA, "kind": kind, "sections": lengths, **header}).encode())
     pieces = [_MAGIC, _LENGTH.pack(len(text)), text, *packed]
     write_atomically(path, lambda file: file.writelines(pieces))

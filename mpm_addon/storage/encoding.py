@@ -41,7 +41,7 @@ class Encoded(NamedTuple):
     """An array as bytes, and the words by which they become the array again."""
 
     table: dict[str, Any]
-    data: bytes
+    data: bytes | memoryview
 
 
 def exact(array: NDArray[Any]) -> Encoded:
@@ -54,7 +54,9 @@ def exact(array: NDArray[Any]) -> Encoded:
 
 def raw(array: NDArray[Any]) -> Encoded:
     """Every bit of an array of any number of dimensions, as it lies in memory: fast to write and to read."""
-    return Encoded({"encoding": "raw", "dtype": array.dtype.str, "shape": list(array.shape)}, np.asarray(array, order="C").tobytes())
+    # no copy: states are large
+    data = memoryview(np.asarray(array, order="C").reshape(-1).view(np.uint8))
+    return Encoded({"encoding": "raw", "dtype": array.dtype.str, "shape": list(array.shape)}, data)
 
 
 def fixed(array: NDArray[Any], step: float) -> Encoded:

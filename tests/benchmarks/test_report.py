@@ -59,7 +59,11 @@ def results() -> dict[str, Any]:
             {"playback": {"particles": 1_000_000, "frame": 20.5, "wall": 0.031, "worst": 0.040, "cpu": 0.055}},
         ],
         "geometry": [
-            {"threads": 2, "cells": 128, "meshes": [{"mesh": "at rest", "triangles": 100110, "points": 4037202, "wall": 0.9, "cpu": 1.7}]}
+            {
+                "threads": 2, "cells": 128,
+                "meshes": [{"mesh": "at rest", "triangles": 100110, "points": 4037202, "wall": 0.9, "cpu": 1.7}],
+                "fillings": [{"shape": "sphere", "particles": 1_002_003, "wall": 0.85, "cpu": 1.64}],
+            }
         ],
         "interface": [
             {"particles": 500_000, "frames": 2000, "calls": [
@@ -101,6 +105,10 @@ def test_cost_is_relative_to_the_standard_and_size_to_the_median(results: dict[s
     page = report.page(results)
     assert row(page, "water", "cubic", "50.0")[3] == "2 (2 to 2)"
     assert row(page, "water", "2", "1,000")[3:5] == ["20.0", "-20.0%"]
+
+
+def test_filling_stands_with_its_shape_and_threads(results: dict[str, Any]) -> None:
+    assert row(report.page(results), "sphere") == ["sphere", "2", "1,002,003", "0.85", "1.64"]
 
 
 def test_what_blender_waits_for_longest_stands_first(results: dict[str, Any]) -> None:

@@ -76,18 +76,19 @@ def inside_of(shape: Shape) -> Inside:
     solid = body.solid if isinstance(body, Section) else body
     everywhere, nothing, axes = np.full(3, math.inf), np.zeros(3), euler_matrix(getattr(solid, "rotation", (0.0, 0.0, 0.0)))
     if isinstance(solid, Box):
-        form = np.asarray(solid.size) / 2, nothing, math.inf
+        planes, core, radius = np.asarray(solid.size) / 2, nothing, math.inf
     elif isinstance(solid, Sphere):
-        form = everywhere, nothing, solid.radius
+        planes, core, radius = everywhere, nothing, solid.radius
     elif isinstance(solid, Cylinder):
-        form = np.array([math.inf, math.inf, solid.height / 2]), np.array([0.0, 0.0, math.inf]), solid.radius
+        planes, core, radius = np.array([math.inf, math.inf, solid.height / 2]), np.array([0.0, 0.0, math.inf]), solid.radius
     elif isinstance(solid, Capsule):
         along = np.asarray(solid.end) - np.asarray(solid.start)
         axes = np.ascontiguousarray(np.linalg.svd(along[None])[2][::-1].T)
-        form = everywhere, np.array([0.0, 0.0, 0.5 * float(np.linalg.norm(along))]), solid.radius
+        planes, core, radius = everywhere, np.array([0.0, 0.0, 0.5 * float(np.linalg.norm(along))]), solid.radius
     else:
         raise TypeError(f"no inside for a shape of kind {body.kind!r}")
-    return Inside(center, Form(margin, thickness, False, False, axes, *form), NO_CELLS, _NO_TREE)
+    form = Form(margin, thickness, is_mesh=False, is_sheet=False, axes=axes, planes=planes, core=core, radius=radius)
+    return Inside(center, form, NO_CELLS, _NO_TREE)
 
 
 def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, thickness: float) -> Inside:
@@ -102,7 +103,8 @@ def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, th
     cells = NO_CELLS if is_open else body.cells
     # half of a sheet's layer lies on either side
     thickness = 0.5 * thickness if is_open else thickness
-    return Inside(center, Form(margin, thickness, True, is_open, np.eye(3), nothing, nothing, 0.0), cells, tree)
+    form = Form(margin, thickness, is_mesh=True, is_sheet=is_open, axes=np.eye(3), planes=nothing, core=nothing, radius=0.0)
+    return Inside(center, form, cells, tree)
 
 
 def inside_test(shape: Shape) -> InsideTest:

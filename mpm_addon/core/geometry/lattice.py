@@ -167,7 +167,7 @@ def _find_balls(tree, count, scratch):
 
 @kernel
 def _pick(x, y, z, radius, exact, listed_count, guess, scratch):
-    """The same as `_find_triangles`, out of those that are listed: a triangle is no farther than its middle, and no nearer than its ball."""
+    """The same as `_find_triangles`, out of the listed ones: a triangle is no farther than its middle, and no nearer than its ball."""
     picked, listed, away, balls = scratch[2], scratch[7], scratch[8], scratch[9]
     for k in range(listed_count):
         dx, dy, dz = balls[0, k] - x, balls[1, k] - y, balls[2, k] - z

@@ -17,9 +17,11 @@ def distances(tickets, tree, points, distance):
     """Write the distance [m] of each point (n, 3) from the nearest triangle into distance (n,)."""
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+        found = 0
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]
-            distance[query] = np.sqrt(nearest(tree, x, y, z, 0, stack, stack_distance)[0])
+            squared, found = nearest(tree, x, y, z, found, stack, stack_distance)
+            distance[query] = np.sqrt(squared)
 
 
 @parallel_kernel

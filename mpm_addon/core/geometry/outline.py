@@ -75,13 +75,13 @@ class Outline(ArrayEquality, ClosedForm):
         return build_cells(*self.drawn_out(has_caps=True), is_flat=True)
 
     def drawn_out(self, *, has_caps: bool) -> tuple[Floats, Integers]:
-        """The outline as walls along y, facing outward, higher than it is wide: vertices (n, 3) from the middle of the bounds, triangles."""
+        """The outline as walls along y, higher than it is wide: vertices (n, 3) from the middle of the bounds, and triangles outward."""
         middle, half = self.bounds().mean(axis=0), float(np.diff(self.bounds(), axis=0).sum())
         segments = self.segments if has_caps else self._own
         ends = np.repeat(segments.reshape(-1, 2) - middle[[0, 2]], 2, axis=0)
         vertices = np.column_stack([ends[:, 0], np.tile([-half, half], len(segments) * 2), ends[:, 1]])
         first = 4 * np.arange(len(segments))[:, None]
-        return vertices, np.concatenate([first + [0, 3, 2], first + [0, 1, 3]])
+        return vertices, np.concatenate([first + np.array(half) for half in ([0, 3, 2], [0, 1, 3])])
 
     @property
     def _own(self) -> Floats:

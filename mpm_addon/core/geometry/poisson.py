@@ -159,11 +159,8 @@ def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, part
             px = np.float32((dart // (along * layers) % along + x) * blocks.edge / along)
             py = np.float32((dart // along % layers + y) * blocks.edge / along if dimension == 3 else 0.5 * blocks.edge)
             pz = np.float32((dart % along + z) * blocks.edge / along)
-            if (
-                count - first < BLOCK_ROOM
-                and _is_free(points, count, px, py, pz)
-                and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch)
-            ):
+            is_free = count - first < BLOCK_ROOM and _is_free(points, count, px, py, pz)
+            if is_free and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch):
                 count = _add(points, count, px, py, pz)
             while thrown < count:
                 key += np.uint64(1)

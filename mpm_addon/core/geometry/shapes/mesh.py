@@ -145,7 +145,11 @@ class Mesh(ArrayEquality, Shape):
         return build_cells(self.vertices - self.center, self.triangles)
 
     def signed_distance(self, points: Floats) -> Floats:
-        return self.surface.signed_distance(points, is_inverted=self.is_inverted)
+        if self.closed is not self:
+            return self.surface.signed_distance(points, is_inverted=self.is_inverted)
+        from ..inside import inside_test
+
+        return np.where(inside_test(self)(points), -1.0, 1.0) * self.surface.distance(points)
 
     @cached_property
     def is_inverted(self) -> bool:
