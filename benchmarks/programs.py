@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,12 +32,14 @@ class Program:
     Attributes:
         name: in results.
         interpreter, module, arguments: what to run.
+        environment: variables, beside those that are there.
     """
 
     name: str
     interpreter: Path
     module: str
     arguments: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def command(self) -> list[str]:
         return [str(self.interpreter), "-m", self.module, *self.arguments]
@@ -54,6 +56,11 @@ def taichi_example(example: str, material: str, particles: int, threads: int) ->
     return Program(f"{example} {material}", PEERS, "benchmarks.peers.taichi_examples", (json.dumps(description), str(threads)))
 
 
+def lean_reference(name: str, block: Block, threads: int) -> Program:
+    """The lean reference on a block."""
+    return Program(name, OURS, "benchmarks.reference", (json.dumps({"law": block.law, "particles": block.particles}), str(threads)))
+
+
 class Worker:
     """A running program, warm and waiting.
 
@@ -66,8 +73,8 @@ class Worker:
         self._name = program.name
         self._complaints = complaints
         self._process = subprocess.Popen(
-            program.command(), cwd=ROOT, env=os.environ | QUIET, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self._complaints, text=True,
+            program.command(), cwd=ROOT, env=os.environ | QUIET | dict(program.environment), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=self._complaints, text=True,
         )  # fmt: skip
         self.facts = self._answer()
 

@@ -18,7 +18,8 @@ from typing import Any
 from mpm_addon.core.laws import LAWS
 
 from . import machine, report, start_up
-from .programs import PEERS_STAMP, ROOT, BenchmarkError, Program, alternate, ask, solver, taichi_example
+from .levels import environment, levels_here
+from .programs import PEERS_STAMP, ROOT, BenchmarkError, Program, alternate, ask, lean_reference, solver, taichi_example
 from .scenes import PRESETS, Block
 
 OUTPUT = ROOT / "benchmarks" / "output"
@@ -32,6 +33,8 @@ RIVALS = {
     "corotated": (("mpm3d_ggui", "jelly"),),
     "snow": (("mpm3d_ggui", "snow"),),
 }
+# What the lean reference knows.
+REFERENCE_LAWS = ("water", "corotated", "snow", "sand")
 # Materials of the parts that compare the solver with itself: a fluid and a solid.
 SAMPLES = ("water", "corotated")
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -88,7 +91,8 @@ def group(label: str, programs: list[Program], effort: Effort, **facts: Any) -> 
     """Let programs take turns and say how it went."""
     began = time.monotonic()
     result = {"label": label, **facts, "programs": alternate(programs, effort.rounds, effort.seconds)}
-    say(f"{label} {', '.join(f'{key} {value:,}' for key, value in facts.items())} ({time.monotonic() - began:.0f} s)")
+    words = ", ".join(f"{key} {value:,}" if isinstance(value, int) else f"{key} {value}" for key, value in facts.items())
+    say(f"{label} {words} ({time.monotonic() - began:.0f} s)")
     return result
 
 
@@ -105,6 +109,18 @@ def measure_block(effort: Effort) -> Results:
                 programs += [taichi_example(example, material, particles, threads) for example, material in rivals]
                 rounds = effort.rounds if rivals else effort.lone_rounds
                 yield group(law, programs, replace(effort, rounds=rounds), particles=particles, threads=threads)
+
+
+def measure_reference(effort: Effort) -> Results:
+    """The solver in turn with a lean reference, compiled for each level of processors that this one can run."""
+    particles = max(effort.particles)
+    for level in levels_here():
+        for law in REFERENCE_LAWS:
+            for threads in effort.threads:
+                described = Block(law, particles)
+                programs = [solver(law, described, threads), lean_reference("reference", described, threads)]
+                programs = [replace(program, environment=environment(level)) for program in programs]
+                yield group(law, programs, effort, particles=particles, threads=threads, level=level)
 
 
 def measure_roofline(effort: Effort) -> Results:
@@ -163,6 +179,7 @@ def measure_interface(effort: Effort) -> Results:
 
 PARTS: dict[str, Callable[[Effort], Results]] = {
     "block": measure_block,
+    "reference": measure_reference,
     "roofline": measure_roofline,
     "scenes": measure_scenes,
     "scaling": measure_scaling,

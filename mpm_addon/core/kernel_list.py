@@ -3,8 +3,8 @@
 Compiling, shipping and the count of what is done read this list alone; a test lets scenes run with nothing else allowed. What kernels
 call among themselves is not in it. The tickets of a parallel kernel, its first argument, are left out.
 
-Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `half` int16, `byte` int8, `mark` uint8,
-`seed` uint64; a number after it is the number of dimensions of a C-contiguous array of these. Others are named tuples: `STRUCTURES`,
+Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `half` int16, `byte` int8,
+`mark` uint8, `seed` uint64; a number after it is the number of dimensions of a C-contiguous array of these. Others are named tuples: `STRUCTURES`,
 the law's constants and the scheme.
 """
 
@@ -195,7 +195,8 @@ def _type_of(word: str, variant: Variant) -> Any:
         return _tuple_type(found(name), [_type_of(each, variant) for each in words.split()])
     scalars = {
         "real": types.float64 if variant.precision == "float64" else types.float32, "single": types.float32, "float": types.float64,
-        "int": types.int64, "short": types.int32, "byte": types.int8, "half": types.int16, "mark": types.uint8, "seed": types.uint64, "bool": types.boolean,
+        "int": types.int64, "short": types.int32, "half": types.int16, "byte": types.int8, "mark": types.uint8, "seed": types.uint64,
+        "bool": types.boolean,
     }  # fmt: skip
     name = word.rstrip("0123456789")
     dimensions = word.removeprefix(name)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .errors import SceneError, UnstableError
 from .kernels import blocks, sorting
 from .kernels.blocks import NODE
+from .kernels.extent import arena_size
 from .kernels.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .kernels.scratch import CHUNK, SCRATCH_SIZE
 from .kernels.vector import LANE_COUNT
@@ -163,8 +164,7 @@ class ParticleStore:
         self.ids = np.full(LANE_COUNT, -1, np.int32)
         self.layout = _layout_of(np.zeros(0, np.int64), np.zeros(1, np.int64), body_count, dimension)
         self.particle_count = 0
-        # pairs of nodes are written up to two nodes past the end of an arena (with a weight of zero)
-        self.arenas = np.zeros((1, NODE * blocks.ARENA**dimension + 16), self.dtype)
+        self.arenas = np.zeros((1, arena_size(dimension)), self.dtype)
         self.nodes = np.zeros((1, NODE * blocks.BLOCK**dimension), self.dtype)
         self.nodes_before = self.nodes
         self.scratch = _aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype)
@@ -206,6 +206,8 @@ class ParticleStore:
         assert self._source is not None, "restore needs a sort before it"
         self._spare_table, self._spare_ids = self.table, self.ids
         self._sort(self._source)
+        # what was not finite lies anywhere
+        self.arenas[:] = 0.0
 
     def _sort(self, source: "_Source") -> int:
         old, new = source.layout, source.new

@@ -48,6 +48,11 @@ def results() -> dict[str, Any]:
             {"label": "water", "particles": 100000, "threads": 2, "programs": [ours("water", 4e7, 5e7, 4e7), theirs]},
             {"label": "sand", "particles": 100000, "threads": 2, "programs": [ours("sand", 1e7, busy=1.1)]},
         ],
+        "reference": [
+            {"label": "snow", "level": "x86-64-v3", "particles": 100000, "threads": 1, "programs": [
+                ours("snow", 3e7, 3e7, busy=1.0), program("reference", 2e7, 4e7, busy=1.0),
+            ]},
+        ],
         "roofline": [{"threads": 2, "bytes_per_second": 40e9, "flops_per_second": {"8": 100e9, "16": 200e9}}],
         "scenes": [scene("bowl", 1e7, 1.6e7, 2e7)],
         "scaling": [{"label": "water", "threads": 2, "programs": [ours("1000", 5e7), ours("2000", 4e7), ours("4000", 4e7)]}],
@@ -89,6 +94,11 @@ def test_ratios_rates_and_kept_rounds_stand_beside_the_peer(results: dict[str, A
 
 def test_a_law_whose_rounds_were_disturbed_is_marked(results: dict[str, Any]) -> None:
     assert row(report.page(results), "sand", "100,000")[-1] == "0* of 1"
+
+
+def test_the_lean_reference_stands_beside_the_solver_at_its_level(results: dict[str, Any]) -> None:
+    cells = row(report.page(results), "snow", "x86-64-v3")
+    assert cells[2:] == ["100,000", "1", "30", "30", "1.12 (0.75 to 1.5)", "2 of 2"]
 
 
 def test_the_roofline_holds_what_is_attained(results: dict[str, Any]) -> None:

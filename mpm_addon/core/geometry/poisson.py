@@ -108,7 +108,8 @@ def _fill(shape: Shape, radius: float, edge: float, seed: int, dimension: int, *
     region, inside = region_of(shape, edge, dimension), inside_of(shape)
     table = np.full(region.blocks.max(axis=0) + 1, -1, dtype=np.int32)
     table[tuple(region.blocks.T)] = np.arange(len(region.blocks))
-    blocks = Blocks(region.edge / radius, radius, period, table, np.ascontiguousarray(region.blocks), region.is_inside, region.low - inside.center)
+    places = np.ascontiguousarray(region.blocks)
+    blocks = Blocks(region.edge / radius, radius, period, table, places, region.is_inside, region.low - inside.center)
     counts, places = np.zeros(len(region.blocks), np.int64), np.empty((len(region.blocks), 3, BLOCK_ROOM), np.float32)
     parts = PARTS_AT_SURFACE[dimension]
     rounds = math.ceil(LEAST_DARTS / (len(region.blocks) * parts**dimension))

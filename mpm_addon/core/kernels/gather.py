@@ -110,39 +110,26 @@ def copy_row(below, middle, above, nodes, scratch, at):
 
 
 @generic
-def first_and_count(offset):
-    """Of the nodes of the blocks around, which ones along an axis an arena begins with, and how many of them it holds."""
-    if offset == 0:
-        return BLOCK - 1, 1
-    if offset == 1:
-        return 0, BLOCK
-    return 0, BLOCK - 1
-
-
-@generic
-def gather_arena(nodes, neighbours, scratch, start):
-    """Copy the nodes that a block's particles touch from the node blocks around into an arena of the scratch."""
+def gather_arena(nodes, neighbours, touched, scratch, start):
+    """Copy the nodes that are touched (see `extent`) from the node blocks around into an arena of the scratch, whole rows along z."""
+    x0, x1, y0, y1, _, _ = touched
     flat = nodes.reshape(-1)
     size = nodes.shape[1]
-    at = start
-    for bx in range(3):
-        x0, columns = first_and_count(bx)
-        for x in range(x0, x0 + columns):
-            if neighbours.size == NEIGHBOURS:
-                for by in range(3):
-                    y0, rows = first_and_count(by)
-                    column = 9 * bx + 3 * by
-                    inside = (x * BLOCK + y0) * ROW_OF_FOUR
-                    below = neighbours[column] * size + inside
-                    middle, above = neighbours[column + 1] * size + inside, neighbours[column + 2] * size + inside
-                    for row in range(0, rows * ROW_OF_FOUR, ROW_OF_FOUR):
-                        copy_row(below + row, middle + row, above + row, flat, scratch, at)
-                        at += ROW
-            else:
-                inside = x * ROW_OF_FOUR
-                below = neighbours[3 * bx] * size + inside
-                copy_row(below, neighbours[3 * bx + 1] * size + inside, neighbours[3 * bx + 2] * size + inside, flat, scratch, at)
-                at += ROW
+    # an arena begins at the last node of the block below
+    if neighbours.size == NEIGHBOURS:
+        for x in range(x0 + BLOCK - 1, x1 + BLOCK - 1):
+            for y in range(y0 + BLOCK - 1, y1 + BLOCK - 1):
+                inside = (x % BLOCK * BLOCK + y % BLOCK) * ROW_OF_FOUR
+                column = 9 * (x // BLOCK) + 3 * (y // BLOCK)
+                below, middle = neighbours[column] * size + inside, neighbours[column + 1] * size + inside
+                above = neighbours[column + 2] * size + inside
+                copy_row(below, middle, above, flat, scratch, start + (x - BLOCK + 1) * PLANE + (y - BLOCK + 1) * ROW)
+    else:
+        for x in range(x0 + BLOCK - 1, x1 + BLOCK - 1):
+            inside = x % BLOCK * ROW_OF_FOUR
+            column = 3 * (x // BLOCK)
+            below, middle = neighbours[column] * size + inside, neighbours[column + 1] * size + inside
+            copy_row(below, middle, neighbours[column + 2] * size + inside, flat, scratch, start + (x - BLOCK + 1) * ROW)
 
 
 @generic

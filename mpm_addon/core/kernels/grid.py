@@ -2,6 +2,7 @@
 
 from .arithmetic import absolute, constant, generic, maximum, select
 from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
+from .extent import extent
 from .team import parallel_kernel
 from .tickets import shared
 from .vector import largest, load, shuffled, store
@@ -11,13 +12,14 @@ ROW = NODE * BLOCK
 
 
 @generic
-def overlap(offset):
-    """The nodes [low, high) of a node block that the arena of the block at `offset` reaches, and what to add for its own count."""
+def overlap(offset, begin, end):
+    """The nodes [low, high) of a node block that touched nodes [begin, end) of the arena of the block at `offset` are, and what to add
+    for the arena's own count."""
     if offset < 0:
-        return 0, BLOCK - 1, BLOCK + 1
+        return max(begin - BLOCK - 1, 0), min(end - BLOCK - 1, BLOCK - 1), BLOCK + 1
     if offset == 0:
-        return 0, BLOCK, 1
-    return BLOCK - 1, BLOCK, 1 - BLOCK
+        return max(begin - 1, 0), min(end - 1, BLOCK), 1
+    return max(begin + BLOCK - 1, BLOCK - 1), min(end + BLOCK - 1, BLOCK), 1 - BLOCK
 
 
 @generic
@@ -40,17 +42,21 @@ def add_row(arena, at, offset, node, row):
 @generic
 def add_arena(arena, place, node):
     """Add what the arena of the neighbour number `place` holds of a node block."""
-    x0, x1, ax = overlap(place // 9 - 1)
-    y0, y1, ay = overlap(place // 3 % 3 - 1)
-    for x in range(x0, x1):
-        for y in range(y0, y1):
-            add_row(arena, ((x + ax) * ARENA + y + ay) * NODE * ARENA, place % 3 - 1, node, (x * BLOCK + y) * ROW)
+    x0, x1, y0, y1, z0, z1 = extent(arena)
+    x0, x1, ax = overlap(place // 9 - 1, x0, x1)
+    y0, y1, ay = overlap(place // 3 % 3 - 1, y0, y1)
+    z0, z1, _ = overlap(place % 3 - 1, z0, z1)
+    if z0 < z1:
+        for x in range(x0, x1):
+            for y in range(y0, y1):
+                add_row(arena, ((x + ax) * ARENA + y + ay) * NODE * ARENA, place % 3 - 1, node, (x * BLOCK + y) * ROW)
 
 
 @generic
 def add_plane_arena(arena, place, node):
     """`add_arena` in the plane."""
-    x0, x1, ax = overlap(place // 3 - 1)
+    x0, x1, _, _, _, _ = extent(arena)
+    x0, x1, ax = overlap(place // 3 - 1, x0, x1)
     for x in range(x0, x1):
         add_row(arena, (x + ax) * NODE * ARENA, place % 3 - 1, node, x * ROW)
 
@@ -69,7 +75,7 @@ def update_grid(tickets, arenas, node_arenas, nodes, impulse):
     """Sum the arenas into nodes, in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
 
     Args:
-        arenas: (blocks, 4 * arena nodes).
+        arenas: (blocks, arena size), see `extent`.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
         nodes: (node blocks, 4 * block nodes) results: velocity [m/s] and mass [kg].
         impulse: (16,) dt g [m/s] and 0, four times.

@@ -13,6 +13,7 @@ from numba.extending import overload
 
 from .arithmetic import constant, generic, select
 from .blocks import NODE, PLANE, ROW
+from .extent import clear, extent_of, widen
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
@@ -256,13 +257,13 @@ def particles_to_grid(tickets, scheme, particles, first, body_count, pieces, is_
         is_waiting: (blocks,) which blocks to scatter.
         dt: [s]; spacing: cell size [m].
         scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
-        arenas: (blocks, 4 * arena nodes) result [kg m/s, kg].
+        arenas: (blocks, arena size) result [kg m/s, kg].
     """
     for piece in shared(tickets[0], pieces.size - 1, 1):
         for block in range(pieces[piece], pieces[piece + 1]):
             if not is_waiting[block]:
                 continue
-            arenas[block][:] = 0
+            clear(arenas[block])
             low, high = first[block * body_count], first[(block + 1) * body_count]
             for chunk in range(low, high, CHUNK):
                 count = min(high - chunk, CHUNK)
@@ -283,3 +284,4 @@ def particles_to_grid(tickets, scheme, particles, first, body_count, pieces, is_
                         at,
                     )
                 scatter_chunk(scheme, count, scratch[piece], index[piece], arenas[block])
+            widen(arenas[block], extent_of(scheme, particles, low, high))

@@ -5,6 +5,7 @@ from typing import Any
 from numba.extending import overload
 
 from ..kernels.arithmetic import absolute, constant, maximum, sqrt
+from ..kernels.extent import clear, extent_of, widen
 from ..kernels.gather import flip_velocity, gather_arena, gather_chunk, gathered, prepare_gather
 from ..kernels.linalg import squared_norm
 from ..kernels.rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
@@ -121,7 +122,7 @@ def advance_particles(
         is_fused: whether to scatter the others; the first body empties the arenas.
         dt: [s]; next_dt: of the next step, that a fused pass scatters for; spacing: cell size [m].
         scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
-        arenas: (blocks, 4 * arena nodes) results of a fused pass.
+        arenas: (blocks, arena size) results of a fused pass.
         extremes: (pieces, 6) results: greatest speed [m/s], greatest displacement along an axis [cells], greatest wave speed
             [m/s], greatest |C| [1/s], greatest -J, and 0, or NaN where a velocity, a stress or a wave speed is not a finite number.
     """
@@ -139,12 +140,13 @@ def advance_particles(
             low, high = first[block * body_count + body], first[block * body_count + body + 1]
             is_scattered = is_fused and not is_held[block]
             if is_scattered and body == 0:
-                arenas[block][:] = 0
+                clear(arenas[block])
             if low == high:
                 continue
-            gather_arena(nodes, neighbours[block], table, GATHERED)
+            touched = extent_of(scheme, particles, low, high)
+            gather_arena(nodes, neighbours[block], touched, table, GATHERED)
             if scheme.flip_ratio > 0.0:
-                gather_arena(nodes_before, neighbours[block], table, GATHERED_BEFORE)
+                gather_arena(nodes_before, neighbours[block], touched, table, GATHERED_BEFORE)
             for chunk in range(low, high, CHUNK):
                 count = min(high - chunk, CHUNK)
                 for at in range(0, count, LANE_COUNT):
@@ -192,6 +194,8 @@ def advance_particles(
                         store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
                 if is_scattered:
                     scatter_chunk(scheme, count, table, numbers, arenas[block])
+            if is_scattered:
+                widen(arenas[block], extent_of(scheme, particles, low, high))
         extremes[piece, 0] = largest(sqrt(fastest))
         extremes[piece, 1] = largest(farthest)
         extremes[piece, 2] = largest(sqrt(stiffest))
