@@ -78,8 +78,8 @@ def _of_item(scene: BlenderScene, item: BlenderObject, scene_hash: str) -> Fresh
 
 
 def are_comparable(text: str) -> bool:
-    """Whether what an object remembers was made of the settings that there are today."""
-    return all(is_comparable(value) for value in _remembered(text).values())
+    """Whether what an object remembers was made of the settings that there are today, and says of which frames."""
+    return text.startswith("{") and all(is_comparable(value) for value in _remembered(text).values())
 
 
 def forget() -> None:

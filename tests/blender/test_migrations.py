@@ -91,10 +91,13 @@ def test_digests_of_other_settings_say_nothing_of_a_change(bpy: Any) -> None:
     scene = bpy.context.scene
     old, new = add_emitter(bpy, "Old"), add_emitter(bpy, "New")
     old.mpm.fingerprint = 64 * "0"
-    new.mpm.fingerprint = found = fingerprint.fingerprint(scene)
+    # one that does not say of which frames it is says nothing either
+    oldest = add_emitter(bpy, "Oldest")
+    oldest.mpm.fingerprint = fingerprint.fingerprint(scene)
+    new.mpm.fingerprint = found = json.dumps({"hash": fingerprint.fingerprint(scene)})
     scene.mpm.version, scene.mpm.preflight = 0, "{}"
     migrations.update()
-    assert (old.mpm.fingerprint, new.mpm.fingerprint, scene.mpm.preflight) == ("", found, "")
+    assert (old.mpm.fingerprint, oldest.mpm.fingerprint, new.mpm.fingerprint, scene.mpm.preflight) == ("", "", found, "")
     # what is up to date stays
     scene.mpm.preflight = "{}"
     migrations.update()
