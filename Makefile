@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery ready-scenes test test-faults test-gui fuzz build lint bench docs site sheet thumbnails translations validate lock clean
+.PHONY: help setup demo gallery ready-scenes test test-faults test-gui fuzz build release lint bench docs site sheet thumbnails translations validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ fuzz: setup ## read 10,000 wrong files of every format; FUZZ="--format mesh.obj 
 
 build: setup ## build the extension's zip for this platform into build/
 	@$(PYTHON) tools/build_extension.py
+
+release: setup ## build this platform's zips for users: kernels of every processor level and Python; SPLIT=1 for a zip for each Python
+	@$(PYTHON) tools/build_extension.py --release $(if $(SPLIT),--split-by-python)
 
 lint: setup ## check style, types and the direction of imports
 	@$(PYTHON) tools/lint.py

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import platform
 import re
 import shutil
@@ -22,6 +23,8 @@ from pathlib import Path
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, extension_version
 from site_pages import NOT_SHIPPED, make_site
+
+from mpm_addon.core.processor import LEVELS, best_level
 
 STAGE = ROOT / "build" / "stage"
 WHEELS = ROOT / "build" / "wheels"
@@ -44,13 +47,16 @@ def main() -> int:
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="one platform (default: this one)")
     chosen.add_argument("--all-platforms", action="store_true", help="build one zip for every platform: a release")
+    parser.add_argument("--release", action="store_true", help="compile kernels for every level and Python, not this machine's alone")
+    parser.add_argument("--split-by-python", action="store_true", help="build a zip for each Python")
     parser.add_argument("--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314")
     arguments = parser.parse_args()
     platforms = list(WHEEL_PLATFORMS) if arguments.all_platforms else [arguments.platform or this_platform()]
     python_tags = list(dict.fromkeys([*PYTHON_TAGS, *arguments.python_tag]))
     try:
-        for archive in build(platforms, python_tags):
-            print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
+        for tags in [[tag] for tag in python_tags] if arguments.split_by_python else [python_tags]:
+            for archive in build(platforms, tags, is_release=arguments.release, is_split=arguments.split_by_python):
+                print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
     except BuildError as error:
         print(f"build: error: {error}", file=sys.stderr, flush=True)
         return 1
@@ -61,7 +67,7 @@ class BuildError(Exception):
     """The extension cannot be built; the message says why."""
 
 
-def build(platforms: list[str], python_tags: list[str]) -> list[Path]:
+def build(platforms: list[str], python_tags: list[str], *, is_release: bool = False, is_split: bool = False) -> list[Path]:
     """Builds one zip for each platform and returns their paths."""
     started = time.monotonic()
     found = [wheel for name in platforms for tag in python_tags for wheel in fetch_wheels(name, tag)]
@@ -69,6 +75,10 @@ def build(platforms: list[str], python_tags: list[str]) -> list[Path]:
     wheels = list({wheel.name: wheel for wheel in found}.values())
     print(f"build: staging {len(wheels)} wheels and the package in {STAGE.relative_to(ROOT)} ...", flush=True)
     stage(platforms, wheels)
+    if platforms == [this_platform()]:
+        stage_kernels(kernel_compilers(python_tags, is_release=is_release), levels_to_compile(is_release=is_release))
+    elif is_release:
+        raise BuildError("kernels are compiled on the platform that they are for; leave --platform and --all-platforms out of a release")
     archives = [archive_path(name) for name in platforms]
     for archive in archives:
         archive.unlink(missing_ok=True)
@@ -77,6 +87,8 @@ def build(platforms: list[str], python_tags: list[str]) -> list[Path]:
     for archive in archives:
         check_archive(archive)
         run_blender_builder("validate", str(archive))
+    if is_split:
+        archives = [archive.rename(archive.with_stem(f"{archive.stem}-{python_tags[0]}")) for archive in archives]
     print(f"build: done after {time.monotonic() - started:.0f} s", flush=True)
     return archives
 
@@ -158,6 +170,34 @@ def stage(platforms: list[str], wheels: list[Path]) -> None:
         shutil.copy2(wheel, STAGE / "wheels")
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
     (STAGE / "blender_manifest.toml").write_text(staged_manifest(manifest, platforms, [wheel.name for wheel in wheels]), encoding="utf-8")
+
+
+def kernel_compilers(python_tags: list[str], *, is_release: bool) -> list[Path]:
+    """Returns a Python for each that kernels are compiled for: this one, and in a release each that has wheels in the zip."""
+    if not is_release:
+        return [Path(sys.executable)]
+    found = {"cp" + environment.python.replace(".", ""): environment for environment in ENVIRONMENTS.values()}
+    missing = [environment for tag, environment in found.items() if tag in python_tags and not environment.interpreter.exists()]
+    for environment in missing:
+        command = [sys.executable, str(ROOT / "tools" / "setup.py"), "--blender", environment.blender]
+        if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
+            raise BuildError(f"{environment.folder.name}, which compiles kernels for its Python, could not be set up")
+    return [environment.interpreter for tag, environment in found.items() if tag in python_tags]
+
+
+def levels_to_compile(*, is_release: bool) -> list[str]:
+    """Returns the processor levels that kernels are compiled for: this machine's, or all of its kind."""
+    return [name for name, level in LEVELS.items() if platform.machine().lower() in level.machine] if is_release else [best_level()]
+
+
+def stage_kernels(interpreters: list[Path], levels: list[str]) -> None:
+    """Puts compiled kernels into the stage; what did not change since the last time is not compiled again."""
+    for interpreter in interpreters:
+        for level in levels:
+            print(f"build: kernels for {level}, {interpreter} ...", flush=True)
+            command = [str(interpreter), "-m", "mpm_addon", "kernels", "--processor", level, "--package", str(STAGE)]
+            if subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False).returncode != 0:
+                raise BuildError(f"the kernels for {level} could not be compiled; see above")
 
 
 def stage_manual() -> None:

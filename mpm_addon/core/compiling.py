@@ -16,9 +16,10 @@ from pathlib import Path
 
 from .errors import MpmError
 from .kernel_list import Unit, Variant, argument_types, dispatcher_of, units_of_default_scheme
-from .kernels.compilation import CORE, PACKAGE, source_hash, store
+from .kernels.compilation import CORE, PACKAGE, compiled_level, source_hash, store
 from .kernels.kept import file_name, write_archive
 from .kernels.team import team_size
+from .processor import shipped_file
 
 # how many of how many kernels are compiled
 Report = Callable[[int, int], None]
@@ -74,13 +75,14 @@ def make_all_ready(report: Report) -> None:
         report(len(missing), len(missing))
 
 
-def pack(path: Path, report: Report) -> None:
-    """Write all that scenes with the default scheme can call to an archive, which is shipped.
+def pack(package: Path, report: Report) -> None:
+    """Write all that scenes with the default scheme can call to the archive that a package is shipped with.
 
     Raises:
         MpmError: a kernel cannot be compiled, or the file not be written.
     """
     make_all_ready(report)
+    path = shipped_file(compiled_level()[1], package)
     names = [kept_name(unit) for unit in units_of_default_scheme()]
     contents = {name: store().content(name) for name in names}
     lost = [name for name, content in contents.items() if content is None]

@@ -4,8 +4,8 @@ Compiling, shipping and the count of what is done read this list alone; a test l
 call among themselves is not in it. The tickets of a parallel kernel, its first argument, are left out.
 
 Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `half` int16, `byte` int8,
-`mark` uint8, `seed` uint64; a number after it is the number of dimensions of a C-contiguous array of these. Others are named tuples: `STRUCTURES`,
-the law's constants and the scheme.
+`mark` uint8, `seed` uint64; a number after it is the number of dimensions of a C-contiguous array of these. Others are named tuples:
+`STRUCTURES`, the law's constants and the scheme.
 """
 
 import importlib

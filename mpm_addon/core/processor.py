@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from .errors import MpmError
@@ -15,6 +16,7 @@ from .errors import MpmError
 # what a bake, or a whole farm, is held to; the best level of the processor where it is not set
 LEVEL_VARIABLE = "MPM_PROCESSOR_LEVEL"
 NATIVE = "native"
+_PACKAGE = Path(__file__).resolve().parent.parent
 _FOR_OTHERS = "MPM_PROCESSOR_MAY_BE_ANOTHER"
 
 
@@ -51,6 +53,16 @@ LEVELS = {
     "x86-64-v3": Level(_X86, "x86-64-v3", _V3),
     "arm64": Level(frozenset({"aarch64", "arm64"}), "generic", ("fp-armv8", "neon")),
 }
+
+
+def platform_tag() -> str:
+    """What of Python and platform compiled kernels depend on: "cp311-linux-x86_64"."""
+    return f"cp{sys.version_info.major}{sys.version_info.minor}-{sys.platform}-{platform.machine().lower()}"
+
+
+def shipped_file(level: str, package: Path = _PACKAGE) -> Path:
+    """Where the kernels of a level, compiled before this version was shipped, lie in the package."""
+    return package / "compiled_kernels" / platform_tag() / f"{level}.zip"
 
 
 @cache

@@ -175,7 +175,7 @@ def wait_for(running: Any, condition: Any) -> None:
 
 
 def look_at_particles(folder: Path, scene: Any) -> None:
-    item, = shown()
+    (item,) = shown()
     select(item)
     item.mpm.display.parts[0].viewport = "spheres"
     press("display_same")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mpm_addon.core.processor import LEVELS, NATIVE, best_level, host_features, is_supported
+from mpm_addon.core.processor import LEVELS, NATIVE, best_level, host_features, is_supported, shipped_file
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.sealed import unsealed, write_sealed
 
@@ -145,8 +145,8 @@ def test_an_archive_holds_every_kernel_of_the_default_scheme(tmp_path: Path) -> 
     from mpm_addon.core.compiling import kept_name
     from mpm_addon.core.kernel_list import units_of_default_scheme
 
-    done = run("kernels", "--archive", tmp_path / "kernels.zip")
+    done = run("kernels", "--package", tmp_path)
     assert done.returncode == 0, done.stderr
-    with zipfile.ZipFile(tmp_path / "kernels.zip") as archive:
+    with zipfile.ZipFile(shipped_file(best_level(), tmp_path)) as archive:
         names = set(archive.namelist())
     assert names == {"manifest.json", *(kept_name(unit) for unit in units_of_default_scheme())}

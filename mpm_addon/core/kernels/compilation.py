@@ -8,7 +8,6 @@ another file never comes back stale.
 
 import hashlib
 import os
-import platform
 import sys
 import tempfile
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from numba import njit
 from numba.core.registry import cpu_target
 from numba.extending import register_jitable
 
-from ..processor import NATIVE, level_of
+from ..processor import NATIVE, level_of, platform_tag, shipped_file
 from . import arithmetic, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
 from .kept import Archive, KernelCache, Store
 
@@ -30,13 +29,6 @@ PACKAGES_WITH_KERNELS = ("geometry", "kernels", "laws")
 CORE = Path(__file__).resolve().parent.parent
 # the package that a stored kernel's types are found in again
 PACKAGE = __name__.partition(".core.")[0]
-# a folder in the package: a folder for each Python and platform, in it an archive for each processor level
-SHIPPED = CORE.parent / "compiled_kernels"
-
-
-def platform_tag() -> str:
-    """What of Python and platform compiled kernels depend on: "cp311-linux-x86_64"."""
-    return f"cp{sys.version_info.major}{sys.version_info.minor}-{sys.platform}-{platform.machine().lower()}"
 
 
 def compiled_level() -> tuple[str, str]:
@@ -74,7 +66,7 @@ def cache_folder() -> Path:
 @cache
 def shipped_archive() -> Archive:
     """The kernels of this process's level that came with this version."""
-    return Archive(SHIPPED / platform_tag() / f"{compiled_level()[1]}.zip", source_hash())
+    return Archive(shipped_file(compiled_level()[1]), source_hash())
 
 
 @cache
