@@ -55,7 +55,7 @@ def exact(array: NDArray[Any]) -> Encoded:
 def raw(array: NDArray[Any]) -> Encoded:
     """Every bit of an array of any number of dimensions, as it lies in memory: fast to write and to read."""
     # no copy: states are large
-    data = memoryview(np.asarray(array, order="C").reshape(-1).view(np.uint8))
+    data = np.asarray(array, order="C").reshape(-1).view(np.uint8).data
     return Encoded({"encoding": "raw", "dtype": array.dtype.str, "shape": list(array.shape)}, data)
 
 

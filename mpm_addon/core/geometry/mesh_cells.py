@@ -75,6 +75,7 @@ def build_cells(vertices: Floats, corners: Integers, *, is_flat: bool = False) -
     ends = starts.copy()
     _sort_in(triangles, lows, highs, low, edge, counts, ends, members)
     windings = np.zeros(tuple(counts), np.int16)
+    cells = NO_CELLS
     for place in np.array(PLACES):
         if is_flat:
             place[1] = 0.5
