@@ -129,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     kernels = commands.add_parser("kernels", help="compile what is not compiled yet", allow_abbrev=False)
     kernels.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instructions to use (default: the best)")
     kernels.add_argument("--package", metavar="DIR", type=Path, help="also put them into this copy of the package, for any processor")
+    kernels.add_argument("--gently", action="store_true", help="give way to other programs")
     kernels.add_argument("--threads", metavar="N", type=thread_count, help="compile so many at once (default: as many as cores)")
     kernels.add_argument("--json", action="store_true", help="print one JSON object a line")
     kernels.set_defaults(run=_kernels)
@@ -177,6 +178,8 @@ def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]]
 
 def _kernels(options: argparse.Namespace) -> None:
     """Compile all kernels that scenes with the default scheme can call."""
+    if options.gently and hasattr(os, "nice"):
+        os.nice(10)
     prepare_numba(options.threads, options.processor, is_for_others=options.package is not None)
     load_numba()
     from .core.compiling import make_all_ready, pack

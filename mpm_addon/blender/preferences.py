@@ -7,26 +7,45 @@ import json
 from typing import Any
 
 import bpy
-from bpy.props import IntProperty
+from bpy.props import EnumProperty, IntProperty
 
 from ..core.errors import MpmError
+from ..core.processor import LEVEL_VARIABLE, NATIVE
 from ..storage.installation import presets_folder
 from . import health, paths, worker
 from .blender_types import Context, Layout
 from .drawing import draw_lines
 from .operation import Operation
 
+# What kernels may use: levels as the x86-64 psABI names them. Automatic is what the cache was begun with, or the best.
+LEVEL_ITEMS = (
+    ("AUTO", "Automatic", "What the cache was begun with, else the best level of this processor"),
+    (
+        "x86-64-v3",
+        "x86-64-v3",
+        "AVX2: Intel since Haswell, AMD since Zen. A farm that is held to one level computes the same bytes everywhere",
+    ),
+    ("x86-64-v4", "x86-64-v4", "AVX-512, where this processor has it"),
+    (NATIVE, "This Processor", "All that this processor can do; kernels are compiled here"),
+)
 PACKAGE = (__package__ or "").rpartition(".")[0]
 _MOST_THREADS = 1024
 
 
-def threads() -> int | None:
-    """The threads that a bake takes; None for all cores."""
+def _own() -> Any:
+    """The extension's preferences; None where a script registered the package."""
     known: Any = bpy.context.preferences
-    for entry in () if known is None else known.addons:
-        if entry.module == PACKAGE:
-            return getattr(entry.preferences, "threads", 0) or None
-    return None
+    return next((entry.preferences for entry in (() if known is None else known.addons) if entry.module == PACKAGE), None)
+
+
+def told() -> dict[str, str]:
+    """What a bake's process is told by its environment: how many threads it takes, and which processor level."""
+    own = _own()
+    threads, level = getattr(own, "threads", 0), getattr(own, "processor", "AUTO")
+    return {
+        **({"NUMBA_NUM_THREADS": str(threads)} if threads else {}),
+        **({LEVEL_VARIABLE: level} if level != "AUTO" else {}),
+    }
 
 
 class MPM_AP_preferences(bpy.types.AddonPreferences):
@@ -41,10 +60,17 @@ class MPM_AP_preferences(bpy.types.AddonPreferences):
         soft_max=64,
     )
 
+    processor: EnumProperty(
+        name="Processor Level",
+        description="The instructions that bakes use. Frames are the same bytes on every processor of one level",
+        items=LEVEL_ITEMS,
+    )
+
     def draw(self, context: Context) -> None:
         layout: Layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "threads")
+        layout.prop(self, "processor")
         draw_health(layout)
 
 
@@ -55,7 +81,7 @@ def draw_health(layout: Layout) -> None:
     box.label(text=f"MPM {found['mpm_addon']}, Blender {found['blender']}, Python {found['python']}, NumPy {found['numpy']}")
     if isinstance(found["worker"], dict):
         told = found["worker"]
-        box.label(text=f"Bakes run: numba {told['numba']}, {told['threads']} threads ({told['threading_layer']})", icon="CHECKMARK")
+        box.label(text=f"Bakes run: numba {told['numba']}, {told['threads']} threads, {told['processor_level']}", icon="CHECKMARK")
     for line in found["problems"]:
         draw_lines(box, line, "ERROR")
     box.label(text=f"Presets: {presets_folder()}", icon="FILE_FOLDER")
@@ -88,11 +114,11 @@ CLASSES = (MPM_AP_preferences, MPM_OT_doctor)
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    worker.thread_counts.append(threads)
+    worker.told_by.append(told)
 
 
 def unregister() -> None:
-    worker.thread_counts.clear()
+    worker.told_by.clear()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
     health.forget()

@@ -12,6 +12,7 @@ from . import (
     add_menu,
     bake_queue,
     commands,
+    compiling,
     display,
     export_operators,
     graphs,
@@ -66,6 +67,7 @@ _PARTS: tuple[ModuleType, ...] = (
     observation,
     timeline,
     commands,
+    compiling,
 )
 
 _registered: list[ModuleType] = []

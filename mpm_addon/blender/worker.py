@@ -28,8 +28,8 @@ PACKAGE = Path(__file__).parent.parent
 # Seconds that a process has to stop by itself before it is killed; it loses nothing by that.
 PATIENCE = 0.5
 _COMPLAINT_LINES = 5
-# Whoever knows how many threads a process is to take adds itself; None means all cores.
-thread_counts: list[Callable[[], int | None]] = []
+# Whoever knows what a process is to be told by its environment, as how many threads to take, adds itself.
+told_by: list[Callable[[], dict[str, str]]] = []
 # What the interpreter says first when it crashes; the innermost functions follow.
 _CRASH = ("Fatal Python error", "Windows fatal exception")
 
@@ -81,6 +81,11 @@ def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
     return [*command, "--probe"] if probe else command
 
 
+def kernels_command() -> list[str]:
+    """The command that compiles all kernels that are not compiled yet, beside other work."""
+    return [python_executable(), "-u", "-m", PACKAGE.name, "kernels", "--gently"]
+
+
 def search_path() -> list[str]:
     """Where the process looks for modules: beside this package, then where this Python does."""
     return [str(PACKAGE.parent), *(entry for entry in sys.path if entry)]
@@ -88,9 +93,8 @@ def search_path() -> list[str]:
 
 def environment() -> dict[str, str]:
     """The environment of the process: it finds what Blender's own Python finds, the wheels of extensions included."""
-    chosen = [number for number in (ask() for ask in thread_counts) if number is not None]
-    threads = {"NUMBA_NUM_THREADS": str(chosen[-1])} if chosen else {}
-    return {**os.environ, **threads, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONIOENCODING": "utf-8"}
+    told = {name: value for ask in told_by for name, value in ask().items()}
+    return {**os.environ, **told, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONIOENCODING": "utf-8"}
 
 
 def ending(status: int) -> str:

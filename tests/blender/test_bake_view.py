@@ -29,7 +29,8 @@ def status(state: str, message: str = "", **told: Any) -> BakeStatus:
 
 
 def running(state: State, **options: Any) -> BakeView:
-    return view_of(Facts((1, 48), progress=Progress(state, 0.26, NUMBERS, **options)))
+    numbers = {"frame": 1, "compiled": 7, "kernels": 40} if state is State.COMPILING else NUMBERS
+    return view_of(Facts((1, 48), progress=Progress(state, 0.26, numbers, **options)))
 
 
 def buttons(view: BakeView) -> list[tuple[str, str]]:

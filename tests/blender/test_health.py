@@ -123,7 +123,7 @@ def test_a_worker_that_cannot_load_numba_says_so_in_one_line(bpy: Any, tmp_path:
 
 
 def test_the_doctor_reports_what_a_bug_report_needs(bpy: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = {"numba": "0.68.1", "threads": 2, "threading_layer": "omp", "kernel_cache": "/tmp/mpm_addon_kernels_x"}
+    answer = {"numba": "0.68.1", "threads": 2, "processor_level": "x86-64-v3", "kernel_cache": "/tmp/mpm_addon_kernels_x"}
     monkeypatch.setattr(
         health.subprocess, "run", lambda *_a, **_k: SimpleNamespace(returncode=0, stdout=health.json.dumps(answer), stderr="")
     )
@@ -159,19 +159,28 @@ def test_a_newer_blender_gets_a_word_and_works() -> None:
     assert "Blender 5.3 is newer than those that MPM" in health.blender_notice((5, 3, 0))
 
 
-def test_preferences_draw_and_decide_about_threads(bpy: Any, draw: Any, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
-    assert preferences.threads() is None
-    assert "NUMBA_NUM_THREADS" not in worker.environment()
+def test_preferences_tell_bakes_how_many_threads_and_which_processor_level(bpy: Any, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NUMBA_NUM_THREADS", "MPM_PROCESSOR_LEVEL"):
+        monkeypatch.delenv(name, raising=False)
+    assert preferences.told() == {}
+    assert not {"NUMBA_NUM_THREADS", "MPM_PROCESSOR_LEVEL"} & set(worker.environment())
     if host == "fake":
-        bpy.context.preferences.addons[0].preferences.threads = 3
+        own = bpy.context.preferences.addons[0].preferences
+        own.threads, own.processor = 3, "x86-64-v3"
     else:
-        entry = SimpleNamespace(module="mpm_addon", preferences=SimpleNamespace(threads=3))
+        entry = SimpleNamespace(module="mpm_addon", preferences=SimpleNamespace(threads=3, processor="x86-64-v3"))
         context = SimpleNamespace(preferences=SimpleNamespace(addons=[entry]))
         monkeypatch.setattr(preferences, "bpy", SimpleNamespace(context=context))
-    assert preferences.threads() == 3
-    assert worker.environment()["NUMBA_NUM_THREADS"] == "3"
+    environment = worker.environment()
+    assert (environment["NUMBA_NUM_THREADS"], environment["MPM_PROCESSOR_LEVEL"]) == ("3", "x86-64-v3")
     monkeypatch.undo()
+
+
+def test_the_levels_to_choose_are_those_that_there_are() -> None:
+    from mpm_addon.core.processor import LEVELS, NATIVE
+
+    chosen = {name for name, _, _ in preferences.LEVEL_ITEMS} - {"AUTO"}
+    assert chosen == {NATIVE, *(name for name in LEVELS if name.startswith("x86"))}
 
 
 def test_the_health_lines_of_the_preferences_are_drawn(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:

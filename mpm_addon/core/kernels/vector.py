@@ -19,6 +19,8 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
+from ..processor import prepare_numba
+
 
 def _lane_count() -> int:
     """How many float32 values are computed at a time: two registers of AVX's, one of AVX-512's, NEON's or SSE's.
@@ -29,6 +31,8 @@ def _lane_count() -> int:
     return 16 if "+avx" in features else 4
 
 
+# before the first kernel is compiled, and before anybody asks how wide a vector is
+prepare_numba()
 LANE_COUNT = _lane_count()
 # x86's; others compute with tiny numbers as fast as with any
 HAS_CONTROL_WORD = get_process_triple().startswith(("x86_64", "amd64"))

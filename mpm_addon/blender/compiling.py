@@ -1,0 +1,65 @@
+"""Kernels compiled in the background, where this version came with none for this computer: the first bake need not wait for them.
+
+A bake comes first: while one runs nothing is compiled here, and the bake compiles what it needs.
+"""
+
+import subprocess
+
+import bpy
+
+from ..core.errors import MpmError
+from ..core.processor import shipped_file
+from . import live_session, session, worker
+
+_FIRST_SECONDS, _SECONDS = 5.0, 10.0
+_process: "subprocess.Popen[bytes] | None" = None
+
+
+def are_shipped() -> bool:
+    """Whether this version came with kernels for this platform and Python."""
+    return any(shipped_file("any").parent.glob("*.zip"))
+
+
+def tick() -> float | None:
+    """Start the process, or stop it while a bake runs; returns the seconds to the next look, None where all is done."""
+    global _process
+    if session.current() is not None or live_session.current() is not None:
+        end()
+        return _SECONDS
+    if _process is None:
+        try:
+            _process = _started()
+        except (MpmError, OSError) as error:
+            # the next bake says the same, and compiles for itself
+            print(f"MPM: kernels cannot be compiled in the background: {error}")
+            return None
+        return _SECONDS
+    return _SECONDS if _process.poll() is None else None
+
+
+def _started() -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        worker.kernels_command(), env=worker.environment(), cwd=worker.PACKAGE.parent,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0),
+    )  # fmt: skip
+
+
+def end() -> None:
+    """Stop the process; what it compiled stays."""
+    global _process
+    if _process is not None:
+        _process.kill()
+        _process.wait()
+        _process = None
+
+
+def register() -> None:
+    if not bpy.app.background and not are_shipped():
+        bpy.app.timers.register(tick, first_interval=_FIRST_SECONDS, persistent=True)
+
+
+def unregister() -> None:
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)
+    end()
