@@ -24,11 +24,12 @@ def addon(bpy: Any, host: str) -> Iterator[Any]:
 
 
 @pytest.fixture(autouse=True)
-def unexpected(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BaseException]]:
+def unexpected() -> Iterator[list[BaseException]]:
     """The errors that operators did not foresee, which fail the test; one that wants them clears the list."""
     caught: list[BaseException] = []
-    monkeypatch.setattr(sys, "excepthook", lambda _kind, error, _trace: caught.append(error))
+    before, sys.excepthook = sys.excepthook, lambda _kind, error, _trace: caught.append(error)
     yield caught
+    sys.excepthook = before
     if caught:
         raise caught[0]
 
