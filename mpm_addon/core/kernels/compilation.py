@@ -33,7 +33,8 @@ PACKAGE = __name__.partition(".core.")[0]
 
 def compiled_level() -> tuple[str, str]:
     """The name of the level that numba compiles for, and what tells its machine code from that of others."""
-    triple, cpu, features = cpu_target.target_context.codegen().magic_tuple()
+    target: Any = cpu_target.target_context
+    triple, cpu, features = target.codegen().magic_tuple()
     name = level_of(cpu, features)
     return name, name if name != NATIVE else f"{NATIVE}-{hashlib.sha256(f'{triple} {cpu} {features}'.encode()).hexdigest()[:8]}"
 
