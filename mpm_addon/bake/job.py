@@ -163,7 +163,6 @@ class Job:
             self._emit({"event": "warning", **warning})
 
     def _simulate(self, checkpoint: Any) -> None:
-        from ..core.compiling import kernel_problems
         from ..core.simulation import Simulation
 
         remove_failure(self._writer.folder)
@@ -172,7 +171,7 @@ class Job:
         if self._writer.from_frame is not None:
             checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
-        self._tell_warnings([{"topic": "kernels", "subject": "Kernels", "message": line} for line in kernel_problems()])
+        self._tell_warnings([{"topic": "kernels", "subject": "Kernels", "message": line} for line in simulation.kernel_problems])
         missing, last = set(self._missing), self._missing[-1]
         started = self._clock.seconds
         for frame in simulation.frames():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from . import emission
 from .bodies import Body, bodies_of, body_numbers
-from .compiling import make_ready
+from .compiling import kernel_problems, make_ready
 from .continuation import refuse_another_state
 from .description import Scene
 from .diagnosis import STRAYED, advice, examined
@@ -84,6 +84,7 @@ class Simulation:
         report: called before compiling and after every step; may raise `Cancelled` to stop.
 
     Attributes:
+        kernel_problems: what is wrong with the kept kernels, a line each.
         seconds: spent so far on the phases "sort", "grid", "contact", "particles" and "output".
     """
 
@@ -157,6 +158,7 @@ class Simulation:
             self._tell(Progress("compiling", self._coming, done / total, 0, 0, 0.0, kernels=(done, total)))
 
         make_ready(units_of(self.scene), team_size(), tell)
+        self.kernel_problems = kernel_problems()
 
     def _load(self, snapshot: Mapping[str, NDArray[Any]], *, is_changed: bool) -> None:
         check_state(snapshot, self.snapshot(), self.scene, len(self.bodies))

@@ -56,6 +56,7 @@ class Progress:
     substeps: int
     particles: int
     time_step: float
+    kernels: tuple[int, int] = (0, 0)
 
 
 def failure_at(frame: int) -> Failure:
@@ -70,6 +71,7 @@ class Simulation:
     """The interface of `core.simulation.Simulation`."""
 
     substeps = 4
+    kernel_problems: tuple[str, ...] = ()
     pause = 0.0
     # particles that are born at every frame after the first
     inflow = 0

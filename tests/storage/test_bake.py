@@ -38,6 +38,15 @@ def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
     return frame_bytes(tmp_path / "whole")
 
 
+def test_what_is_wrong_with_kept_kernels_is_a_warning(
+    scene: Path, tmp_path: Path, stand_in_simulation: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stand_in_simulation, "kernel_problems", ("The kernels are cold.",))
+    events = bake_here(scene, tmp_path / "cache")
+    assert {"event": "warning", "topic": "kernels", "subject": "Kernels", "message": "The kernels are cold."} in events
+    assert events[-1]["event"] == "done"
+
+
 def test_a_bake_tells_its_way(scene: Path, tmp_path: Path) -> None:
     events = bake_here(scene, tmp_path / "cache")
     kinds = [event["event"] for event in events]
@@ -341,7 +350,7 @@ def test_warnings_are_told_before_the_first_frame_and_kept_in_the_status(scene: 
     text = (scene / "scene.toml").read_text()
     (scene / "scene.toml").write_text(text.replace("radius = 0.2", "radius = 0.04"))
     events = bake_here(scene, tmp_path / "cache")
-    assert [event["event"] for event in events[:3]] == ["start", "warning", "preparing"]
+    assert [event["event"] for event in events[:3]] == ["start", "warning", "compiling"]
     warning = events[1]
     assert (warning["topic"], warning["subject"]) == ("thin_emitter", 'Emitter "ball"')
     assert "0.08 m thin, 1.6 cells" in warning["message"]
