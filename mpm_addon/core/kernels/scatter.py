@@ -19,7 +19,7 @@ from .extent import clear, extent_of, widen
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
-from .table import LANE_ROW, load_matrix, load_symmetric, load_vector, store_rows
+from .table import LANE_ROW, live_count, load_matrix, load_symmetric, load_vector, store_rows
 from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, whole_numbers
 from .vector_arithmetic import floor
 
@@ -239,9 +239,9 @@ def prepare_scatter(scheme, position, dt, spacing, mass, volume, velocity, veloc
 
 
 @generic
-def scatter_chunk(scheme, count, scratch, index, arena):
-    """Scatter the first `count` slots of the chunk into the arena of their block."""
-    for lane in range(count):
+def scatter_chunk(scheme, live, scratch, index, arena):
+    """Scatter the first `live` slots of the chunk into the arena of their block."""
+    for lane in range(live):
         scatter_lane(scheme, arena, NODE * index[lane], scratch, lane)
 
 
@@ -284,5 +284,5 @@ def particles_to_grid(scheme, particles, first, body_count, pieces, is_waiting, 
                         index[piece],
                         at,
                     )
-                scatter_chunk(scheme, count, scratch[piece], index[piece], arenas[block])
+                scatter_chunk(scheme, live_count(particles, chunk, count), scratch[piece], index[piece], arenas[block])
             widen(arenas[block], extent_of(scheme, particles, low, high))
