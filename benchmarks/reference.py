@@ -35,14 +35,14 @@ class Particles(NamedTuple):
 
     Attributes:
         position: (3, n) [cells]; state: (numbers of the law, n).
-        first: first particle of each slab, whole vectors apart; count: particles of each.
+        first: first particle of each slab, whole vectors apart; filled: particles of each.
         cells: along the edge of the grid.
     """
 
     position: NDArray[np.float32]
     state: NDArray[np.float32]
     first: NDArray[np.int64]
-    count: NDArray[np.int64]
+    filled: NDArray[np.int64]
     cells: int
 
 
@@ -119,7 +119,7 @@ def main(description: dict[str, Any], threads: int) -> None:
     from .reference_transfer import SCRATCH_SIZE
 
     particles = block(description["law"], description["particles"])
-    total = int(particles.count.sum())
+    total = int(particles.filled.sum())
     steps = stepper(description["law"])
     slabs = len(particles.first)
     grid, spare = np.zeros((2, 4 * particles.cells**3 + 64), np.float32)

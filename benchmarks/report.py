@@ -79,8 +79,8 @@ def page(results: Results) -> str:
     """The page; parts that were not measured are left out."""
     sections: dict[str, Callable[[Results], str]] = {
         "machine": machine_section, "block": block_section, "reference": reference_section, "roofline": roofline_section,
-        "scenes": scenes_section, "scaling": scaling_section, "variants": variants_section, "geometry": geometry_section, "caches": caches_section,
-        "interface": interface_section, "start_up": start_up_section,
+        "scenes": scenes_section, "scaling": scaling_section, "variants": variants_section, "geometry": geometry_section,
+        "caches": caches_section, "interface": interface_section, "start_up": start_up_section,
     }  # fmt: skip
     text = [INTRODUCTION.format(least=LEAST_BUSY)]
     text += [write_section(results) for name, write_section in sections.items() if results.get(name)]

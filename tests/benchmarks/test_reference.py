@@ -16,7 +16,7 @@ STEPS = 20
 
 
 def live(particles: Particles) -> NDArray[np.int64]:
-    return np.concatenate([first + np.arange(count) for first, count in zip(particles.first, particles.count, strict=True)])
+    return np.concatenate([first + np.arange(count) for first, count in zip(particles.first, particles.filled, strict=True)])
 
 
 def advanced(law: str, particles: Particles, steps: int = STEPS) -> None:

@@ -275,3 +275,28 @@ def test_a_particle_thrown_past_the_blocks_around_is_an_instability() -> None:
     store.table[POSITION, np.flatnonzero(store.live)[0]] += 9.0
     with pytest.raises(UnstableError, match=r"^1 particles were thrown more than 4 cells in a step, or nowhere; "):
         store.sort()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
+def test_nothing_is_left_at_nodes_that_particles_have_gone_from(scheme: Scheme) -> None:
+    positions = np.array([[0.1, 0.1, 0.1], [3.9, 0.2, 2.2], [7.3, 5.1, 0.3]]) * [1.0, dimension_of(scheme) == 3, 1.0] * SPACING
+    store = stored(positions, scheme=scheme)
+    for way in (0.0, 0.4, -0.8, 0.45):
+        store.table[POSITION] += way
+        store.table[POSITION + 2] -= way
+        nodes = to_grid(store, scheme)
+        assert nodes[..., 3].sum() == pytest.approx(3.0, rel=1e-12)
+        # each particle has 3 nodes, or 4, along an axis
+        touched = (4 if "Cubic" in type(scheme).__name__ else 3) ** dimension_of(scheme)
+        assert np.count_nonzero(nodes[..., 3]) <= 3 * touched
+
+
+def test_a_state_that_is_not_finite_leaves_nothing_behind_where_all_goes_back_to_a_sort() -> None:
+    store = stored(np.array([[0.1, 0.1, 0.1], [3.9, 0.2, 2.2]]) * SPACING)
+    store.sort()
+    store.table[VELOCITY, 0] = np.nan
+    assert not np.isfinite(to_grid(store, SCHEMES[0])).all()
+    store.restore()
+    nodes = to_grid(store, SCHEMES[0])
+    assert nodes[..., 3].sum() == pytest.approx(2.0, rel=1e-12)
+    assert np.isfinite(nodes).all()

@@ -101,18 +101,21 @@ def gather_lane(scheme, arena, at, scratch, lane, result):
 
 
 @generic
-def copy_row(below, middle, above, nodes, scratch, at):
-    """Copy eight nodes along z: the last of the row `below`, four of the `middle` one, three of the one `above`."""
-    store(scratch, at, load(nodes, below + 3 * NODE, NODE))
+def copy_row(below, middle, above, z0, z1, nodes, scratch, at):
+    """Copy the nodes from z0 to z1 of eight along z: the last of the row `below`, four of the `middle` one, three of the one `above`."""
+    if z0 == 0:
+        store(scratch, at, load(nodes, below + 3 * NODE, NODE))
     store(scratch, at + NODE, load(nodes, middle, ROW_OF_FOUR))
-    # the fourth of these is written over, or lies behind the arena
-    store(scratch, at + 5 * NODE, load(nodes, above, ROW_OF_FOUR))
+    # also where z1 is the first of these: what is read without a weight must be a number too. The fourth of them is written over, or
+    # lies behind the arena
+    if z1 > BLOCK:
+        store(scratch, at + 5 * NODE, load(nodes, above, ROW_OF_FOUR))
 
 
 @generic
 def gather_arena(nodes, neighbours, touched, scratch, start):
-    """Copy the nodes that are touched (see `extent`) from the node blocks around into an arena of the scratch, whole rows along z."""
-    x0, x1, y0, y1, _, _ = touched
+    """Copy the nodes that are touched (see `extent`) from the node blocks around into an arena of the scratch."""
+    x0, x1, y0, y1, z0, z1 = touched
     flat = nodes.reshape(-1)
     size = nodes.shape[1]
     # an arena begins at the last node of the block below
@@ -123,13 +126,15 @@ def gather_arena(nodes, neighbours, touched, scratch, start):
                 column = 9 * (x // BLOCK) + 3 * (y // BLOCK)
                 below, middle = neighbours[column] * size + inside, neighbours[column + 1] * size + inside
                 above = neighbours[column + 2] * size + inside
-                copy_row(below, middle, above, flat, scratch, start + (x - BLOCK + 1) * PLANE + (y - BLOCK + 1) * ROW)
+                at = start + (x - BLOCK + 1) * PLANE + (y - BLOCK + 1) * ROW
+                copy_row(below, middle, above, z0, z1, flat, scratch, at)
     else:
         for x in range(x0 + BLOCK - 1, x1 + BLOCK - 1):
             inside = x % BLOCK * ROW_OF_FOUR
             column = 3 * (x // BLOCK)
             below, middle = neighbours[column] * size + inside, neighbours[column + 1] * size + inside
-            copy_row(below, middle, neighbours[column + 2] * size + inside, flat, scratch, start + (x - BLOCK + 1) * ROW)
+            above = neighbours[column + 2] * size + inside
+            copy_row(below, middle, above, z0, z1, flat, scratch, start + (x - BLOCK + 1) * ROW)
 
 
 @generic
@@ -143,11 +148,17 @@ def prepare_gather(scheme, position, scratch, index, at):
 
 
 @generic
-def gather_chunk(scheme, count, scratch, index, start, result):
-    """Gather what the grid has at the first `count` slots of the chunk from the arena of velocities at `start`."""
+def gather_chunk(scheme, live, count, scratch, index, start, result):
+    """Gather what the grid has at the first `live` slots of the chunk from the arena of velocities at `start`.
+
+    The slots behind them, up to `count`, are copies of the last one.
+    """
     arena = scratch[start:]
-    for lane in range(count):
+    for lane in range(live):
         gather_lane(scheme, arena, NODE * index[lane], scratch, lane, result)
+    last = load(scratch, result + LANE_ROW * (live - 1), LANE_ROW)
+    for lane in range(live, count):
+        store(scratch, result + LANE_ROW * lane, last)
 
 
 @generic

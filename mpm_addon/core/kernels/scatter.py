@@ -3,8 +3,8 @@
 `LANE_COUNT` particles at a time: weights and affine momenta are made for all lanes at once; then each particle's nodes are
 written two by two along z, as vectors of eight numbers (momentum and mass of two nodes). Pairs begin at even nodes, so that two
 of them hold the three nodes of a quadratic spline, and so that what one particle writes and the next one reads is the same
-pair: where they overlap in part the processor waits for memory. The momentum is linear in the node's count from the centre
-node. See `blocks` for the layout of slots and arenas.
+pair: where they overlap in part the processor waits for memory. The momentum is linear in the node's count; along z it is
+counted from the second node of the first pair. See `blocks` for the layout of slots and arenas.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from .extent import clear, extent_of, widen
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
-from .table import LANE_ROW, load_matrix, load_symmetric, load_vector, store_rows
+from .table import LANE_ROW, live_count, load_matrix, load_symmetric, load_vector, store_rows
 from .team import parallel_kernel
 from .tickets import shared
 from .vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, whole_numbers
@@ -158,7 +158,7 @@ def momentum_of_lane(scheme, scratch, lane):
     row = LANES + LANE_ROW * lane
     value, slope = twice(scratch, row), twice(scratch, row + 3 * NODE)
     along_x, along_y = twice(scratch, row + NODE), twice(scratch, row + 2 * NODE)
-    # the second of the nodes is the one that counts from
+    # counted from the second of the nodes
     first = value + slope * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0))
     second = value + slope * whole_numbers(value, (1, 1, 1, 1, 2, 2, 2, 2))
     third = value + slope * whole_numbers(value, (3, 3, 3, 3, 4, 4, 4, 4))
@@ -196,7 +196,7 @@ def _overload_store_pairs(scheme, scratch, row, is_odd, wz):
 
 @generic
 def prepare_momenta(scheme, scratch, row, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress):
-    """Write each lane's momentum at the node that it counts from, with its mass, and the slopes of the momentum along x, y and z."""
+    """Write each lane's momentum at the node that counts begin at, with its mass, and the slopes of the momentum along x, y and z."""
     dx, dy, dz = offsets
     u, v, w = velocity
     a, b, c, d, e, f, g, h, i = velocity_gradient
@@ -239,9 +239,9 @@ def prepare_scatter(scheme, position, dt, spacing, mass, volume, velocity, veloc
 
 
 @generic
-def scatter_chunk(scheme, count, scratch, index, arena):
-    """Scatter the first `count` slots of the chunk into the arena of their block."""
-    for lane in range(count):
+def scatter_chunk(scheme, live, scratch, index, arena):
+    """Scatter the first `live` slots of the chunk into the arena of their block."""
+    for lane in range(live):
         scatter_lane(scheme, arena, NODE * index[lane], scratch, lane)
 
 
@@ -283,5 +283,5 @@ def particles_to_grid(tickets, scheme, particles, first, body_count, pieces, is_
                         index[piece],
                         at,
                     )
-                scatter_chunk(scheme, count, scratch[piece], index[piece], arenas[block])
+                scatter_chunk(scheme, live_count(particles, chunk, count), scratch[piece], index[piece], arenas[block])
             widen(arenas[block], extent_of(scheme, particles, low, high))

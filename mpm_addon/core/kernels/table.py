@@ -5,6 +5,7 @@ from typing import Any
 from numba.extending import overload
 
 from .arithmetic import generic
+from .rows import MASS
 from .vector import LANE_COUNT, load, shuffled, store
 
 # the distance between the rows that `store_rows` and `load_rows` have for two lanes that are neighbours
@@ -48,6 +49,14 @@ def store_matrix(particles, row, slot, value):
     store_vector(particles, row, slot, (a, b, c))
     store_vector(particles, row + 3, slot, (d, e, f))
     store_vector(particles, row + 6, slot, (g, h, i))
+
+
+@generic
+def live_count(particles, slot, count):
+    """How many of the `count` slots from `slot` on hold a particle, not a weightless copy of the last one; at least one."""
+    while count > 1 and particles[MASS, slot + count - 1] == 0.0:
+        count -= 1
+    return count
 
 
 def store_rows(table: Any, column: Any, a: Any, b: Any, c: Any, d: Any) -> None:

@@ -12,7 +12,7 @@ from ..kernels.rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY,
 from ..kernels.scatter import prepare_scatter, scatter_chunk
 from ..kernels.scheme import is_plane
 from ..kernels.scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
-from ..kernels.table import load_matrix, load_vector, store_matrix, store_vector
+from ..kernels.table import live_count, load_matrix, load_vector, store_matrix, store_vector
 from ..kernels.tickets import shared
 from ..kernels.vector import LANE_COUNT, flush_tiny, largest, load, restore_tiny, store
 from .dispatch import law_kernel, law_of, update
@@ -149,11 +149,12 @@ def advance_particles(
                 gather_arena(nodes_before, neighbours[block], touched, table, GATHERED_BEFORE)
             for chunk in range(low, high, CHUNK):
                 count = min(high - chunk, CHUNK)
+                live = live_count(particles, chunk, count)
                 for at in range(0, count, LANE_COUNT):
                     prepare_gather(scheme, load_vector(particles, POSITION, chunk + at), table, numbers, at)
-                gather_chunk(scheme, count, table, numbers, GATHERED, LANES)
+                gather_chunk(scheme, live, count, table, numbers, GATHERED, LANES)
                 if scheme.flip_ratio > 0.0:
-                    gather_chunk(scheme, count, table, numbers, GATHERED_BEFORE, LANES_BEFORE)
+                    gather_chunk(scheme, live, count, table, numbers, GATHERED_BEFORE, LANES_BEFORE)
                 for at in range(0, count, LANE_COUNT):
                     slot = chunk + at
                     x, y, z = load_vector(particles, POSITION, slot)
@@ -193,7 +194,7 @@ def advance_particles(
                         store_vector(particles, STRESS, slot, (xx, xy, xz))
                         store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
                 if is_scattered:
-                    scatter_chunk(scheme, count, table, numbers, arenas[block])
+                    scatter_chunk(scheme, live, table, numbers, arenas[block])
             if is_scattered:
                 widen(arenas[block], extent_of(scheme, particles, low, high))
         extremes[piece, 0] = largest(sqrt(fastest))

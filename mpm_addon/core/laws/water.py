@@ -18,6 +18,7 @@ from .law import FluidLaw
 
 LEAST_VOLUME_RATIO = 0.1
 GREATEST_VOLUME_RATIO = 10.0
+USUAL_EXPONENT = 7.0
 
 
 class WaterConstants(NamedTuple):
@@ -86,8 +87,14 @@ def wave_speed_squared(constants: WaterConstants, volume_ratio: Any, state: Any)
 
 @generic
 def _power(constants: WaterConstants, taut: Any) -> Any:
-    """J^-gamma."""
-    return exp(-constants.exponent * log(taut))
+    """J^-gamma; water's own power is a product, which waits for less than a logarithm and an exponential."""
+    if constants.exponent == USUAL_EXPONENT:
+        square = taut * taut
+        cube = square * taut
+        power = 1.0 / (square * square * cube)
+    else:
+        power = exp(-constants.exponent * log(taut))
+    return power
 
 
 @generic
@@ -126,7 +133,7 @@ class Water(FluidLaw):
         help="How pressure grows where it is squeezed",
     )
     exponent: float = parameter(
-        7.0, above=1.0, maximum=20.0, help="How fast it stiffens where it is squeezed, of Tait's equation of state; water 7"
+        USUAL_EXPONENT, above=1.0, maximum=20.0, help="How fast it stiffens where it is squeezed, of Tait's equation of state; water 7"
     )
     viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="How thick it is; water 0.001, oil 0.1, syrup 2, honey 19")
     cohesion: float = parameter(
