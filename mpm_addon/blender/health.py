@@ -128,8 +128,8 @@ def kernels_problem() -> str:
     if isinstance(told, str) or not Path(str(told.get("kernel_cache", ""))).name.startswith(_LOST_KERNELS):
         return ""
     return (
-        "The user's cache folder cannot be written, so every bake compiles what the extension has no kernels for; check its permissions, or "
-        "set NUMBA_CACHE_DIR to a folder that can be written."
+        "The user's cache folder cannot be written, so every bake compiles what the extension has no kernels for; check its permissions, "
+        "or set NUMBA_CACHE_DIR to a folder that can be written."
     )
 
 

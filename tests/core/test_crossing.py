@@ -172,7 +172,7 @@ np.savez(sys.argv[1], lanes=LANE_COUNT, position=last.position, velocity=last.ve
 
 
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="names features of x86-64 processors")
-@pytest.mark.parametrize(("features", "lanes"), [("+sse2", 4), ("+sse2,+sse4.2,+avx,+avx2,+fma", 8)])
+@pytest.mark.parametrize(("features", "lanes"), [("+sse2", 4), ("+sse2,+sse4.2,+avx,+avx2,+fma", 16)])
 def test_narrower_processors_compute_the_same(features: str, lanes: int, tmp_path: Path) -> None:
     """The same source without the vectors that this processor may have, in a cache of its own."""
     root = Path(__file__).parents[2]
