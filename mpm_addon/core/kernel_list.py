@@ -84,7 +84,7 @@ KERNELS = {
         "kernels.pinning.hold_nodes": "real2 int1 int2 int1 float2",
     },
     "poisson": {
-        "geometry.poisson._fill_blocks": "blocks form cells tree int1 int seed int int int1 single3",
+        "geometry.poisson._fill_blocks": "blocks form cells tree int1 int seed int int int int1 int1 single3",
         "geometry.poisson._write": "blocks float1 int1 single3 int1 int float2",
     },
     "mesh": {

@@ -26,6 +26,9 @@ from .shapes import Box
 # The greatest edge of a block, in distances, and in how many parts along it darts are thrown: into blocks inside, and at the surface.
 EDGE, PARTS_INSIDE = 4.6, 4
 PARTS_AT_SURFACE = {2: 8, 3: 5}
+# All blocks are filled in turns, a generation of points at a time: filled one after another, they would be dense at their faces.
+# First one of so many darts is thrown.
+STAGES, SEED_SHARE = 4, 3
 # Darts are thrown into each part so often that small shapes, too, get this many.
 LEAST_DARTS = 2**15
 # Darts thrown from each point, between one and this many distances away.
@@ -114,8 +117,12 @@ def _fill(shape: Shape, radius: float, edge: float, seed: int, dimension: int, *
     parts = PARTS_AT_SURFACE[dimension]
     rounds = math.ceil(LEAST_DARTS / (len(region.blocks) * parts**dimension))
     turn = (region.blocks % 2) @ [4, 2, 1]
-    for number in range(8):
-        _fill_blocks(blocks, *inside[1:], np.flatnonzero(turn == number), dimension, np.uint64(seed % 2**32), parts, rounds, counts, places)
+    thrown = np.zeros(len(region.blocks), np.int64)
+    for stage in range(STAGES):
+        # forth and back, so that neither neighbour is always the first
+        for number in range(8)[:: 1 if stage % 2 else -1]:
+            rows = np.flatnonzero(turn == number)
+            _fill_blocks(blocks, *inside[1:], rows, dimension, np.uint64(seed % 2**32), parts, rounds, stage, thrown, counts, places)
     # the last points of each block come last, shuffled
     first_counts = counts - (counts + LAST - 1) // LAST
     positions, first = np.empty((int(counts.sum()), 3)), int(first_counts.sum())
@@ -144,17 +151,24 @@ def _three(key):
 
 
 @parallel_kernel
-def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, parts, rounds, counts, places):
-    """Fill blocks (n,) that do not touch each other: their points into places (k, 3, BLOCK_ROOM), and how many into counts (k,)."""
+def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, parts, rounds, stage, thrown, counts, places):
+    """Fill blocks (n,) that do not touch each other: their points into places (k, 3, BLOCK_ROOM), and how many into counts (k,).
+
+    In each stage those points throw darts that were there before it; in the last one, the new ones too, until the blocks are full.
+    `thrown` (k,) says how many of each block have.
+    """
     for index in shared(tickets[0], len(rows), 1):
         row, is_cut = rows[index], not blocks.is_inside[rows[index]]
         points, near, scratch = np.empty((3, ROOM), np.float32), np.empty((3, NEAR_ROOM), np.float32), stacks()
-        first = count = _gather(blocks, row, counts, places, points)
-        # points around a block that the surface cuts throw too: darts may miss what little of it is inside
-        thrown, key = 0 if is_cut else first, _mixed(seed << np.uint64(32) | np.uint64(row))
+        first = _gather(blocks, row, counts, places, points)
+        count = first + counts[row]
+        points[:, first:count] = places[row, :, : counts[row]]
+        key = _mixed(_mixed(seed << np.uint64(32) | np.uint64(row)) + np.uint64(stage))
         along = parts if is_cut else PARTS_INSIDE
         layers = along if dimension == 3 else 1
-        for dart in range(along * layers * along * (rounds if is_cut else 1)):
+        is_last, before = stage == STAGES - 1, count
+        darts = along * layers * along * (rounds if is_cut else 1)
+        for dart in range(0, darts, 1 if is_last else (SEED_SHARE if stage == 0 else darts)):
             key += np.uint64(1)
             x, y, z = _three(key)
             px = np.float32((dart // (along * layers) % along + x) * blocks.edge / along)
@@ -163,10 +177,13 @@ def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, part
             is_free = count - first < BLOCK_ROOM and _is_free(points, count, px, py, pz)
             if is_free and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch):
                 count = _add(points, count, px, py, pz)
-            while thrown < count:
-                key += np.uint64(1)
-                count = _throw_around(blocks, form, cells, tree, row, thrown, dimension, key, points, first, count, near, scratch)
-                thrown += 1
+        # points around a block that the surface cuts throw too: darts may miss what little of it is inside
+        thrower = 0 if is_cut and is_last else first + thrown[row]
+        while thrower < (count if is_last else before):
+            key += np.uint64(1)
+            count = _throw_around(blocks, form, cells, tree, row, thrower, dimension, key, points, first, count, near, scratch)
+            thrower = max(thrower + 1, first + thrown[row]) if thrower >= first - 1 else thrower + 1
+        thrown[row] = max(thrower - first, thrown[row])
         places[row, :, : count - first] = points[:, first:count]
         counts[row] = count - first
 
@@ -177,6 +194,8 @@ def _gather(blocks, row, counts, places, points):
     count, nx = 0, blocks.table.shape[0]
     reach, edge = np.float32(REACH), np.float32(blocks.edge)
     for around in range(27):
+        if around == 13:
+            continue
         di, dj, dk = around // 9 - 1, around // 3 % 3 - 1, around % 3 - 1
         i, j, k = blocks.blocks[row, 0] + di, blocks.blocks[row, 1] + dj, blocks.blocks[row, 2] + dk
         if blocks.period > 0:

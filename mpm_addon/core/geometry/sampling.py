@@ -15,7 +15,7 @@ from .shapes import ClosedForm, Mesh
 
 PARTICLES_PER_CELL = 8.0
 # Poisson-disk points at distance r: N r^d / V deep inside a shape, measured.
-PACKING = {2: 0.7735, 3: 0.691}
+PACKING = {2: 0.722, 3: 0.6465}
 # How far the number of Poisson-disk points may be from particles_per_cell.
 COUNT_TOLERANCE = 0.02
 SEARCH_ROUNDS = 8

@@ -1,7 +1,6 @@
 """Points that fill shapes: Poisson-disk, lattice and random."""
 
 import igl
-import numba
 import numpy as np
 import pytest
 import trimesh
@@ -12,6 +11,7 @@ from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.poisson import poisson_disk
 from mpm_addon.core.geometry.sampling import sample_shape
 from mpm_addon.core.geometry.shapes import Box, Capsule, Cylinder, Mesh, Plane, Points, Sphere
+from mpm_addon.core.kernels.team import set_team_size, team_size
 
 SHAPES = [
     Sphere(center=(0.1, 0.2, 0.3), radius=0.8),
@@ -84,14 +84,13 @@ def test_same_seed_gives_the_same_points(sampling):
 
 
 def test_number_of_threads_changes_nothing(torus):
-    threads = numba.get_num_threads()
-    results = []
+    size, results = team_size(), []
     try:
-        for count in {1, threads}:
-            numba.set_num_threads(count)
+        for count in (1, 2, 4):
+            set_team_size(count)
             results.append(sample_mesh(torus.vertices, torus.triangles, 0.06, 3))
     finally:
-        numba.set_num_threads(threads)
+        set_team_size(size)
     assert all(np.array_equal(result, results[0]) for result in results)
 
 
@@ -174,3 +173,16 @@ def test_spacing_of_a_mesh_sample_is_checked(cube):
 def test_empty_mesh_is_named():
     with pytest.raises(SceneError, match="no faces"):
         sample_mesh(np.zeros((3, 3)), Mesh(np.zeros((3, 3)), np.zeros((0, 3), int)).triangles, 0.1, 0)
+
+
+def test_points_are_as_dense_everywhere() -> None:
+    """No half of a ball and no layer of a box has more than its share, wherever the blocks lie that are filled one after another."""
+    ball = [poisson_disk(Sphere(radius=0.2), 0.0245, seed) for seed in range(8)]
+    for axis in range(3):
+        assert np.mean([(points[:, axis] > 0.0).mean() for points in ball]) == pytest.approx(0.5, abs=0.01)
+    distance = 0.0233
+    points = poisson_disk(Box(size=(1.0, 1.0, 1.0)), distance, 1)
+    for axis in range(3):
+        # layers of two distances, which is about a cell
+        layers, _ = np.histogram(points[:, axis], bins=19, range=(-0.46, 0.46))
+        assert layers.std() < 0.04 * layers.mean()
