@@ -40,7 +40,8 @@ def _renumber(group: Any) -> None:
     saved = dict(group.items())
     if not saved:  # all as it was at first
         return
-    for found in group.bl_rna.properties:
+    # groups first: a choice that is set may go through those in its group
+    for found in sorted(group.bl_rna.properties, key=lambda found: found.type != "POINTER"):
         name = found.identifier
         if found.type == "ENUM" and isinstance(saved.get(name), int) and saved[name] > LARGEST_NUMBER:
             number = saved[name] & LARGEST_NUMBER
