@@ -1,6 +1,7 @@
-"""Runs the tests, each group in a process of its own, and says at the end how each group went.
+"""Runs the tests, each group in a process of its own, two at a time, and says at the end how each group went.
 
-plain    without Blender: core, storage, verification, command line
+plain    without Blender: core, storage, command line
+physics  without Blender: what the solver computes, presets, faults and wrong files
 fake     the Blender layer on the strict fake
 bpy      the Blender layer on the real bpy
 install  the extension's zip, built and installed in an isolated Blender
@@ -15,10 +16,12 @@ import re
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
 
+PHYSICS_FOLDERS = ("faults", "fuzz", "presets", "verification")
 BLENDER_FOLDERS = ("blender", "blender_real", "fakes", "gui")
 # A Blender that hangs must not hold up everything; the plain tests bake for minutes, so this is generous.
 LIMIT_SECONDS = 75 * 60
@@ -36,10 +39,13 @@ class Group:
 def groups() -> dict[str, Group]:
     """Returns every group; what is in tests/ and needs no Blender is found, not listed."""
     plain = sorted(
-        folder.name for folder in (ROOT / "tests").iterdir() if folder.name not in BLENDER_FOLDERS and any(folder.glob("**/test_*.py"))
+        folder.name
+        for folder in (ROOT / "tests").iterdir()
+        if folder.name not in (*BLENDER_FOLDERS, *PHYSICS_FOLDERS) and any(folder.glob("**/test_*.py"))
     )
     return {
         "plain": Group(tuple(plain)),
+        "physics": Group(PHYSICS_FOLDERS),
         "fake": Group(("fakes", "blender"), {"MPM_TEST_HOST": "fake"}),
         "bpy": Group(("fakes", "blender"), {"MPM_TEST_HOST": "bpy"}),
         "install": Group(("blender_real",)),
@@ -52,6 +58,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, epilog="The rest goes to pytest."
     )
     parser.add_argument("--blender", choices=sorted(ENVIRONMENTS), default=DEVELOPMENT_BLENDER)
+    parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1), help="groups that run at the same time (default: 2)")
     parser.add_argument("--group", action="append", choices=list(groups()), help="only this one (may be repeated)")
     arguments, for_pytest = parser.parse_known_args()
     environment = ENVIRONMENTS[arguments.blender]
@@ -59,15 +66,19 @@ def main() -> int:
         print(f"tests: error: {environment.folder.name} is missing; run tools/setup.py --blender {arguments.blender}")
         return 1
     usual = [name for name, group in groups().items() if not group.is_on_demand]
-    outcomes = {name: run_group(name, environment, for_pytest) for name in arguments.group or usual}
+    names = arguments.group or usual
+    with ThreadPoolExecutor(max(1, arguments.processes)) as pool:
+        # in the order in which they are listed: the longest come first
+        running = {name: pool.submit(run_group, name, environment, for_pytest, is_alone=arguments.processes == 1) for name in names}
+        outcomes = {name: future.result() for name, future in running.items()}
     print()
     for name, (status, summary) in outcomes.items():
         print(f"tests: Blender {environment.blender} {name:<8} {'ok' if status == 0 else 'FAILED':<6} {summary}", flush=True)
     return 1 if any(status for status, _ in outcomes.values()) else 0
 
 
-def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tuple[int, str]:
-    """Runs one group and returns pytest's exit status and its summary line."""
+def run_group(name: str, environment: Environment, for_pytest: list[str], *, is_alone: bool) -> tuple[int, str]:
+    """Runs one group and returns pytest's exit status and its summary line; beside others, its output is shown when it has ended."""
     group = groups()[name]
     folders = [f"tests/{folder}" for folder in group.folders if (ROOT / "tests" / folder).is_dir()]
     print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)
@@ -76,15 +87,23 @@ def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tup
     assert process.stdout is not None
     alarm = threading.Timer(LIMIT_SECONDS, process.kill)
     alarm.start()
-    end = b""
+    output = b""
     # Chunks and not lines, so that pytest's dots appear one by one.
     while chunk := os.read(process.stdout.fileno(), 65536):
-        sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
-        end = (end + chunk)[-4000:]
+        output += chunk
+        if is_alone:
+            show(chunk)
     status = process.wait()
     alarm.cancel()
-    return status, summary_line(end.decode(errors="replace")) or f"ended with status {status} and no summary"
+    if not is_alone:
+        show(f"\ntests: {name}: its output\n".encode() + output)
+    return status, summary_line(output[-4000:].decode(errors="replace")) or f"ended with status {status} and no summary"
+
+
+def show(output: bytes) -> None:
+    """Prints what a group printed."""
+    sys.stdout.buffer.write(output)
+    sys.stdout.buffer.flush()
 
 
 def summary_line(output: str) -> str:
