@@ -211,13 +211,15 @@ def _tuple_type(kind: Any, parts: list[Any] | None) -> Any:
 
 
 def units_of(scene: "Scene") -> list[Unit]:
-    """What a simulation of a scene calls, the longest to compile first."""
+    """What a simulation of a scene calls, the longest to compile first; laws of one's own are compiled when they are called."""
     from .kernels.scheme import scheme_of
+    from .laws import LAWS
 
     solver = scene.solver
     scheme = type(scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)).__name__
-    laws = {scene.materials[emitter.material].law.name for emitter in scene.emitters}
-    return list(_units(groups_of(scene), solver.precision, scheme, sorted(laws)))
+    laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
+    ours = {law.name for law in laws if LAWS.get(law.name) is type(law)}
+    return list(_units(groups_of(scene), solver.precision, scheme, sorted(ours)))
 
 
 def groups_of(scene: "Scene") -> set[str]:

@@ -95,9 +95,13 @@ class MeshDistance:
         points = np.ascontiguousarray(points, dtype=np.float64)
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
         query_field(self.field, points, self.offset, distance, normal)
+        # a node that lies on the surface must not be inside or outside as rounding has it: a wall would hold or leak by chance
+        distance[np.abs(distance) < ON_SURFACE * self.field.spacing] = 0.0
         return distance, normal
 
 
+# nearer than this to a surface, in samples' spacings, a point lies on it: samples are float32
+ON_SURFACE = 1e-6
 # what is sampled, as long as a mesh that it was sampled for exists
 _sampled: WeakValueDictionary[tuple[bytes, float], MeshDistance] = WeakValueDictionary()
 
