@@ -105,7 +105,11 @@ def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
     """Let processes compile and keep units; one that ends early leaves its unit to the caller."""
     waiting, done = deque(units), []
     with contextlib.ExitStack() as stack:
-        crew = [stack.enter_context(_compiler()) for _ in range(processes)]
+        try:
+            crew = [stack.enter_context(_compiler()) for _ in range(processes)]
+        except OSError as error:
+            store().problems.append(f"{sys.executable}: cannot be started ({error.strerror}), so kernels are compiled one after another.")
+            return
         threads = [threading.Thread(target=_feed, args=(process, waiting, done), daemon=True) for process in crew]
         for thread in threads:
             thread.start()

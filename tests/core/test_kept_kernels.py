@@ -72,7 +72,7 @@ def test_a_second_process_loads_what_the_first_compiled_and_no_compiler_runs(com
     assert second["sum"] == first["sum"] == 2 * np.arange(27).sum()
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut off", "one bit", "foreign", "unreadable"])
+@pytest.mark.parametrize("damage", ["empty", "cut off", "one bit", "foreign", "no code", "unreadable"])
 def test_a_damaged_kernel_is_compiled_anew_and_said_in_one_line(copied: tuple[Path, list[Path]], damage: str) -> None:
     folder, files = copied
     assert len(files) == 2
@@ -88,6 +88,8 @@ def test_a_damaged_kernel_is_compiled_anew_and_said_in_one_line(copied: tuple[Pa
         elif damage == "foreign":
             # whole, but of a package that is not there: as a kernel would be that another copy of the extension had kept
             file.write_bytes(packed_foreign())
+        elif damage == "no code":
+            file.write_bytes(packed({"of": "another program"}))
         else:
             file.unlink()
             file.mkdir()
@@ -127,7 +129,6 @@ def test_kernels_of_other_sources_lie_in_another_folder(compiled: tuple[Path, di
     assert told["folder"] != compiled[1]["folder"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="folders of Windows are not made read-only by their mode")
 def test_a_folder_that_cannot_be_written_costs_compiling_and_one_line(tmp_path: Path) -> None:
     blocked = tmp_path / "a file"
     blocked.write_text("")

@@ -63,7 +63,7 @@ def unpacked(content: bytes) -> Any:
     """What `packed` was given. Raises ValueError where the content is not whole."""
     try:
         return pickle.loads(body_of(content))
-    except (zstandard.ZstdError, pickle.UnpicklingError, ImportError, AttributeError, EOFError, TypeError) as error:
+    except (zstandard.ZstdError, pickle.UnpicklingError, ImportError, AttributeError, EOFError, TypeError, LookupError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
@@ -154,6 +154,11 @@ class Store:
             self.problems += found[:1]
         return None
 
+    def refuse(self, name: str, error: Exception) -> None:
+        """Note that what was loaded by this name is no code that can be used here."""
+        self._damaged.add(name)
+        self.problems.append(f"The kernel {name} cannot be used ({type(error).__name__}: {error}); it is compiled anew.")
+
     def _read(self, name: str) -> bytes | None:
         path = self.folder / name
         return path.read_bytes() if path.is_file() else None
@@ -166,6 +171,8 @@ class Store:
                 try:
                     file.write(packed(payload))
                     file.close()
+                    # other users of one folder read it too
+                    os.chmod(file.name, 0o644)
                     os.replace(file.name, self.folder / name)
                 except OSError:
                     os.unlink(file.name)
@@ -191,11 +198,16 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function, or None."""
-        payload = self._store.load(file_name(self._function, _argument_types(signature)))
+        name = file_name(self._function, _argument_types(signature))
+        payload = self._store.load(name)
         if payload is None:
             return None
         target_context.refresh()
-        return CompileResult._rebuild(target_context, *payload)
+        try:
+            return CompileResult._rebuild(target_context, *payload)
+        except (TypeError, ValueError, AttributeError, RuntimeError) as error:
+            self._store.refuse(name, error)
+            return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         if not result.library.has_dynamic_globals:

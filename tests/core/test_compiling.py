@@ -1,0 +1,28 @@
+"""Getting kernels ready: what cannot be compiled apart is compiled here."""
+
+import pytest
+
+from mpm_addon.core import compiling
+from mpm_addon.core.kernel_list import Unit, Variant
+
+UNITS = [Unit("step", f"kernels.sorting.{name}", Variant()) for name in ("count_arrivals", "place_arrivals", "find_origins")]
+
+
+def test_without_processes_kernels_are_compiled_here_and_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing, compiled, told = list(UNITS), [], []
+
+    def compile_here(unit: Unit) -> None:
+        compiled.append(unit)
+        if unit in missing:
+            missing.remove(unit)
+
+    monkeypatch.setattr(compiling, "missing_of", lambda units: [unit for unit in units if unit in missing])
+    monkeypatch.setattr(compiling, "compile_unit", compile_here)
+    monkeypatch.setattr(compiling.sys, "executable", "/no/such/python")
+    compiling.kernel_problems()
+    compiling.make_ready(UNITS, 2, lambda done, total: told.append((done, total)))
+    assert compiled[:3] == UNITS
+    assert told[0] == (0, 3)
+    assert told[-1] == (3, 3)
+    (line,) = compiling.kernel_problems()
+    assert line.startswith("/no/such/python: cannot be started (No such file or directory)")
