@@ -14,6 +14,8 @@ from tests.blender_real import inside
 from tests.blender_real.inside import part, points, press, refusal, select, shown, state
 
 PARTICLES = 300
+# of the bake that is cancelled in its middle: no computer is through with it before the button is pressed
+MANY, LAST = 3000, 150
 GRAVITY = 9.81
 
 
@@ -128,9 +130,9 @@ def collider_and_inflow(folder: Path) -> None:
 
 def change_cancel_resume(folder: Path) -> None:
     """Changed: outdated, refused, baked again. Cancelled in its middle: resumed to the same frames. Saved and opened: shown."""
-    fresh(folder, "changes", frames=30)
+    fresh(folder, "changes", frames=LAST)
     item = two_parts()
-    press("quick", material="jelly", particle_count=PARTICLES)
+    press("quick", material="jelly", particle_count=MANY)
     cache = folder / "changes" / "cache_mpm"
     with inside.running_bake() as running:
         end = time.monotonic() + 400.0
@@ -145,7 +147,7 @@ def change_cancel_resume(folder: Path) -> None:
     assert state() == "RESUMABLE"
     press("bake")
     assert state() == "DONE"
-    resumed = [points(frame) for frame in range(1, 31)]
+    resumed = [points(frame) for frame in range(1, LAST + 1)]
     press("bake_again")
     assert all(np.array_equal(before, points(frame)) for frame, before in enumerate(resumed, start=1))
     select(item)
@@ -153,13 +155,13 @@ def change_cancel_resume(folder: Path) -> None:
     assert state() == "OUTDATED"
     assert "holds frames of another scene or of other settings" in refusal("bake")
     press("bake_again")
-    assert state() == "DONE" and not np.array_equal(points(30), resumed[-1])
-    kept = points(30)
+    assert state() == "DONE" and not np.array_equal(points(LAST), resumed[-1])
+    kept = points(LAST)
     bpy.ops.wm.save_mainfile()
     inside.new_file()
     bpy.ops.wm.open_mainfile(filepath=str(folder / "changes" / "scene.blend"))
-    assert bpy.context.scene.frame_current == 30 and state() == "DONE"
-    assert np.array_equal(points(30), kept) and inside.drawn_points() == len(kept)
+    assert bpy.context.scene.frame_current == LAST and state() == "DONE"
+    assert np.array_equal(points(LAST), kept) and inside.drawn_points() == len(kept)
 
 
 def render(folder: Path) -> None:
@@ -189,7 +191,7 @@ def render(folder: Path) -> None:
 def between_ready_scenes(folder: Path) -> None:
     """A ready scene beside one's own work leaves it alone; then one's own is baked, and the ready one after it."""
     own = bpy.context.scene
-    before = points(30)
+    before = points(LAST)
     press("add_ready_scene", scene="jelly_stack")
     ready = bpy.context.scene
     assert ready != own and state() == "EMPTY"
@@ -198,11 +200,11 @@ def between_ready_scenes(folder: Path) -> None:
     press("bake")
     assert state() == "DONE" and len(points(3, *shown(ready))) > 100
     bpy.context.window.scene = own
-    assert state() == "DONE" and np.array_equal(points(30, shown(own)[0]), before)
-    own.frame_end = 31
+    assert state() == "DONE" and np.array_equal(points(LAST, shown(own)[0]), before)
+    own.frame_end = LAST + 1
     assert state() == "RESUMABLE"
     press("bake")
-    assert state() == "DONE" and len(points(31, shown(own)[0])) == len(before)
+    assert state() == "DONE" and len(points(LAST + 1, shown(own)[0])) == len(before)
 
 
 STEPS = (every_material_on_two_parts, any_shape, collider_and_inflow, change_cancel_resume, render, between_ready_scenes)
