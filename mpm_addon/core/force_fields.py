@@ -11,7 +11,8 @@ from .description import Scene
 from .force import FALLOFF_SHAPES, FORCE_KINDS, FORCE_SHAPES, Force
 from .geometry.motion import pose_at
 from .kernels.forces import FIELD_SIZE, apply_forces, forces_at, greatest_force
-from .particle_store import PIECE_COUNT, ParticleStore
+from .layout import PIECE_COUNT
+from .particle_store import ParticleStore
 
 Floats = NDArray[np.float64]
 SIDES = ("both", "positive", "negative")

@@ -18,32 +18,38 @@ if TYPE_CHECKING:
 # group -> kernel -> words
 KERNELS = {
     "step": {
-        "kernels.scatter.particles_to_grid": "scheme real2 int1 int int1 bool1 float float real2 short2 real2",
-        "kernels.grid.update_grid": "real2 int2 real2 real1",
-        "kernels.grid.fastest_nodes": "real2 int float2",
+        "kernels.scatter.particles_to_grid": "scheme real2 int1 int1 int2 bool1 bool float float real2 short2 arenas",
+        "kernels.grid.update_grid": "arenas short2 real2 short1 real1",
+        "kernels.grid.empty_grid": "real2 short1 int",
+        "kernels.grid.fastest_nodes": "real2 short1 int float2",
         "kernels.output.world_positions": "real2 int1 int1 int2 float single2",
         "kernels.output.show_particles": "real2 short1 bool1 single1 single1 single2 single2",
         "kernels.output.totals": "real2 int1 int1 int float2",
         "kernels.sorting.count_moves": "real2 short1 int1 int int2 int1 float2 byte1 short3 int2",
+        "kernels.sorting.find_goers": "short3 bool2",
         "kernels.sorting.count_arrivals": "short3 int2 int2",
-        "kernels.sorting.place_arrivals": "short3 int2 int1 int1",
+        "kernels.sorting.place_arrivals": "short3 int2 int2",
         "kernels.sorting.find_origins": "byte1 int1 int int1 short3 short1",
         "kernels.sorting.copy_particles": "real2 short1 byte1 int real2 short1 short1 int1 int1 int1 real2 short1",
-        "kernels.blocks.cut_into_pieces": "int1 int int1",
-        "kernels.blocks.find_around": "int1 int1 int1 int1 int2",
-        "kernels.blocks.keys_around": "int1 int1 int1 int2 int1",
+        "kernels.blocks.cut_into_pieces": "int1 int1",
+        "kernels.blocks.keys_around": "int1 bool2 int1 int1 int2 int1",
+        "kernels.blocks.number_around": "int2 int1 int short2",
+        "kernels.packing.place_runs": "int1 int int1 int1",
+        "kernels.extent.make_room": "float2 int1 int1 bool int2 byte2",
+        "kernels.reach.find_extents": "real2 int1 int float2",
+        "kernels.reach.find_wanted": "float2 bool2",
         "geometry.inside._find_inside": "form cells tree float2 bool1",
         "kernels.team.is_done": "int2 int",
         "kernels.team.is_called": "int1 int int",
     },
     "law": {
         "laws.advance.advance_particles": (
-            "law scheme real2 int1 int int int1 int2 real2 real2 bool1 bool float float float real2 short2 real2 float2"
+            "law scheme real2 int1 int int int1 int2 real2 real2 bool1 bool float float float float real2 short2 arenas float2"
         ),
         "laws.advance.advance_material": "law int real2 float real1 float1",
     },
     "obstacles": {
-        "kernels.reach.find_extents": "real2 int1 int float2",
+        "kernels.blocks.find_around": "int1 int1 int1 int1 int2",
         "kernels.reach.mark_reached": "float2 int2 int1",
         "kernels.surface.find_surface": "int1 int1 int2 int2 int1 float2 mark2 bool2",
         "kernels.surface.order_nodes": "int1 int1 int1 int int int1 int1",
@@ -81,7 +87,7 @@ KERNELS = {
         ),
         "kernels.pinning.hold_particles": "real2 int1 float1 int1 float1 float2 float2 float bool float2",
         "kernels.pinning.spread_held": "real2 int1 int1 float1 int1 float1 float bool bool float2",
-        "kernels.pinning.hold_nodes": "real2 int1 int2 int1 float2",
+        "kernels.pinning.hold_nodes": "real2 int1 short2 int1 float2",
     },
     "poisson": {
         "geometry.poisson._fill_blocks": "blocks form cells tree int1 int seed int int int int1 int1 single3",
@@ -119,6 +125,7 @@ STRUCTURES = {
     "field": ("geometry.distance_field.DistanceField", "float1 float float short3 single3 single4"),
     "blocks": ("geometry.poisson.Blocks", "float float int short3 int2 bool1 float1"),
     "form": ("geometry.inside.Form", "float float bool bool float2 float1 float1 float"),
+    "arenas": ("kernels.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2"),
     "deep": ("kernels.surface.Deep", "int1 int1 int1"),
     "feet": (
         "kernels.surface.Feet",

@@ -19,10 +19,12 @@ from .kernels.collision import SINK, collide_particles, count_pairs, find_pairs
 from .kernels.contact import collide_feet, fill_nodes, meet_matter
 from .kernels.exchange import move_feet, sum_inertia
 from .kernels.expulsion import expel_nodes
-from .kernels.reach import find_extents, mark_reached
+from .kernels.grid import ALL_ROWS
+from .kernels.reach import mark_reached
 from .kernels.surface import AT_SURFACE, DEEP, Deep, find_surface, order_nodes, place_feet, room_for_feet
+from .layout import Layout, places_of
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields
-from .particle_store import Layout, ParticleStore, places_of
+from .particle_store import ParticleStore
 from .settings import SIDES, Domain
 
 # so far beyond its block does a block's arena reach [cells]
@@ -63,12 +65,13 @@ class ObstacleGroup:
         self._reached = nothing
         self._field = empty_field(self._dimension)
         self._blocks = nothing
+        self._around = np.zeros((0, 3**self._dimension), np.int64)
         self._row_of_block = np.zeros((len(obstacles), 0), np.int64)
         self._colours = np.zeros(3, np.int64)
         self._foot_count = 0
         self._feet = room_for_feet(0, 0, 0, np.float32)
         self._deep = Deep(nothing, nothing, nothing)
-        self._inside = nothing
+        self._inside = self._filled = nothing
         self._found = False
         self._near = nothing
         self._pair_first = nothing
@@ -113,7 +116,8 @@ class ObstacleGroup:
         keys, coordinates = layout.node_keys, layout.node_coordinates
         owners, distance = self._field.owners, self._field.distance
         self._blocks = places_of(self._field.keys, keys)
-        self._row_of_block = np.full((len(self.obstacles), len(keys)), -1, np.int64)
+        # one more: a number that stands for no node block
+        self._row_of_block = np.full((len(self.obstacles), len(keys) + 1), -1, np.int64)
         present = np.flatnonzero(self._blocks >= 0)
         self._row_of_block[owners[present], self._blocks[present]] = present
         holds_inside = np.zeros(self._row_of_block.shape, np.bool_)
@@ -121,11 +125,11 @@ class ObstacleGroup:
         if self._layout is not layout:
             # the first time after a sort, the particles are where they were sorted
             self._layout = layout
-            self._reached = np.empty(len(keys), np.int64)
-            extents = np.empty((len(layout.keys), 6))
-            find_extents(store.table, layout.first, store.body_count, extents)
-            mark_reached(extents, layout.neighbours, self._reached)
-        find_surface(owners, self._blocks, self._row_of_block, layout.node_neighbours, self._reached, distance, places, holds_inside)
+            self._reached = np.empty(len(keys) + 1, np.int64)
+            mark_reached(layout.extents, layout.neighbours, self._reached)
+        self._around = np.full((len(owners), layout.neighbours.shape[1]), -1, np.int64)
+        self._around[present] = layout.around_nodes(self._blocks[present])
+        find_surface(owners, self._blocks, self._row_of_block, self._around, self._reached, distance, places, holds_inside)
         self._place_feet(places, coordinates, store)
         for number, obstacle in enumerate(self.obstacles):
             thickness = -distance[owners == number].min(initial=-self._spacing) if obstacle.is_expelling else 0.0
@@ -146,7 +150,7 @@ class ObstacleGroup:
             self._seen = keys
 
     def _place_feet(self, places: NDArray[np.uint8], coordinates: Ints, store: ParticleStore) -> None:
-        layout, field = store.layout, self._field
+        field = self._field
         block_nodes = places.shape[1]
         surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
         slabs = self._slabs(places, coordinates)
@@ -160,11 +164,12 @@ class ObstacleGroup:
         self._feet = room_for_feet(len(order), runs, places.size, store.dtype, self._feet)
         self._feet.first[: runs + 1] = first
         place_feet(
-            order, field.owners, self._blocks, self._row_of_block, layout.node_neighbours, coordinates, field.distance, field.normal,
+            order, field.owners, self._blocks, self._row_of_block, self._around, coordinates, field.distance, field.normal,
             field.velocity, self._rigid, self._spacing, self._feet,
         )  # fmt: skip
         if self._filling > 0.0:
             self._inside = np.concatenate([self._feet.nodes[: len(order)], self._deep.nodes])
+            self._filled = np.unique(self._inside // block_nodes)
 
     def _numbers(self, row_nodes: Ints, block_nodes: int) -> Ints:
         """Nodes numbered through all blocks, from nodes numbered through the rows."""
@@ -234,11 +239,11 @@ class ObstacleGroup:
             self._spacing, self._feet,
         )  # fmt: skip
 
-    def touched_blocks(self, store: ParticleStore) -> Ints:
+    def touched_blocks(self) -> Ints:
         """The node blocks whose nodes the obstacles may change."""
         if not self._foot_count + len(self._deep.nodes):
             return self._near[:0]
-        blocks = np.unique(store.layout.node_neighbours[self._blocks[self._blocks >= 0]])
+        blocks = np.unique(self._around)
         return blocks[blocks >= 0]
 
     def touched_inertia(self, store: ParticleStore, origin: Floats) -> Floats:
@@ -253,6 +258,7 @@ class ObstacleGroup:
         """Count the nodes inside as filled, in the density that particles gather."""
         if len(self._inside):
             fill_nodes(store.nodes.reshape(-1), self._inside, self._filling)
+            store.node_rows[self._filled] = ALL_ROWS
 
     def due_blocks(self, drift: float) -> Ints:
         """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""

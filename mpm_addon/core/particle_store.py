@@ -1,7 +1,7 @@
 """The solver's particles in memory: sorted into blocks, with the grid's blocks around them. See `kernels.blocks` for the layout."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,61 +10,21 @@ from numpy.typing import NDArray
 from .errors import SceneError, UnstableError
 from .kernels import blocks, sorting
 from .kernels.blocks import NODE
-from .kernels.extent import arena_size
+from .kernels.extent import BOX, MARK_WORDS, Arenas, make_room, no_arenas
+from .kernels.grid import empty_grid
+from .kernels.reach import find_extents
 from .kernels.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .kernels.scratch import CHUNK, SCRATCH_SIZE
 from .kernels.vector import LANE_COUNT
+from .layout import PIECE_COUNT, Ints, Layout, Runs, blocks_around, packed, runs_of, unpacked
 
-Ints = NDArray[np.int64]
-PIECE_COUNT = 64
 _REACH = blocks.BLOCK * (blocks.KEY_OFFSET - 2)
 # particles whose first places are found at once
 _CHUNK = 2**18
-_MASK = (1 << blocks.KEY_BITS) - 1
-
-
-def unpacked(keys: Ints) -> Ints:
-    """The coordinates of blocks from their keys, shape (n, 3)."""
-    return np.stack([keys >> (2 * blocks.KEY_BITS), keys >> blocks.KEY_BITS & _MASK, keys & _MASK], axis=1) - blocks.KEY_OFFSET
-
-
-def packed(coordinates: Ints) -> Ints:
-    """The keys of blocks from their coordinates (n, 3)."""
-    x, y, z = (coordinates + blocks.KEY_OFFSET).T
-    return (x << (2 * blocks.KEY_BITS)) | (y << blocks.KEY_BITS) | z
 
 
 class Strayed(UnstableError):
     """Particles moved past the blocks around their own since the last sort."""
-
-
-@dataclass
-class Layout:
-    """Where the particles of each block lie, and which node blocks surround it.
-
-    Attributes:
-        first: first slot of each run (block, body), with the number of slots at the end.
-        keys, coordinates: of the particle blocks, in ascending order.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block.
-        node_keys, node_coordinates: of the node blocks, in ascending order.
-        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
-        node_neighbours: (node blocks, 27 or 9) node blocks around each node block, -1 where there is none.
-        pieces: first block of each piece of work.
-    """
-
-    first: Ints
-    keys: Ints
-    coordinates: Ints
-    neighbours: Ints
-    node_keys: Ints
-    node_coordinates: Ints
-    node_arenas: Ints
-    node_neighbours: Ints
-    pieces: Ints
-
-    @property
-    def slot_count(self) -> int:
-        return int(self.first[-1])
 
 
 @dataclass
@@ -162,11 +122,12 @@ class ParticleStore:
         self.row_count = FLUID_ROW_COUNT if is_fluid else ROW_COUNT
         self.table = np.zeros((self.row_count, LANE_COUNT), self.dtype)
         self.ids = np.full(LANE_COUNT, -1, np.int32)
-        self.layout = _layout_of(np.zeros(0, np.int64), np.zeros(1, np.int64), body_count, dimension)
+        nothing = np.zeros(0, np.int64)
+        self.layout = Layout(nothing, runs_of(nothing, body_count), np.zeros((0, 6)), dimension)
         self.particle_count = 0
-        self.arenas = np.zeros((1, arena_size(dimension)), self.dtype)
-        self.nodes = np.zeros((1, NODE * blocks.BLOCK**dimension), self.dtype)
-        self.nodes_before = self.nodes
+        self.arenas = no_arenas(self.dtype)
+        self.nodes, self.node_rows = self._empty_nodes(1)
+        self.nodes_before, self.node_rows_before = self._empty_nodes(1)
         self.scratch = _aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype)
         self.index = np.zeros((PIECE_COUNT, CHUNK), np.int32)
         self._spare_table = self.table.copy()
@@ -206,31 +167,30 @@ class ParticleStore:
         assert self._source is not None, "restore needs a sort before it"
         self._spare_table, self._spare_ids = self.table, self.ids
         self._sort(self._source)
-        # what was not finite lies anywhere
-        self.arenas[:] = 0.0
 
     def _sort(self, source: "_Source") -> int:
         old, new = source.layout, source.new
         moves, left_out = self._count_moves(source)
-        arrivals = np.zeros((len(old.node_keys), self.body_count), np.int64)
-        sorting.count_arrivals(moves, old.node_arenas, arrivals)
-        is_reached = arrivals.any(axis=1)
-        if (np.abs(old.node_coordinates[is_reached]) >= blocks.KEY_OFFSET - 2).any():
+        goes = np.empty((len(old.keys), 3**self.dimension), np.bool_)
+        sorting.find_goers(moves, goes)
+        around = blocks_around(old.keys, goes)
+        if (np.abs(unpacked(around.keys)) >= blocks.KEY_OFFSET - 2).any():
             raise UnstableError(
                 f"a particle was thrown more than {_REACH:,} cells from the origin; bound the domain with open sides, "
                 "or look for a collider that throws it out."
             )
-        keys = np.union1d(old.node_keys[is_reached], new.keys)
+        keys = np.union1d(around.keys, new.keys)
+        targets = np.append(np.searchsorted(keys, around.keys), -1)[around.places]
         arrived = np.zeros((len(keys), self.body_count), np.int64)
-        arrived[np.searchsorted(keys, old.node_keys[is_reached])] = arrivals[is_reached]
+        sorting.count_arrivals(moves, targets, arrived)
         new_run = np.searchsorted(keys, new.keys) * self.body_count + new.bodies
-        arrived = arrived.reshape(-1)
-        counts = arrived + np.bincount(new_run, minlength=len(arrived))
-        first = np.zeros(len(counts) + 1, np.int64)
-        np.cumsum(-(-counts // LANE_COUNT) * LANE_COUNT, out=first[1:])
+        counts = arrived.reshape(-1) + np.bincount(new_run, minlength=arrived.size)
+        runs = runs_of(counts, self.body_count)
+        first = runs.first
         self.particle_count = int(counts.sum())
         self._reserve(int(first[-1]))
-        sorting.place_arrivals(moves, old.node_arenas, places_of(old.node_keys, keys), first)
+        sorting.place_arrivals(moves, targets, first[:-1].reshape(-1, self.body_count).copy())
+        arrived = arrived.reshape(-1)
         sorting.find_origins(self._places, old.first, self.body_count, old.pieces, moves, self._origin)
         self._place_new(new_run, first, arrived)
         sorting.copy_particles(
@@ -239,7 +199,7 @@ class ParticleStore:
         )  # fmt: skip
         self.table, self._spare_table = self._spare_table, source.table
         self.ids, self._spare_ids = self._spare_ids, source.ids
-        self._lay_out(keys, first)
+        self._lay_out(keys, runs)
         return left_out
 
     def _count_moves(self, source: "_Source") -> tuple[NDArray[np.int32], int]:
@@ -268,17 +228,40 @@ class ParticleStore:
         place_in_run = np.arange(len(order)) - np.searchsorted(ordered, ordered)
         self._origin[first[ordered] + arrived[ordered] + place_in_run] = order
 
-    def _lay_out(self, keys: Ints, first: Ints) -> None:
-        """Make the layout of new blocks, or keep what it holds where the blocks are the same."""
-        if np.array_equal(keys, self.layout.keys):
-            self.layout = replace(self.layout, first=first, pieces=_pieces(first, self.body_count))
+    def _lay_out(self, keys: Ints, runs: Runs) -> None:
+        """Make the layout of new blocks, and empty the node blocks where they get other numbers."""
+        extents, old = np.empty((len(keys), 6)), self.layout
+        find_extents(self.table, runs.first, self.body_count, extents)
+        self.layout = Layout(keys, runs, extents, self.dimension, old)
+        # one more: a number that stands for no node block
+        count = len(self.layout.node_keys) + 1
+        self._place_arenas(count)
+        if self.layout.has_nodes_of(old):
             return
-        self.layout = _layout_of(keys, first, self.body_count, self.dimension)
-        nodes = len(self.layout.node_keys)
-        for name, count in (("arenas", len(keys)), ("nodes", nodes), ("nodes_before", nodes if self._is_flip else 0)):
-            array = getattr(self, name)
-            if len(array) < count:
-                setattr(self, name, _aligned((count + count // 4, array.shape[1]), self.dtype))
+        for values, rows in (("nodes", "node_rows"), ("nodes_before", "node_rows_before")):
+            if len(getattr(self, values)) >= count:
+                empty_grid(getattr(self, values), getattr(self, rows), len(old.node_keys))
+            elif values == "nodes" or self._is_flip:
+                more_nodes, more_rows = self._empty_nodes(count)
+                setattr(self, values, more_nodes)
+                setattr(self, rows, more_rows)
+
+    def _place_arenas(self, node_blocks: int) -> None:
+        """Make empty arenas for the runs of the layout."""
+        layout, runs = self.layout, len(self.layout.first) - 1
+        rooms, reach = np.empty((self.body_count, PIECE_COUNT), np.int64), np.empty((len(layout.keys), BOX), np.int8)
+        size = make_room(layout.extents, layout.first, layout.pieces, self.dimension == 2, rooms, reach)
+        values = self.arenas.values
+        if len(values) < size:
+            values = _aligned((1, size + size // 4), self.dtype)[0]
+        marks = np.zeros((node_blocks, MARK_WORDS), np.uint64)
+        boxes = np.zeros((runs, BOX), np.int8)
+        self.arenas = Arenas(values, np.zeros(runs, np.int64), rooms, boxes, reach, marks, marks.view(np.uint8))
+
+    def _empty_nodes(self, count: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        """So many node blocks, and a quarter more, and which of their rows hold something."""
+        count += count // 4
+        return _aligned((count, NODE * blocks.BLOCK**self.dimension), self.dtype), np.zeros(count, np.int32)
 
     def _reserve(self, slots: int) -> None:
         """Make the spare table large enough; it grows by a quarter so that emission does not allocate at every frame."""
@@ -331,43 +314,3 @@ def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
     memory = np.zeros(shape[0] * shape[1] + line, dtype)
     start = -(memory.ctypes.data // dtype.itemsize) % line
     return memory[start : start + shape[0] * shape[1]].reshape(shape)
-
-
-def _pieces(first: Ints, body_count: int) -> Ints:
-    pieces = np.zeros(PIECE_COUNT + 1, np.int64)
-    blocks.cut_into_pieces(first, body_count, pieces)
-    return pieces
-
-
-def _layout_of(keys: Ints, first: Ints, body_count: int, dimension: int) -> Layout:
-    """The layout of particle blocks, given by their keys in ascending order."""
-    size = 1 << (8 * len(keys) + 64).bit_length()
-    neighbours = np.empty((len(keys), 3**dimension), np.int64)
-    while True:
-        table_keys, table_values = np.full(size, -1, np.int64), np.empty(size, np.int64)
-        unique = np.empty(size, np.int64)
-        count = blocks.keys_around(keys, table_keys, table_values, neighbours, unique)
-        if count >= 0:
-            break
-        size *= 4
-    order = np.argsort(unique[:count])
-    numbers = np.empty(count, np.int64)
-    numbers[order] = np.arange(count)
-    node_keys = unique[:count][order]
-    block_numbers = np.full(count, -1, np.int64)
-    block_numbers[np.searchsorted(node_keys, keys)] = np.arange(len(keys))
-    node_arenas, node_neighbours = np.empty((2, count, 3**dimension), np.int64)
-    blocks.find_around(node_keys, table_keys, table_values, block_numbers[numbers], node_arenas)
-    blocks.find_around(node_keys, table_keys, table_values, numbers, node_neighbours)
-    return Layout(
-        first, keys, unpacked(keys), numbers[neighbours], node_keys, unpacked(node_keys),
-        node_arenas, node_neighbours, _pieces(first, body_count),
-    )  # fmt: skip
-
-
-def places_of(wanted: Ints, keys: Ints) -> Ints:
-    """Where keys lie in an ascending list, -1 where they are not in it."""
-    if len(keys) == 0:
-        return np.full(wanted.shape, -1, np.int64)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, -1)

@@ -152,7 +152,8 @@ class Pins:
         self._first = np.append(first, len(block))
         self._place_of_block = np.full(len(layout.keys), -1)
         self._place_of_block[self.blocks] = np.arange(len(self.blocks))
-        self._near = np.unique(layout.neighbours[self.blocks])
+        near = np.unique(layout.neighbours[self.blocks])
+        self._near = near[near < len(layout.node_keys)]
         self._arenas = np.empty((len(self.blocks), self._arenas.shape[1]))
         count = len(self._slots)
         self._targets, self._next, self._ways = np.empty((3, count, 3))

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from .description import Scene
 from .errors import CacheError
 from .kernels import blocks
-from .particle_store import POSITION, packed, unpacked
+from .kernels.rows import POSITION
+from .layout import packed, unpacked
 
 State = Mapping[str, NDArray[Any]]
 

@@ -17,13 +17,15 @@ from .description import Scene
 from .directing import Director
 from .failure import Kind, Trouble
 from .kernels.blocks import BLOCK
+from .kernels.extent import LEAST_WAY
 from .kernels.grid import fastest_nodes, update_grid
 from .kernels.rows import POSITION
 from .kernels.scatter import particles_to_grid
 from .kernels.scheme import farthest_drift, scheme_of
 from .laws.advance import EXTREME_COUNT, advance_particles
+from .layout import PIECE_COUNT
 from .obstacles import ObstacleGroup, obstacles_of
-from .particle_store import PIECE_COUNT, ParticleStore
+from .particle_store import ParticleStore
 from .pinning import Pins
 from .time_step import Drive, Speeds
 
@@ -69,7 +71,7 @@ class Stepper:
         self.planned: float | None = None
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self._clock = 0.0
-        self._drift = 0.0
+        self._drift = self._way = 0.0
         self._is_waiting = np.zeros(0, np.bool_)
         self._is_near = self._is_waiting
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
@@ -165,6 +167,8 @@ class Stepper:
         self.spent("contact")
         if not math.isfinite(fastest):
             return self._not_finite()
+        # of particles that are scattered at once: those that are held to goals are not
+        self._way = (1.0 + LEAST_WAY) * dt * fastest / self.spacing + LEAST_WAY
         farthest = self._drift + max(dt * fastest / self.spacing, self.pins.reach)
         self._is_near[:] = False
         self._is_near[self.pins.blocks] = True
@@ -188,13 +192,15 @@ class Stepper:
     def _move_grid(self, dt: float) -> None:
         """Scatter the particles that wait for it, and move the grid."""
         store, layout = self._store, self._store.layout
-        scattered = (self.scheme, store.table, layout.first, store.body_count, layout.pieces, self._is_waiting)
+        is_first = bool(self._is_waiting.all())
+        scattered = (self.scheme, store.table, layout.first, layout.pieces, layout.neighbours, self._is_waiting, is_first)
+        gravity = self._director.gravity
         if self.scheme.flip_ratio > 0.0:
             particles_to_grid(*scattered, 0.0, self.spacing, store.scratch, store.index, store.arenas)
-            update_grid(store.arenas, layout.node_arenas, store.nodes_before, 0.0 * self._director.gravity)
+            update_grid(store.arenas, layout.node_arenas, store.nodes_before, store.node_rows_before, 0.0 * gravity)
         particles_to_grid(*scattered, dt, self.spacing, store.scratch, store.index, store.arenas)
         self.spent("particles")
-        update_grid(store.arenas, layout.node_arenas, store.nodes, dt * self._director.gravity)
+        update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity)
         self._director.push(dt)
 
     def _meet_obstacles(self, dt: float) -> None:
@@ -211,7 +217,7 @@ class Stepper:
 
     def _fastest_node(self) -> float:
         """A bound on the speed along an axis at which particles are moved next [m/s]; not finite where a node's is not."""
-        fastest_nodes(self._store.nodes, len(self._store.layout.node_keys), self._node_extremes)
+        fastest_nodes(self._store.nodes, self._store.node_rows, len(self._store.layout.node_keys), self._node_extremes)
         fastest, check = self._node_extremes.max(axis=0)
         return float(fastest) + float(check)
 
@@ -243,7 +249,7 @@ class Stepper:
         advance_particles(
             body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
             layout.neighbours, store.nodes, store.nodes_before, self._is_near, next_dt is not None,
-            dt, next_dt or 0.0, self.spacing, store.scratch, store.index, store.arenas, self._extremes,
+            self._way, dt, next_dt or 0.0, self.spacing, store.scratch, store.index, store.arenas, self._extremes,
         )  # fmt: skip
 
     def look(self) -> None:

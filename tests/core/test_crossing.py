@@ -127,9 +127,10 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
     layout = store.layout
     assert len(layout.keys) == 1
     scheme = scheme_of("quadratic", 3, "apic", 0.0)
-    common = (scheme, store.table, layout.first, 1, layout.pieces, np.ones(1, np.bool_), 0.0, SPACING, store.scratch, store.index)
-    particles_to_grid(*common, store.arenas)
-    update_grid(store.arenas, layout.node_arenas, store.nodes, np.zeros(16, store.dtype))
+    everywhere = np.ones(1, np.bool_)
+    common = (layout.pieces, layout.neighbours, everywhere, True, 0.0, SPACING, store.scratch, store.index)
+    particles_to_grid(scheme, store.table, layout.first, *common, store.arenas)
+    update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype))
     nodes = store.nodes[: len(layout.node_keys)].reshape(-1, 4)
     # sums of float32 grow by up to two million terms
     assert nodes[:, 3].sum(dtype=np.float64) == pytest.approx(count * 1e-3, rel=1e-3)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpm_addon.core.errors import UnstableError
+from mpm_addon.core.kernels.blocks import BLOCK
 from mpm_addon.core.kernels.grid import update_grid
 from mpm_addon.core.kernels.rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
 from mpm_addon.core.kernels.scatter import particles_to_grid
@@ -13,7 +14,8 @@ from mpm_addon.core.kernels.scheme import Scheme, cubic_weights, farthest_drift,
 from mpm_addon.core.kernels.vector import LANE_COUNT
 from mpm_addon.core.laws import StressFree
 from mpm_addon.core.laws.advance import EXTREME_COUNT, advance_particles
-from mpm_addon.core.particle_store import ParticleStore, new_particles, packed, unpacked
+from mpm_addon.core.layout import packed, unpacked
+from mpm_addon.core.particle_store import ParticleStore, new_particles
 
 SPACING = 0.1
 GRADIENT = np.array([[0.3, -2.0, 0.5], [1.5, -0.4, 0.2], [-0.7, 0.9, 0.1]])
@@ -62,9 +64,10 @@ def to_grid(store: ParticleStore, scheme: Scheme, dt: float = 0.0) -> np.ndarray
     layout = store.layout
     everywhere = np.ones(len(layout.keys), np.bool_)
     particles_to_grid(
-        scheme, store.table, layout.first, 1, layout.pieces, everywhere, dt, SPACING, store.scratch, store.index, store.arenas
-    )
-    update_grid(store.arenas, layout.node_arenas, store.nodes, np.zeros(16, store.dtype))
+        scheme, store.table, layout.first, layout.pieces, layout.neighbours, everywhere, True, dt, SPACING, store.scratch, store.index,
+        store.arenas,
+    )  # fmt: skip
+    update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype))
     return store.nodes[: len(layout.node_keys)].reshape(len(layout.node_keys), -1, 4)
 
 
@@ -76,7 +79,7 @@ def transfer(store: ParticleStore, scheme: Scheme = SCHEMES[0], dt: float = 0.0)
     everywhere = np.ones(len(layout.keys), np.bool_)
     advance_particles(
         StressFree().constants(), scheme, store.table, layout.first, 0, 1, layout.pieces, layout.neighbours, store.nodes,
-        store.nodes_before, ~everywhere, False, dt, 0.0, SPACING, store.scratch, store.index, store.arenas, extremes,
+        store.nodes_before, ~everywhere, False, 0.0, dt, 0.0, SPACING, store.scratch, store.index, store.arenas, extremes,
     )  # fmt: skip
     return extremes
 
@@ -199,15 +202,17 @@ def test_a_block_writes_into_no_arena_but_its_own(scheme: Scheme, dtype: str) ->
     upper = np.array([[4.4, 4.4 if dimension_of(scheme) == 3 else 0.0, 4.4], [4.4, 0.0, 12.4]]) * SPACING
     store = stored(upper, dtype, scheme)
     store.table[POSITION : POSITION + 3] = [[place], [place if dimension_of(scheme) == 3 else 4.0], [place]]
-    store.arenas[:] = -0.0
-    is_waiting = np.zeros(len(store.layout.keys), np.bool_)
-    is_waiting[0] = True
-    layout = store.layout
-    particles_to_grid(
-        scheme, store.table, layout.first, 1, layout.pieces, is_waiting, 0.0, SPACING, store.scratch, store.index, store.arenas
-    )
-    assert np.signbit(store.arenas[1:]).all()
-    assert not np.signbit(store.arenas[0]).all()
+    layout, arenas = store.layout, store.arenas
+    for is_waiting, is_first in (([True, True], True), ([True, False], False)):
+        arenas.values[:] = -0.0
+        particles_to_grid(
+            scheme, store.table, layout.first, layout.pieces, layout.neighbours, np.array(is_waiting), is_first, 0.0, SPACING,
+            store.scratch, store.index, arenas,
+        )  # fmt: skip
+    start, other = arenas.starts
+    assert start < other
+    assert np.signbit(arenas.values[other:]).all()
+    assert not np.signbit(arenas.values[start:other]).all()
 
 
 @pytest.mark.parametrize("count", [1, LANE_COUNT - 1, LANE_COUNT, LANE_COUNT + 1])
@@ -256,18 +261,38 @@ def test_keys_name_blocks_in_order(coordinates: list[tuple[int, int, int]]) -> N
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_layout_names_the_blocks_around(dimension: int) -> None:
+    """Those that hold a node which a particle can touch before it is sorted again, a cell from here, or a neighbour of such a node."""
     scheme = scheme_of("quadratic", dimension, "apic", 0.0)
-    layout = stored(points(200, scheme, seed=7) * 10.0, scheme=scheme).layout
+    store = stored(points(200, scheme, seed=7) * 10.0, scheme=scheme)
+    layout = store.layout
     offsets = [(x, y, z) for x in (-1, 0, 1) for y in ((-1, 0, 1) if dimension == 3 else (0,)) for z in (-1, 0, 1)]
     node_block = {tuple(key): number for number, key in enumerate(layout.node_coordinates.tolist())}
     block = {tuple(key): number for number, key in enumerate(layout.coordinates.tolist())}
-    assert list(node_block) == sorted({tuple(np.add(key, offset)) for key in block for offset in offsets})
+    wanted = {}
     for key, number in block.items():
-        assert layout.neighbours[number].tolist() == [node_block[tuple(np.add(key, offset))] for offset in offsets]
+        cells = store.table[POSITION : POSITION + 3, layout.first[number] : layout.first[number + 1]]
+        # the nearest node is the middle one of three
+        low, high = np.floor(cells.min(axis=1) - 1.0 - 0.5) - 1, np.floor(cells.max(axis=1) + 1.0 - 0.5) + 3
+        is_there = [[low[axis] < 0, True, high[axis] >= BLOCK] for axis in range(3)]
+        wanted[key] = [
+            all(is_there[axis][part + 1] for axis, part in enumerate(offset) if axis != 1 or dimension == 3) for offset in offsets
+        ]
+    found = {tuple(np.add(key, offset)) for key in block for offset, is_wanted in zip(offsets, wanted[key], strict=True) if is_wanted}
+    assert list(node_block) == sorted(found)
+    assert len(found) < 0.9 * len({tuple(np.add(key, offset)) for key in block for offset in offsets})
+    nothing = len(node_block)
+    for key, number in block.items():
+        around = [node_block.get(tuple(np.add(key, offset)), nothing) for offset in offsets]
+        expected = [other if is_wanted else nothing for other, is_wanted in zip(around, wanted[key], strict=True)]
+        assert layout.neighbours[number].tolist() == expected
+    numbers = np.arange(nothing)
+    around_nodes = layout.around_nodes(numbers)
     for key, number in node_block.items():
         around = [tuple(int(part) for part in np.add(key, offset)) for offset in offsets]
-        assert layout.node_arenas[number].tolist() == [block.get(other, -1) for other in around]
-        assert layout.node_neighbours[number].tolist() == [node_block.get(other, -1) for other in around]
+        reaching = [block.get(other, -1) for other in around]
+        expected = [there if there >= 0 and number in layout.neighbours[there] else -1 for there in reaching]
+        assert layout.node_arenas[number].tolist() == expected
+        assert around_nodes[number].tolist() == [node_block.get(other, -1) for other in around]
 
 
 def test_a_particle_thrown_past_the_blocks_around_is_an_instability() -> None:

@@ -5,14 +5,16 @@ that quadratic splines touch. Its position is kept relative to the block's origi
 on the distance from the world's origin. A particle may leave its block by one cell (with cubic splines by half a cell) before the
 particles are sorted again.
 
-Slots: all particles of a block lie one after another, those of one material together; such a run is filled up to a multiple
-of `LANE_COUNT` with copies of its last particle that weigh nothing.
+Slots: all particles of a block lie one after another, those of one material together in a run. Small runs of one material that follow
+one another share vectors (see `packing`): such a group is filled up to a multiple of `LANE_COUNT` with copies of its last particle that
+weigh nothing, and which count to its last run.
 
 Arena: the 8^3 nodes that a block's particles can touch, from one node below the block on. Every block scatters into its own
 arena; a node's value is the sum over the arenas that hold it, in a fixed order. So there are no races, and the result does not
 depend on the number of threads.
 
-Nodes: blocks of 4^3 nodes of four numbers: momentum (later velocity) and mass. Every block around a particle block exists.
+Nodes: blocks of 4^3 nodes of four numbers: momentum (later velocity) and mass. Every block exists that holds a node which a particle
+can touch before the next sort, or a neighbour of such a node.
 
 In the plane everything is the same without y: blocks of 4^2 nodes, arenas of 8^2, nine blocks around each. The particles lie at
 y = 0, which is the top of the blocks with the y coordinate -1.
@@ -73,14 +75,15 @@ def insert(table_keys, table_values, key, value):
 
 
 @kernel
-def keys_around(keys, table_keys, table_values, around, unique):
-    """The distinct keys of the 27 (in the plane: 9) blocks around each block, the blocks themselves among them.
+def keys_around(keys, is_wanted, table_keys, table_values, around, unique):
+    """The distinct keys of the wanted ones of the 27 (in the plane: 9) blocks around each block.
 
     Args:
         keys: (n,).
+        is_wanted: (n, 27 or 9) which of those around, in order of the offsets (-1 ... 1)^3, z fastest.
         table_keys, table_values: an empty hash table, more than twice as large as what it has to hold; each key's value becomes
             its place in `unique`.
-        around: (n, 27 or 9) result: places in `unique`, in order of the offsets (-1 ... 1)^3, z fastest.
+        around: (n, 27 or 9) result: places in `unique`, -1 where nothing is wanted.
         unique: (as many as there may be,) result, in order of first appearance.
 
     Returns:
@@ -93,16 +96,37 @@ def keys_around(keys, table_keys, table_values, around, unique):
         for dx in range(-1, 2):
             for dy in range(-reach, reach + 1):
                 for dz in range(-1, 2):
-                    key = keys[index] + (dx << (2 * KEY_BITS)) + (dy << KEY_BITS) + dz
-                    found = insert(table_keys, table_values, key, count)
-                    if found == count:
-                        if 2 * (count + 1) > table_keys.size:
-                            return -1
-                        unique[count] = key
-                        count += 1
-                    around[index, place] = found
+                    around[index, place] = -1
+                    if is_wanted[index, place]:
+                        key = keys[index] + (dx << (2 * KEY_BITS)) + (dy << KEY_BITS) + dz
+                        found = insert(table_keys, table_values, key, count)
+                        if found == count:
+                            if 2 * (count + 1) > table_keys.size:
+                                return -1
+                            unique[count] = key
+                            count += 1
+                        around[index, place] = found
                     place += 1
     return count
+
+
+@kernel
+def number_around(around, numbers, absent, opposite):
+    """Turn places in a list into numbers, and note which blocks lie around each of these.
+
+    Args:
+        around: (n, 27 or 9) places, -1 for none; becomes numbers, `absent` for none.
+        numbers: of the places.
+        opposite: (numbers, 27 or 9) result: the blocks around each number that have it around them; -1 elsewhere, and before.
+    """
+    last = around.shape[1] - 1
+    for index in range(around.shape[0]):
+        for place in range(around.shape[1]):
+            at = around[index, place]
+            around[index, place] = numbers[at] if at >= 0 else absent
+            if at >= 0:
+                # seen from there, this block lies on the other side
+                opposite[numbers[at], last - place] = index
 
 
 @parallel_kernel
@@ -127,14 +151,18 @@ def find_around(tickets, keys, table_keys, table_values, numbers, result):
 
 
 @kernel
-def cut_into_pieces(first, material_count, pieces):
-    """Cut the blocks into `pieces.size - 1` ranges of about as many slots each; pieces[k] is the first block of range k."""
-    block_count = (first.size - 1) // material_count
-    total = first[first.size - 1]
+def cut_into_pieces(before, pieces):
+    """Cut the blocks into `pieces.size - 1` ranges of about as many particles each.
+
+    Args:
+        before: (blocks + 1,) how many particles the blocks before each hold.
+        pieces: result: pieces[k] is the first block of range k.
+    """
+    total = before[before.size - 1]
     block = 0
     piece_count = pieces.size - 1
     for piece in range(piece_count):
-        while block < block_count and first[block * material_count] * piece_count < piece * total:
+        while block < before.size - 1 and before[block] * piece_count < piece * total:
             block += 1
         pieces[piece] = block
-    pieces[piece_count] = block_count
+    pieces[piece_count] = before.size - 1

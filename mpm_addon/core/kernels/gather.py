@@ -148,14 +148,16 @@ def prepare_gather(scheme, position, scratch, index, at):
 
 
 @generic
-def gather_chunk(scheme, live, count, scratch, index, start, result):
-    """Gather what the grid has at the first `live` slots of the chunk from the arena of velocities at `start`.
-
-    The slots behind them, up to `count`, are copies of the last one.
-    """
+def gather_lanes(scheme, begin, end, scratch, index, start, result):
+    """Gather what the grid has at the slots number [begin, end) of the chunk from the arena of velocities at `start`."""
     arena = scratch[start:]
-    for lane in range(live):
+    for lane in range(begin, end):
         gather_lane(scheme, arena, NODE * index[lane], scratch, lane, result)
+
+
+@generic
+def repeat_last(live, count, scratch, result):
+    """Let the slots of the chunk behind the first `live` ones, which are copies of the last of these, have what it has."""
     last = load(scratch, result + LANE_ROW * (live - 1), LANE_ROW)
     for lane in range(live, count):
         store(scratch, result + LANE_ROW * lane, last)

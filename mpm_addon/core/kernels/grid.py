@@ -1,14 +1,20 @@
 """The grid's own step: the blocks' arenas summed into nodes, momentum to velocity, gravity. See `blocks` for the layout."""
 
+import numpy as np
+
 from .arithmetic import absolute, constant, generic, maximum, select
 from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
-from .extent import extent
+from .extent import MARK_WORDS, box_of
 from .team import parallel_kernel
 from .tickets import shared
 from .vector import largest, load, shuffled, store
 
 # a row of nodes in a block; an arena's row is twice as long
 ROW = NODE * BLOCK
+# the rows of a node block that may hold something, as bits: all of them
+ALL_ROWS = (1 << BLOCK * BLOCK) - 1
+# rows that lie together are gone through together: branches cost more than rows
+FOUR_ROWS = (1 << BLOCK) - 1
 
 
 @generic
@@ -40,25 +46,34 @@ def add_row(arena, at, offset, node, row):
 
 
 @generic
-def add_arena(arena, place, node):
-    """Add what the arena of the neighbour number `place` holds of a node block."""
-    x0, x1, y0, y1, z0, z1 = extent(arena)
-    x0, x1, ax = overlap(place // 9 - 1, x0, x1)
-    y0, y1, ay = overlap(place // 3 % 3 - 1, y0, y1)
-    z0, z1, _ = overlap(place % 3 - 1, z0, z1)
-    if z0 < z1:
-        for x in range(x0, x1):
-            for y in range(y0, y1):
-                add_row(arena, ((x + ax) * ARENA + y + ay) * NODE * ARENA, place % 3 - 1, node, (x * BLOCK + y) * ROW)
+def add_arena(arenas, run, place, node):
+    """Add what a run of the neighbour number `place` holds of a node block; returns the rows that it holds something of, as bits."""
+    x0, x1, y0, y1, z0, z1 = box_of(arenas, run)
+    low_x, high_x, ax = overlap(place // 9 - 1, x0, x1)
+    low_y, high_y, ay = overlap(place // 3 % 3 - 1, y0, y1)
+    low_z, high_z, _ = overlap(place % 3 - 1, z0, z1)
+    rows = 0
+    if low_z < high_z:
+        for x in range(low_x, high_x):
+            for y in range(low_y, high_y):
+                at = arenas.starts[run] + ((x + ax - x0) * (y1 - y0) + y + ay - y0) * NODE * ARENA
+                add_row(arenas.values, at, place % 3 - 1, node, (x * BLOCK + y) * ROW)
+                rows |= 1 << (x * BLOCK + y)
+    return rows
 
 
 @generic
-def add_plane_arena(arena, place, node):
+def add_plane_arena(arenas, run, place, node):
     """`add_arena` in the plane."""
-    x0, x1, _, _, _, _ = extent(arena)
-    x0, x1, ax = overlap(place // 3 - 1, x0, x1)
-    for x in range(x0, x1):
-        add_row(arena, (x + ax) * NODE * ARENA, place % 3 - 1, node, x * ROW)
+    x0, x1, _, _, z0, z1 = box_of(arenas, run)
+    low_x, high_x, ax = overlap(place // 3 - 1, x0, x1)
+    low_z, high_z, _ = overlap(place % 3 - 1, z0, z1)
+    rows = 0
+    if low_z < high_z:
+        for x in range(low_x, high_x):
+            add_row(arenas.values, arenas.starts[run] + (x + ax - x0) * NODE * ARENA, place % 3 - 1, node, x * ROW)
+            rows |= 1 << x
+    return rows
 
 
 @generic
@@ -70,29 +85,62 @@ def velocity_of(row, gravity):
     return select(mass > 0.0, row / divisor + gravity, row)
 
 
+@generic
+def clear_rows(node, rows):
+    """Empty the rows of a node block that are named by bits, and those beside them."""
+    zero = constant(0.0, load(node, 0, ROW))
+    for row in range(0, node.size // ROW, BLOCK):
+        if rows >> row & FOUR_ROWS:
+            for each in range(row, row + BLOCK):
+                store(node, each * ROW, zero)
+
+
 @parallel_kernel
-def update_grid(tickets, arenas, node_arenas, nodes, impulse):
+def empty_grid(tickets, nodes, node_rows, count):
+    """Empty the first `count` node blocks; nodes, node_rows: see `update_grid`."""
+    for number in shared(tickets[0], count, 64):
+        if node_rows[number] != 0:
+            clear_rows(nodes[number], node_rows[number])
+            node_rows[number] = 0
+
+
+@parallel_kernel
+def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse):
     """Sum the arenas into nodes, in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
 
     Args:
-        arenas: (blocks, arena size), see `extent`.
+        arenas: see `Arenas`; what is marked is not any more.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
         nodes: (node blocks, 4 * block nodes) results: velocity [m/s] and mass [kg].
+        node_rows: (node blocks,) the rows along z in each that may hold something, as bits; results too.
         impulse: (16,) dt g [m/s] and 0, four times.
     """
+    gravity = load(impulse, 0, ROW)
+    body_count = arenas.rooms.shape[0]
     for number in shared(tickets[0], node_arenas.shape[0], 16):
         node = nodes[number]
-        node[:] = 0
-        for place in range(node_arenas.shape[1]):
-            block = node_arenas[number, place]
-            if block >= 0:
-                if node_arenas.shape[1] == NEIGHBOURS:
-                    add_arena(arenas[block], place, node)
-                else:
-                    add_plane_arena(arenas[block], place, node)
-        gravity = load(impulse, 0, ROW)
-        for row in range(0, node.size, ROW):
-            store(node, row, velocity_of(load(node, row, ROW), gravity))
+        if node_rows[number] != 0:
+            clear_rows(node, node_rows[number])
+        rows = 0
+        for word in range(MARK_WORDS):
+            marks = arenas.marks[number, word]
+            if marks == 0:
+                continue
+            arenas.marks[number, word] = 0
+            for byte in range(8):
+                if marks >> np.uint64(8 * byte) & np.uint64(1):
+                    place = 8 * word + byte
+                    block = node_arenas[number, place]
+                    for run in range(block * body_count, (block + 1) * body_count):
+                        if node_arenas.shape[1] == NEIGHBOURS:
+                            rows |= add_arena(arenas, run, place, node)
+                        else:
+                            rows |= add_plane_arena(arenas, run, place, node)
+        for row in range(0, node.size // ROW, BLOCK):
+            if rows >> row & FOUR_ROWS:
+                for each in range(row, row + BLOCK):
+                    store(node, each * ROW, velocity_of(load(node, each * ROW, ROW), gravity))
+        node_rows[number] = rows
 
 
 @generic
@@ -102,11 +150,11 @@ def without_masses(row):
 
 
 @parallel_kernel
-def fastest_nodes(tickets, nodes, count, extremes):
+def fastest_nodes(tickets, nodes, node_rows, count, extremes):
     """A bound on how fast a particle can be gathered from the grid: weights are positive and add up to one.
 
     Args:
-        nodes: (node blocks, 4 * block nodes) velocities and masses; the first `count` blocks are looked at.
+        nodes: (node blocks, 4 * block nodes) velocities and masses; node_rows: see `update_grid`; the first `count` blocks are looked at.
         extremes: (pieces, 2) results: greatest component of a velocity [m/s], and 0, or NaN where one is not a finite number.
     """
     pieces = extremes.shape[0]
@@ -114,10 +162,15 @@ def fastest_nodes(tickets, nodes, count, extremes):
         fastest = constant(0.0, load(nodes[0], 0, ROW))
         check = fastest
         for number in range(count * piece // pieces, count * (piece + 1) // pieces):
+            rows = node_rows[number]
+            if rows == 0:
+                continue
             node = nodes[number]
-            for at in range(0, node.size, ROW):
-                velocity = absolute(without_masses(load(node, at, ROW)))
-                fastest = maximum(fastest, velocity)
-                check = check + 0.0 * velocity
+            for row in range(0, node.size // ROW, BLOCK):
+                if rows >> row & FOUR_ROWS:
+                    for each in range(row, row + BLOCK):
+                        velocity = absolute(without_masses(load(node, each * ROW, ROW)))
+                        fastest = maximum(fastest, velocity)
+                        check = check + 0.0 * velocity
         extremes[piece, 0] = largest(fastest)
         extremes[piece, 1] = largest(check)

@@ -18,7 +18,7 @@ LOW, HIGH = 1.5, 2.5
 
 
 @parallel_kernel
-def find_extents(tickets, particles, first, material_count, extents):
+def find_extents(tickets, particles, first, body_count, extents):
     """Find the box that each block's particles fill.
 
     Args:
@@ -26,15 +26,43 @@ def find_extents(tickets, particles, first, material_count, extents):
         extents: (blocks, 6) result: highest -x, -y, -z, x, y, z, relative to the block [cells].
     """
     for block in shared(tickets[0], extents.shape[0], 64):
-        begin, end = first[block * material_count], first[(block + 1) * material_count]
+        begin, end = first[block * body_count], first[(block + 1) * body_count]
         for axis in range(3):
             row = particles[POSITION + axis]
-            high = load(row, begin, LANE_COUNT)
-            low = -high
-            for slot in range(begin + LANE_COUNT, end, LANE_COUNT):
+            if end - begin < LANE_COUNT:
+                low, high = row[begin], row[begin]
+                for slot in range(begin + 1, end):
+                    low, high = min(low, row[slot]), max(high, row[slot])
+                extents[block, axis], extents[block, 3 + axis] = -low, high
+                continue
+            above = load(row, end - LANE_COUNT, LANE_COUNT)
+            below = -above
+            for slot in range(begin, end - LANE_COUNT, LANE_COUNT):
                 value = load(row, slot, LANE_COUNT)
-                high, low = maximum(high, value), maximum(low, -value)
-            extents[block, axis], extents[block, 3 + axis] = largest(low), largest(high)
+                above, below = maximum(above, value), maximum(below, -value)
+            extents[block, axis], extents[block, 3 + axis] = largest(below), largest(above)
+
+
+@kernel
+def find_wanted(extents, is_wanted):
+    """Which node blocks around each block are there: those that hold a node which particles can touch, or a neighbour of one.
+
+    Args:
+        extents: see `find_extents`.
+        is_wanted: (blocks, 27 or 9) result.
+    """
+    is_plane = is_wanted.shape[1] != NEIGHBOURS
+    along = np.empty((3, 3), np.bool_)
+    for block in range(is_wanted.shape[0]):
+        for axis in range(3):
+            along[axis, 0] = math.floor(-extents[block, axis] - LOW) - 1 < 0
+            along[axis, 1] = True
+            along[axis, 2] = math.floor(extents[block, 3 + axis] + HIGH) + 1 >= BLOCK
+        for place in range(is_wanted.shape[1]):
+            if is_plane:
+                is_wanted[block, place] = along[0, place // 3] and along[2, place % 3]
+            else:
+                is_wanted[block, place] = along[0, place // 9] and along[1, place // 3 % 3] and along[2, place % 3]
 
 
 @kernel
@@ -53,8 +81,8 @@ def mark_reached(extents, neighbours, reached):
 
     Args:
         extents: see `find_extents`.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block.
-        reached: (node blocks,) result: a bit for each node.
+        neighbours: (blocks, 27 or 9) node blocks around each particle block; one more than there are where there is none.
+        reached: (node blocks + 1,) result: a bit for each node.
     """
     is_plane = neighbours.shape[1] != NEIGHBOURS
     bits = np.zeros((3, 3), np.int64)

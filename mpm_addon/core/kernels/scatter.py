@@ -12,8 +12,8 @@ from typing import Any
 from numba.extending import overload
 
 from .arithmetic import constant, generic, select
-from .blocks import NODE, PLANE, ROW
-from .extent import clear, extent_of, widen
+from .blocks import NODE, ROW
+from .extent import LEAST_WAY, nodes_before, nodes_between, open_arena, place_in_arena, range_of
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
@@ -109,34 +109,34 @@ def pair(scratch, at):
     return shuffled(both, both, (0, 0, 0, 0, 1, 1, 1, 1))
 
 
-def scatter_lane(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> None:
-    """Add one particle's momentum and mass to its nodes."""
+def scatter_lane(scheme: Any, arena: Any, at: Any, across: Any, scratch: Any, lane: Any) -> None:
+    """Add one particle's momentum and mass to its nodes; `across` is the distance of planes in the arena."""
     raise TypeError("scatter_lane is for kernels")
 
 
 @overload(scatter_lane, jit_options={"forceinline": True})
-def _overload_scatter_lane(scheme, arena, at, scratch, lane):
-    def quadratic_in_space(scheme, arena, at, scratch, lane):
+def _overload_scatter_lane(scheme, arena, at, across, scratch, lane):
+    def quadratic_in_space(scheme, arena, at, across, scratch, lane):
         value, along_x, along_y = momentum_of_lane(scheme, scratch, lane)
         weight = WEIGHTS + lane
         scatter_plane_of_three(arena, at, scratch, weight, minus(value, along_x), along_y)
-        scatter_plane_of_three(arena, at + PLANE, scratch, weight + 3 * CHUNK, value, along_y)
-        scatter_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * CHUNK, plus(value, along_x), along_y)
+        scatter_plane_of_three(arena, at + across, scratch, weight + 3 * CHUNK, value, along_y)
+        scatter_plane_of_three(arena, at + 2 * across, scratch, weight + 6 * CHUNK, plus(value, along_x), along_y)
 
-    def cubic_in_space(scheme, arena, at, scratch, lane):
+    def cubic_in_space(scheme, arena, at, across, scratch, lane):
         value, along_x, along_y = momentum_of_lane(scheme, scratch, lane)
         weight = WEIGHTS + lane
         above = plus(value, along_x)
         scatter_plane_of_four(arena, at, scratch, weight, minus(value, along_x), along_y)
-        scatter_plane_of_four(arena, at + PLANE, scratch, weight + 4 * CHUNK, value, along_y)
-        scatter_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * CHUNK, above, along_y)
-        scatter_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * CHUNK, plus(above, along_x), along_y)
+        scatter_plane_of_four(arena, at + across, scratch, weight + 4 * CHUNK, value, along_y)
+        scatter_plane_of_four(arena, at + 2 * across, scratch, weight + 8 * CHUNK, above, along_y)
+        scatter_plane_of_four(arena, at + 3 * across, scratch, weight + 12 * CHUNK, plus(above, along_x), along_y)
 
-    def quadratic_in_plane(scheme, arena, at, scratch, lane):
+    def quadratic_in_plane(scheme, arena, at, across, scratch, lane):
         value, along_x, _ = momentum_of_lane(scheme, scratch, lane)
         scatter_plane_of_three(arena, at, scratch, WEIGHTS + lane, value, along_x)
 
-    def cubic_in_plane(scheme, arena, at, scratch, lane):
+    def cubic_in_plane(scheme, arena, at, across, scratch, lane):
         value, along_x, _ = momentum_of_lane(scheme, scratch, lane)
         scatter_plane_of_four(arena, at, scratch, WEIGHTS + lane, value, along_x)
 
@@ -239,49 +239,61 @@ def prepare_scatter(scheme, position, dt, spacing, mass, volume, velocity, veloc
 
 
 @generic
-def scatter_chunk(scheme, live, scratch, index, arena):
-    """Scatter the first `live` slots of the chunk into the arena of their block."""
-    for lane in range(live):
-        scatter_lane(scheme, arena, NODE * index[lane], scratch, lane)
+def scatter_lanes(scheme, begin, end, scratch, index, arenas, run):
+    """Scatter the slots number [begin, end) of the chunk into the arena of their run."""
+    start, across = nodes_before(scheme, arenas, run)
+    start = arenas.starts[run] + NODE * start
+    for lane in range(begin, end):
+        scatter_lane(scheme, arenas.values, start + NODE * place_in_arena(scheme, index[lane], across), NODE * across, scratch, lane)
 
 
 @parallel_kernel
-def particles_to_grid(tickets, scheme, particles, first, body_count, pieces, is_waiting, dt, spacing, scratch, index, arenas):
-    """Scatter mass and momentum, with the impulse of the stress, of the blocks that wait for it into their arenas.
+def particles_to_grid(
+    tickets, scheme, particles, first, pieces, neighbours, is_waiting, is_first, dt, spacing, scratch, index, arenas
+):  # fmt: skip
+    """Scatter mass and momentum, with the impulse of the stress, of the blocks that wait for it into their runs' arenas.
 
     Args:
         scheme: see `scheme`.
         particles: (rows, slots).
         first: first slot of each run.
         pieces: first block of each piece of work.
+        neighbours: (blocks, 27 or 9) node blocks around each block.
         is_waiting: (blocks,) which blocks to scatter.
+        is_first: whether no block has been scattered before, so that no place is kept for the arenas.
         dt: [s]; spacing: cell size [m].
         scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
-        arenas: (blocks, arena size) result [kg m/s, kg].
+        arenas: result, see `Arenas`.
     """
+    body_count = arenas.rooms.shape[0]
     for piece in shared(tickets[0], pieces.size - 1, 1):
-        for block in range(pieces[piece], pieces[piece + 1]):
-            if not is_waiting[block]:
-                continue
-            clear(arenas[block])
-            low, high = first[block * body_count], first[(block + 1) * body_count]
-            for chunk in range(low, high, CHUNK):
-                count = min(high - chunk, CHUNK)
-                for at in range(0, count, LANE_COUNT):
-                    slot = chunk + at
-                    prepare_scatter(
-                        scheme,
-                        load_vector(particles, POSITION, slot),
-                        dt,
-                        spacing,
-                        load(particles[MASS], slot, LANE_COUNT),
-                        load(particles[VOLUME], slot, LANE_COUNT),
-                        load_vector(particles, VELOCITY, slot),
-                        load_matrix(particles, VELOCITY_GRADIENT, slot),
-                        load_symmetric(particles, STRESS, slot),
-                        scratch[piece],
-                        index[piece],
-                        at,
-                    )
-                scatter_chunk(scheme, live_count(particles, chunk, count), scratch[piece], index[piece], arenas[block])
-            widen(arenas[block], extent_of(scheme, particles, low, high))
+        for body in range(body_count):
+            room = arenas.rooms[body, piece]
+            for block in range(pieces[piece], pieces[piece + 1]):
+                run = block * body_count + body
+                low, high = first[run], first[run + 1]
+                if low == high or not is_waiting[block]:
+                    continue
+                touched = nodes_between(scheme, range_of(scheme, particles, low, high), LEAST_WAY)
+                end = open_arena(arenas, block, run, room if is_first else arenas.starts[run], touched, neighbours[block])
+                if is_first:
+                    room = end
+                for chunk in range(low, high, CHUNK):
+                    count = min(high - chunk, CHUNK)
+                    for at in range(0, count, LANE_COUNT):
+                        slot = chunk + at
+                        prepare_scatter(
+                            scheme,
+                            load_vector(particles, POSITION, slot),
+                            dt,
+                            spacing,
+                            load(particles[MASS], slot, LANE_COUNT),
+                            load(particles[VOLUME], slot, LANE_COUNT),
+                            load_vector(particles, VELOCITY, slot),
+                            load_matrix(particles, VELOCITY_GRADIENT, slot),
+                            load_symmetric(particles, STRESS, slot),
+                            scratch[piece],
+                            index[piece],
+                            at,
+                        )
+                    scatter_lanes(scheme, 0, live_count(particles, chunk, count), scratch[piece], index[piece], arenas, run)

@@ -1,7 +1,7 @@
 """Sorting particles into blocks again: counted, placed and copied in parallel, always to the same order.
 
-Between two sorts a particle stays in its block or comes into one of those around it. So every block counts what goes where;
-every block adds up, in order of the blocks' keys, what comes from around it; then every particle has a slot of its own. In a run
+Between two sorts a particle stays in its block or comes into one of those around it. So every block counts what goes where; what comes
+into each is added up in order of the blocks' keys; then every particle has a slot of its own. In a run
 (block, body) particles keep the order that they had, block after block, and new ones come last. Nothing here depends on the
 number of threads.
 """
@@ -82,50 +82,48 @@ def count_moves(tickets, table, ids, first, body_count, coordinates, pieces, lim
         lost[piece, 1] = strays
 
 
-@parallel_kernel
-def count_arrivals(tickets, moves, sources, arrivals):
-    """How many particles of each body come into each node block.
+@kernel
+def find_goers(moves, goes):
+    """Which of the blocks around each block particles go to: goes: (blocks, 27 or 9) result; moves: see `count_moves`."""
+    for block in range(moves.shape[0]):
+        for place in range(moves.shape[2]):
+            goes[block, place] = False
+            for body in range(moves.shape[1]):
+                goes[block, place] |= moves[block, body, place] > 0
+
+
+@kernel
+def count_arrivals(moves, around, counts):
+    """How many particles of each body come into each new block.
 
     Args:
         moves: see `count_moves`.
-        sources: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
-        arrivals: (node blocks, bodies) result.
+        around: (blocks, 27 or 9) number of each block around as a new block, where particles go there.
+        counts: (new blocks, bodies) result; 0 before.
     """
-    around = sources.shape[1]
-    for number in shared(tickets[0], sources.shape[0], 64):
-        for body in range(arrivals.shape[1]):
-            total = 0
-            for place in range(around):
-                block = sources[number, place]
-                if block >= 0:
-                    # seen from there, this block lies on the other side
-                    total += moves[block, body, around - 1 - place]
-            arrivals[number, body] = total
+    for block in range(moves.shape[0]):
+        for body in range(moves.shape[1]):
+            for place in range(moves.shape[2]):
+                if moves[block, body, place] > 0:
+                    counts[around[block, place], body] += moves[block, body, place]
 
 
-@parallel_kernel
-def place_arrivals(tickets, moves, sources, new_blocks, first):
-    """Turn the counts of `moves` into the first slot of those who go there.
+@kernel
+def place_arrivals(moves, around, free):
+    """Turn the counts of `moves` into the first slot of those who go there, in order of the blocks' keys.
 
     Args:
         moves: see `count_moves`; changed.
-        sources: see `count_arrivals`.
-        new_blocks: (node blocks,) number of each as a particle block, -1 where nothing comes in.
-        first: first slot of each new run.
+        around: see `count_arrivals`.
+        free: (new blocks, bodies) first slot of each new run; changed.
     """
-    around = sources.shape[1]
-    body_count = moves.shape[1]
-    for number in shared(tickets[0], sources.shape[0], 64):
-        if new_blocks[number] < 0:
-            continue
-        for body in range(body_count):
-            slot = first[new_blocks[number] * body_count + body]
-            for place in range(around):
-                block = sources[number, place]
-                if block >= 0:
-                    count = moves[block, body, around - 1 - place]
-                    moves[block, body, around - 1 - place] = slot
-                    slot += count
+    for block in range(moves.shape[0]):
+        for body in range(moves.shape[1]):
+            for place in range(moves.shape[2]):
+                count = moves[block, body, place]
+                if count > 0:
+                    moves[block, body, place] = free[around[block, place], body]
+                    free[around[block, place], body] += count
 
 
 @parallel_kernel

@@ -5,11 +5,12 @@ from typing import Any
 from numba.extending import overload
 
 from ..kernels.arithmetic import absolute, constant, maximum, sqrt
-from ..kernels.extent import clear, extent_of, widen
-from ..kernels.gather import flip_velocity, gather_arena, gather_chunk, gathered, prepare_gather
+from ..kernels.extent import LEAST_WAY, keep_room, nodes_between, open_arena, range_of
+from ..kernels.gather import flip_velocity, gather_arena, gather_lanes, gathered, prepare_gather, repeat_last
 from ..kernels.linalg import squared_norm
+from ..kernels.packing import group_end
 from ..kernels.rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
-from ..kernels.scatter import prepare_scatter, scatter_chunk
+from ..kernels.scatter import prepare_scatter, scatter_lanes
 from ..kernels.scheme import is_plane
 from ..kernels.scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
 from ..kernels.table import live_count, load_matrix, load_vector, store_matrix, store_vector
@@ -101,12 +102,13 @@ def _overload_dimension_of(scheme):
 @law_kernel(parallel=True)
 def advance_particles(
     tickets, constants, scheme, particles, first, body, body_count, pieces, neighbours, nodes, nodes_before, is_held, is_fused,
-    dt, next_dt, spacing, scratch, index, arenas, extremes,
+    way, dt, next_dt, spacing, scratch, index, arenas, extremes,
 ):  # fmt: skip
     """Move one body's particles with the grid, advance F, state and stress, and scatter them again, all in one pass.
 
     A fused pass scatters what it has just computed for the next step, so that velocity, C and stress are neither written nor
     read again; every particle must stay within reach of its block's arena. A pass that is not fused keeps them in the table.
+    Blocks whose runs share vectors (see `kernels.packing`) are gone through together.
 
     Args:
         constants: the law's constants; their type selects the law.
@@ -119,10 +121,11 @@ def advance_particles(
         nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg].
         nodes_before: the same before force, gravity and contact; read where the scheme has a FLIP ratio.
         is_held: (blocks,) which blocks are kept in the table, even in a fused pass.
-        is_fused: whether to scatter the others; the first body empties the arenas.
+        is_fused: whether to scatter the others.
+        way: the farthest that a particle goes along an axis, at least [cells].
         dt: [s]; next_dt: of the next step, that a fused pass scatters for; spacing: cell size [m].
         scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
-        arenas: (blocks, arena size) results of a fused pass.
+        arenas: results of a fused pass, see `Arenas`.
         extremes: (pieces, 6) results: greatest speed [m/s], greatest displacement along an axis [cells], greatest wave speed
             [m/s], greatest |C| [1/s], greatest -J, and 0, or NaN where a velocity, a stress or a wave speed is not a finite number.
     """
@@ -136,25 +139,45 @@ def advance_particles(
         fastest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
         farthest, stiffest, steepest, check = fastest, fastest, fastest, fastest
         flattest = constant(-1e30, fastest)
-        for block in range(pieces[piece], pieces[piece + 1]):
-            low, high = first[block * body_count + body], first[block * body_count + body + 1]
-            is_scattered = is_fused and not is_held[block]
-            if is_scattered and body == 0:
-                clear(arenas[block])
-            if low == high:
-                continue
-            touched = extent_of(scheme, particles, low, high)
-            gather_arena(nodes, neighbours[block], touched, table, GATHERED)
-            if scheme.flip_ratio > 0.0:
-                gather_arena(nodes_before, neighbours[block], touched, table, GATHERED_BEFORE)
+        behind = pieces[piece]
+        room = arenas.rooms[body, piece]
+        while behind < pieces[piece + 1]:
+            begin = behind
+            behind = group_end(first, body, body_count, begin, pieces[piece + 1])
+            low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+            is_scattered, is_kept = False, False
+            for block in range(begin, behind):
+                if is_fused and not is_held[block]:
+                    is_scattered = True
+                else:
+                    is_kept = True
             for chunk in range(low, high, CHUNK):
                 count = min(high - chunk, CHUNK)
                 live = live_count(particles, chunk, count)
                 for at in range(0, count, LANE_COUNT):
                     prepare_gather(scheme, load_vector(particles, POSITION, chunk + at), table, numbers, at)
-                gather_chunk(scheme, live, count, table, numbers, GATHERED, LANES)
+                for block in range(begin, behind):
+                    run = block * body_count + body
+                    start, end = first[run], first[run + 1]
+                    if start == end:
+                        continue
+                    if chunk == low:
+                        positions = range_of(scheme, particles, start, end)
+                        if is_fused and is_held[block]:
+                            room = keep_room(arenas, block, run, room)
+                        elif is_fused:
+                            room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, way), neighbours[block])
+                        touched = nodes_between(scheme, positions, LEAST_WAY)
+                        gather_arena(nodes, neighbours[block], touched, table, GATHERED)
+                        if scheme.flip_ratio > 0.0:
+                            gather_arena(nodes_before, neighbours[block], touched, table, GATHERED_BEFORE)
+                    start, end = max(start - chunk, 0), min(end - chunk, live)
+                    gather_lanes(scheme, start, end, table, numbers, GATHERED, LANES)
+                    if scheme.flip_ratio > 0.0:
+                        gather_lanes(scheme, start, end, table, numbers, GATHERED_BEFORE, LANES_BEFORE)
+                repeat_last(live, count, table, LANES)
                 if scheme.flip_ratio > 0.0:
-                    gather_chunk(scheme, live, count, table, numbers, GATHERED_BEFORE, LANES_BEFORE)
+                    repeat_last(live, count, table, LANES_BEFORE)
                 for at in range(0, count, LANE_COUNT):
                     slot = chunk + at
                     x, y, z = load_vector(particles, POSITION, slot)
@@ -188,15 +211,17 @@ def advance_particles(
                     if is_scattered:
                         mass, volume = load(particles[MASS], slot, LANE_COUNT), load(particles[VOLUME], slot, LANE_COUNT)
                         prepare_scatter(scheme, position, next_dt, spacing, mass, volume, velocity, gradient, stress, table, numbers, at)
-                    else:
+                    if is_kept:
                         store_vector(particles, VELOCITY, slot, velocity)
                         store_matrix(particles, VELOCITY_GRADIENT, slot, gradient)
                         store_vector(particles, STRESS, slot, (xx, xy, xz))
                         store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
                 if is_scattered:
-                    scatter_chunk(scheme, live, table, numbers, arenas[block])
-            if is_scattered:
-                widen(arenas[block], extent_of(scheme, particles, low, high))
+                    for block in range(begin, behind):
+                        if not is_held[block]:
+                            run = block * body_count + body
+                            start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
+                            scatter_lanes(scheme, start, end, table, numbers, arenas, run)
         extremes[piece, 0] = largest(sqrt(fastest))
         extremes[piece, 1] = largest(farthest)
         extremes[piece, 2] = largest(sqrt(stiffest))
