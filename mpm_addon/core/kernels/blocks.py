@@ -9,9 +9,9 @@ Slots: all particles of a block lie one after another, those of one material tog
 one another share vectors (see `packing`): such a group is filled up to a multiple of `LANE_COUNT` with copies of its last particle that
 weigh nothing, and which count to its last run.
 
-Arena: the 8^3 nodes that a block's particles can touch, from one node below the block on. Every block scatters into its own
-arena; a node's value is the sum over the arenas that hold it, in a fixed order. So there are no races, and the result does not
-depend on the number of threads.
+Arena: of the 8^3 nodes that a block's particles can touch, from one node below the block on, those that the particles of one run do
+touch (see `extent`). Every run scatters into its own arena; a node's value is the sum over the arenas that hold it, in a fixed order.
+So there are no races, and the result does not depend on the number of threads.
 
 Nodes: blocks of 4^3 nodes of four numbers: momentum (later velocity) and mass. Every block exists that holds a node which a particle
 can touch before the next sort, or a neighbour of such a node.
