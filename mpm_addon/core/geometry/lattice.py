@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..kernels.arithmetic import clamp, constant, generic, select
+from ..kernels.arithmetic import any_of, clamp, constant, generic, minimum, select, sqrt
 from ..kernels.compilation import kernel
 from ..kernels.vector import load, store
 from .mesh_distance import nearest, squared_distance_to_box, squared_distance_to_triangle
@@ -32,11 +32,11 @@ FACTS = 16
 
 @kernel
 def lattice_scratch():
-    """The arrays that `measure_lattice` works with: a stack, its distances, triangles, facts and points; listed triangles, and balls."""
+    """The arrays that `measure_lattice` works with: a stack, its distances; listed triangles, their distances, facts and balls; which of
+    them are picked for a cube; points, and what is found for them."""
     return (
-        np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE), np.empty(MOST_TRIANGLES, np.int64), np.empty(MOST_TRIANGLES),
-        np.empty((MOST_TRIANGLES, FACTS)), np.empty(3 * ROOM), np.empty(2 * ROOM),
-        np.empty(MOST_LISTED, np.int64), np.empty(MOST_LISTED), np.empty((4, MOST_LISTED)),
+        np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE), np.empty(MOST_LISTED, np.int64), np.empty(MOST_LISTED),
+        np.empty((MOST_LISTED, FACTS)), np.empty((4, MOST_LISTED)), np.empty(MOST_LISTED, np.int64), np.empty(3 * ROOM), np.empty(2 * ROOM),
     )  # fmt: skip
 
 
@@ -55,28 +55,30 @@ def measure_lattice(tree, x0, y0, z0, spacing, edge, exact, guess, scratch, dist
         A triangle that may be near to whatever follows the lattice.
     """
     radius = 0.5 * (edge - 1) * DIAGONAL * spacing
-    points, cubes = scratch[5], distance.shape[0] // edge
+    stack, stack_distance, listed, listed_away, _, _, _, points, _ = scratch
+    cubes = distance.shape[0] // edge
     _spread_points(edge, spacing, points)
-    stack, stack_distance, picked, away, _, _, _, listed, listed_away, _ = scratch
     middle = 0.5 * (distance.shape[0] - 1)
     x, y, z, whole = x0 + middle * spacing, y0 + middle * spacing, z0 + middle * spacing, middle * DIAGONAL * spacing
-    listed_count, guess = _find_triangles(tree, x, y, z, whole, exact, guess, stack, stack_distance, listed, listed_away)
-    if listed_count < MOST_LISTED:
-        _find_balls(tree, listed_count, scratch)
+    count, guess = _find_triangles(tree, x, y, z, whole, exact, guess, stack, stack_distance, listed, listed_away)
+    is_listed = count < MOST_LISTED
+    if is_listed:
+        _describe_all(tree, x, y, z, count, scratch)
     for cube in range(cubes**3):
         i, j, k = cube // (cubes * cubes) * edge, cube // cubes % cubes * edge, cube % cubes * edge
-        half = 0.5 * (edge - 1)
-        x, y, z = x0 + (i + half) * spacing, y0 + (j + half) * spacing, z0 + (k + half) * spacing
-        if listed_count < MOST_LISTED:
-            count, guess = _pick(x, y, z, radius, exact, listed_count, guess, scratch)
-        else:
-            count, guess = _find_triangles(tree, x, y, z, radius, exact, guess, stack, stack_distance, picked, away)
+        half = 0.5 * (edge - 1) - middle
+        dx, dy, dz = (i + half) * spacing, (j + half) * spacing, (k + half) * spacing
+        if not is_listed:
+            few = listed[:MOST_TRIANGLES]
+            count, guess = _find_triangles(tree, x + dx, y + dy, z + dz, radius, exact, guess, stack, stack_distance, few, listed_away)
+            if count < MOST_TRIANGLES:
+                _describe_all(tree, x, y, z, count, scratch)
         part_distance = distance[i : i + edge, j : j + edge, k : k + edge]
         part_triangle = triangle[i : i + edge, j : j + edge, k : k + edge]
-        if count < MOST_TRIANGLES:
-            _compare_all(tree, x, y, z, count, guess, exact + radius, scratch, part_distance, part_triangle)
+        if is_listed or count < MOST_TRIANGLES:
+            guess = _compare_all(dx, dy, dz, radius, exact, count, guess, scratch, part_distance, part_triangle)
         else:
-            _search_each(tree, x, y, z, guess, scratch, part_distance, part_triangle)
+            guess = _search_each(tree, x + dx, y + dy, z + dz, guess, scratch, part_distance, part_triangle)
     return guess
 
 
@@ -149,55 +151,49 @@ def _keep_near(reach, count, picked, away):
 
 
 @kernel
-def _find_balls(tree, count, scratch):
-    """Write the balls around the listed triangles: their middles, and how far their corners are from these."""
-    listed, balls = scratch[7], scratch[9]
-    for k in range(count):
-        row = tree.triangles[listed[k]]
-        squared = 0.0
-        for corner in range(3):
-            part = 0.0
-            for axis in range(3):
-                third = (row[3 + axis] + row[6 + axis]) / 3.0
-                part += (third if corner == 0 else third - row[3 * corner + axis]) ** 2
-                balls[axis, k] = row[axis] + third
-            squared = max(squared, part)
-        balls[3, k] = math.sqrt(squared)
+def _describe_all(tree, x, y, z, count, scratch):
+    """Write the facts of the listed triangles, and the balls around them: their middles, and how far their corners are from these.
+
+    All is relative to (x, y, z). The inverse of a determinant 0 is not a number.
+    """
+    listed, every, balls = scratch[2], scratch[4], scratch[5]
+    for number in range(count):
+        row, facts = tree.triangles[listed[number]], every[number]
+        ux, uy, uz, vx, vy, vz = row[3], row[4], row[5], row[6], row[7], row[8]
+        facts[0], facts[1], facts[2] = row[0] - x, row[1] - y, row[2] - z
+        facts[3], facts[4], facts[5], facts[6], facts[7], facts[8] = ux, uy, uz, vx, vy, vz
+        uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
+        facts[9], facts[10], facts[11] = uu, uv, vv
+        determinant, ww = uu * vv - uv * uv, uu - 2.0 * uv + vv
+        facts[12] = 1.0 / determinant if determinant > 0.0 else math.nan
+        facts[13] = 1.0 / uu if uu > 0.0 else 0.0
+        facts[14] = 1.0 / vv if vv > 0.0 else 0.0
+        facts[15] = 1.0 / ww if ww > 0.0 else 0.0
+        balls[0, number] = facts[0] + (ux + vx) / 3.0
+        balls[1, number] = facts[1] + (uy + vy) / 3.0
+        balls[2, number] = facts[2] + (uz + vz) / 3.0
+        # 3 times the way from the middle to each corner is minus u + v, 2 u - v and 2 v - u
+        farthest = max(uu + 2.0 * uv + vv, 4.0 * uu - 4.0 * uv + vv, uu - 4.0 * uv + 4.0 * vv)
+        balls[3, number] = math.sqrt(farthest) / 3.0 * SAFE
 
 
 @kernel
-def _pick(x, y, z, radius, exact, listed_count, guess, scratch):
-    """The same as `_find_triangles`, out of the listed ones: a triangle is no farther than its middle, and no nearer than its ball."""
-    picked, listed, away, balls = scratch[2], scratch[7], scratch[8], scratch[9]
+def _pick(x, y, z, radius, exact, listed_count, scratch):
+    """Those of the listed triangles that `_find_triangles` would find: a triangle is no farther than its middle, and no nearer than its
+    ball. Returns how many, and the one whose middle is nearest."""
+    away, balls, picked = scratch[3], scratch[5], scratch[6]
     for k in range(listed_count):
         dx, dy, dz = balls[0, k] - x, balls[1, k] - y, balls[2, k] - z
         away[k] = math.sqrt(dx * dx + dy * dy + dz * dz)
-    middle = math.inf
+    middle, first = math.inf, 0
     for k in range(listed_count):
         if away[k] < middle:
-            middle, guess = away[k], listed[k]
+            middle, first = away[k], k
     reach, count = min(middle + 2.0 * radius, exact + radius), 0
     for k in range(listed_count):
-        picked[count] = listed[k]
+        picked[count] = k
         count += away[k] - balls[3, k] <= reach
-        if count == MOST_TRIANGLES:
-            break
-    return count, guess
-
-
-@kernel
-def _describe(triangle, x, y, z, facts):
-    """What the comparison needs of a triangle, relative to (x, y, z); the inverse of a determinant 0 is not a number."""
-    facts[0], facts[1], facts[2] = triangle[0] - x, triangle[1] - y, triangle[2] - z
-    facts[3:9] = triangle[3:9]
-    ux, uy, uz, vx, vy, vz = facts[3], facts[4], facts[5], facts[6], facts[7], facts[8]
-    uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
-    facts[9], facts[10], facts[11] = uu, uv, vv
-    determinant, ww = uu * vv - uv * uv, uu - 2.0 * uv + vv
-    facts[12] = 1.0 / determinant if determinant > 0.0 else math.nan
-    facts[13] = 1.0 / uu if uu > 0.0 else 0.0
-    facts[14] = 1.0 / vv if vv > 0.0 else 0.0
-    facts[15] = 1.0 / ww if ww > 0.0 else 0.0
+    return count, first
 
 
 @generic
@@ -231,40 +227,62 @@ def squared_distances(facts, k, x, y, z):
 
 
 @generic
-def nearest_of_all(facts, count, points, place, found):
-    """Compare the points of one vector with all triangles; writes squared distances and numbers of the nearest into `found`."""
+def nearest_of_all(facts, balls, picked, count, first, middle, reach, points, place, found):
+    """Compare the points of one vector with the picked triangles; writes squared distances and numbers of the nearest into `found`.
+
+    Args:
+        facts, balls, picked: from the scratch; count: of the picked triangles; first: one that is near.
+        middle: from which the points are given, three coordinates [m].
+        reach: distance from it within which all triangles are picked [m].
+        points, place: the vector's points; found: results.
+    """
     x, y, z = load(points, place, LANES), load(points, ROOM + place, LANES), load(points, 2 * ROOM + place, LANES)
-    best = squared_distances(facts, 0, x, y, z)
-    which = constant(0.0, best)
-    for k in range(1, count):
-        squared = squared_distances(facts, k, x, y, z)
-        is_less = squared < best
-        best = select(is_less, squared, best)
-        which = select(is_less, constant(1.0 * k, best), which)
-    store(found, place, best)
+    bound = reach - sqrt(x * x + y * y + z * z)
+    x, y, z = x + middle[0], y + middle[1], z + middle[2]
+    best = squared_distances(facts, first, x, y, z)
+    which = constant(1.0 * first, best)
+    near = minimum(sqrt(best), bound)
+    for index in range(count):
+        k = picked[index]
+        dx, dy, dz = x - balls[0, k], y - balls[1, k], z - balls[2, k]
+        limit = near + balls[3, k]
+        if any_of(dx * dx + dy * dy + dz * dz <= limit * limit):
+            squared = squared_distances(facts, k, x, y, z)
+            is_less = squared < best
+            best = select(is_less, squared, best)
+            which = select(is_less, constant(1.0 * k, best), which)
+    # a triangle that was left out may be no nearer than the bound
+    store(found, place, minimum(sqrt(best), bound))
     store(found, ROOM + place, which)
 
 
 @kernel
-def _compare_all(tree, x, y, z, count, guess, reach, scratch, distance, triangle):
-    """Distances of a cube's points around (x, y, z) from the triangles that were found, all of those within `reach` of it."""
-    _, _, picked, _, facts, points, found, _, _, _ = scratch
+def _compare_all(x, y, z, radius, exact, listed_count, guess, scratch, distance, triangle):
+    """Distances of a cube's points around (x, y, z), relative to the lattice's middle, from the listed triangles.
+
+    Returns the triangle that is nearest to one of the points, or `guess` where none is near.
+    """
+    _, _, listed, _, facts, balls, picked, points, found = scratch
     edge = distance.shape[0]
-    for k in range(count):
-        _describe(tree.triangles[picked[k]], x, y, z, facts[k])
-    for place in range(0, edge**3 if count > 0 else 0, LANES):
-        nearest_of_all(facts, count, points, place, found)
+    count, first = _pick(x, y, z, radius, exact, listed_count, scratch)
+    if count == 0:
+        for point in range(edge**3):
+            i, j, k = point // (edge * edge), point // edge % edge, point % edge
+            away = math.sqrt(points[point] ** 2 + points[ROOM + point] ** 2 + points[2 * ROOM + point] ** 2)
+            distance[i, j, k], triangle[i, j, k] = exact + radius - away, guess
+        return guess
+    for place in range(0, edge**3, LANES):
+        nearest_of_all(facts, balls, picked, count, first, (x, y, z), exact + radius, points, place, found)
     for point in range(edge**3):
         i, j, k = point // (edge * edge), point // edge % edge, point % edge
-        # a triangle that was left out may be no nearer than this
-        bound = reach - math.sqrt(points[point] ** 2 + points[ROOM + point] ** 2 + points[2 * ROOM + point] ** 2)
-        distance[i, j, k] = min(math.sqrt(found[point]), bound) if count > 0 else bound
-        triangle[i, j, k] = picked[int(found[ROOM + point])] if count > 0 else guess
+        distance[i, j, k] = found[point]
+        triangle[i, j, k] = listed[int(found[ROOM + point])]
+    return listed[first]
 
 
 @kernel
 def _search_each(tree, x, y, z, guess, scratch, distance, triangle):
-    stack, stack_distance, _, _, _, points, _, _, _, _ = scratch
+    stack, stack_distance, _, _, _, _, _, points, _ = scratch
     edge = distance.shape[0]
     for point in range(edge**3):
         px, py, pz = x + points[point], y + points[ROOM + point], z + points[2 * ROOM + point]
@@ -272,6 +290,7 @@ def _search_each(tree, x, y, z, guess, scratch, distance, triangle):
         i, j, k = point // (edge * edge), point // edge % edge, point % edge
         distance[i, j, k] = math.sqrt(squared)
         triangle[i, j, k] = guess
+    return guess
 
 
 @kernel
