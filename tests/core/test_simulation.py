@@ -261,7 +261,10 @@ def test_a_snapshot_that_was_tampered_with_is_refused() -> None:
 
     table = with_one("table", (0, 0), 900.0)
     changes = {
-        "ids": [with_one("ids", 7, right["ids"][3]), right["ids"] + 10**6, right["ids"] - 1, np.zeros_like(right["ids"]), right["ids"][1:], right["ids"].astype(np.int64)],
+        "ids": [
+            with_one("ids", 7, right["ids"][3]), right["ids"] + 10**6, right["ids"] - 1, np.zeros_like(right["ids"]), right["ids"][1:],
+            right["ids"].astype(np.int64),
+        ],
         "bodies": [right["bodies"] + 4, right["bodies"] - 1],
         "keys": [
             right["keys"] + (1 << 62), -right["keys"], np.zeros_like(right["keys"]),
