@@ -271,7 +271,10 @@ def test_a_snapshot_that_was_tampered_with_is_refused() -> None:
             with_one("keys", 0, -1), with_one("keys", 5, -1), with_one("keys", -1, 0),
         ],
         "emitter": [right["emitter"] + 4, right["emitter"][1:]],
-        "table": [table, with_one("table", (2, -1), 0.4), with_one("table", (9, 5), np.inf), table[1:], np.full_like(table, np.nan), table.astype(np.float64)],
+        "table": [
+            table, with_one("table", (2, -1), 0.4), with_one("table", (9, 5), np.inf), table[1:], np.full_like(table, np.nan),
+            table.astype(np.float64),
+        ],
         "moment": [np.array([99, 0, 1]), np.array([1, 1, 0])],
         "speeds": [right["speeds"][1:]],
         "more": [np.zeros(3)],
