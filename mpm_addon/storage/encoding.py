@@ -139,8 +139,7 @@ def _decode_exact(table: Table, shape: tuple[int, ...], length: int, read: Read)
 def _decode_raw(table: Table, shape: tuple[int, ...], length: int, read: Read) -> NDArray[Any]:
     dtype = _dtype(table)
     _check(length, math.prod(shape) * dtype.itemsize)
-    # a copy that may be written to; numpy gets its memory in larger pieces than a bytearray does
-    return np.frombuffer(read(length), dtype).reshape(shape).copy()
+    return np.frombuffer(bytearray(read(length)), dtype).reshape(shape)
 
 
 def _dtype(table: Table) -> np.dtype[Any]:
