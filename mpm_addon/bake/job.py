@@ -19,7 +19,7 @@ from ..storage.cache_writer import CacheWriter
 from ..storage.disk import free_space
 from ..storage.failure import FAILURE, remove_failure, write_failure
 from ..storage.lock import WriterLock
-from ..storage.status import PAUSE
+from ..storage.status import PAUSE, recorded_warnings
 from .continuing import take_up
 from .limits import Limits
 from .pace import Clock, Pace
@@ -71,6 +71,7 @@ class Job:
         self._is_stopped = False
         self._last: Event = {}
         self._warnings: list[Event] = []
+        self._has_warned = False
 
     def run(self, cost: Estimate) -> None:
         """Simulate until no wanted frame is missing. Raises MpmError."""
@@ -92,13 +93,16 @@ class Job:
                 "pid": os.getpid(),
             }
         )
+        # before the status is written over
+        known = self._known_warnings() if checkpoint is not None or not self._missing else None
         self.write_status("running")
         self._tell_changes()
         self._tell_gaps()
         if self._missing:
-            self._warn(cost)
+            self._warn(cost, known)
             self._simulate(checkpoint)
         else:
+            self._keep_warnings(known)
             self._writer.show()
         self.write_status("done")
         self._emit({"event": "done", "frames": self._done, "seconds": self._clock.seconds})
@@ -151,11 +155,32 @@ class Job:
         message = f"{count} {verb} to an earlier take and cannot be made here; info --check names what is missing and how it is made again."
         self._tell_warnings([{"topic": "gap", "subject": str(self._writer.folder), "message": message}])
 
-    def _warn(self, cost: Estimate) -> None:
-        """Tell what is worth a second look."""
-        from ..core.preflight import warnings_of
+    def _known_warnings(self) -> list[Event] | None:
+        """What an earlier run found worth a second look in the scene itself; None where that is not known."""
+        from ..core.preflight import SCENE_TOPICS
 
-        self._tell_warnings([vars(warning) for warning in warnings_of(self._scene, cost, disk_free=free_space(self._writer.folder))])
+        known = recorded_warnings(self._writer.folder, self._writer.scene_hash, self._frames())
+        return None if known is None else [warning for warning in known if warning["topic"] in SCENE_TOPICS]
+
+    def _warn(self, cost: Estimate, known: list[Event] | None) -> None:
+        """Tell what is worth a second look; the scene is not looked through again where that is known."""
+        from ..core.preflight import cost_warnings, scene_warnings
+
+        found = [vars(warning) for warning in scene_warnings(self._scene)] if known is None else known
+        free = free_space(self._writer.folder)
+        self._tell_warnings(found + [vars(warning) for warning in cost_warnings(self._scene, cost, disk_free=free)])
+        self._has_warned = True
+        # before there is a state to go on from
+        self.write_status("running")
+
+    def _keep_warnings(self, known: list[Event] | None) -> None:
+        """Let the status go on saying what was found in a scene that is baked whole."""
+        self._warnings += known or []
+        self._has_warned = known is not None
+
+    def _frames(self) -> tuple[int, int]:
+        """The scene's first and last frame."""
+        return self._scene.time.frame_start, self._scene.time.frame_end
 
     def _tell_warnings(self, found: list[Event]) -> None:
         self._warnings += found
@@ -270,6 +295,8 @@ class Job:
                 "done": self._done,
                 "total": self._total,
                 "warnings": self._warnings,
+                "scene_hash": self._writer.scene_hash,
+                "checked_frames": self._frames() if self._has_warned else None,
                 **{name: value for name, value in more.items() if value is not None},
             }
         )

@@ -40,7 +40,8 @@ class Outflows:
     def take_up(self, store: ParticleStore, particles: NewParticles, frame: float) -> None:
         """Sort in particles that were looked at already, at a moment in frames."""
         store.sort(particles)
-        self._before, self._frame = store.positions(self._spacing), frame
+        if self._volumes:
+            self._before, self._frame = store.positions(self._spacing), frame
 
     def sort(self, store: ParticleStore, new: NewParticles | None, limits: Floats, frame: float) -> int:
         """Sort a store's particles, without those that are in an outflow or came through one since the last call.

@@ -35,6 +35,9 @@ LONGEST_HOURS = 6.0
 # A dynamic collider's density over that of the lightest matter, below which nothing is promised of its motion.
 LIGHTEST_BODY = 1.0 / 30.0
 
+# Of warnings that a scene alone gives; memory, disk and hours depend on the computer, too.
+SCENE_TOPICS = frozenset({"thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits", "light_body"})
+
 _INSIDE_POINTS = 20_000
 _POSES = 50
 
@@ -70,8 +73,20 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
     Raises:
         SceneError: a shape that a bake would refuse too.
     """
+    return scene_warnings(scene) + cost_warnings(scene, cost, disk_free=disk_free, expected_seconds=expected_seconds)
+
+
+def scene_warnings(scene: Scene) -> list[SceneWarning]:
+    """Those of `SCENE_TOPICS`: the same for the same frames of the same scene. Raises SceneError as `warnings_of`."""
     found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene)]
-    found += [*_silent_emitters(scene), *_light_bodies(scene)]
+    return [*found, *_silent_emitters(scene), *_light_bodies(scene)]
+
+
+def cost_warnings(
+    scene: Scene, cost: Estimate, *, disk_free: int | None = None, expected_seconds: float | None = None
+) -> list[SceneWarning]:
+    """What the scene may be too large for; the arguments are those of `warnings_of`."""
+    found: list[SceneWarning] = []
     subject = f'Scene "{scene.name}"'
     if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
         found.append(

@@ -35,13 +35,17 @@ def check_state(state: State, own: State, scene: Scene, body_count: int) -> None
     _check_range(state, "ids", emitted)
     _check_range(state, "bodies", body_count)
     _check_range(state, "emitter", len(scene.emitters))
-    if len(np.unique(state["ids"])) < len(state["ids"]):
+    if np.bincount(state["ids"], minlength=1).max() > 1:
         raise _wrong("ids", "a particle is there twice")
-    coordinates = unpacked(state["keys"])
-    if (np.abs(coordinates) >= blocks.KEY_OFFSET - 2).any() or (packed(coordinates) != state["keys"]).any():
+    # of the particles of a block, which lie one after another, the first
+    is_first = np.ones(len(state["keys"]), np.bool_)
+    is_first[1:] = state["keys"][1:] != state["keys"][:-1]
+    keys = state["keys"][is_first]
+    coordinates = unpacked(keys)
+    if (np.abs(coordinates) >= blocks.KEY_OFFSET - 2).any() or (packed(coordinates) != keys).any():
         raise _wrong("keys", "a block is out of reach")
-    place = state["table"][POSITION : POSITION + 3] - 0.5
-    if not np.isfinite(state["table"]).all() or (place < -_ROUNDING).any() or (place > blocks.BLOCK + _ROUNDING).any():
+    place = state["table"][POSITION : POSITION + 3]
+    if place.min(initial=0.5) < 0.5 - _ROUNDING or place.max(initial=0.5) > blocks.BLOCK + 0.5 + _ROUNDING:
         raise _wrong("table", "a particle is beside its block")
     number, part, parts = (int(value) for value in state["moment"])
     if number not in scene.time.frames or not 0 <= part < parts:

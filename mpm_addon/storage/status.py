@@ -1,7 +1,7 @@
 """What a bake says of itself to other processes, in status.json, whether that is still so, and what they may ask of it."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ CANCEL = "cancel"
 PAUSE = "pause"
 _RUNNING = ("running", "paused")
 _MOST_BYTES = 1_000_000
+# the keys of a warning
+_WARNING = {"topic", "subject", "message"}
 
 
 class BakeStatus(NamedTuple):
@@ -71,6 +73,20 @@ def read_status(folder: Path) -> BakeStatus | None:
     )
 
 
+def recorded_warnings(folder: Path, scene_hash: str, frames: Sequence[int]) -> list[dict[str, str]] | None:
+    """The warnings of an earlier bake into a cache, where it was one of the same scene and frames and had looked for all of them.
+
+    Args:
+        folder: the cache; scene_hash: of the scene.
+        frames: the scene's first and last.
+    """
+    told = _read(folder) or {}
+    warnings = told.get("warnings")
+    if (told.get("scene_hash"), told.get("checked_frames")) != (scene_hash, list(frames)) or not isinstance(warnings, list):
+        return None
+    return warnings if all(map(_is_warning, warnings)) else None
+
+
 def ask_to_cancel(folder: Path) -> None:
     """Ask the bake into a cache to stop. Raises CacheError."""
     with _asking(folder):
@@ -123,6 +139,10 @@ def _read(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return told if isinstance(told, dict) else None
+
+
+def _is_warning(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() == _WARNING and all(isinstance(words, str) for words in value.values())
 
 
 def _whole(value: object) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.bake import bake
+from mpm_addon.core import preflight
 from mpm_addon.core.errors import CacheError, Cancelled, SceneError, UnstableError
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.sealed import sealed, unsealed
@@ -358,3 +359,50 @@ def test_warnings_are_told_before_the_first_frame_and_kept_in_the_status(scene: 
     assert status["warnings"] == [{key: value for key, value in warning.items() if key != "event"}]
     # what is there already is not looked at again
     assert [event["event"] for event in bake_here(scene, tmp_path / "cache")] == ["start", "done"]
+    assert json.loads((tmp_path / "cache" / "status.json").read_text())["warnings"] == status["warnings"]
+
+
+def test_a_bake_that_goes_on_repeats_what_was_found_in_the_scene_without_looking_again(
+    scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    (scene / "scene.toml").write_text((scene / "scene.toml").read_text().replace("radius = 0.2", "radius = 0.04"))
+    bake_here(scene, cache, frames=(1, 2))
+    looks: list[object] = []
+    look, cost = preflight.scene_warnings, preflight.cost_warnings
+    monkeypatch.setattr(preflight, "scene_warnings", lambda scene: looks.append(scene) or look(scene))
+    full = preflight.SceneWarning("disk", "Scene", "it is full.")
+    monkeypatch.setattr(preflight, "cost_warnings", lambda *given, **more: [*cost(*given, **more), full])
+
+    def told(last: int) -> list[str]:
+        return [event["topic"] for event in bake_here(scene, cache, frames=(1, last)) if event["event"] == "warning"]
+
+    assert told(3) == ["thin_emitter", "disk"]
+    # what depends on the computer is never repeated
+    assert told(4) == ["thin_emitter", "disk"]
+    assert looks == []
+    status = json.loads((cache / "status.json").read_text())
+    for damage in ({"checked_frames": None}, {"checked_frames": [1, 3]}, {"scene_hash": "another"}, {"warnings": ["open_mesh"]}):
+        (cache / "status.json").write_text(json.dumps(status | damage))
+        (cache / TAKE / "frames" / "frame_000004.mpm").unlink()
+        assert told(4) == ["thin_emitter", "disk"]
+        assert len(looks) == 1
+        looks.clear()
+
+
+def test_a_bake_that_was_cut_while_it_looked_at_the_scene_looks_again(
+    scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    (scene / "scene.toml").write_text((scene / "scene.toml").read_text().replace("radius = 0.2", "radius = 0.04"))
+    bake_here(scene, cache, frames=(1, 2))
+    (cache / "status.json").unlink()
+
+    def cut(_scene: object) -> None:
+        raise RuntimeError("cut")
+
+    with monkeypatch.context() as patched, pytest.raises(RuntimeError, match="cut"):
+        patched.setattr(preflight, "scene_warnings", cut)
+        bake_here(scene, cache)
+    assert json.loads((cache / "status.json").read_text())["checked_frames"] is None
+    assert "thin_emitter" in [event.get("topic") for event in bake_here(scene, cache)]

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Shape
+from ..kernels.arithmetic import any_of, generic
 from ..kernels.compilation import kernel
 from ..kernels.team import parallel_kernel
 from ..kernels.tickets import shared
+from ..kernels.vector import load
 from .inside import inside_of, is_inside, stacks
 from .mesh_topology import Floats
 from .region import region_of
@@ -33,8 +35,10 @@ STAGES, SEED_SHARE = 4, 3
 LEAST_DARTS = 2**15
 # Darts thrown from each point, between one and this many distances away.
 DARTS, OUTER_RADIUS = 24, 1.05
-# Points of a block at most, of a block with those around it, and those around a point. Balls cannot be packed so closely.
-BLOCK_ROOM, ROOM, NEAR_ROOM = 160, 1024, 256
+# Points of a block at most, and of a block with those around it. Balls cannot be packed so closely.
+BLOCK_ROOM, ROOM = 160, 1024
+# Points that are compared at once; behind the last point of a list there are places far away, up to a whole vector.
+LANES, FAR_AWAY = 16, 1e9
 # In float32 a distance that is kept is at least this, in distances, and points around a block count up to REACH beyond it.
 KEPT, REACH = 1.0 + 5e-6, 1.01
 # Directions by golden angles, and distances by golden sections, are spread evenly.
@@ -159,10 +163,12 @@ def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, part
     """
     for index in shared(tickets[0], len(rows), 1):
         row, is_cut = rows[index], not blocks.is_inside[rows[index]]
-        points, near, scratch = np.empty((3, ROOM), np.float32), np.empty((3, NEAR_ROOM), np.float32), stacks()
+        points, near, scratch = np.full(3 * ROOM, FAR_AWAY, np.float32), np.empty(3 * ROOM, np.float32), stacks()
+        squared, found, darts_around = np.empty(ROOM, np.float32), np.empty(ROOM, np.uint32), np.empty(3 * DARTS, np.float32)
         first = _gather(blocks, row, counts, places, points)
-        count = first + counts[row]
-        points[:, first:count] = places[row, :, : counts[row]]
+        count = first
+        for point in range(counts[row]):
+            count = _add(points, count, places[row, 0, point], places[row, 1, point], places[row, 2, point])
         key = _mixed(_mixed(seed << np.uint64(32) | np.uint64(row)) + np.uint64(stage))
         along = parts if is_cut else PARTS_INSIDE
         layers = along if dimension == 3 else 1
@@ -181,10 +187,20 @@ def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, part
         thrower = 0 if is_cut and is_last else first + thrown[row]
         while thrower < (count if is_last else before):
             key += np.uint64(1)
-            count = _throw_around(blocks, form, cells, tree, row, thrower, dimension, key, points, first, count, near, scratch)
+            near_count = _find_near(points, count, thrower, near, squared, found)
+            _aim(points, thrower, dimension, key, darts_around)
+            # of a point around the block half the darts are enough
+            step = 1 if thrower >= first else 2
+            dart_count = _find_within(darts_around, thrower % step, step, np.float32(blocks.edge), found)
+            for dart in found[:dart_count]:
+                px, py, pz = darts_around[dart], darts_around[DARTS + dart], darts_around[2 * DARTS + dart]
+                is_free = count - first < BLOCK_ROOM and _is_free(near, near_count, px, py, pz)
+                if is_free and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch):
+                    count, near_count = _add(points, count, px, py, pz), _add(near, near_count, px, py, pz)
             thrower = max(thrower + 1, first + thrown[row]) if thrower >= first - 1 else thrower + 1
         thrown[row] = max(thrower - first, thrown[row])
-        places[row, :, : count - first] = points[:, first:count]
+        for axis in range(3):
+            places[row, axis, : count - first] = points[axis * ROOM + first : axis * ROOM + count]
         counts[row] = count - first
 
 
@@ -212,18 +228,28 @@ def _gather(blocks, row, counts, places, points):
 
 @kernel
 def _add(points, count, x, y, z):
-    points[0, count], points[1, count], points[2, count] = x, y, z
+    points[count], points[ROOM + count], points[2 * ROOM + count] = x, y, z
     return count + 1
+
+
+@generic
+def are_near(points, place, x, y, z, squared_reach):
+    """Which points of a vector are nearer to (x, y, z) than a reach."""
+    dx = load(points, place, LANES) - x
+    dy = load(points, ROOM + place, LANES) - y
+    dz = load(points, 2 * ROOM + place, LANES) - z
+    return dx * dx + dy * dy + dz * dz < squared_reach
 
 
 @kernel
 def _is_free(points, count, x, y, z):
-    """Whether none of the points is too near; without a branch, so that many are compared at once."""
-    too_near, kept = 0, np.float32(KEPT * KEPT)
-    for point in range(count):
-        dx, dy, dz = points[0, point] - x, points[1, point] - y, points[2, point] - z
-        too_near += dx * dx + dy * dy + dz * dz < kept
-    return too_near == 0
+    """Whether none of the points is too near."""
+    kept = np.float32(KEPT * KEPT)
+    is_free, place = True, 0
+    while is_free and place < count:
+        is_free = not any_of(are_near(points, place, x, y, z, kept))
+        place += LANES
+    return is_free
 
 
 @kernel
@@ -237,39 +263,49 @@ def _is_inside(blocks, form, cells, tree, row, x, y, z, scratch):
 
 
 @kernel
-def _throw_around(blocks, form, cells, tree, row, thrower, dimension, key, points, first, count, near, scratch):
-    """Throw darts around a point, evenly in all directions; the new number of points."""
-    edge = np.float32(blocks.edge)
-    x0, y0, z0 = points[0, thrower], points[1, thrower], points[2, thrower]
-    near_count = _find_near(points, count, x0, y0, z0, near)
+def _aim(points, thrower, dimension, key, darts):
+    """Write the places of darts around a point, evenly in all directions; without a branch, so that several are computed at once."""
+    x, y, z = points[thrower], points[ROOM + thrower], points[2 * ROOM + thrower]
     turn, up, away = _three(key)
     cosine, sine = math.cos(2.0 * math.pi * turn), math.sin(2.0 * math.pi * turn)
-    # of a point around the block half the darts are enough
-    step = 1 if thrower >= first else 2
-    for dart in range(thrower % step, DARTS, step):
-        away += GOLDEN_SECTION if away + GOLDEN_SECTION < 1.0 else GOLDEN_SECTION - 1.0
-        radius = KEPT + (OUTER_RADIUS - KEPT) * away
+    for dart in range(DARTS):
+        share = away + dart * GOLDEN_SECTION
+        radius = KEPT + (OUTER_RADIUS - KEPT) * (share - math.floor(share))
         height = 1.0 - (2.0 / DARTS) * (dart + up) if dimension == 3 else 0.0
         across = radius * math.sqrt(1.0 - height * height)
-        x = np.float32(x0 + across * (cosine * COSINES[dart] - sine * SINES[dart]))
         other = across * (sine * COSINES[dart] + cosine * SINES[dart])
-        y, z = (np.float32(y0 + other), np.float32(z0 + radius * height)) if dimension == 3 else (y0, np.float32(z0 + other))
-        if min(x, y, z) < 0.0 or max(x, y, z) >= edge or count - first == BLOCK_ROOM or not _is_free(near, near_count, x, y, z):
-            continue
-        if _is_inside(blocks, form, cells, tree, row, x, y, z, scratch):
-            count, near_count = _add(points, count, x, y, z), _add(near, near_count, x, y, z)
+        darts[dart] = x + across * (cosine * COSINES[dart] - sine * SINES[dart])
+        darts[DARTS + dart] = y + other if dimension == 3 else y
+        darts[2 * DARTS + dart] = z + radius * height if dimension == 3 else z + other
+
+
+@kernel
+def _find_within(darts, start, step, edge, found):
+    """Write which of the darts, from `start` on in steps, are within the block; returns how many."""
+    count = 0
+    for dart in range(start, DARTS, step):
+        x, y, z = darts[dart], darts[DARTS + dart], darts[2 * DARTS + dart]
+        found[count] = dart
+        count += (min(x, y, z) >= 0.0) & (max(x, y, z) < edge)
     return count
 
 
 @kernel
-def _find_near(points, count, x, y, z, near):
-    """Copy the points that darts around (x, y, z) may come too near to; returns how many."""
-    found, reach = 0, np.float32((OUTER_RADIUS + REACH) ** 2)
+def _find_near(points, count, thrower, near, squared, found):
+    """Copy the points that darts around one of them may come too near to, with room for those darts; returns how many."""
+    x, y, z, reach = points[thrower], points[ROOM + thrower], points[2 * ROOM + thrower], np.float32((OUTER_RADIUS + REACH) ** 2)
     for point in range(count):
-        dx, dy, dz = points[0, point] - x, points[1, point] - y, points[2, point] - z
-        _add(near, found, points[0, point], points[1, point], points[2, point])
-        found += dx * dx + dy * dy + dz * dz < reach
-    return found
+        dx, dy, dz = points[point] - x, points[ROOM + point] - y, points[2 * ROOM + point] - z
+        squared[point] = dx * dx + dy * dy + dz * dz
+    near_count = 0
+    for point in range(count):
+        found[near_count] = point
+        near_count += squared[point] < reach
+    for place in range(near_count):
+        _add(near, place, points[found[place]], points[ROOM + found[place]], points[2 * ROOM + found[place]])
+    for place in range(near_count, near_count + DARTS + LANES):
+        _add(near, place, FAR_AWAY, FAR_AWAY, FAR_AWAY)
+    return near_count
 
 
 @kernel

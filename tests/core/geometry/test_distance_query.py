@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import trimesh
 
-from mpm_addon.core.geometry.distance import distance_query
+from mpm_addon.core.geometry.distance import MeshDistance, distance_query
 from mpm_addon.core.geometry.section import section_of
 from mpm_addon.core.geometry.shapes import Box, Mesh, Plane, Sphere
-from mpm_addon.core.geometry.thickness import thickening
+from mpm_addon.core.geometry.thickness import CELLS, thickening
 
 H = 0.06
 
@@ -29,6 +29,32 @@ def test_shape_with_a_formula_answers_exactly():
         distance, normal = distance_query(shape, H)(points)
         assert np.array_equal(distance, shape.signed_distance(points))
         assert np.abs(np.linalg.norm(normal, axis=1) - 1).max() < 1e-12
+
+
+def uneven_triangles():
+    """Triangles in all directions, from a hundredth of a sample's spacing to many of them, many as thin as needles, some without area."""
+    generator = np.random.default_rng(5)
+    sizes = H * 10.0 ** generator.uniform(-2.0, 1.2, (400, 1, 1))
+    corners = generator.uniform(-1.0, 1.0, (400, 1, 3)) + sizes * generator.uniform(-1.0, 1.0, (400, 3, 3))
+    corners[::3, 2] = 0.5 * (corners[::3, 0] + corners[::3, 1]) + 1e-3 * (corners[::3, 2] - corners[::3, 0])
+    corners[::20, 2] = corners[::20, 1]
+    return Mesh(corners.reshape(-1, 3), np.arange(1200).reshape(-1, 3))
+
+
+# a spacing for which few triangles are near a block of samples, one for which many are, and one for which all are near each sample
+@pytest.mark.parametrize(("name", "spacing"), [("uneven", H), ("ball", 2 * H), ("ball", 8 * H)])
+def test_samples_near_a_surface_are_exact(name, spacing, request):
+    mesh = uneven_triangles() if name == "uneven" else request.getfixturevalue(name)
+    field = MeshDistance(mesh, spacing).field
+    places = CELLS * np.argwhere(field.rows >= 0)[:, None] + np.indices(field.samples.shape[1:]).reshape(3, -1).T
+    exact = mesh.surface.distance(field.origin + places.reshape(-1, 3) * field.spacing)
+    sampled = np.abs(field.samples.ravel())
+    is_near = exact < field.exact
+    assert np.abs(sampled - exact)[is_near].max() < 1e-6 * field.spacing + 1e-7 * field.exact
+    assert 0.1 < is_near.mean() < 0.9
+    far = sampled[~is_near]
+    assert far.min() > field.exact * (1.0 - 1e-6)
+    assert (far < exact[~is_near] * (1.0 + 1e-6)).all()
 
 
 @pytest.mark.parametrize("name", ["ball", "torus"])

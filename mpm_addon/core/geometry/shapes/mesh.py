@@ -89,10 +89,18 @@ class Mesh(ArrayEquality, Shape):
 
     def area(self) -> float:
         """The area of all triangles [m^2]; one that repeats another counts once."""
+        return self._area
+
+    @cached_property
+    def _area(self) -> float:
         return mesh_topology.area(self.closed.vertices, self.closed.triangles[: len(self.triangles)])
 
     def opening(self) -> float:
         """The area of the caps that close the mesh, as a share of its own area: 0 for a closed mesh, and for one without area."""
+        return self._opening
+
+    @cached_property
+    def _opening(self) -> float:
         caps, area = self.closed.triangles[len(self.triangles) :], self.area()
         return mesh_topology.area(self.closed.vertices, caps) / area if area > 0.0 else 0.0
 
@@ -102,6 +110,10 @@ class Mesh(ArrayEquality, Shape):
 
     def volume(self) -> float:
         """The enclosed volume [m^3], by the divergence theorem over the closed mesh. Overlapping parts count twice."""
+        return self._volume
+
+    @cached_property
+    def _volume(self) -> float:
         return mesh_topology.volume(self.closed.vertices, self.closed.triangles)
 
     @cached_property
