@@ -238,10 +238,10 @@ class ParticleStore:
         self._place_arenas(count)
         if self.layout.has_nodes_of(old):
             return
-        for values, rows in (("nodes", "node_rows"), ("nodes_before", "node_rows_before")):
+        for values, rows in (("nodes", "node_rows"), ("nodes_before", "node_rows_before"))[: 1 + self._is_flip]:
             if len(getattr(self, values)) >= count:
                 empty_grid(getattr(self, values), getattr(self, rows), len(old.node_keys))
-            elif values == "nodes" or self._is_flip:
+            else:
                 more_nodes, more_rows = self._empty_nodes(count)
                 setattr(self, values, more_nodes)
                 setattr(self, rows, more_rows)
