@@ -248,7 +248,7 @@ def blender_builder() -> Path:
 
 
 def check_archive(archive: Path, python_tags: Sequence[str] = ()) -> None:
-    """Makes sure that the zip holds the package and its wheels, kernels of every level for some Pythons, and nothing else of the repository."""
+    """Makes sure that the zip holds package and wheels, every level's kernels for some Pythons, and nothing else of the repository."""
     if not archive.is_file():
         raise BuildError(f"Blender's extension tool wrote no {archive.name}")
     with zipfile.ZipFile(archive) as content:
