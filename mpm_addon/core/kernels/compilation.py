@@ -95,7 +95,7 @@ def teach_generic_functions() -> None:
     """Let kernels call every function marked `generic` so far."""
     global _taught
     for function in arithmetic.GENERIC_FUNCTIONS[_taught:]:
-        register_jitable(forceinline=True)(function)
+        register_jitable(forceinline=True, no_cfunc_wrapper=True)(function)
     _taught = len(arithmetic.GENERIC_FUNCTIONS)
 
 
@@ -107,7 +107,8 @@ def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True) 
     if function is None:
         return lambda function: kernel(function, is_kept=is_kept)
     teach_generic_functions()
-    dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    # nobody calls kernels from C, and the way in for C would be compiled for each function that they call too
+    dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True)(function)
     if is_kept and function.__module__.startswith(f"{PACKAGE}."):
         dispatcher._cache = KernelCache(function, store())
     return dispatcher
