@@ -44,23 +44,23 @@ def compiled(number: int, unit: Any) -> dict[str, Any]:
 @contextlib.contextmanager
 def seconds_in_llvm() -> Iterator[list[float]]:
     """The CPU seconds of each stay in LLVM; stays lie in one another, and the outermost count."""
-    from numba.core import event
+    from numba.core.event import Listener, install_listener
 
-    class Stopwatch(event.Listener):
+    class Stopwatch(Listener):
         def __init__(self) -> None:
             self.stays: list[float] = []
             self.entered: list[float] = []
 
-        def on_start(self, told: Any) -> None:
+        def on_start(self, event: Any) -> None:
             self.entered.append(time.process_time())
 
-        def on_end(self, told: Any) -> None:
+        def on_end(self, event: Any) -> None:
             began = self.entered.pop()
             if not self.entered:
                 self.stays.append(time.process_time() - began)
 
     stopwatch = Stopwatch()
-    with event.install_listener("numba:llvm_lock", stopwatch):
+    with install_listener("numba:llvm_lock", stopwatch):
         yield stopwatch.stays
 
 

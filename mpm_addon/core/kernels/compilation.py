@@ -24,11 +24,15 @@ from numba.extending import register_jitable
 from ..processor import NATIVE, level_of, platform_tag, shipped_file
 from . import arithmetic, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
 from .kept import Archive, KernelCache, Store
+from .linking import link_what_is_not_entered
 
 PACKAGES_WITH_KERNELS = ("geometry", "kernels", "laws")
 CORE = Path(__file__).resolve().parent.parent
 # the package that a stored kernel's types are found in again
 PACKAGE = __name__.partition(".core.")[0]
+
+_target: Any = cpu_target.target_context
+link_what_is_not_entered(_target)
 
 
 def compiled_level() -> tuple[str, str]:
