@@ -47,7 +47,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="one platform (default: this one)")
-    chosen.add_argument("--all-platforms", action="store_true", help="build one zip for every platform: a release")
+    chosen.add_argument("--all-platforms", action="store_true", help="build one zip for every platform, without kernels")
     parser.add_argument("--release", action="store_true", help="compile kernels for every level and Python, not this machine's alone")
     parser.add_argument("--split-by-python", action="store_true", help="build a zip for each Python")
     parser.add_argument("--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314")
