@@ -379,7 +379,8 @@ def start_up_section(results: Results) -> str:
     text = (
         "## Start\n\nSeconds from `python -m mpm_addon bake` to its events: the first step is told of, with the CPU seconds of all "
         "processes until then, and the first frame after the initial one is written. `all_laws` has the walls and colliders of "
-        f"`four_materials` and a small cube of each law. With {results['start_up'][0]['threads']} threads, which compile at once.\n\n"
+        f"`four_materials` and a small cube of each law. With {results['start_up'][0]['threads']} threads, which compile at once. "
+        "Other programs on the same cores lengthen the wait far more than the CPU seconds.\n\n"
     )
     head = ("scene", "level", "kernels", "first step, s", "CPU, s", "first frame, s", "kept, MB")
     return text + table(head, rows, 3)
