@@ -1,6 +1,7 @@
 """Writes the page of the figures, and its plots, from the results in benchmarks/output. Measures nothing."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from .programs import rounds_of
 from .roofline import BYTES, FLOPS
 from .rounds import LEAST_BUSY, Spread, Summary, rate, spread, summary
 
-PARTS = ("block", "reference", "roofline", "scenes", "scaling", "variants", "geometry", "caches", "interface", "start_up")
+PARTS = ("block", "reference", "roofline", "scenes", "scaling", "variants", "geometry", "caches", "interface", "start_up", "compiling")
 Results = dict[str, Any]
 
 INTRODUCTION = """\
@@ -72,7 +73,19 @@ def write(folder: Path, page_file: Path) -> None:
     results = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
     page_file.parent.mkdir(parents=True, exist_ok=True)
     draw_all(results, page_file.with_suffix(""))
-    page_file.write_text(page(results), encoding="utf-8")
+    text = page(results)
+    if not set(PARTS) <= results.keys() and page_file.is_file():
+        text = merged(page_file.read_text(encoding="utf-8"), text, machine_section(results))
+    page_file.write_text(text, encoding="utf-8")
+
+
+def merged(before: str, measured: str, machine: str) -> str:
+    """A page with the sections that were measured now, each with the machine; all others stay as they were."""
+    sections = dict(re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", before))
+    now = re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", measured)
+    sections |= {heading: f"\n{machine}{body.rstrip()}\n\n" for heading, body in now}
+    whole = before.partition("\n## ")[0].rstrip() + "\n\n" + "".join(f"{heading}\n{body}" for heading, body in sections.items())
+    return whole.rstrip() + "\n"
 
 
 def page(results: Results) -> str:
@@ -80,7 +93,7 @@ def page(results: Results) -> str:
     sections: dict[str, Callable[[Results], str]] = {
         "machine": machine_section, "block": block_section, "reference": reference_section, "roofline": roofline_section,
         "scenes": scenes_section, "scaling": scaling_section, "variants": variants_section, "geometry": geometry_section,
-        "caches": caches_section, "interface": interface_section, "start_up": start_up_section,
+        "caches": caches_section, "interface": interface_section, "start_up": start_up_section, "compiling": compiling_section,
     }  # fmt: skip
     text = [INTRODUCTION.format(least=LEAST_BUSY)]
     text += [write_section(results) for name, write_section in sections.items() if results.get(name)]
@@ -361,10 +374,34 @@ def start_up_section(results: Results) -> str:
     for scene in results["start_up"]:
         warm = {mark: spread([run[mark] for run in scene["warm"]]).median for mark in scene["cold"]}
         for kernels, seconds in (("compiled before", warm), ("compiled now", scene["cold"])):
-            shown = (f"{seconds[mark]:.1f}" for mark in ("initial_state", "first_progress", "first_frame"))
-            rows.append([scene["scene"], kernels, *shown, f"{scene['kernel_bytes'] / 1e6:.1f}"])
+            shown = (f"{seconds[mark]:.1f}" for mark in ("first_progress", "cpu", "first_frame"))
+            rows.append([scene["scene"], scene["level"], kernels, *shown, f"{scene['kernel_bytes'] / 1e6:.1f}"])
     text = (
-        "## Start\n\nSeconds from `python -m mpm_addon bake` to its events: the initial state is written, the first step is told of, the "
-        "first frame after it is written. Kernels are compiled once for each version of the solver and each material.\n\n"
+        "## Start\n\nSeconds from `python -m mpm_addon bake` to its events: the first step is told of, with the CPU seconds of all "
+        "processes until then, and the first frame after the initial one is written. `all_laws` has the walls and colliders of "
+        f"`four_materials` and a small cube of each law. With {results['start_up'][0]['threads']} threads, which compile at once. "
+        "Other programs on the same cores lengthen the wait far more than the CPU seconds.\n\n"
     )
-    return text + table(("scene", "kernels", "initial state, s", "first step, s", "first frame, s", "kernels, MB"), rows, 2)
+    head = ("scene", "level", "kernels", "first step, s", "CPU, s", "first frame, s", "kept, MB")
+    return text + table(head, rows, 3)
+
+
+def compiling_section(results: Results) -> str:
+    (measured,) = results["compiling"]
+    units = sorted(measured["units"], key=lambda unit: -unit["cpu"])
+    rows = [
+        [
+            unit["kernel"], unit["law"], f"{unit['cpu']:.1f}", f"{unit['alone']['cpu']:.1f}", f"{unit['alone']['llvm']:.1f}",
+            f"{unit['bytes'] / 1e3:.0f}",
+        ]
+        for unit in units if "alone" in unit
+    ]  # fmt: skip
+    rest = [unit for unit in units if "alone" not in unit]
+    for name, summed in ((f"{len(rest)} others", rest), ("all", units)):
+        rows.append([name, "", f"{sum(unit['cpu'] for unit in summed):.1f}", "", "", f"{sum(unit['bytes'] for unit in summed) / 1e3:.0f}"])
+    text = (
+        f"## What takes long to compile\n\nCPU seconds of each kernel, for {measured['level']}: after one another in one process, where "
+        "what kernels share is compiled with the first that needs it, and alone, with what of that LLVM takes; and the size of the "
+        "object file.\n\n"
+    )
+    return text + table(("kernel", "law", "CPU, s", "alone, s", "in LLVM, s", "code, kB"), rows, 2)

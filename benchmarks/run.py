@@ -1,7 +1,7 @@
 """`make bench`: measures the solver and writes docs/performance.md. Results stay in benchmarks/output, a file for each part.
 
 Takes about 25 minutes with two cores, which nothing else should use meanwhile. `--quick` tries everything in a few minutes and
-leaves docs/ alone.
+leaves docs/ alone; `--only compiling` measures a part and writes its section of the page alone.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.processor import LEVELS, is_supported
 
-from . import machine, report, start_up
+from . import compiling, machine, report, start_up
 from .levels import environment, levels_here
 from .programs import PEERS_STAMP, ROOT, BenchmarkError, Program, alternate, ask, lean_reference, solver, taichi_example
 from .scenes import PRESETS, Block
@@ -49,7 +51,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
 CACHED = ("dam_break", "snowball_wall", "jelly_drop")
 # Frames of a cache that is long.
 LONG = 2000
-START_UP_SCENES = ("two_spheres", "four_materials")
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,23 @@ def measure_variants(effort: Effort) -> Results:
 
 
 def measure_start_up(effort: Effort) -> Results:
-    for name in START_UP_SCENES:
-        yield start_up.measure(name, max(effort.threads), effort.starts)
+    """How long bakes take to begin, with kernels and without, at each level that this machine has."""
+    for level in [name for name in LEVELS if is_supported(name)]:
+        for name in start_up.SCENES:
+            began = time.monotonic()
+            yield start_up.measure(name, level, max(effort.threads), effort.starts)
+            say(f"{name} {level} ({time.monotonic() - began:.0f} s)")
+
+
+def measure_compiling(effort: Effort) -> Results:
+    """All kernels one after another, and those that take longest alone."""
+    with tempfile.TemporaryDirectory(prefix="mpm_bench_") as folder:
+        result = ask("benchmarks.compiling", environment={"NUMBA_CACHE_DIR": f"{folder}/all"})
+        for unit in sorted(result["units"], key=lambda unit: -unit["cpu"])[: compiling.LONGEST]:
+            number = str(unit["number"])
+            (alone,) = ask("benchmarks.compiling", number, environment={"NUMBA_CACHE_DIR": f"{folder}/{number}"})["units"]
+            unit["alone"] = alone
+    yield result
 
 
 def measure_geometry(effort: Effort) -> Results:
@@ -188,6 +204,7 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "caches": measure_caches,
     "interface": measure_interface,
     "start_up": measure_start_up,
+    "compiling": measure_compiling,
 }
 
 

@@ -8,6 +8,8 @@ from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.laws import LAWS, Law
 from mpm_addon.core.settings import SIDES, Domain, Side, Solver, Time
+from mpm_addon.storage import read_scene
+from mpm_addon.storage.installation import presets_folder
 
 # One of each sort of work; the published families would only say the same again.
 PRESETS = ("bowl", "dam_break", "four_materials", "jelly_drop", "sand_column", "snowball_wall", "two_spheres")
@@ -78,6 +80,15 @@ class Block:
             self.law, solver, {self.law: Material(self.law, law)}, (emitter,), domain=domain,
             time=Time(fps=1.0 / (STEPS_PER_FRAME * time_step), frame_start=1, frame_end=1 + FRAMES),
         )  # fmt: skip
+
+
+def all_laws() -> Scene:
+    """The walls and colliders of `four_materials`, with a small cube of each law."""
+    room = read_scene(presets_folder() / "scenes" / "four_materials")
+    materials = {name: Material(name, law()) for name, law in LAWS.items()}
+    places = [(x, y, 0.6) for x in (-0.4, 0.0, 0.4) for y in (-0.25, 0.0, 0.25)]
+    emitters = [Emitter(name, Box(center=at, size=(0.12, 0.12, 0.12)), name) for name, at in zip(materials, places, strict=True)]
+    return dataclasses.replace(room, name="all_laws", materials=materials, emitters=tuple(emitters))
 
 
 def fixed_step(law: Law, dimension: int) -> float:

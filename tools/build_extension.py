@@ -19,9 +19,10 @@ import tempfile
 import time
 import tomllib
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, extension_version
+from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment, extension_version
 from site_pages import NOT_SHIPPED, make_site
 
 from mpm_addon.core.processor import LEVELS, best_level
@@ -46,7 +47,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="one platform (default: this one)")
-    chosen.add_argument("--all-platforms", action="store_true", help="build one zip for every platform: a release")
+    chosen.add_argument("--all-platforms", action="store_true", help="build one zip for every platform, without kernels")
     parser.add_argument("--release", action="store_true", help="compile kernels for every level and Python, not this machine's alone")
     parser.add_argument("--split-by-python", action="store_true", help="build a zip for each Python")
     parser.add_argument("--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314")
@@ -79,16 +80,15 @@ def build(platforms: list[str], python_tags: list[str], *, is_release: bool = Fa
         stage_kernels(kernel_compilers(python_tags, is_release=is_release), levels_to_compile(is_release=is_release))
     elif is_release:
         raise BuildError("kernels are compiled on the platform that they are for; leave --platform and --all-platforms out of a release")
-    archives = [archive_path(name) for name in platforms]
-    for archive in archives:
-        archive.unlink(missing_ok=True)
     print(f"build: zipping for {', '.join(platforms)} ...", flush=True)
-    run_blender_builder("build", "--source-dir", str(STAGE), "--output-dir", str(ROOT / "build"), "--split-platforms")
-    for archive in archives:
-        check_archive(archive)
-        run_blender_builder("validate", str(archive))
-    if is_split:
-        archives = [archive.rename(archive.with_stem(f"{archive.stem}-{python_tags[0]}")) for archive in archives]
+    with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="zips_") as folder:
+        run_blender_builder("build", "--source-dir", str(STAGE), "--output-dir", folder, "--split-platforms")
+        archives = [archive_path(name, python_tags[0] if is_split else "") for name in platforms]
+        for name, archive in zip(platforms, archives, strict=True):
+            made = Path(folder) / archive_path(name).name
+            check_archive(made, python_tags if is_release else [])
+            run_blender_builder("validate", str(made))
+            made.replace(archive)
     print(f"build: done after {time.monotonic() - started:.0f} s", flush=True)
     return archives
 
@@ -103,9 +103,10 @@ def this_platform() -> str:
     return name
 
 
-def archive_path(platform_name: str) -> Path:
-    """Returns where Blender's builder puts the zip of a platform."""
-    return ROOT / "build" / f"mpm_addon-{extension_version()}-{platform_name.replace('-', '_')}.zip"
+def archive_path(platform_name: str, python_tag: str = "") -> Path:
+    """Returns where the zip of a platform goes, or the one for a Python alone; Blender's builder calls the former so."""
+    name = f"mpm_addon-{extension_version()}-{platform_name.replace('-', '_')}"
+    return ROOT / "build" / f"{name}{'-' if python_tag else ''}{python_tag}.zip"
 
 
 def fetch_wheels(platform_name: str, python_tag: str) -> list[Path]:
@@ -176,13 +177,22 @@ def kernel_compilers(python_tags: list[str], *, is_release: bool) -> list[Path]:
     """Returns a Python for each that kernels are compiled for: this one, and in a release each that has wheels in the zip."""
     if not is_release:
         return [Path(sys.executable)]
-    found = {"cp" + environment.python.replace(".", ""): environment for environment in ENVIRONMENTS.values()}
-    missing = [environment for tag, environment in found.items() if tag in python_tags and not environment.interpreter.exists()]
-    for environment in missing:
+    chosen = [compiling_environment(tag) for tag in python_tags]
+    for environment in chosen:
+        # compiled with another numba than the bundled one, kernels would be of another version
         command = [sys.executable, str(ROOT / "tools" / "setup.py"), "--blender", environment.blender]
         if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
             raise BuildError(f"{environment.folder.name}, which compiles kernels for its Python, could not be set up")
-    return [environment.interpreter for tag, environment in found.items() if tag in python_tags]
+    return [environment.interpreter for environment in chosen]
+
+
+def compiling_environment(python_tag: str) -> Environment:
+    """Returns the environment that compiles kernels for a Python: the development one where it can, else one that is there."""
+    development = ENVIRONMENTS[DEVELOPMENT_BLENDER]
+    found = [each for each in (development, *ENVIRONMENTS.values()) if "cp" + each.python.replace(".", "") == python_tag]
+    if not found:
+        raise BuildError(f"no supported Blender has the Python of {python_tag}, so no environment compiles kernels for it; leave it out")
+    return next((each for each in found if each.interpreter.exists()), found[0])
 
 
 def levels_to_compile(*, is_release: bool) -> list[str]:
@@ -237,8 +247,8 @@ def blender_builder() -> Path:
     return found[-1]
 
 
-def check_archive(archive: Path) -> None:
-    """Makes sure that the zip holds the package and its wheels, and nothing of the repository around it."""
+def check_archive(archive: Path, python_tags: Sequence[str] = ()) -> None:
+    """Makes sure that the zip holds package and wheels, every level's kernels for some Pythons, and nothing else of the repository."""
     if not archive.is_file():
         raise BuildError(f"Blender's extension tool wrote no {archive.name}")
     with zipfile.ZipFile(archive) as content:
@@ -249,6 +259,10 @@ def check_archive(archive: Path) -> None:
     bundled = {name.removeprefix("wheels/").partition("-")[0] for name in names if name.endswith(".whl")}
     missing = [name for name in bundled_packages() if name.replace("-", "_") not in bundled]
     missing += [name for name in ("__init__.py", "manual/index.html") if name not in names]
+    compiled = {tuple(name.split("/")[1:]) for name in names if name.startswith("compiled_kernels/")}
+    has_kernels = {(folder.partition("-")[0], Path(file).stem) for folder, file in compiled}
+    wanted = [(tag, level) for tag in python_tags for level in levels_to_compile(is_release=True)]
+    missing += [f"kernels of {level} for {tag}" for tag, level in wanted if (tag, level) not in has_kernels]
     if missing:
         raise BuildError(f"{archive.name} is incomplete: no {', '.join(missing)}")
 

@@ -38,7 +38,7 @@ def scene(name: str, *bare: float) -> dict[str, Any]:
 @pytest.fixture
 def results() -> dict[str, Any]:
     theirs = program("mpm3d water", 2e6, 2e6, 4e6, busy=1.9, taichi="1.7.4", cells=64)
-    marks = {"initial_state": 1.0, "first_progress": 2.0, "first_frame": 3.0}
+    marks = {"initial_state": 1.0, "first_progress": 2.0, "first_frame": 3.0, "cpu": 3.5}
     return {
         "machine": {
             "date": "2030-01-02", "processor": "Some Processor", "target": "some", "cores": 2, "simd": ["avx2"],
@@ -76,7 +76,16 @@ def results() -> dict[str, Any]:
                 {"call": "panel", "times": 9, "middle": 1e-3, "worst": 0.012, "cpu": 0.011},
             ]}
         ],
-        "start_up": [{"scene": "bowl", "threads": 2, "kernel_bytes": 3e6, "cold": marks, "warm": [marks, marks]}],
+        "start_up": [{"scene": "bowl", "level": "v3", "threads": 2, "kernel_bytes": 3e6, "cold": marks, "warm": [marks, marks]}],
+        "compiling": [
+            {"level": "v3", "units": [
+                {"number": 0, "kernel": "scatter", "law": "", "cpu": 0.25, "llvm": 0.1, "bytes": 9000},
+                {
+                    "number": 1, "kernel": "advance", "law": "sand", "cpu": 7.0, "llvm": 2.0, "bytes": 110_000,
+                    "alone": {"cpu": 9.5, "llvm": 4.0},
+                },
+            ]}
+        ],
     }  # fmt: skip
 
 
@@ -121,6 +130,44 @@ def test_filling_stands_with_its_shape_and_threads(results: dict[str, Any]) -> N
     assert row(report.page(results), "sphere") == ["sphere", "2", "1,002,003", "0.85", "1.64"]
 
 
+def test_the_start_is_told_by_level_with_all_processes(results: dict[str, Any]) -> None:
+    assert row(report.page(results), "bowl", "v3", "compiled now") == ["bowl", "v3", "compiled now", "2.0", "3.5", "3.0", "3.0"]
+
+
+def test_kernels_stand_with_their_seconds_and_what_is_shared_is_summed(results: dict[str, Any]) -> None:
+    page = report.page(results)
+    assert row(page, "advance", "sand") == ["advance", "sand", "7.0", "9.5", "4.0", "110"]
+    assert [cell for cell in row(page, "1 others") if cell] == ["1 others", "0.2", "9"]
+    assert [cell for cell in row(page, "all") if cell] == ["all", "7.2", "119"]
+
+
+def test_a_part_measured_later_replaces_its_section_alone(results: dict[str, Any], tmp_path: Path) -> None:
+    page_file = tmp_path / "docs" / "performance.md"
+    keep(results, tmp_path / "all")
+    report.write(tmp_path / "all", page_file)
+    before = page_file.read_text(encoding="utf-8")
+    later = {"machine": results["machine"] | {"date": "2031-05-06"}, "interface": results["interface"]}
+    later["interface"][0]["frames"] = 77
+    keep(later, tmp_path / "one")
+    report.write(tmp_path / "one", page_file)
+    after = page_file.read_text(encoding="utf-8")
+    headings = re.findall(r"(?m)^## .*", before)
+    assert re.findall(r"(?m)^## .*", after) == headings
+    changed = [part.splitlines()[0] for part in after.split("\n## ") if part.strip() not in before]
+    assert changed == ["Blender's main loop"]
+    assert "a cache of 77 frames" in after
+    assert after.count("2031-05-06") == 1
+    # and once more: nothing piles up
+    report.write(tmp_path / "one", page_file)
+    assert page_file.read_text(encoding="utf-8") == after
+
+
+def keep(results: dict[str, Any], folder: Path) -> None:
+    folder.mkdir()
+    for name, part in results.items():
+        (folder / f"{name}.json").write_text(json.dumps(part))
+
+
 def test_what_blender_waits_for_longest_stands_first(results: dict[str, Any]) -> None:
     page = report.page(results)
     assert row(page, "panel") == ["panel", "9", "1.0", "12.0", "11.0"]
@@ -140,9 +187,8 @@ def test_a_solver_that_tells_no_phases_has_no_table_of_them(results: dict[str, A
 
 
 def test_every_figure_of_the_page_is_written(results: dict[str, Any], tmp_path: Path) -> None:
-    for name, part in results.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(part))
-    report.write(tmp_path, tmp_path / "docs" / "performance.md")
+    keep(results, tmp_path / "results")
+    report.write(tmp_path / "results", tmp_path / "docs" / "performance.md")
     text = (tmp_path / "docs" / "performance.md").read_text(encoding="utf-8")
     figures = re.findall(r"\((performance/\w+\.svg)\)", text)
     assert len(figures) == 4

@@ -9,8 +9,9 @@ import pytest
 
 from benchmarks.memory import footprint
 from benchmarks.run import VARIANTS
-from benchmarks.scenes import SPACING, WAVE_CELLS, Block, fixed_step, without_obstacles
+from benchmarks.scenes import SPACING, WAVE_CELLS, Block, all_laws, fixed_step, without_obstacles
 from mpm_addon.core.estimate import estimate
+from mpm_addon.core.kernel_list import units_of
 from mpm_addon.core.laws import LAWS
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.installation import presets_folder
@@ -53,3 +54,9 @@ def test_bytes_are_the_states_the_copys_and_the_grids() -> None:
     )  # fmt: skip
     held = footprint(SimpleNamespace(store=store, provenance={"birth": np.zeros(count)}))
     assert held == {"state": 164.0, "copy": 160.0, "grid": 2048.0, "provenance": 8.0}
+
+
+def test_the_scene_of_all_laws_needs_the_kernels_of_each() -> None:
+    assert {unit.variant.law for unit in units_of(all_laws()) if unit.variant.law} == set(LAWS)
+    room = read_scene(presets_folder() / "scenes" / "four_materials")
+    assert {unit.kernel for unit in units_of(all_laws())} == {unit.kernel for unit in units_of(room)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
+import zipfile
 from pathlib import Path
 
 import build_extension
@@ -61,3 +63,42 @@ def test_wheels_of_other_versions_do_not_count(tmp_path: Path) -> None:
     found = build_extension.find_wheels(tmp_path, "numba==0.2.0 \\\ntomli-w==1.0 \\\n", "cp311")
     assert [wheel.name for wheel in found] == ["numba-0.2.0-cp311-cp311-x.whl", "tomli_w-1.0-py3-none-any.whl"]
     assert build_extension.find_wheels(tmp_path, "numba==0.2.0 \\\n", "cp313") == []
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """A zip with kernels of one Python, for every level of this machine's kind."""
+    path = tmp_path / "made.zip"
+    wheels = [f"wheels/{name.replace('-', '_')}-1.0-py3-none-any.whl" for name in build_extension.bundled_packages()]
+    kernels = [f"compiled_kernels/cp311-some-tag/{level}.zip" for level in build_extension.levels_to_compile(is_release=True)]
+    with zipfile.ZipFile(path, "w") as content:
+        for name in ("__init__.py", "manual/index.html", *wheels, *kernels):
+            content.writestr(name, "")
+    return path
+
+
+def test_a_release_has_the_kernels_of_each_python(archive: Path) -> None:
+    build_extension.check_archive(archive)
+    build_extension.check_archive(archive, ["cp311"])
+    level = build_extension.levels_to_compile(is_release=True)[-1]
+    with pytest.raises(build_extension.BuildError, match=f"kernels of {level} for cp313"):
+        build_extension.check_archive(archive, ["cp311", "cp313"])
+
+
+def test_a_zip_for_one_python_has_a_name_of_its_own() -> None:
+    whole = build_extension.archive_path("linux-x64")
+    assert build_extension.archive_path("linux-x64", "cp311").stem == f"{whole.stem}-cp311"
+
+
+def test_kernels_are_compiled_by_an_environment_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {}
+    for blender, environment in environments.ENVIRONMENTS.items():
+        there[blender] = dataclasses.replace(environment, python="3.11", folder=tmp_path / blender)
+    monkeypatch.setattr(build_extension, "ENVIRONMENTS", there)
+    assert build_extension.compiling_environment("cp311").blender == environments.DEVELOPMENT_BLENDER
+    interpreter = there["4.2"].interpreter
+    interpreter.parent.mkdir(parents=True)
+    interpreter.touch()
+    assert build_extension.compiling_environment("cp311").blender == "4.2"
+    with pytest.raises(build_extension.BuildError, match="cp399"):
+        build_extension.compiling_environment("cp399")

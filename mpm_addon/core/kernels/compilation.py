@@ -24,11 +24,15 @@ from numba.extending import register_jitable
 from ..processor import NATIVE, level_of, platform_tag, shipped_file
 from . import arithmetic, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
 from .kept import Archive, KernelCache, Store
+from .linking import link_what_is_not_entered
 
 PACKAGES_WITH_KERNELS = ("geometry", "kernels", "laws")
 CORE = Path(__file__).resolve().parent.parent
 # the package that a stored kernel's types are found in again
 PACKAGE = __name__.partition(".core.")[0]
+
+_target: Any = cpu_target.target_context
+link_what_is_not_entered(_target)
 
 
 def compiled_level() -> tuple[str, str]:
@@ -95,7 +99,7 @@ def teach_generic_functions() -> None:
     """Let kernels call every function marked `generic` so far."""
     global _taught
     for function in arithmetic.GENERIC_FUNCTIONS[_taught:]:
-        register_jitable(forceinline=True)(function)
+        register_jitable(forceinline=True, no_cfunc_wrapper=True)(function)
     _taught = len(arithmetic.GENERIC_FUNCTIONS)
 
 
@@ -107,7 +111,8 @@ def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True) 
     if function is None:
         return lambda function: kernel(function, is_kept=is_kept)
     teach_generic_functions()
-    dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    # nobody calls kernels from C, and the way in for C would be compiled for each function that they call too
+    dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True)(function)
     if is_kept and function.__module__.startswith(f"{PACKAGE}."):
         dispatcher._cache = KernelCache(function, store())
     return dispatcher
