@@ -1,7 +1,6 @@
 """The bytes of a simulation's arrays: of each particle, and of each block of the grid that holds one."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -9,12 +8,14 @@ from numpy.typing import NDArray
 
 from mpm_addon.core.simulation import Simulation
 
+# what of a store belongs to blocks
+GRID = ("layout", "arenas", "nodes", "node_rows", "nodes_before", "node_rows_before", "scratch", "index")
+
 
 def footprint(simulation: Simulation) -> dict[str, float]:
     """Bytes a particle of the state, of the copy that a failed step goes back to, and of its provenance; bytes a block of the grid.
 
-    Arrays with an axis at least as long as there are particles belong to the particles, the others to the grid. What the store
-    keeps under private names is the copy.
+    What the store keeps under private names, but the grid, is the copy.
     """
     store = simulation.store
     count, block_count = store.particle_count, len(store.layout.keys)
@@ -26,7 +27,7 @@ def footprint(simulation: Simulation) -> dict[str, float]:
             if id(array) in seen:
                 continue
             seen.add(id(array))
-            if max(array.shape, default=0) < count:
+            if name in GRID:
                 result["grid"] += array.nbytes / block_count
             elif name.startswith("_"):
                 result["copy"] += array.nbytes / count
@@ -40,12 +41,11 @@ def arrays_in(value: Any) -> Iterator[NDArray[Any]]:
     """The arrays in a value: itself, of its fields, of its items."""
     if isinstance(value, np.ndarray):
         yield value
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from arrays_in(getattr(value, field.name))
     elif isinstance(value, Mapping):
         for item in value.values():
             yield from arrays_in(item)
     elif isinstance(value, list | tuple):
         for item in value:
             yield from arrays_in(item)
+    elif hasattr(value, "__dict__"):
+        yield from arrays_in(vars(value))

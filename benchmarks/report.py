@@ -24,6 +24,11 @@ show medians, ratios are of the same round, with the least and the greatest in b
 {least:.0%} of its threads; "kept" says how many did. Where none did, the figures are of all rounds and marked *.
 """
 
+TORN_TEXT = """\
+What a particle costs that is alone in its block of 4³ cells, or one of few: particles anywhere in the blocks that fill a cube, with
+nothing around them, on one thread, in turn with the cube of dense matter.
+"""
+
 BLOCK_TEXT = """\
 A cube of particles, 8 in a cell on a lattice, float32, with a fixed step, stands on the floor of a closed box.
 
@@ -92,7 +97,8 @@ def page(results: Results) -> str:
     """The page; parts that were not measured are left out."""
     sections: dict[str, Callable[[Results], str]] = {
         "machine": machine_section, "block": block_section, "reference": reference_section, "roofline": roofline_section,
-        "scenes": scenes_section, "scaling": scaling_section, "variants": variants_section, "geometry": geometry_section,
+        "scenes": scenes_section, "scaling": scaling_section, "variants": variants_section,
+        "torn": torn_section, "geometry": geometry_section,
         "caches": caches_section, "interface": interface_section, "start_up": start_up_section, "compiling": compiling_section,
     }  # fmt: skip
     text = [INTRODUCTION.format(least=LEAST_BUSY)]
@@ -297,6 +303,22 @@ def variants_section(results: Results) -> str:
     )
     head = ("law", "setting", "state, B / particle", "copy, B / particle", "provenance, B / particle", "grid, B / block")
     return text + table(head, memory, 2)
+
+
+def torn_section(results: Results) -> str:
+    rows = [
+        [
+            group["label"],
+            program["name"],
+            f"{1e9 / said.rates[program['name']].median:.1f}",
+            ratio_words(said.ratios[program["name"]]),
+            kept_words(said),
+        ]
+        for group, said in summaries(results, "torn")
+        for program in group["programs"][1:]
+    ]
+    head = ("law", "particles in a block", "ns a particle-step", "times dense matter", "kept")
+    return f"## Torn matter\n\n{TORN_TEXT}\n" + table(head, rows, 1)
 
 
 def geometry_section(results: Results) -> str:

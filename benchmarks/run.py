@@ -47,6 +47,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "2D": {"dimension": 2},
     "float64": {"precision": "float64"},
 }
+# Particles in a block of matter that is torn, and how many blocks there are.
+ALONE = (1, 2, 8)
+TORN_BLOCKS = 20_000
 # A fluid, what breaks, and what turns: scenes whose frames are weighed.
 CACHED = ("dam_break", "snowball_wall", "jelly_drop")
 # Frames of a cache that is long.
@@ -153,6 +156,15 @@ def measure_variants(effort: Effort) -> Results:
         yield group(law, programs, effort, threads=1)
 
 
+def measure_torn(effort: Effort) -> Results:
+    """Matter whose particles are alone, or few in a block, in turn with dense matter."""
+    for law in REFERENCE_LAWS:
+        standard = Block(law, effort.variant_particles)
+        programs = [solver("dense", standard, 1)]
+        programs += [solver(str(alone), replace(standard, alone=alone, particles=TORN_BLOCKS * alone), 1) for alone in ALONE]
+        yield group(law, programs, effort, threads=1)
+
+
 def measure_start_up(effort: Effort) -> Results:
     """How long bakes take to begin, with kernels and without, at each level that this machine has."""
     for level in [name for name in LEVELS if is_supported(name)]:
@@ -200,6 +212,7 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "scenes": measure_scenes,
     "scaling": measure_scaling,
     "variants": measure_variants,
+    "torn": measure_torn,
     "geometry": measure_geometry,
     "caches": measure_caches,
     "interface": measure_interface,

@@ -4,8 +4,12 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes.box import Box
+from mpm_addon.core.geometry.shapes.points import Points
+from mpm_addon.core.kernels.blocks import BLOCK
 from mpm_addon.core.laws import LAWS, Law
 from mpm_addon.core.settings import SIDES, Domain, Side, Solver, Time
 from mpm_addon.storage import read_scene
@@ -33,11 +37,13 @@ class Block:
     Attributes:
         law: of its material, with its standard parameters.
         particles: about how many; the cube has whole cells along its edges.
+        alone: particles in each block of 4^3 cells of the grid, of matter that is torn and flies where nothing is; 0 for the cube.
         dimension, transfer, kernel, precision: of the solver.
     """
 
     law: str
     particles: int
+    alone: int = 0
     dimension: int = 3
     transfer: str = "apic"
     kernel: str = "quadratic"
@@ -74,12 +80,21 @@ class Block:
             # what the peers' bounds do too: nothing enters, everything may leave
             sides={side: Side(surface="separate") for side in SIDES},
         )
+        if self.alone:
+            emitter, domain = dataclasses.replace(emitter, shape=self._torn(emitter.velocity)), Domain()
         if self.dimension == 2:
             emitter = dataclasses.replace(emitter, shape=Box(center=(0.5 * size, 0.0, 0.5 * size), size=(size, size, size)))
         return Scene(
             self.law, solver, {self.law: Material(self.law, law)}, (emitter,), domain=domain,
             time=Time(fps=1.0 / (STEPS_PER_FRAME * time_step), frame_start=1, frame_end=1 + FRAMES),
         )  # fmt: skip
+
+    def _torn(self, velocity: tuple[float, float, float]) -> Points:
+        """So many particles anywhere in each of the blocks that fill a cube."""
+        edge = max(1, round((self.particles / self.alone) ** (1.0 / 3.0)))
+        blocks = np.stack(np.meshgrid(*[np.arange(edge)] * 3, indexing="ij"), axis=-1).reshape(-1, 3).repeat(self.alone, axis=0)
+        position = (BLOCK * blocks + np.random.default_rng(0).uniform(0.5, BLOCK + 0.5, blocks.shape)) * SPACING
+        return Points(position, np.tile(velocity, (len(position), 1)), np.full(len(position), SPACING**3 / 8.0))
 
 
 def all_laws() -> Scene:

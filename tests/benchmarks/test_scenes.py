@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from benchmarks.memory import footprint
-from benchmarks.run import VARIANTS
+from benchmarks.run import ALONE, VARIANTS
 from benchmarks.scenes import SPACING, WAVE_CELLS, Block, all_laws, fixed_step, without_obstacles
 from mpm_addon.core.estimate import estimate
 from mpm_addon.core.kernel_list import units_of
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.simulation import Simulation
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.installation import presets_folder
 
@@ -53,7 +54,17 @@ def test_bytes_are_the_states_the_copys_and_the_grids() -> None:
         arenas=np.zeros((10, 512), np.float32), layout=SimpleNamespace(keys=np.zeros(10)),
     )  # fmt: skip
     held = footprint(SimpleNamespace(store=store, provenance={"birth": np.zeros(count)}))
-    assert held == {"state": 164.0, "copy": 160.0, "grid": 2048.0, "provenance": 8.0}
+    assert held == {"state": 164.0, "copy": 160.0, "grid": 2056.0, "provenance": 8.0}
+
+
+@pytest.mark.parametrize("alone", ALONE)
+def test_torn_matter_has_so_many_particles_in_each_block(alone: int) -> None:
+    simulation = Simulation(Block("snow", 64 * alone, alone=alone).scene())
+    next(simulation.frames())
+    counts = np.unique(
+        np.repeat(simulation.store.layout.keys, np.diff(simulation.store.layout.first))[simulation.store.live], return_counts=True
+    )[1]
+    assert counts.tolist() == [alone] * 64
 
 
 def test_the_scene_of_all_laws_needs_the_kernels_of_each() -> None:

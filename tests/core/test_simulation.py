@@ -262,17 +262,29 @@ def test_a_snapshot_that_was_tampered_with_is_refused() -> None:
     table = with_one("table", (0, 0), 900.0)
     changes = {
         "ids": [
-            with_one("ids", 7, right["ids"][3]), right["ids"] + 10**6, right["ids"] - 1, np.zeros_like(right["ids"]), right["ids"][1:],
+            with_one("ids", 7, right["ids"][3]),
+            right["ids"] + 10**6,
+            right["ids"] - 1,
+            np.zeros_like(right["ids"]),
+            right["ids"][1:],
             right["ids"].astype(np.int64),
         ],
         "bodies": [right["bodies"] + 4, right["bodies"] - 1],
         "keys": [
-            right["keys"] + (1 << 62), -right["keys"], np.zeros_like(right["keys"]),
-            with_one("keys", 0, -1), with_one("keys", 5, -1), with_one("keys", -1, 0),
+            right["keys"] + (1 << 62),
+            -right["keys"],
+            np.zeros_like(right["keys"]),
+            with_one("keys", 0, -1),
+            with_one("keys", 5, -1),
+            with_one("keys", -1, 0),
         ],
         "emitter": [right["emitter"] + 4, right["emitter"][1:]],
         "table": [
-            table, with_one("table", (2, -1), 0.4), with_one("table", (9, 5), np.inf), table[1:], np.full_like(table, np.nan),
+            table,
+            with_one("table", (2, -1), 0.4),
+            with_one("table", (9, 5), np.inf),
+            table[1:],
+            np.full_like(table, np.nan),
             table.astype(np.float64),
         ],
         "moment": [np.array([99, 0, 1]), np.array([1, 1, 0])],

@@ -390,9 +390,7 @@ def test_a_bake_that_goes_on_repeats_what_was_found_in_the_scene_without_looking
         looks.clear()
 
 
-def test_a_bake_that_was_cut_while_it_looked_at_the_scene_looks_again(
-    scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bake_that_was_cut_while_it_looked_at_the_scene_looks_again(scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     (scene / "scene.toml").write_text((scene / "scene.toml").read_text().replace("radius = 0.2", "radius = 0.04"))
     bake_here(scene, cache, frames=(1, 2))
