@@ -233,18 +233,18 @@ def keep_room(arenas, block, run, start):
     return start + largest_arena(arenas.reach[block])
 
 
-def nodes_before(scheme: Any, arenas: Any, run: Any) -> Any:
+def offset_in_arena(scheme: Any, arenas: Any, run: Any) -> Any:
     """How nodes of an arena of 8^3 (in the plane: 8^2) are found in a run's: what to add, and the nodes from plane to plane."""
-    raise TypeError("nodes_before is for kernels")
+    raise TypeError("offset_in_arena is for kernels")
 
 
 def place_in_arena(scheme: Any, node: Any, across: Any) -> Any:
-    """Where the node number `node` of an arena of 8^3 (in the plane: 8^2) lies, but for what `nodes_before` says is to be added."""
+    """Where the node number `node` of an arena of 8^3 (in the plane: 8^2) lies, but for what `offset_in_arena` says is to be added."""
     raise TypeError("place_in_arena is for kernels")
 
 
-@overload(nodes_before, jit_options={"forceinline": True})
-def _overload_nodes_before(scheme, arenas, run):
+@overload(offset_in_arena, jit_options={"forceinline": True})
+def _overload_offset_in_arena(scheme, arenas, run):
     def in_space(scheme, arenas, run):
         x0, y0, rows = int(arenas.boxes[run, 0]), int(arenas.boxes[run, 2]), int(arenas.boxes[run, 3]) - int(arenas.boxes[run, 2])
         return -ARENA * (x0 * rows + y0), ARENA * rows

@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from .arithmetic import constant, generic, select
 from .blocks import NODE, ROW
-from .extent import LEAST_WAY, nodes_before, nodes_between, open_arena, place_in_arena, range_of
+from .extent import LEAST_WAY, nodes_between, offset_in_arena, open_arena, place_in_arena, range_of
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
@@ -241,7 +241,7 @@ def prepare_scatter(scheme, position, dt, spacing, mass, volume, velocity, veloc
 @generic
 def scatter_lanes(scheme, begin, end, scratch, index, arenas, run):
     """Scatter the slots number [begin, end) of the chunk into the arena of their run."""
-    start, across = nodes_before(scheme, arenas, run)
+    start, across = offset_in_arena(scheme, arenas, run)
     start = arenas.starts[run] + NODE * start
     for lane in range(begin, end):
         scatter_lane(scheme, arenas.values, start + NODE * place_in_arena(scheme, index[lane], across), NODE * across, scratch, lane)
