@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import json
+import math
 import os
 import sys
 import traceback
@@ -50,6 +51,9 @@ def begin() -> None:
     sys.meta_path.insert(0, _Refusal())  # type: ignore[arg-type]
     sys.excepthook = lambda kind, error, trace: unexpected.append("".join(traceback.format_exception(kind, error, trace)))
     addon_utils.enable(MODULE, default_set=True)
+    # a person sees what the next redraw finds; a script looks once
+    part("blender.watching").SLICE, part("blender.watching").REST = math.inf, 0.0
+    part("blender.freshness").REST = 0.0
 
 
 def end(**answer: Any) -> None:
@@ -120,6 +124,11 @@ def state(object_name: str = "") -> str:
     """What the panel says of the scene's bake: the name of its state."""
     view = part("blender.bake_view").view_of(part("blender.bake_facts").facts_of(bpy.context.scene, object_name))
     return view.state.name
+
+
+def expect(name: str) -> None:
+    """Fail, with all that is known, where the bake is in another state than this one."""
+    assert state() == name, (state(), part("blender.bake_facts").facts_of(bpy.context.scene))
 
 
 def shown(scene: Any = None) -> list[Any]:

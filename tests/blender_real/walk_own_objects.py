@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from tests.blender_real import inside
-from tests.blender_real.inside import part, points, press, refusal, select, shown, state
+from tests.blender_real.inside import expect, part, points, press, refusal, select, shown, state
 
 PARTICLES = 300
 # of the bake that is cancelled in its middle: no computer is through with it before the button is pressed
@@ -82,7 +82,7 @@ def every_material_on_two_parts(folder: Path) -> None:
         assert (item.mpm.type, item.mpm.material.preset) == ("emitter", name)
         assert [each.name for each in scene.objects if each.mpm.type == "collider"] == ["Floor"]
         press("bake", restart=True)
-        assert state() == "DONE", name
+        expect("DONE")
         first = points(1)
         assert len(first) > 0.5 * PARTICLES and is_inside(first, item), name
         # the cube weighs 0.216 parts, the ball 0.18
@@ -144,18 +144,19 @@ def change_cancel_resume(folder: Path) -> None:
         while not running.is_finished:
             running.poll()
             time.sleep(0.002)
-    assert state() == "RESUMABLE"
+    expect("RESUMABLE")
     press("bake")
-    assert state() == "DONE"
+    expect("DONE")
     resumed = [points(frame) for frame in range(1, LAST + 1)]
     press("bake_again")
     assert all(np.array_equal(before, points(frame)) for frame, before in enumerate(resumed, start=1))
     select(item)
     press("material_choose", name="rubber")
-    assert state() == "OUTDATED"
+    expect("OUTDATED")
     assert "holds frames of another scene or of other settings" in refusal("bake")
     press("bake_again")
-    assert state() == "DONE" and not np.array_equal(points(LAST), resumed[-1])
+    expect("DONE")
+    assert not np.array_equal(points(LAST), resumed[-1])
     kept = points(LAST)
     bpy.ops.wm.save_mainfile()
     inside.new_file()
@@ -198,13 +199,16 @@ def between_ready_scenes(folder: Path) -> None:
     ready.mpm.solver.grid_spacing *= 3.0
     ready.frame_end = 3
     press("bake")
-    assert state() == "DONE" and len(points(3, *shown(ready))) > 100
+    expect("DONE")
+    assert len(points(3, *shown(ready))) > 100
     bpy.context.window.scene = own
-    assert state() == "DONE" and np.array_equal(points(LAST, shown(own)[0]), before)
+    expect("DONE")
+    assert np.array_equal(points(LAST, shown(own)[0]), before)
     own.frame_end = LAST + 1
-    assert state() == "RESUMABLE"
+    expect("RESUMABLE")
     press("bake")
-    assert state() == "DONE" and len(points(LAST + 1, shown(own)[0])) == len(before)
+    expect("DONE")
+    assert len(points(LAST + 1, shown(own)[0])) == len(before)
 
 
 STEPS = (every_material_on_two_parts, any_shape, collider_and_inflow, change_cancel_resume, render, between_ready_scenes)
