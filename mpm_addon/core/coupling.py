@@ -122,7 +122,7 @@ class RigidBodies:
 
     def _exchange(self, number: int, body: RigidBody, group: ObstacleGroup, before: Floats, store: ParticleStore, dt: float) -> None:
         """Exchange momentum between one body and the nodes."""
-        blocks = group.touched_blocks()
+        blocks = group.touched_blocks(store)
         if not len(blocks):
             return
         saved = store.nodes[blocks]

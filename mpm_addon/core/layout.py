@@ -66,6 +66,20 @@ class Around:
     table_values: Ints
     numbers: Ints
 
+    def __post_init__(self) -> None:
+        self._neighbours = np.empty(self.opposite.shape, np.int64)
+        self._is_known = np.zeros(len(self.keys), np.bool_)
+
+    def neighbours_of(self, numbers: Ints) -> Ints:
+        """Which of `keys` lie around each of them, (keys, 27 or 9), -1 where there is none; known of those with these numbers."""
+        missing = numbers[~self._is_known[numbers]]
+        if len(missing):
+            found = np.empty((len(missing), self._neighbours.shape[1]), np.int64)
+            blocks.find_around(self.keys[missing], self.table_keys, self.table_values, self.numbers, found)
+            self._neighbours[missing] = found
+            self._is_known[missing] = True
+        return self._neighbours
+
 
 def blocks_around(keys: Ints, is_wanted: NDArray[np.bool_]) -> Around:
     """The wanted ones of the blocks around each block, (blocks, 27 or 9)."""
@@ -128,12 +142,9 @@ class Layout:
         """Whether the node blocks are those of another layout."""
         return self._around is other._around
 
-    def around_nodes(self, numbers: Ints) -> Ints:
-        """The node blocks around some node blocks, (n, 27 or 9), -1 where there is none."""
-        result = np.empty((len(numbers), self.neighbours.shape[1]), np.int64)
-        around = self._around
-        blocks.find_around(self.node_keys[numbers], around.table_keys, around.table_values, around.numbers, result)
-        return result
+    def node_neighbours(self, numbers: Ints) -> Ints:
+        """The node blocks around node blocks, (node blocks, 27 or 9), -1 where there is none; known of those with these numbers."""
+        return self._around.neighbours_of(numbers)
 
 
 def places_of(wanted: Ints, keys: Ints) -> Ints:

@@ -65,7 +65,6 @@ class ObstacleGroup:
         self._reached = nothing
         self._field = empty_field(self._dimension)
         self._blocks = nothing
-        self._around = np.zeros((0, 3**self._dimension), np.int64)
         self._row_of_block = np.zeros((len(obstacles), 0), np.int64)
         self._colours = np.zeros(3, np.int64)
         self._foot_count = 0
@@ -127,10 +126,9 @@ class ObstacleGroup:
             self._layout = layout
             self._reached = np.empty(len(keys) + 1, np.int64)
             mark_reached(layout.extents, layout.neighbours, self._reached)
-        self._around = np.full((len(owners), layout.neighbours.shape[1]), -1, np.int64)
-        self._around[present] = layout.around_nodes(self._blocks[present])
-        find_surface(owners, self._blocks, self._row_of_block, self._around, self._reached, distance, places, holds_inside)
-        self._place_feet(places, coordinates, store)
+        around = layout.node_neighbours(self._blocks[present])
+        find_surface(owners, self._blocks, self._row_of_block, around, self._reached, distance, places, holds_inside)
+        self._place_feet(places, around, coordinates, store)
         for number, obstacle in enumerate(self.obstacles):
             thickness = -distance[owners == number].min(initial=-self._spacing) if obstacle.is_expelling else 0.0
             self._expulsion[number] = self._expulsion_rate * thickness
@@ -149,7 +147,7 @@ class ObstacleGroup:
             self._field = joined_fields([kept, *added])
             self._seen = keys
 
-    def _place_feet(self, places: NDArray[np.uint8], coordinates: Ints, store: ParticleStore) -> None:
+    def _place_feet(self, places: NDArray[np.uint8], around: Ints, coordinates: Ints, store: ParticleStore) -> None:
         field = self._field
         block_nodes = places.shape[1]
         surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
@@ -164,7 +162,7 @@ class ObstacleGroup:
         self._feet = room_for_feet(len(order), runs, places.size, store.dtype, self._feet)
         self._feet.first[: runs + 1] = first
         place_feet(
-            order, field.owners, self._blocks, self._row_of_block, self._around, coordinates, field.distance, field.normal,
+            order, field.owners, self._blocks, self._row_of_block, around, coordinates, field.distance, field.normal,
             field.velocity, self._rigid, self._spacing, self._feet,
         )  # fmt: skip
         if self._filling > 0.0:
@@ -239,11 +237,12 @@ class ObstacleGroup:
             self._spacing, self._feet,
         )  # fmt: skip
 
-    def touched_blocks(self) -> Ints:
+    def touched_blocks(self, store: ParticleStore) -> Ints:
         """The node blocks whose nodes the obstacles may change."""
         if not self._foot_count + len(self._deep.nodes):
             return self._near[:0]
-        blocks = np.unique(self._around)
+        present = self._blocks[self._blocks >= 0]
+        blocks = np.unique(store.layout.node_neighbours(present)[present])
         return blocks[blocks >= 0]
 
     def touched_inertia(self, store: ParticleStore, origin: Floats) -> Floats:

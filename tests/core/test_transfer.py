@@ -286,7 +286,7 @@ def test_a_layout_names_the_blocks_around(dimension: int) -> None:
         expected = [other if is_wanted else nothing for other, is_wanted in zip(around, wanted[key], strict=True)]
         assert layout.neighbours[number].tolist() == expected
     numbers = np.arange(nothing)
-    around_nodes = layout.around_nodes(numbers)
+    around_nodes = layout.node_neighbours(numbers)
     for key, number in node_block.items():
         around = [tuple(int(part) for part in np.add(key, offset)) for offset in offsets]
         reaching = [block.get(other, -1) for other in around]

@@ -122,7 +122,7 @@ def find_surface(tickets, owners, blocks, row_of_block, neighbours, reached, dis
     Args:
         owners, blocks: (rows,) obstacle and node block of each row, block -1 where it does not exist now.
         row_of_block: (obstacles, node blocks + 1) the row of each pair, -1 where it is not near.
-        neighbours: (rows, 27 or 9) node blocks around each row's, -1 where there is none.
+        neighbours: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
         reached: (node blocks + 1,) see `reach.mark_reached`.
         distance: (rows, block nodes) [m].
         places: (rows, block nodes) result: OUTSIDE, AT_SURFACE or DEEP.
@@ -139,7 +139,7 @@ def find_surface(tickets, owners, blocks, row_of_block, neighbours, reached, dis
             if reached[block] >> place & 1 == 0:
                 continue
             ix, iy, iz = node_of_place(place, distance.shape[1])
-            is_next = is_at_surface(ix, iy, iz, neighbours[row], row_of_block[owner], distance)
+            is_next = is_at_surface(ix, iy, iz, neighbours[block], row_of_block[owner], distance)
             places[row, place] = AT_SURFACE if is_next else DEEP
 
 
@@ -188,7 +188,7 @@ def place_foot(foot, node, owners, blocks, row_of_block, neighbours, node_blocks
     block_nodes = distance.shape[1]
     row, place = node // block_nodes, node % block_nodes
     number, owner = blocks[row], owners[row]
-    around, rows = neighbours[row], row_of_block[owner]
+    around, rows = neighbours[number], row_of_block[owner]
     nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
     depth = -distance[row, place] / spacing
     ix, iy, iz = node_of_place(place, block_nodes)
