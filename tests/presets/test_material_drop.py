@@ -22,11 +22,12 @@ SCENE = scene_preset_folders()["material_drop"]
 FIRST_MATERIAL = "water"
 EDGE, DROP_HEIGHT, HALF_TRAY = 0.3, 0.1, 0.36
 PREVIEW, FINAL = 0.036, 0.024
-# A pool of 5 cm needs more cells to be as deep as it should.
+# A pool of 5 cm, or mud of 8 cm, needs more cells to be as deep as it should.
 PREVIEW_OF_LIQUID, FINAL_OF_LIQUID = 0.03, 0.02
 
 # What each is known by. Whoever adds a material says here what it looks like.
 LIQUID = {"water", "honey", "ketchup"}  # run to the walls, level; ketchup nearly
+LOW = {*LIQUID, "mud"}
 PASTE = {"cream", "mud", "lava", "fresh_concrete", "dough"}  # slump to less than two thirds of their height and stand
 HEAP = {"dry_sand", "fine_sand", "gravel"}  # run out into a heap, highest in the middle
 SHAPED = {"clay", "metal", "foam", "wet_sand", "snow", "powder_snow", "wet_snow", "icy_snow"}  # keep their shape, more or less dented
@@ -35,7 +36,7 @@ ELASTIC = {"jelly", "gelatin", "rubber", "sponge"}  # bounce and come back to th
 
 def spacings(name: str) -> tuple[float, float]:
     """Cell sizes [m] of the preview and the final."""
-    return (PREVIEW_OF_LIQUID, FINAL_OF_LIQUID) if name in LIQUID else (PREVIEW, FINAL)
+    return (PREVIEW_OF_LIQUID, FINAL_OF_LIQUID) if name in LOW else (PREVIEW, FINAL)
 
 
 @dataclass(frozen=True)
@@ -128,14 +129,10 @@ def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
         assert 0.75 < outcome.volume_ratio < 1.05
 
 
-# Mud comes to rest less than three of the preview's cells high: 9 to 14 % higher than in the final, with one seed or another.
-HEIGHT_OF_PREVIEW = {"mud": 0.16}
-
-
 @pytest.mark.parametrize("name", material_preset_names())
 def test_a_preview_predicts_the_final_within_a_tenth(name: str) -> None:
     preview, final = (dropped(name, spacing) for spacing in spacings(name))
-    assert preview.heights[-1] == pytest.approx(final.heights[-1], rel=HEIGHT_OF_PREVIEW.get(name, 0.1))
+    assert preview.heights[-1] == pytest.approx(final.heights[-1], rel=0.1)
     assert preview.spreads[-1] == pytest.approx(final.spreads[-1], rel=0.1)
 
 
