@@ -86,20 +86,19 @@ def write(folder: Path, page_file: Path) -> None:
 
 def merged(before: str, measured: str, machine: str) -> str:
     """A page with the sections that were measured now, each with the machine; all others stay as they were."""
-    sections = dict(re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", before))
+    sections = {heading: body.strip() for heading, body in re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", before)}
     now = re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", measured)
-    sections |= {heading: f"\n{machine}{body.rstrip()}\n\n" for heading, body in now}
-    whole = before.partition("\n## ")[0].rstrip() + "\n\n" + "".join(f"{heading}\n{body}" for heading, body in sections.items())
-    return whole.rstrip() + "\n"
+    sections |= {heading: machine + body.strip() for heading, body in now}
+    return "\n\n".join([before.partition("\n## ")[0].strip(), *(f"{heading}\n\n{body}" for heading, body in sections.items())]) + "\n"
 
 
 def page(results: Results) -> str:
     """The page; parts that were not measured are left out."""
     sections: dict[str, Callable[[Results], str]] = {
         "machine": machine_section, "block": block_section, "reference": reference_section, "roofline": roofline_section,
-        "scenes": scenes_section, "scaling": scaling_section, "variants": variants_section,
-        "torn": torn_section, "geometry": geometry_section,
-        "caches": caches_section, "interface": interface_section, "start_up": start_up_section, "compiling": compiling_section,
+        "scenes": scenes_section, "scaling": scaling_section, "variants": variants_section, "torn": torn_section,
+        "geometry": geometry_section, "caches": caches_section, "interface": interface_section,
+        "start_up": start_up_section, "compiling": compiling_section,
     }  # fmt: skip
     text = [INTRODUCTION.format(least=LEAST_BUSY)]
     text += [write_section(results) for name, write_section in sections.items() if results.get(name)]

@@ -1,9 +1,8 @@
 """Sorting particles into blocks again: counted, placed and copied in parallel, always to the same order.
 
 Between two sorts a particle stays in its block or comes into one of those around it. So every block counts what goes where; what comes
-into each is added up in order of the blocks' keys; then every particle has a slot of its own. In a run
-(block, body) particles keep the order that they had, block after block, and new ones come last. Nothing here depends on the
-number of threads.
+into each is added up in order of the blocks' keys; then every particle has a slot of its own. In a run (block, body) particles keep the
+order that they had, block after block, and new ones come last. Nothing here depends on the number of threads.
 """
 
 import math
