@@ -1,7 +1,6 @@
 """What an artist chooses about the display of an object's particles: `Object.mpm.display`. A change is shown at once."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import bpy
@@ -9,6 +8,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
 
 from .blender_types import BlenderObject, Context
 from .declarations import STILL, enum_items, property_group
+from .file_record import is_silent
 from .matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
 
 MATERIALS = "materials"
@@ -39,7 +39,6 @@ COLORINGS = {
 AUTOMATIC = "automatic"
 # Called when a setting is changed: with the object, and whether the range of colours has to be found anew.
 listeners: list[Callable[[BlenderObject, bool], None]] = []
-_silences: list[None] = []
 
 _MODES = {
     POINTS: ("Points", "A point cloud: the cheapest, for millions of particles; renders show spheres"),
@@ -57,16 +56,6 @@ def has_range(coloring: str) -> bool:
     return coloring not in (MATERIALS, "color") and not COLORINGS[coloring].is_number
 
 
-@contextmanager
-def silent() -> Iterator[None]:
-    """Settings that change inside the block are not shown yet."""
-    _silences.append(None)
-    try:
-        yield
-    finally:
-        _silences.pop()
-
-
 def _changed(settings: Any, _context: Context) -> None:
     _tell(settings)
 
@@ -76,7 +65,7 @@ def _changed_coloring(settings: Any, _context: Context) -> None:
 
 
 def _tell(settings: Any, *, is_other_range: bool = False) -> None:
-    if not _silences and isinstance(settings.id_data, bpy.types.Object):
+    if not is_silent() and isinstance(settings.id_data, bpy.types.Object):
         for listener in listeners:
             listener(settings.id_data, is_other_range)
 

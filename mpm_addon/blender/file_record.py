@@ -4,13 +4,13 @@ Kept are which data-blocks there are, the settings of the simulation, and of the
 Data-blocks that an operator removes are not kept.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import bpy
 
 from .blender_types import BlenderObject, Context
-from .display_settings import silent
 
 # What operators make; what uses others comes before them.
 _KINDS = ("scenes", "objects", "collections", "worlds", "cameras", "lights", "meshes", "node_groups", "materials", "images", "actions")
@@ -19,6 +19,24 @@ _OF_SCENES = ("frame_start", "frame_end", "camera", "world")
 _OF_RENDER = ("engine", "resolution_x", "resolution_y", "resolution_percentage")
 _OF_CYCLES = ("samples", "use_denoising", "max_bounces")
 _SETTINGS = "mpm"
+
+
+_silences: list[None] = []
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Settings that change inside the block do not act yet."""
+    _silences.append(None)
+    try:
+        yield
+    finally:
+        _silences.pop()
+
+
+def is_silent() -> bool:
+    """Whether settings change without an effect now."""
+    return bool(_silences)
 
 
 class _Setting(NamedTuple):

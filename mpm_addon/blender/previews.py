@@ -11,13 +11,12 @@ from ..storage.cache_writer import remove_cache
 from . import keyframes, paths, playback, unstable
 from .blender_types import BlenderObject, BlenderScene
 from .properties import DEFAULT_CACHE
-from .published_file import HIDDEN, PREVIEW
 
 OBJECT_NAME = "MPM Preview"
 # On the object that shows a preview, wherever its frames are: the first save, or another cache of the scene, gives them another place.
-_MARK = PREVIEW
+MARK = "mpm_preview"
 # On particles of a final that were hidden because a preview is shown.
-_HIDDEN = HIDDEN
+HIDDEN = "mpm_hidden_by_preview"
 
 
 def cache_path(scene: BlenderScene) -> str:
@@ -44,7 +43,7 @@ def folder(scene: BlenderScene) -> Path:
 
 def is_preview(item: BlenderObject) -> bool:
     """Whether an object shows a preview."""
-    return _MARK in item
+    return MARK in item
 
 
 def shown(scene: BlenderScene) -> BlenderObject | None:
@@ -68,14 +67,14 @@ def label(scene: BlenderScene) -> BlenderObject | None:
     if item is None:
         return None
     if item.library is None and not is_preview(item):
-        item[_MARK] = True
+        item[MARK] = True
     if not item.name.startswith(OBJECT_NAME):
         item.name = OBJECT_NAME
         item.hide_render = True
     for other in playback.result_objects(scene):
         if other is not item and other.session_uid != item.session_uid and not other.hide_viewport and other.library is None:
             other.hide_viewport = True
-            other[_HIDDEN] = True
+            other[HIDDEN] = True
     return item
 
 
@@ -93,9 +92,9 @@ def remove(scene: BlenderScene) -> bool:
         if mesh is not None and not mesh.users:
             bpy.data.meshes.remove(mesh)
     for other in playback.result_objects(scene):
-        if other.get(_HIDDEN):
+        if other.get(HIDDEN):
             other.hide_viewport = False
-            del other[_HIDDEN]
+            del other[HIDDEN]
     had_keys = keyframes.remove_all_keys(scene, own)
     unstable.remove(scene, str(own))
     # what is in use or cannot be deleted is replaced by the next preview

@@ -1,6 +1,7 @@
 """Run by a Blender of its own, without any extension: turns a copy of a file into one that plays USD files.
 
-Knows nothing of this package but what it is told: `published_file.py -- BLEND JSON`. The last line on stdout is a JSON object.
+Knows nothing of this package but what it is told: `published_file.py -- BLEND JSON`, with the properties that mark objects of a preview
+and those that it hides, and the jobs. The last line on stdout is a JSON object.
 
 What Blender's reader needs was measured in 4.2, 4.5 and 5.2 (docs/manual/interchange.md): attributes are read from meshes
 with faces alone, so each file has a triangle, which is taken away again; and in 4.2 only from a modifier that the importer made.
@@ -18,8 +19,6 @@ from typing import Any
 import bpy
 
 ANSWER = "PUBLISHED "
-# What marks an object of a preview, and one that is hidden as long as there is a preview.
-PREVIEW, HIDDEN = "mpm_preview", "mpm_hidden_by_preview"
 GROUP_NAME = "MPM Published"
 MODIFIER_NAME = "MPM Published Points"
 
@@ -29,14 +28,14 @@ Split = tuple[str, str, str, str]
 
 
 def main(arguments: Sequence[str]) -> None:
-    blend, jobs = Path(arguments[0]), json.loads(arguments[1])
+    blend, told = Path(arguments[0]), json.loads(arguments[1])
     bpy.ops.wm.read_factory_settings(use_empty=True)
     preferences: Any = bpy.context.preferences
     preferences.filepaths.save_version = 0
     bpy.ops.wm.open_mainfile(filepath=str(blend), load_ui=False, use_scripts=False)
     objects: Any = bpy.data.objects
-    _drop_previews(objects)
-    for job in jobs:
+    _drop_previews(objects, told["preview"], told["hidden"])
+    for job in told["jobs"]:
         _play_files(objects[job["object"], None], job)
     _pack()
     bpy.ops.file.make_paths_relative()
@@ -44,16 +43,16 @@ def main(arguments: Sequence[str]) -> None:
     print(ANSWER + json.dumps({"outside": _outside(blend.parent)}), flush=True)
 
 
-def _drop_previews(objects: Any) -> None:
+def _drop_previews(objects: Any, preview: str, hidden: str) -> None:
     """Previews go, and what they hid is seen again."""
     for item in list(objects):
-        if item.library is None and PREVIEW in item:
+        if item.library is None and preview in item:
             mesh = item.data
             objects.remove(item)
             bpy.data.meshes.remove(mesh)
-        elif item.library is None and HIDDEN in item:
+        elif item.library is None and hidden in item:
             item.hide_viewport = False
-            del item[HIDDEN]
+            del item[hidden]
 
 
 def _play_files(item: Any, job: dict[str, Any]) -> None:

@@ -64,7 +64,8 @@ def publish(context: Context, folder: Path) -> list[str]:
     target = folder / name
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
     try:
-        said = run_script(_SCRIPT, [str(target), json.dumps(jobs)])
+        told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "jobs": jobs}
+        said = run_script(_SCRIPT, [str(target), json.dumps(told)])
         outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
     except MpmError:
         target.unlink(missing_ok=True)

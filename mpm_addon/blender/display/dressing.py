@@ -7,7 +7,8 @@ import bpy
 
 from ...core.errors import MpmError
 from ..blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
-from ..display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, silent
+from ..display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
+from ..file_record import silent
 from ..matter import POINTS, finish_of
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range

@@ -10,6 +10,7 @@ from ...core.errors import MpmError
 from .. import display_settings
 from ..blender_types import Context
 from ..declarations import enum_items
+from ..file_record import silent
 from ..operation import Operation
 from . import assets, dressing
 
@@ -39,7 +40,7 @@ class MPM_OT_display_same(_OfParticles, bpy.types.Operator):
         item = context.object
         display = item.mpm.display
         modes = display.parts[0].viewport, display.parts[0].render
-        with display_settings.silent():
+        with silent():
             for part in display.parts:
                 part.viewport, part.render = modes
         dressing.rebuild(item)
