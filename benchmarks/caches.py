@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from mpm_addon.bake import bake
-from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes import Sphere
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import BIRTH, Frame, FrameStatistics
-from mpm_addon.core.settings import CacheSettings, Solver, Time
+from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 from mpm_addon.storage import open_cache, presets_folder, read_scene, write_scene
 from mpm_addon.storage.cache_writer import CacheWriter
 
@@ -60,7 +60,7 @@ def measure_playback(particles: int) -> dict[str, Any]:
     import bpy
 
     import mpm_addon
-    from mpm_addon.blender import playback
+    from mpm_addon.blender.playback import playback
 
     with tempfile.TemporaryDirectory() as folder:
         size = write_flow(Path(folder), particles)

@@ -19,7 +19,7 @@ LONGEST = 14
 
 def main() -> None:
     prepare_numba(threads=1)
-    from mpm_addon.core.kernel_list import units_of_default_scheme
+    from mpm_addon.core.stepping.kernel_list import units_of_default_scheme
 
     units = units_of_default_scheme()
     chosen = [int(word) for word in sys.argv[1:]] or range(len(units))
@@ -28,8 +28,8 @@ def main() -> None:
 
 def compiled(number: int, unit: Any) -> dict[str, Any]:
     """Compile a unit: CPU seconds, of these in LLVM, and the bytes of the object file."""
-    from mpm_addon.core.compiling import compile_unit, kept_name
-    from mpm_addon.core.kernels.compilation import store
+    from mpm_addon.core.compilation.kernel import store
+    from mpm_addon.core.stepping.compiling import compile_unit, kept_name
 
     began = time.process_time()
     with seconds_in_llvm() as stays:

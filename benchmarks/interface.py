@@ -75,9 +75,12 @@ def fill_scene(bpy: Any, particles: int) -> None:
 
 def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
     """What panels, the timeline and the timer do with a long cache, from the first look on."""
-    from mpm_addon.blender import bake_facts, graphs, observation, playback, preflight, results, timeline, watching
-    from mpm_addon.blender.bake_view import view_of
-    from mpm_addon.blender.fingerprint import fingerprint
+    from mpm_addon.blender.baking import bake_facts, observation, preflight, results, watching
+    from mpm_addon.blender.baking.bake_view import view_of
+    from mpm_addon.blender.interface import timeline
+    from mpm_addon.blender.interface.panels import graphs
+    from mpm_addon.blender.playback import playback
+    from mpm_addon.blender.reading.fingerprint import fingerprint
 
     scene = bpy.context.scene
     scene.mpm.cache = str(folder)
@@ -103,7 +106,7 @@ def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
 
 def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
     """A frame that arrives, one that is played, and what Blender makes of the points."""
-    from mpm_addon.blender import arriving, playback
+    from mpm_addon.blender.playback import arriving, playback
 
     scene = bpy.context.scene
     (item,) = playback.result_objects(scene)
@@ -121,8 +124,9 @@ def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
 
 def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:
     """A bake from its button on, as the operator follows it, until a few frames are there."""
-    from mpm_addon.blender import arriving, bake_facts, session
-    from mpm_addon.blender.bake_view import State, view_of
+    from mpm_addon.blender.baking import bake_facts, session
+    from mpm_addon.blender.baking.bake_view import State, view_of
+    from mpm_addon.blender.playback import arriving
 
     arriving.show = arriving.begin  # as with a window
     scene = bpy.context.scene

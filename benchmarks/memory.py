@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.stepping.simulation import Simulation
 
 # what of a store belongs to blocks
 GRID = ("layout", "arenas", "nodes", "node_rows", "nodes_before", "node_rows_before", "scratch", "index")

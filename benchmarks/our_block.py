@@ -16,7 +16,7 @@ WARM_UP_FRAMES = 1
 def main(description: str, threads: int) -> None:
     stream = results_stream()
     prepare_numba(threads)
-    from mpm_addon.core.simulation import Simulation
+    from mpm_addon.core.stepping.simulation import Simulation
 
     from .memory import footprint
     from .scenes import STEPS_PER_FRAME, Block

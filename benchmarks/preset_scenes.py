@@ -37,7 +37,7 @@ def run_whole(scene: Any, frame_count: int, folder: Path) -> tuple[dict[str, Any
     """Run the scene as a bake does, but for writing files; returns its figures, and snapshots on the way."""
     import numpy as np
 
-    from mpm_addon.core.simulation import Simulation
+    from mpm_addon.core.stepping.simulation import Simulation
 
     from .memory import footprint
     from .stopwatch import Stopwatch, added
@@ -93,7 +93,7 @@ def run_pair(scene: Any, path: Path, turn: int) -> dict[str, Any]:
     """One frame from a snapshot on, with the obstacles and without; which comes first changes from turn to turn."""
     import numpy as np
 
-    from mpm_addon.core.simulation import Simulation
+    from mpm_addon.core.stepping.simulation import Simulation
 
     from .scenes import without_obstacles
     from .stopwatch import Stopwatch

@@ -71,8 +71,8 @@ def stepper(law: str) -> Any:
     """The compiled step: steps(count, position, state, first, particle counts, cells, grid, spare grid, scratch, index)."""
     from numba import njit, prange
 
-    from mpm_addon.core.kernels.compilation import teach_generic_functions
-    from mpm_addon.core.kernels.vector import flush_tiny, restore_tiny
+    from mpm_addon.core.arithmetic.vector import flush_tiny, restore_tiny
+    from mpm_addon.core.compilation.kernel import teach_generic_functions
 
     from . import reference_laws, reference_transfer
 

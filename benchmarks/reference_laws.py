@@ -6,10 +6,10 @@ b = F F^T (6 values) and one number instead of F.
 
 from typing import Any
 
-from mpm_addon.core.kernels.arithmetic import constant, exp, generic, log, maximum, minimum, select, sqrt
-from mpm_addon.core.kernels.linalg import advanced, cofactor, determinant, squared_norm, symmetric_recomposed, times_transpose
-from mpm_addon.core.kernels.symmetric import eigenvalues
-from mpm_addon.core.kernels.vector import load, store
+from mpm_addon.core.arithmetic.linalg import advanced, cofactor, determinant, squared_norm, symmetric_recomposed, times_transpose
+from mpm_addon.core.arithmetic.operations import constant, exp, generic, log, maximum, minimum, select, sqrt
+from mpm_addon.core.arithmetic.symmetric import eigenvalues
+from mpm_addon.core.arithmetic.vector import load, store
 
 WIDTH = 8
 NEWTON_STEPS = 4

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from mpm_addon.core.kernels.arithmetic import constant, generic, maximum, minimum
-from mpm_addon.core.kernels.scheme import quadratic_axis
-from mpm_addon.core.kernels.table import load_eight_rows, store_rows
-from mpm_addon.core.kernels.vector import broadcast, load, store, store_as_int32
+from mpm_addon.core.arithmetic.operations import constant, generic, maximum, minimum
+from mpm_addon.core.arithmetic.vector import broadcast, load, store, store_as_int32
+from mpm_addon.core.transfer.scheme import quadratic_axis
+from mpm_addon.core.transfer.table import load_eight_rows, store_rows
 
 from .reference_laws import WIDTH
 

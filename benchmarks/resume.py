@@ -29,7 +29,7 @@ EMITTER = (20_000, 0.25)
 HEIGHT = 0.75
 KEPT_FRAMES = 2
 TRIES = 3
-MODULES = ("numba", "mpm_addon.bake", "mpm_addon.core.simulation", "mpm_addon.core.preflight")
+MODULES = ("numba", "mpm_addon.bake", "mpm_addon.core.stepping.simulation", "mpm_addon.core.advice.preflight")
 # the events at which intervals end: what is there is read, it is looked through and kernels are loaded, (of a first start) the
 # initial state is written, the first step is taken
 MARKS = ("start", "preparing", "frame", "progress")
@@ -39,10 +39,10 @@ def write_scene_into(folder: Path) -> Path:
     """Write the scene package; returns its folder."""
     import numpy as np
 
-    from mpm_addon.core.description import Collider, Emitter, Material, Scene
     from mpm_addon.core.geometry.shapes import Mesh
     from mpm_addon.core.laws import LAWS
-    from mpm_addon.core.settings import CacheSettings, Solver, Time
+    from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
+    from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
     from mpm_addon.storage.scene_writer import write_scene
 
     vertices, triangles = torus(*COLLIDER)

@@ -62,7 +62,7 @@ def peak(lanes: int, threads: int) -> float:
     import numpy as np
     from numba import njit, prange
 
-    from mpm_addon.core.kernels.vector import broadcast, store
+    from mpm_addon.core.arithmetic.vector import broadcast, store
 
     @njit
     def chains(result: Any, place: int, length: int, values: Any) -> None:

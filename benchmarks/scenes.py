@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.points import Points
-from mpm_addon.core.kernels.blocks import BLOCK
 from mpm_addon.core.laws import LAWS, Law
-from mpm_addon.core.settings import SIDES, Domain, Side, Solver, Time
+from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.scene.settings import SIDES, Domain, Side, Solver, Time
+from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.installation import presets_folder
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mpm_addon.core.particles import Frame
-from mpm_addon.core.simulation import Progress, Simulation
+from mpm_addon.core.stepping.simulation import Progress, Simulation
 
 from .worker import Round
 

@@ -12,7 +12,7 @@ from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import mpm_addon
-from mpm_addon.blender.showing import show_cache
+from mpm_addon.blender.baking.showing import show_cache
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.take import SCENE

@@ -15,7 +15,7 @@ bl_info = {
 
 
 def register() -> None:
-    from .blender import blender_version
+    from .blender.host import blender_version
 
     # what follows needs the Python of Blender 4.2
     blender_version.require()

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import frame_range, particle_count, thread_count
-from .core.description import Scene
 from .core.errors import CacheError, Cancelled, MpmError, SceneError, one_line
-from .core.estimate import estimate
+from .core.forecast.estimate import estimate
 from .core.processor import LEVELS, NATIVE, is_supported, prepare_numba
-from .core.support import refuse_unsupported
+from .core.scene.description import Scene
+from .core.stepping.support import refuse_unsupported
 from .dependencies import load_numba, missing_package
 from .live.command import add_command as add_live
 from .stopping import CANCELLED, Listener
@@ -182,7 +182,7 @@ def _kernels(options: argparse.Namespace) -> None:
         os.nice(10)
     prepare_numba(options.threads, options.processor, is_for_others=options.package is not None)
     load_numba()
-    from .core.compiling import make_all_ready, pack
+    from .core.stepping.compiling import make_all_ready, pack
 
     tell = _print_json if options.json else _EventPrinter().tell
     told = -1
@@ -308,7 +308,7 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
     refuse_unsupported(scene)
     cost = estimate(scene)
     prepare_numba(options.threads)
-    from .core.preflight import sizes_of, warnings_of
+    from .core.advice.preflight import sizes_of, warnings_of
 
     measured = _measured(scene) if options.probe else {}
     disk_free = free_space(options.cache)
@@ -330,14 +330,14 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
 
 def _measured(scene: Scene) -> dict[str, Any]:
     """What a probe of the scene tells. Raises SceneError where it cannot be computed."""
-    from .core.probe import probe
+    from .core.advice.probe import probe
 
     return vars(probe(scene))
 
 
 def _print_scene(description: dict[str, Any]) -> None:
     """The numbers of a scene, its sizes in words, and its warnings, one a line."""
-    from .core.preflight import size_text
+    from .core.advice.preflight import size_text
 
     structured = ("sizes", "probe", "warnings")
     _print_table({key: value for key, value in description.items() if key not in structured})

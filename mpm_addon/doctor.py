@@ -9,9 +9,9 @@ import llvmlite
 import numba
 import numpy
 
-from .core.estimate import available_memory
-from .core.kernels.compilation import shipped_archive, store
-from .core.kernels.team import team_size
+from .core.compilation.kernel import shipped_archive, store
+from .core.compilation.team import team_size
+from .core.forecast.estimate import available_memory
 from .core.processor import LEVELS, chosen_level, is_supported
 from .storage.installation import presets_folder, version
 

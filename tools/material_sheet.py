@@ -21,7 +21,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 sys.path.insert(0, str(ROOT))
 
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.presets import material_preset, material_preset_names
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes import Box, Cylinder, Mesh, Sphere
-from mpm_addon.core.settings import Domain, Side, Solver, Time
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
+from mpm_addon.core.scene.settings import Domain, Side, Solver, Time
 from mpm_addon.storage import load_material_preset
 
 FPS = 48.0

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from thumbnail_scenes import portrait
 
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.storage.presets import material_preset_names
 
 OUTPUT = ROOT / "build" / "thumbnails"

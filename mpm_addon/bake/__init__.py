@@ -11,11 +11,11 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..core.description import Scene
+from ..core.advice.preview import preview_of
 from ..core.errors import Cancelled, MpmError, SceneError, Stopped, UnstableError
-from ..core.estimate import estimate
-from ..core.preview import preview_of
-from ..core.support import refuse_unsupported
+from ..core.forecast.estimate import estimate
+from ..core.scene.description import Scene
+from ..core.stepping.support import refuse_unsupported
 from ..stopping import Listener
 from ..storage.cache import open_cache
 from ..storage.cache_writer import CacheWriter

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.description import Scene
 from ..core.particles import Moment
+from ..core.scene.description import Scene
 from ..storage.cache_writer import CacheWriter, last_state
 from ..storage.scene_file import read_scene
 from ..storage.take import SCENE, Take
 
 if TYPE_CHECKING:
-    from ..core.simulation import Report
+    from ..core.stepping.simulation import Report
 
 State = tuple[int, dict[str, Any]]
 
@@ -30,8 +30,8 @@ def take_up(scene: Scene, writer: CacheWriter, known: State | None, report: "Rep
         SceneError: the scene cannot go on from this state.
         CacheError: the take cannot be written.
     """
-    from ..core.continuation import refuse_another_state
-    from ..core.simulation import Simulation
+    from ..core.stepping.continuation import refuse_another_state
+    from ..core.stepping.simulation import Simulation
 
     before, frame = _scene_of(writer.earlier[-1]), writer.from_frame
     assert frame is not None
@@ -47,7 +47,7 @@ def take_up(scene: Scene, writer: CacheWriter, known: State | None, report: "Rep
 
 def _state_after(frame: int, takes: Sequence[Take], report: "Report") -> dict[str, Any]:
     """The exact state after a frame of the last of some takes: as it was kept, or made again from the last one before that was."""
-    from ..core.simulation import Simulation
+    from ..core.stepping.simulation import Simulation
 
     *earlier, take = takes
     scene, kept = _scene_of(take), last_state(take, frame)

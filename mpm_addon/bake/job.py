@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..core.description import Scene
 from ..core.errors import CacheError, Cancelled
-from ..core.estimate import Estimate
 from ..core.failure import Failure
+from ..core.forecast.estimate import Estimate
 from ..core.particles import FrameStatistics
+from ..core.scene.description import Scene
 from ..stopping import Listener
 from ..storage.cache_writer import CacheWriter
 from ..storage.disk import free_space
@@ -26,7 +26,7 @@ from .pace import Clock, Pace
 from .selection import frame_after, wanted_moments
 
 if TYPE_CHECKING:
-    from ..core.simulation import Progress
+    from ..core.stepping.simulation import Progress
 
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
@@ -157,14 +157,14 @@ class Job:
 
     def _known_warnings(self) -> list[Event] | None:
         """What an earlier run found worth a second look in the scene itself; None where that is not known."""
-        from ..core.preflight import SCENE_TOPICS
+        from ..core.advice.preflight import SCENE_TOPICS
 
         known = recorded_warnings(self._writer.folder, self._writer.scene_hash, self._frames())
         return None if known is None else [warning for warning in known if warning["topic"] in SCENE_TOPICS]
 
     def _warn(self, cost: Estimate, known: list[Event] | None) -> None:
         """Tell what is worth a second look; the scene is not looked through again where that is known."""
-        from ..core.preflight import cost_warnings, scene_warnings
+        from ..core.advice.preflight import cost_warnings, scene_warnings
 
         found = [vars(warning) for warning in scene_warnings(self._scene)] if known is None else known
         free = free_space(self._writer.folder)
@@ -188,7 +188,7 @@ class Job:
             self._emit({"event": "warning", **warning})
 
     def _simulate(self, checkpoint: Any) -> None:
-        from ..core.simulation import Simulation
+        from ..core.stepping.simulation import Simulation
 
         remove_failure(self._writer.folder)
         if not self._writer.is_replacing:  # what is replaced makes room

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.description import Scene
 from ..core.errors import Stopped
-from ..core.estimate import BIRTH_BYTES, CHECKPOINT_BYTES, Estimate
+from ..core.forecast.estimate import BIRTH_BYTES, CHECKPOINT_BYTES, Estimate
+from ..core.scene.description import Scene
 from ..storage.disk import folder_size, free_space
 
 _GIGABYTE = 1e9

@@ -1,8 +1,8 @@
 """Which frames a bake keeps."""
 
-from ..core.description import Scene
 from ..core.errors import SceneError
 from ..core.particles import Moment
+from ..core.scene.description import Scene
 
 
 def wanted_frames(scene: Scene, frames: tuple[int, int] | None) -> range:

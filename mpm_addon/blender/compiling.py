@@ -9,7 +9,8 @@ import bpy
 
 from ..core.errors import MpmError
 from ..core.processor import shipped_file
-from . import live_session, session, worker
+from .baking import session, worker
+from .live import live_session
 
 _FIRST_SECONDS, _SECONDS = 5.0, 10.0
 _process: "subprocess.Popen[bytes] | None" = None

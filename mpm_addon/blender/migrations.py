@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.app.handlers import persistent
 
-from . import freshness
-from .blender_types import BlenderScene
-from .declarations import LARGEST_NUMBER
+from .host.blender_types import BlenderScene
+from .reading import freshness
+from .settings.declarations import LARGEST_NUMBER
 
 
 class Migration(NamedTuple):

@@ -8,38 +8,19 @@ from types import ModuleType
 import bpy
 from bpy.app.handlers import persistent
 
-from . import (
-    add_menu,
-    bake_queue,
-    commands,
-    compiling,
-    display,
-    export_operators,
-    graphs,
-    help,
-    live_operators,
-    live_session,
-    material_operators,
-    migrations,
-    observation,
-    operators,
-    panels,
-    part_operators,
-    playback,
-    preferences,
-    preflight,
-    properties,
-    quick,
-    relocation,
-    residue,
-    scene_caches,
-    session,
-    showing,
-    thumbnails,
-    timeline,
-    translations,
-)
-from .ready_scenes import adding
+from . import compiling, display, migrations, residue
+from .baking import bake_queue, observation, preflight, relocation, scene_caches, session, showing
+from .building import add_menu, quick
+from .building.ready_scenes import adding
+from .host import help, translations
+from .interface import preferences, timeline
+from .interface.operators import all_operators as operators
+from .interface.operators import commands, export_operators, live_operators, material_operators, part_operators
+from .interface.panels import all_panels as panels
+from .interface.panels import graphs
+from .live import live_session
+from .playback import playback
+from .settings import properties, thumbnails
 
 # When a file is opened its settings are brought up to date before anything reads them, then paths, then particles.
 _PARTS: tuple[ModuleType, ...] = (

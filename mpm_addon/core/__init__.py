@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .geometry import sample_mesh, signed_distance
     from .laws.evaluation import evaluate_law, return_map
-    from .simulation import simulate
+    from .stepping.simulation import simulate
 
 _HOMES = {
-    "simulate": ".simulation",
+    "simulate": ".stepping.simulation",
     "evaluate_law": ".laws.evaluation",
     "return_map": ".laws.evaluation",
     "signed_distance": ".geometry",

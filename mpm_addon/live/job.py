@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.description import Scene
+from ..core.advice.preview import preview_of
 from ..core.errors import Cancelled, MpmError, SceneError
 from ..core.particles import Frame
-from ..core.preview import preview_of
-from ..core.steering import Steering
-from ..core.support import refuse_unsupported
+from ..core.scene.description import Scene
+from ..core.stepping.steering import Steering
+from ..core.stepping.support import refuse_unsupported
 from ..storage.cache_writer import CacheWriter
 from ..storage.lock import WriterLock
 from ..storage.scene_file import read_scene
@@ -19,7 +19,7 @@ from ..storage.status import CANCEL
 from .wishes import Wishes, WishReader
 
 if TYPE_CHECKING:
-    from ..core.simulation import Progress, Simulation
+    from ..core.stepping.simulation import Progress, Simulation
 
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
@@ -93,7 +93,7 @@ class _Live:
                 continue
 
     def _simulate(self, run: int) -> None:
-        from ..core.simulation import Simulation
+        from ..core.stepping.simulation import Simulation
 
         started = time.perf_counter()
         scene = self._scene()
@@ -120,7 +120,7 @@ class _Live:
 
     def _frames(self, simulation: "Simulation", steering: Steering, run: int) -> Iterator[Frame]:
         """The frames of a run, each simulated with the newest wishes and no earlier than it is wanted."""
-        from ..core.simulation import Simulation
+        from ..core.stepping.simulation import Simulation
 
         frames = simulation.frames()
         last = steering.scene.time.frame_end

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.painting import is_attribute_name
 from ..core.particles import ATTRIBUTES, BIRTH
+from ..core.scene.painting import is_attribute_name
 from . import encoding
 from .arrays import ArrayFileError
 from .container import SUFFIX, read_container, write_container

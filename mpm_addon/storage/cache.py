@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import CacheError, SceneError
 from ..core.particles import Frame, Moment
-from ..core.settings import Time
+from ..core.scene.settings import Time
 from .arrays import ArrayFileError
 from .births import read_births
 from .checkpoints import checkpoint_frames, checkpoint_path, read_checkpoint

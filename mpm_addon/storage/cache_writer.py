@@ -16,9 +16,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..core.description import Scene
 from ..core.errors import CacheError
 from ..core.particles import Frame, Moment
+from ..core.scene.description import Scene
 from .arrays import ArrayFileError
 from .atomic import TEMPORARY_SUFFIX, append_durably, write_atomically
 from .births import births_name, covered, ranges, write_births

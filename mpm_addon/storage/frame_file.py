@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..core.parameters import LARGEST, parameters_of
 from ..core.particles import AGE, BIRTH, Frame, FrameStatistics, Moment
-from ..core.settings import LAST_FRAME, CacheSettings
+from ..core.scene.settings import LAST_FRAME, CacheSettings
 from . import encoding
 from .arrays import ArrayFileError
 from .births import check_attribute

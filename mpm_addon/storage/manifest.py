@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.description import Scene
 from ..core.particles import frame_attributes
 from ..core.processor import chosen_level
+from ..core.scene.description import Scene
 from .frame_file import kept_attributes
 from .installation import version
 from .scene_writer import scene_hash

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.animation import Animation, Motion
-from ..core.description import Shape
 from ..core.errors import SceneError
 from ..core.geometry.shapes import SHAPES
-from ..core.painting import Painting
 from ..core.parameters import LARGEST
+from ..core.scene.animation import Animation, Motion
+from ..core.scene.description import Shape
+from ..core.scene.painting import Painting
 from .arrays import ArrayFileError, Arrays, read_arrays
 from .meshes import read_mesh
 from .plain_files import is_relative

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..core.description import Collider, Emitter, Material, Outflow, Scene
 from ..core.errors import MpmError, SceneError
-from ..core.force import FORCE_KINDS, Force
 from ..core.laws import LAWS
 from ..core.parameters import suggestion
-from ..core.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
+from ..core.scene.description import Collider, Emitter, Material, Outflow, Scene
+from ..core.scene.force import FORCE_KINDS, Force
+from ..core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from .package_files import PackageReader
 from .presets import load_material_preset
 from .toml_tables import Table, check_keys, check_schema, declared_values, look_up, parameter_names, read_toml

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ..core.description import Collider, Emitter, Material, Outflow, Scene
 from ..core.errors import SceneError
-from ..core.force import Force
-from ..core.settings import Domain, Solver
+from ..core.scene.description import Collider, Emitter, Material, Outflow, Scene
+from ..core.scene.force import Force
+from ..core.scene.settings import Domain, Solver
 from .arrays import Arrays, digest, write_arrays
 from .atomic import write_atomically
 from .installation import require

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ..bake import wanted_frames
-from ..core.description import Scene
 from ..core.errors import CacheError, Cancelled, MpmError, SceneError
-from ..core.estimate import available_memory, estimate
-from ..core.support import refuse_unsupported
+from ..core.forecast.estimate import available_memory, estimate
+from ..core.scene.description import Scene
+from ..core.stepping.support import refuse_unsupported
 from ..storage.cache import open_cache
 from ..storage.plain_files import parse_json, read_plain
 from ..storage.scene_file import changed_scenes, read_table, scene_path

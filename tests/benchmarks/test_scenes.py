@@ -10,10 +10,10 @@ import pytest
 from benchmarks.memory import footprint
 from benchmarks.run import ALONE, VARIANTS
 from benchmarks.scenes import SPACING, WAVE_CELLS, Block, all_laws, fixed_step, without_obstacles
-from mpm_addon.core.estimate import estimate
-from mpm_addon.core.kernel_list import units_of
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.stepping.kernel_list import units_of
+from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.installation import presets_folder
 

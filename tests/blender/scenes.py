@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import ATTRIBUTES, Frame, FrameStatistics
-from mpm_addon.core.settings import CacheSettings, Solver, Time
+from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 from mpm_addon.storage.cache_writer import CacheWriter
 
 CORNERS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]

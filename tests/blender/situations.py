@@ -89,7 +89,7 @@ def two_hundred_objects(bpy: Any, folder: Path) -> None:
 
 @situation
 def a_cache_that_is_played(bpy: Any, folder: Path) -> None:
-    from mpm_addon.blender import playback
+    from mpm_addon.blender.playback import playback
 
     add_emitter(bpy)
     bpy.context.scene.mpm.cache = str(write_cache(folder / "cache", {1: 3, 2: 3}))

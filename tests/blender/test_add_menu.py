@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import add_menu, quick
-from mpm_addon.blender.extract import extract_scene
-from mpm_addon.blender.participants import metres
-from mpm_addon.core.estimate import estimate
-from mpm_addon.core.preflight import warnings_of
+from mpm_addon.blender.building import add_menu, quick
+from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.blender.reading.participants import metres
+from mpm_addon.core.advice.preflight import warnings_of
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.storage.presets import material_preset_names
 from tests.fakes import menus
 

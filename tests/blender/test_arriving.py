@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import arriving, playback
+from mpm_addon.blender.playback import arriving, playback
 
 from .scenes import write_cache
 

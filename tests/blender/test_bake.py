@@ -15,10 +15,14 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_operators, commands, freshness, paths, playback, results, session, unstable, worker
-from mpm_addon.blender.fingerprint import is_comparable
-from mpm_addon.core.description import Scene
+from mpm_addon.blender.baking import results, session, unstable, worker
+from mpm_addon.blender.interface.operators import bake_operators, commands
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.reading import freshness
+from mpm_addon.blender.reading.fingerprint import is_comparable
+from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import Cancelled, MpmError
+from mpm_addon.core.scene.description import Scene
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import remove_failure
 
@@ -126,7 +130,7 @@ def test_closing_kills_a_worker_that_does_not_listen(tmp_path: Path, monkeypatch
 def test_a_worker_ends_with_its_blender(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from tests import fakes; fakes.install()\n"
-        "from mpm_addon.blender.worker import Worker; import time\n"
+        "from mpm_addon.blender.baking.worker import Worker; import time\n"
         f"running = Worker([sys.executable, {str(STAND_IN)!r}, {str(tmp_path)!r}, 'slow'], Path({str(tmp_path)!r}))\n"
         "events = []\n"
         "while not events: events = [event['pid'] for event in running.events() if 'pid' in event]\n"

@@ -16,8 +16,11 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_panels, observation, paths, playback, removal, results, session, unstable, worker
-from mpm_addon.blender.fingerprint import fingerprint
+from mpm_addon.blender.baking import observation, removal, results, session, unstable, worker
+from mpm_addon.blender.interface.panels import bake_panels
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.reading.fingerprint import fingerprint
+from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import CacheError, Stopped
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import write_failure
@@ -207,7 +210,7 @@ def test_a_bake_that_was_left_runs_on_when_blender_has_ended(tmp_path: Path) -> 
     cache = tmp_path / "cache"
     script = (
         "import sys; from pathlib import Path; from tests import fakes; fakes.install()\n"
-        "from mpm_addon.blender.worker import Worker\n"
+        "from mpm_addon.blender.baking.worker import Worker\n"
         "from mpm_addon.storage.status import read_status\n"
         f"running = Worker({small_bake(cache, 0.5)!r}, Path({str(cache)!r}), is_apart=True)\n"
         f"while not (found := read_status(Path({str(cache)!r}))) or not found.is_live: pass\nrunning.leave()"

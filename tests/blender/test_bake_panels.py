@@ -10,22 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import (
-    bake_facts,
-    bake_panels,
-    bake_queue,
-    cache_operators,
-    freshness,
-    graph_picture,
-    graphs,
-    observation,
-    playback,
-    session,
-    timeline,
-    unstable,
-    watching,
-)
-from mpm_addon.blender.bake_view import Progress, State, view_of
+from mpm_addon.blender.baking import bake_facts, bake_queue, observation, session, unstable, watching
+from mpm_addon.blender.baking.bake_view import Progress, State, view_of
+from mpm_addon.blender.interface import timeline
+from mpm_addon.blender.interface.operators import cache_operators
+from mpm_addon.blender.interface.panels import bake_panels, graph_picture, graphs
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.reading import freshness
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.overview import CacheWatch

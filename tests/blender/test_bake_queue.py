@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_operators, bake_panels, bake_queue, commands, playback, session
+from mpm_addon.blender.baking import bake_queue, session
+from mpm_addon.blender.interface.operators import bake_operators, commands
+from mpm_addon.blender.interface.panels import bake_panels
+from mpm_addon.blender.playback import playback
 from mpm_addon.core.errors import MpmError, SceneError
 
 from .scenes import add_emitter, add_mesh, error_of

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import mpm_addon
-from mpm_addon.blender.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
-from mpm_addon.blender.freshness import Freshness
-from mpm_addon.blender.wording import duration, in_blender, remaining, size, with_remedy
+from mpm_addon.blender.baking.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
+from mpm_addon.blender.host.wording import duration, in_blender, remaining, size, with_remedy
+from mpm_addon.blender.reading.freshness import Freshness
 from mpm_addon.storage.overview import Overview, TakeOverview
 from mpm_addon.storage.status import BakeStatus
 

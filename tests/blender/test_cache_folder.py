@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mpm_addon.blender import paths, playback
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.settings import paths
 
 from .scenes import error_of, write_cache
 

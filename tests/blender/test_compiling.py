@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import compiling, session, worker
+from mpm_addon.blender import compiling
+from mpm_addon.blender.baking import session, worker
 from mpm_addon.core import processor
 
 

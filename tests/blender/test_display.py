@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import display, display_panels, playback
+from mpm_addon.blender import display
 from mpm_addon.blender.display import assets, attribute_colors, dressing, surface
-from mpm_addon.blender.matter import finish_of
+from mpm_addon.blender.interface.panels import display_panels
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.settings.matter import finish_of
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import Frame, FrameStatistics

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import preflight, session
-from mpm_addon.blender.extract import extract_scene
+from mpm_addon.blender.baking import preflight, session
+from mpm_addon.blender.reading.extract import extract_scene
 
 from .scenes import add_mesh
 

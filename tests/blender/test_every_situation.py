@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import preflight, redrawing, session
-from mpm_addon.blender.bake_view import Progress, State
+from mpm_addon.blender.baking import preflight, session
+from mpm_addon.blender.baking.bake_view import Progress, State
+from mpm_addon.blender.host import redrawing
 from tests.fakes import layout
 
 from .situations import PARTS, SITUATIONS, add_object, object_types

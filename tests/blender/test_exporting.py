@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import commands, export_operators, exporting, playback
+from mpm_addon.blender.exporting import exporting
+from mpm_addon.blender.interface.operators import commands, export_operators
+from mpm_addon.blender.playback import playback
 from mpm_addon.core.errors import MpmError
 
 from .scenes import frame_arrays, write_cache

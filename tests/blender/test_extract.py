@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.extract import extract_scene, scene_time
-from mpm_addon.blender.fingerprint import fingerprint
-from mpm_addon.core.description import Scene
+from mpm_addon.blender.reading.extract import extract_scene, scene_time
+from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.core.errors import MpmError, SceneError
-from mpm_addon.core.settings import Time
+from mpm_addon.core.scene.description import Scene
+from mpm_addon.core.scene.settings import Time
 from mpm_addon.storage import load_material_preset
 
 from .scenes import CORNERS, FACES, add_collider, add_emitter, add_mesh

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.extract import extract_scene
-from mpm_addon.blender.sampling import animated
-from mpm_addon.core.animation import animatable_parameters
-from mpm_addon.core.description import Collider, Emitter, Outflow
+from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.blender.reading.sampling import animated
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.parameters import parameters_of
+from mpm_addon.core.scene.animation import animatable_parameters
+from mpm_addon.core.scene.description import Collider, Emitter, Outflow
 from mpm_addon.storage import read_scene, write_scene
 
 from .scenes import add_collider, add_emitter, add_mesh

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.extract import extract_scene
-from mpm_addon.core.animation import Animation, Motion
+from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.force import Force
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.force import Force
 from mpm_addon.storage import read_scene, write_scene
 
 from .scenes import add_emitter, add_field

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.extract import extract_scene
+from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.errors import SceneError
 from mpm_addon.storage import read_scene, write_scene
 
@@ -177,7 +177,7 @@ def test_a_painted_scene_reads_back_equal(bpy: Any, tmp_path: Any) -> None:
 
 
 def test_the_fields_offer_what_is_there(bpy: Any) -> None:
-    from mpm_addon.blender.painted_control import _paintable
+    from mpm_addon.blender.settings.painted_control import _paintable
 
     item = add_emitter(bpy)
     item.vertex_groups.new(name="soft")

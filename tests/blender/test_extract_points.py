@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.extract import extract_scene
+from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import Points
 from mpm_addon.storage import read_scene, write_scene

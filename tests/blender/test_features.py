@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.extract import extract_scene
-from mpm_addon.core.support import refuse_unsupported
+from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.core.stepping.support import refuse_unsupported
 
 DEMO = Path(__file__).parents[2] / "demo"
 FEATURES = sorted(path.stem for path in (DEMO / "features").glob("*.py") if path.stem != "__init__")

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import quickjs
 
-from mpm_addon.blender import commands, playback, showing
+from mpm_addon.blender.baking import showing
+from mpm_addon.blender.interface.operators import commands
+from mpm_addon.blender.playback import playback
 
 from .scenes import write_cache
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.description import Emitter, Material, Scene
-from mpm_addon.core.force import Force
-from mpm_addon.core.force_fields import ForceFields
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import Solver
+from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.scene.force import Force
+from mpm_addon.core.scene.settings import Solver
+from mpm_addon.core.stepping.force_fields import ForceFields
 
 pytestmark = pytest.mark.blender
 

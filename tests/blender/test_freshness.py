@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_facts, freshness, playback, watching
-from mpm_addon.blender.bake_view import State, view_of
-from mpm_addon.blender.freshness import Freshness
+from mpm_addon.blender.baking import bake_facts, watching
+from mpm_addon.blender.baking.bake_view import State, view_of
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.reading import freshness
+from mpm_addon.blender.reading.freshness import Freshness
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter, remove_cache
 

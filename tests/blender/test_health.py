@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_panels, health, notice_panels, object_panels, playback, preferences, session, worker
+from mpm_addon.blender.baking import health, session, worker
+from mpm_addon.blender.interface import preferences
+from mpm_addon.blender.interface.panels import bake_panels, notice_panels, object_panels
+from mpm_addon.blender.playback import playback
 from mpm_addon.core.errors import MpmError
 from mpm_addon.storage import container
 
@@ -96,7 +99,7 @@ def test_the_interface_comes_up_without_any_bundled_package(tmp_path: Path) -> N
         (tmp_path / f"{name}.py").write_text("raise ImportError('DLL load failed: it is for another system')\n")
     script = (
         "from tests import fakes; blender = fakes.install(); import mpm_addon; mpm_addon.register(); "
-        "from mpm_addon.blender import health; print(*health.lines(), sep='\\n'); mpm_addon.unregister(); print(blender.leftovers())"
+        "from mpm_addon.blender.baking import health; print(*health.lines(), sep='\\n'); mpm_addon.unregister(); print(blender.leftovers())"
     )
     root = Path(__file__).parents[2]
     path = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(root)!r}]; "

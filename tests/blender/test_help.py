@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import help as manual
-from mpm_addon.blender import panels
-from mpm_addon.blender.drawing import HelpfulPanel
+from mpm_addon.blender.host import help as manual
+from mpm_addon.blender.interface.panels import all_panels as panels
+from mpm_addon.blender.interface.panels.drawing import HelpfulPanel
 
 from .scenes import error_of
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import playback, showing
-from mpm_addon.blender.homes import home_of
+from mpm_addon.blender.baking import showing
+from mpm_addon.blender.host.homes import home_of
+from mpm_addon.blender.playback import playback
 
 from .scenes import add_emitter, write_cache
 

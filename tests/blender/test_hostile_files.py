@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import playback, preflight
+from mpm_addon.blender.baking import preflight
+from mpm_addon.blender.playback import playback
 from mpm_addon.storage import encoding
 from mpm_addon.storage.container import read_container, write_container
 from mpm_addon.storage.status import read_status

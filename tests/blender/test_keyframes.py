@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import keyframes, results
-from mpm_addon.blender.actions import animated_paths
-from mpm_addon.blender.extract import extract_scene
-from mpm_addon.blender.fingerprint import fingerprint
+from mpm_addon.blender.baking import results
+from mpm_addon.blender.host.actions import animated_paths
+from mpm_addon.blender.playback import keyframes
+from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter

@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_queue, hands, live_operators, live_panels, live_session, playback, previews, session
-from mpm_addon.core.description import Collider, Scene
-from mpm_addon.core.force import Force
+from mpm_addon.blender.baking import bake_queue, previews, session
+from mpm_addon.blender.interface.operators import live_operators
+from mpm_addon.blender.interface.panels import live_panels
+from mpm_addon.blender.live import hands, live_session
+from mpm_addon.blender.playback import playback
 from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.scene.description import Collider, Scene
+from mpm_addon.core.scene.force import Force
 from tests.fakes.layout import draw
 
 from .scenes import add_collider, add_emitter, add_field, description, error_of, write_cache

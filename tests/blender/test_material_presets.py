@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import material_operators, material_panel, material_presets, placing, properties, thumbnails
-from mpm_addon.blender.declarations import values_of
-from mpm_addon.blender.extract import extract_scene
+from mpm_addon.blender.building import material_presets, placing
+from mpm_addon.blender.interface.operators import material_operators
+from mpm_addon.blender.interface.panels import material_panel
+from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.blender.settings import properties, thumbnails
+from mpm_addon.blender.settings.declarations import values_of
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import parameters_of
 from mpm_addon.storage.presets import material_preset, read_material_preset

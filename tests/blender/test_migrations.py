@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import fingerprint, migrations, notice_panels
-from mpm_addon.blender.extract import extract_scene
+from mpm_addon.blender import migrations
+from mpm_addon.blender.interface.panels import notice_panels
+from mpm_addon.blender.reading import fingerprint
+from mpm_addon.blender.reading.extract import extract_scene
 
 from .scenes import add_emitter
 
@@ -141,7 +143,7 @@ def test_a_file_of_a_newer_form_is_left_alone_and_one_line_says_so(bpy: Any, tmp
 def test_settings_that_a_newer_form_adds_outlive_this_one(bpy: Any, tmp_path: Path) -> None:
     """What this version does not know stays in the file when it saves it."""
     import mpm_addon
-    from mpm_addon.blender import properties
+    from mpm_addon.blender.settings import properties
 
     annotations = properties.SCENE_GROUP.__annotations__
     try:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import quick
+from mpm_addon.blender.building import quick
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 
 from .numba_guard import NumbaLoadedError, imports, modules_with_numba
@@ -16,8 +16,8 @@ from .scenes import add_mesh
 
 def test_blenders_layer_imports_no_module_that_loads_numba() -> None:
     forbidden = modules_with_numba()
-    assert {"mpm_addon.core.simulation", "mpm_addon.core.geometry.surface", "mpm_addon.core.kernels.grid"} <= forbidden
-    assert "mpm_addon.core.description" not in forbidden
+    assert {"mpm_addon.core.stepping.simulation", "mpm_addon.core.geometry.surface", "mpm_addon.core.transfer.grid"} <= forbidden
+    assert "mpm_addon.core.scene.description" not in forbidden
     found = {name: named & forbidden for name, named in imports().items() if name.startswith("mpm_addon.blender")}
     assert len(found) > 80
     assert {name: named for name, named in found.items() if named} == {}

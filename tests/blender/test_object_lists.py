@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import active_row, force_panels, object_lists, scene_panels
+from mpm_addon.blender.host import active_row
+from mpm_addon.blender.interface.panels import force_panels, object_lists, scene_panels
 from tests.fakes.layout import draw_list
 
 from .scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow

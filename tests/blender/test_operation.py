@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import display, operation, playback, quick
+from mpm_addon.blender import display
+from mpm_addon.blender.building import quick
+from mpm_addon.blender.host import operation
+from mpm_addon.blender.playback import playback
 from mpm_addon.core.errors import MpmError
 from tests.fakes import layout
 

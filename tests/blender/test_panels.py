@@ -8,21 +8,23 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import (
+from mpm_addon.blender.interface.panels import (
+    all_panels as panels,
+)
+from mpm_addon.blender.interface.panels import (
     bake_panels,
     emission_panels,
     force_panels,
     material_panel,
     object_panels,
-    panels,
-    playback,
     scene_panels,
 )
-from mpm_addon.blender.fingerprint import fingerprint
-from mpm_addon.core.description import Emitter
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import parameters_of
-from mpm_addon.core.settings import Solver
+from mpm_addon.core.scene.description import Emitter
+from mpm_addon.core.scene.settings import Solver
 
 from .scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow, write_cache
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import object_panels, part_operators, parts
+from mpm_addon.blender.interface.operators import part_operators
+from mpm_addon.blender.interface.panels import object_panels
+from mpm_addon.blender.settings import parts
 from tests.fakes.layout import draw_appended
 
 from .scenes import add_collider, add_emitter, add_mesh

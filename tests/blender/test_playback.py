@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import display, paths, playback
+from mpm_addon.blender import display
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.settings import paths
 from mpm_addon.core.particles import ATTRIBUTES
-from mpm_addon.core.settings import CacheSettings
+from mpm_addon.core.scene.settings import CacheSettings
 
 from .scenes import add_mesh, frame_arrays, write_cache
 

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_panels, freshness, preflight, preflight_operators, worker
+from mpm_addon.blender.baking import preflight, worker
+from mpm_addon.blender.interface.operators import preflight_operators
+from mpm_addon.blender.interface.panels import bake_panels
+from mpm_addon.blender.reading import freshness
 from mpm_addon.core.errors import MpmError
 
 from .scenes import add_collider, add_emitter, description, error_of

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import session
-from mpm_addon.blender.extract import extraction
-from mpm_addon.core.description import Scene
+from mpm_addon.blender.baking import session
+from mpm_addon.blender.reading.extract import extraction
 from mpm_addon.core.errors import Cancelled, MpmError, SceneError
+from mpm_addon.core.scene.description import Scene
 
 from .scenes import add_collider, add_emitter
 from .test_bake import Modal

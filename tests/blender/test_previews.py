@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import keyframes, paths, playback, previews, session, unstable
+from mpm_addon.blender.baking import previews, session, unstable
+from mpm_addon.blender.playback import keyframes, playback
+from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import Cancelled
 from mpm_addon.storage.failure import write_failure
 
@@ -64,7 +66,7 @@ def test_the_motion_of_the_final_is_back_when_its_preview_goes(bpy: Any, tmp_pat
     final_and_preview(scene)
     ball = add_collider(bpy, "Ball", dynamic=True)
     keyframes.write_keys(scene, poses("Ball"), previews.cache_path(scene))
-    monkeypatch.setattr("mpm_addon.blender.results.baked_poses", lambda folder: poses("Ball") if folder == tmp_path / "mine" else {})
+    monkeypatch.setattr("mpm_addon.blender.baking.results.baked_poses", lambda folder: poses("Ball") if folder == tmp_path / "mine" else {})
     assert bpy.ops.mpm.preview_free() == {"FINISHED"}
     assert ball.animation_data.action[keyframes.CACHE] == str(tmp_path / "mine")
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import declarations
-from mpm_addon.core.description import Collider, Emitter
+from mpm_addon.blender.settings import declarations
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import Parameter, parameters_of
-from mpm_addon.core.settings import SIDES, Domain, Side, Solver
+from mpm_addon.core.scene.description import Collider, Emitter
+from mpm_addon.core.scene.settings import SIDES, Domain, Side, Solver
 from mpm_addon.storage.presets import material_preset_names
 
 from .scenes import add_mesh
@@ -196,7 +196,8 @@ def test_a_click_on_any_item_of_a_menu_chooses_it(bpy: Any) -> None:
 def test_the_interface_does_not_load_numba() -> None:
     script = (
         "import sys, json; from tests import fakes; fakes.install(); import mpm_addon; mpm_addon.register();"
-        "from mpm_addon.blender import extract, session; print(json.dumps('numba' in sys.modules))"
+        "from mpm_addon.blender.reading import extract; from mpm_addon.blender.baking import session;"
+        "print(json.dumps('numba' in sys.modules))"
     )
     finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert json.loads(finished.stdout) is False

@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import child, commands, display, exporting, playback, previews, publishing, showing
+from mpm_addon.blender import display
+from mpm_addon.blender.baking import child, previews, showing
+from mpm_addon.blender.exporting import exporting, publishing
+from mpm_addon.blender.interface.operators import commands
+from mpm_addon.blender.playback import playback
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import ATTRIBUTES
-from mpm_addon.core.settings import CacheSettings
+from mpm_addon.core.scene.settings import CacheSettings
 
 from .scenes import add_mesh, frame_arrays, write_cache
 

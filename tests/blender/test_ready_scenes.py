@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.extract import extract_scene
-from mpm_addon.blender.ready_scenes import SCENES, adding
-from mpm_addon.core.estimate import estimate
-from mpm_addon.core.preflight import warnings_of
+from mpm_addon.blender.building.ready_scenes import SCENES, adding
+from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.core.advice.preflight import warnings_of
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.storage import open_cache
 
 from .scenes import add_mesh

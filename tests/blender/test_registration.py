@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import mpm_addon
-from mpm_addon.blender import panels, registration, residue
+from mpm_addon.blender import registration, residue
+from mpm_addon.blender.interface.panels import all_panels as panels
 
 from .blender_state import Subscriptions, state
 

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import notice_panels, paths, playback, relocation
-from mpm_addon.core.settings import CacheSettings
+from mpm_addon.blender.baking import relocation
+from mpm_addon.blender.interface.panels import notice_panels
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.settings import paths
+from mpm_addon.core.scene.settings import CacheSettings
 from mpm_addon.storage.lock import WriterLock
 
 from .scenes import write_cache
@@ -316,7 +319,7 @@ def test_no_folder_for_temporary_files_leaves_panels_whole(bpy: Any, draw: Any, 
         raise FileNotFoundError(2, "No usable temporary directory found")
 
     monkeypatch.setattr(paths.tempfile, "gettempdir", nowhere)
-    from mpm_addon.blender import bake_panels
+    from mpm_addon.blender.interface.panels import bake_panels
 
     assert paths.temporary_root() == Path(bpy.app.tempdir)
     assert draw(bake_panels.MPM_PT_bake) is not None

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import display, object_panels, playback, retime
+from mpm_addon.blender import display
+from mpm_addon.blender.interface.panels import object_panels
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.settings import retime
 from mpm_addon.core.particles import Frame, FrameStatistics
-from mpm_addon.core.settings import Time
+from mpm_addon.core.scene.settings import Time
 from mpm_addon.storage.cache_writer import CacheWriter
 
 from .scenes import description, frame_arrays

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import paths, playback, scene_caches, session
+from mpm_addon.blender.baking import scene_caches, session
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
 
 from .scenes import add_emitter, write_cache

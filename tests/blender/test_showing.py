@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender import bake_panels, playback, showing
+from mpm_addon.blender.baking import showing
+from mpm_addon.blender.interface.panels import bake_panels
+from mpm_addon.blender.playback import playback
 
 from .scenes import error_of, write_cache
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.extract import extract_scene
+from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.errors import SceneError
 
 from .scenes import CORNERS, add_collider, add_emitter, add_mesh

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import bake_operators, bake_panels, keyframes, observation, playback, removal, session, take_operators, unstable
+from mpm_addon.blender.baking import observation, removal, session, unstable
+from mpm_addon.blender.interface.operators import bake_operators, take_operators
+from mpm_addon.blender.interface.panels import bake_panels
+from mpm_addon.blender.playback import keyframes, playback
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.failure import write_failure

@@ -10,7 +10,7 @@ import pytest
 from extract_messages import collected, translated
 from message_sources import literals, of_call
 
-from mpm_addon.blender import translations
+from mpm_addon.blender.host import translations
 from mpm_addon.core.errors import PresetError
 from mpm_addon.storage.catalogue import ANY, FOLDER, OPERATOR, Entry, dictionaries, read_catalogue, written
 

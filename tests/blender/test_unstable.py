@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender import paths, playback, unstable
+from mpm_addon.blender.baking import unstable
+from mpm_addon.blender.playback import playback
+from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import CacheError
 from mpm_addon.storage.failure import FAILURE, remove_failure, write_failure
 

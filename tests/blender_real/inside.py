@@ -52,8 +52,8 @@ def begin() -> None:
     sys.excepthook = lambda kind, error, trace: unexpected.append("".join(traceback.format_exception(kind, error, trace)))
     addon_utils.enable(MODULE, default_set=True)
     # a person sees what the next redraw finds; a script looks once
-    part("blender.watching").SLICE, part("blender.watching").REST = math.inf, 0.0
-    part("blender.freshness").REST = 0.0
+    part("blender.baking.watching").SLICE, part("blender.baking.watching").REST = math.inf, 0.0
+    part("blender.reading.freshness").REST = 0.0
 
 
 def end(**answer: Any) -> None:
@@ -122,13 +122,13 @@ def draw_all() -> list[str]:
 
 def state(object_name: str = "") -> str:
     """What the panel says of the scene's bake: the name of its state."""
-    view = part("blender.bake_view").view_of(part("blender.bake_facts").facts_of(bpy.context.scene, object_name))
+    view = part("blender.baking.bake_view").view_of(part("blender.baking.bake_facts").facts_of(bpy.context.scene, object_name))
     return view.state.name
 
 
 def expect(name: str) -> None:
     """Fail, with all that is known, where the bake is in another state than this one."""
-    assert state() == name, (state(), part("blender.bake_facts").facts_of(bpy.context.scene))
+    assert state() == name, (state(), part("blender.baking.bake_facts").facts_of(bpy.context.scene))
 
 
 def shown(scene: Any = None) -> list[Any]:
@@ -180,6 +180,6 @@ def suzanne(height: float = 1.5) -> Any:
 @contextmanager
 def running_bake(**order: Any) -> Iterator[Any]:
     """A bake that runs beside Blender, as its window follows it; polled by the block."""
-    session = part("blender.session")
+    session = part("blender.baking.session")
     yield session.start(bpy.context, **order)
     session.end()

@@ -118,7 +118,7 @@ def test_a_reopened_file_shows_its_frame_and_bakes_nothing_anew(baked: tuple[Pat
             + """
 bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "scene.blend"))
 shown = [bpy.context.scene.frame_current, len(particles().data.vertices), points()]
-module = sys.modules[MODULE + ".blender.commands"]
+module = sys.modules[MODULE + ".blender.interface.operators.commands"]
 answer(shown=shown, status=module.run(["bake"]), objects=sum(bool(item.mpm.cache) for item in bpy.data.objects))
 """,
             str(folder),

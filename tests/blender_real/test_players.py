@@ -47,7 +47,7 @@ PLAY = """
 import hashlib, json, time
 import numpy as np
 import mpm_addon
-from mpm_addon.blender import playback
+from mpm_addon.blender.playback import playback
 mpm_addon.register()
 bpy.ops.wm.read_homefile(use_empty=True)
 scene, last, end = bpy.context.scene, int(sys.argv[2]), time.monotonic() + 300

@@ -111,7 +111,7 @@ def objects_and_materials(folder: Path) -> None:
     press("material_customize")
     assert (honey.mpm.material.source, honey.mpm.material.law) == ("custom", "snow")
     press("material_preset_add", name="My Snow", note="for the test")
-    presets = part("blender.material_presets")
+    presets = part("blender.building.material_presets")
     assert [name for name, _ in presets.own_presets()] == ["my_snow"]
     assert "My Snow" in refusal("material_preset_add", name="My Snow")
     press("material_choose", name="water")
@@ -197,7 +197,7 @@ def hand_on(folder: Path, scene: Any, cache: Path) -> None:
     press("publish", directory=str(folder / "published"))
     assert list((folder / "published").glob("*.blend"))
     # the other Blender leaves this one's packages alone
-    assert part("blender.health").lines() == []
+    assert part("blender.baking.health").lines() == []
     for item in shown():
         bpy.data.objects.remove(item)
     press("show", cache=str(cache))
@@ -224,9 +224,9 @@ def previews_and_queue(folder: Path) -> None:
     other.mpm.cache = "//cache_other"
     press("bake_all")
     assert state() == "DONE"
-    part("blender.preflight").start(bpy.context)
+    part("blender.baking.preflight").start(bpy.context)
     press("preflight_cancel")
-    assert part("blender.preflight").current() is None
+    assert part("blender.baking.preflight").current() is None
 
 
 def trouble(folder: Path) -> None:
@@ -239,7 +239,7 @@ def trouble(folder: Path) -> None:
     lost = failure.Failure(failure.Kind.INVERTED, 'Material "snow"', 3, 0.1, 1e-6, 64, ids, where, ("Suzanne",), "wait")
     cache = folder / "second" / "cache_mpm"
     part("storage.failure").write_failure(cache, lost, take=1)
-    part("blender.unstable").refresh(scene, scene.mpm.cache)
+    part("blender.baking.unstable").refresh(scene, scene.mpm.cache)
     press("select_unstable")
     assert bpy.context.selected_objects == [bpy.data.objects["MPM Unstable"]] and scene.frame_current == 2
     inside.draw_all()

@@ -142,8 +142,8 @@ def test_doctor_tells_the_level_and_those_that_there_are() -> None:
 
 
 def test_an_archive_holds_every_kernel_of_the_default_scheme(tmp_path: Path) -> None:
-    from mpm_addon.core.compiling import kept_name
-    from mpm_addon.core.kernel_list import units_of_default_scheme
+    from mpm_addon.core.stepping.compiling import kept_name
+    from mpm_addon.core.stepping.kernel_list import units_of_default_scheme
 
     done = run("kernels", "--package", tmp_path)
     assert done.returncode == 0, done.stderr

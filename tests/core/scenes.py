@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mpm_addon.core.description import Collider, Emitter, Material, Outflow, Scene
-from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import Domain, Solver, Time
+from mpm_addon.core.scene.description import Collider, Emitter, Material, Outflow, Scene
+from mpm_addon.core.scene.force import Force
+from mpm_addon.core.scene.settings import Domain, Solver, Time
 
 LATTICE: dict[str, Any] = {"sampling": "lattice", "particles_per_cell": 8}
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Animation
-from mpm_addon.core.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Animation
+from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
+from mpm_addon.core.scene.force import Force
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import LATTICE, box, material, scene
 
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import mpm_addon.core
-from mpm_addon.core.kernels.compilation import PACKAGES_WITH_KERNELS
+from mpm_addon.core.compilation.kernel import PACKAGES_WITH_KERNELS
 
 
 def test_kernels_are_in_the_packages_whose_sources_name_the_cache() -> None:

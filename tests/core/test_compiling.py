@@ -2,10 +2,10 @@
 
 import pytest
 
-from mpm_addon.core import compiling
-from mpm_addon.core.kernel_list import Unit, Variant
+from mpm_addon.core.stepping import compiling
+from mpm_addon.core.stepping.kernel_list import Unit, Variant
 
-UNITS = [Unit("step", f"kernels.sorting.{name}", Variant()) for name in ("count_arrivals", "place_arrivals", "find_origins")]
+UNITS = [Unit("step", f"transfer.sorting.{name}", Variant()) for name in ("count_arrivals", "place_arrivals", "find_origins")]
 
 
 def test_without_processes_kernels_are_compiled_here_and_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

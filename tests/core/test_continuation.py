@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.continuation import refuse_another_state
-from mpm_addon.core.description import Collider, Emitter, Scene
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import Plane
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.particles import Frame
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.stepping.continuation import refuse_another_state
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import LATTICE, box, material, scene
 
 FLOOR = Collider("floor", Plane(), surface="sticky")

@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpm_addon.core import diagnostics
-from mpm_addon.core.description import Emitter, Scene
+from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.kernels.grid import update_grid
-from mpm_addon.core.kernels.rows import MASS, POSITION
-from mpm_addon.core.kernels.scatter import particles_to_grid
-from mpm_addon.core.kernels.scheme import scheme_of
-from mpm_addon.core.particle_store import ParticleStore, new_particles
-from mpm_addon.core.simulation import Simulation
-from mpm_addon.core.stepper import Stepper
+from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.core.stepping.stepper import Stepper
+from mpm_addon.core.transfer.grid import update_grid
+from mpm_addon.core.transfer.particle_store import ParticleStore, new_particles
+from mpm_addon.core.transfer.rows import MASS, POSITION
+from mpm_addon.core.transfer.scatter import particles_to_grid
+from mpm_addon.core.transfer.scheme import scheme_of
 from tests.core.scenes import LATTICE, box, four_materials, material, scene
 
 SPACING = 0.05
@@ -164,7 +164,7 @@ def test_fused_and_separate_passes_give_the_same(precision: str, monkeypatch: py
 ON_ANOTHER_PROCESSOR = """
 import sys
 import numpy as np
-from mpm_addon.core.kernels.vector import LANE_COUNT
+from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core import simulate
 from tests.core.scenes import four_materials
 *_, last = simulate(four_materials(frames=2))

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.motion import pose_at, vertices_at
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes import Mesh
-from mpm_addon.core.settings import Domain, Side, Time
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Emitter
+from mpm_addon.core.scene.settings import Domain, Side, Time
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import BOX_TRIANGLES, LATTICE, box, digests_by_threads, material, scene
 
 H = 0.05
@@ -158,7 +158,7 @@ def test_a_fast_vertex_shortens_the_steps_only_where_it_may_arrive() -> None:
 
 def test_distance_is_carried_on_between_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measured in every step or only where it has moved, the distance at the nodes is the same to a part of the way between."""
-    from mpm_addon.core import deforming_obstacle
+    from mpm_addon.core.contact import deforming_obstacle
 
     plate = grid_plate(0.5, 0.15)
     motion = bulging(plate, 0.25, 5)
@@ -186,9 +186,9 @@ def test_distance_is_carried_on_between_measurements(monkeypatch: pytest.MonkeyP
 
 SEVERAL = """
 import numpy as np
-from mpm_addon.core import obstacles
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider
+from mpm_addon.core.contact import obstacles
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider
 from tests.core.scenes import material, scene
 from tests.core.test_deforming_obstacles import bulging, grid_plate, jelly
 obstacles.PARALLEL_FEET = 1

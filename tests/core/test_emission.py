@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.description import Collider, Emitter
-from mpm_addon.core.emission import emit, moments, point_volumes
+from mpm_addon.core.emission.emission import emit, moments, point_volumes
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.geometry.shapes.points import Points
 from mpm_addon.core.geometry.shapes.sphere import Sphere
+from mpm_addon.core.scene.description import Collider, Emitter
 from tests.core.scenes import LATTICE, box, material, scene
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core import estimate as module
-from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.estimate import available_memory, estimate
+from mpm_addon.core.forecast import estimate as module
+from mpm_addon.core.forecast.estimate import available_memory, estimate
 from mpm_addon.core.geometry.shapes import Box, Cylinder, Points, Sphere
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import CacheSettings, Solver, Time
+from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 
 
 def scene_of(*emitters: Emitter, solver: Solver | None = None, **changes: Any) -> Scene:

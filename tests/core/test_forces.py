@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Emitter, Scene
-from mpm_addon.core.force import Force
-from mpm_addon.core.force_fields import ForceFields
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.scene.force import Force
+from mpm_addon.core.stepping.force_fields import ForceFields
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import LATTICE, box, digests_by_threads, material, scene
 
 REST = {"gravity": (0.0, 0.0, 0.0)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mpm_addon.core.kernels.output import show_particles
-from mpm_addon.core.kernels.rows import DEFORMATION, FLUID_ROW_COUNT, STATE
-from mpm_addon.core.kernels.vector import LANE_COUNT
+from mpm_addon.core.arithmetic.vector import LANE_COUNT
+from mpm_addon.core.transfer.output import show_particles
+from mpm_addon.core.transfer.rows import DEFORMATION, FLUID_ROW_COUNT, STATE
 
 
 def shown(rows: int, fill: dict[int, float], is_fluid: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

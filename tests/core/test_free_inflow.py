@@ -7,12 +7,12 @@ import pytest
 from scipy.spatial import cKDTree
 
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Collider, Emitter, Scene
-from mpm_addon.core.emission import Batch, emit, moments
-from mpm_addon.core.estimate import estimate
+from mpm_addon.core.emission.emission import Batch, emit, moments
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.geometry.shapes import Sphere
-from mpm_addon.core.settings import Domain, Side
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
 
 WATER = (material("water"),)
@@ -202,7 +202,7 @@ def test_the_estimate_knows_flow_rates_and_other_inflows() -> None:
 
 
 def test_a_free_inflow_goes_on_from_a_snapshot_with_the_same_bytes() -> None:
-    from mpm_addon.core.simulation import Simulation
+    from mpm_addon.core.stepping.simulation import Simulation
 
     floor = (Collider("floor", box((0.0, 0.0, -0.35), (2.0, 2.0, 0.2))),)
     tap = inflow(Sphere(radius=0.12), (0.0, 0.0, -1.0), flow_rate=0.02, animation=keyed([1, 9], velocity=[[0, 0, -1], [0.5, 0, -1]]))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Emitter, Scene
-from mpm_addon.core.force import Force
+from mpm_addon.core.emission.pinning import vertices_at
 from mpm_addon.core.geometry.motion import pose_at
 from mpm_addon.core.geometry.rotation import rotation_matrix
-from mpm_addon.core.pinning import vertices_at
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.scene.force import Force
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import LATTICE, box, box_mesh, digests_by_threads, material, scene
 
 SPACING = 0.05

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Emitter, Scene
-from mpm_addon.core.estimate import estimate
+from mpm_addon.core.forecast.estimate import estimate
+from mpm_addon.core.forecast.impact import first_impact
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.impact import first_impact
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import Domain, Side
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.settings import Domain, Side
 
 from .scenes import box, material, scene
 

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
-from mpm_addon.core import emission, emitter_shape, simulate
-from mpm_addon.core.description import Emitter, Scene
-from mpm_addon.core.emission import emit, moments
+from mpm_addon.core import simulate
+from mpm_addon.core.emission import emission, emitter_shape
+from mpm_addon.core.emission.emission import emit, moments
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.estimate import estimate
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.geometry.shapes import Capsule, Points, Sphere
-from mpm_addon.core.settings import Domain, Side
+from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.scene.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
 
 WATER = (material("water"),)

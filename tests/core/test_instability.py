@@ -6,17 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.errors import UnstableError
 from mpm_addon.core.failure import Failure, Kind, Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.kernels.rows import DEFORMATION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import Domain
-from mpm_addon.core.simulation import Simulation, simulate
-from mpm_addon.core.stepper import Stepper
-from mpm_addon.core.time_step import StepControl
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
+from mpm_addon.core.scene.settings import Domain
+from mpm_addon.core.stepping.simulation import Simulation, simulate
+from mpm_addon.core.stepping.stepper import Stepper
+from mpm_addon.core.stepping.time_step import StepControl
+from mpm_addon.core.transfer.rows import DEFORMATION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT
 
 from .scenes import box, digests_by_threads, four_materials, material, scene
 
@@ -167,7 +167,7 @@ def test_rollbacks_save_what_is_lost_without_them_and_come_close_to_short_steps(
     assert rollbacks
     # half a cell, of a block that is four cells wide and has moved seven
     assert np.abs(saved.position - truth.position).max() < 0.025
-    monkeypatch.setattr("mpm_addon.core.time_step.LARGEST_HALVINGS", 0)
+    monkeypatch.setattr("mpm_addon.core.stepping.time_step.LARGEST_HALVINGS", 0)
     with pytest.raises(UnstableError):
         list(simulate(falling()))
 
@@ -189,7 +189,7 @@ def test_steps_grow_again_after_a_rollback(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 SABOTAGED = f"""
-from mpm_addon.core.time_step import StepControl
+from mpm_addon.core.stepping.time_step import StepControl
 from tests.core.test_instability import hardening
 limit, shorten, failed = StepControl.limit, StepControl.shorten, []
 StepControl.limit = lambda control, obstacle_speed: {TOO_LONG} * limit(control, obstacle_speed)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpm_addon.core.kernels.kept import Archive, Store, packed, unpacked, write_archive
+from mpm_addon.core.compilation.kept import Archive, Store, packed, unpacked, write_archive
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "grid.update_grid.0123456789abcdef.kernel"
@@ -26,11 +26,11 @@ def count(self):
     return before(self)
 CompilerBase._compile_core = count
 import numpy as np
-from mpm_addon.core import compiling
-from mpm_addon.core.kernel_list import Unit, Variant
-from mpm_addon.core.kernels.compilation import store
-from mpm_addon.core.kernels.sorting import count_arrivals
-units = [Unit("step", "kernels.sorting.count_arrivals", Variant()), Unit("obstacles", "kernels.reach.mark_reached", Variant())]
+from mpm_addon.core.stepping import compiling
+from mpm_addon.core.stepping.kernel_list import Unit, Variant
+from mpm_addon.core.compilation.kernel import store
+from mpm_addon.core.transfer.sorting import count_arrivals
+units = [Unit("step", "transfer.sorting.count_arrivals", Variant()), Unit("obstacles", "transfer.reach.mark_reached", Variant())]
 missing = len(compiling.missing_of(units))
 compiling.make_ready(units, 1, lambda done, total: None)
 moves = np.arange(27, dtype=np.int32).reshape(1, 1, 27)
@@ -145,7 +145,7 @@ def test_a_full_disk_is_one_line_for_all_kernels(tmp_path: Path, monkeypatch: py
     def full(*arguments: object, **more: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mpm_addon.core.kernels.kept.tempfile.NamedTemporaryFile", full)
+    monkeypatch.setattr("mpm_addon.core.compilation.kept.tempfile.NamedTemporaryFile", full)
     store.save(NAME, [1])
     store.save("another.kernel", [2])
     assert len(store.problems) == 1

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from mpm_addon.core.compiling import kept_name
-from mpm_addon.core.kernel_list import KERNELS, argument_types, dispatcher_of, units_of_default_scheme
+from mpm_addon.core.stepping.compiling import kept_name
+from mpm_addon.core.stepping.kernel_list import KERNELS, argument_types, dispatcher_of, units_of_default_scheme
 
 ROOT = Path(__file__).resolve().parents[2]
 
 COUNTED = """
 import json
 from numba.core.dispatcher import Dispatcher
-from mpm_addon.core import simulation
+from mpm_addon.core.stepping import simulation
 from mpm_addon.storage import read_scene
 late, is_ready = set(), [False]
 before = Dispatcher.compile
@@ -42,11 +42,11 @@ print(json.dumps(sorted(late)))
 EVERYTHING = """
 import dataclasses
 import numpy as np
-from mpm_addon.core.description import Collider, Emitter, Outflow
-from mpm_addon.core.force import Force
+from mpm_addon.core.scene.description import Collider, Emitter, Outflow
+from mpm_addon.core.scene.force import Force
 from mpm_addon.core.geometry.motion import Motion
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import Domain
+from mpm_addon.core.scene.settings import Domain
 from tests.core.scenes import BOX_TRIANGLES, box, box_mesh, material, scene
 plate = box_mesh((1.0, 1.0, 0.2), (0.0, 0.0, -0.3))
 corners = np.stack([np.asarray(plate.vertices), np.asarray(plate.vertices) + [0.0, 0.0, 0.02]])

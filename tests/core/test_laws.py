@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import evaluate_law, return_map
+from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.kernels.rows import DEFORMATION, ROW_COUNT, STATE, STRESS, VELOCITY_GRADIENT
-from mpm_addon.core.kernels.vector import LANE_COUNT
 from mpm_addon.core.laws import LAWS, FluidLaw, Law
-from mpm_addon.core.laws.advance import advance_material
+from mpm_addon.core.transfer.advance import advance_material
+from mpm_addon.core.transfer.rows import DEFORMATION, ROW_COUNT, STATE, STRESS, VELOCITY_GRADIENT
 
 EYE = np.eye(3)
 

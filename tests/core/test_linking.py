@@ -10,7 +10,7 @@ from numba import cfunc, njit
 from numba.core.registry import cpu_target
 from numba.extending import overload
 
-from mpm_addon.core.kernels.compilation import kernel
+from mpm_addon.core.compilation.kernel import kernel
 
 
 def inner(a: float) -> float:

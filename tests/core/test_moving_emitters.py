@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Emitter
-from mpm_addon.core.emission import Batch, emit
+from mpm_addon.core.emission.emission import Batch, emit
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.geometry.shapes import Mesh, Points, Sphere
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Emitter
 from tests.core.scenes import LATTICE, box, material, scene
 
 SNOW = (material("snow"),)

@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core import obstacles, simulate
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Emitter, Scene
+from mpm_addon.core import simulate
+from mpm_addon.core.contact import obstacles
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.settings import Domain, Side
-from mpm_addon.core.simulation import Simulation
-from mpm_addon.core.stepper import Stepper
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.settings import Domain, Side
+from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.core.stepping.stepper import Stepper
 from tests.core.scenes import LATTICE, box, digests_by_threads, material, scene
 
 
@@ -65,7 +66,7 @@ def corner_scene(**solver: Any) -> Scene:
 
 
 CORNERS = """
-from mpm_addon.core import obstacles
+from mpm_addon.core.contact import obstacles
 from tests.core.test_obstacles import corner_scene
 obstacles.PARALLEL_FEET = 1
 scenes = [corner_scene(kernel=kernel) for kernel in ("quadratic", "cubic")]

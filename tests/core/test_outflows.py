@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core import outflows, simulate
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Emitter, Outflow, Scene
+from mpm_addon.core import simulate
+from mpm_addon.core.emission import outflows
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Emitter, Outflow, Scene
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import LATTICE, box, box_mesh, material, scene
 
 

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import evaluate_law, return_map
-from mpm_addon.core.description import Emitter, Material
+from mpm_addon.core.arithmetic.linalg import multiply, squared_norm, times_transpose
+from mpm_addon.core.arithmetic.operations import generic, maximum, minimum, select
+from mpm_addon.core.compilation.kept import SUFFIX, body_of
+from mpm_addon.core.compilation.kernel import store
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.kernels.arithmetic import generic, maximum, minimum, select
-from mpm_addon.core.kernels.compilation import store
-from mpm_addon.core.kernels.kept import SUFFIX, body_of
-from mpm_addon.core.kernels.linalg import multiply, squared_norm, times_transpose
 from mpm_addon.core.laws import LAWS, PrincipalLaw, TensorLaw
 from mpm_addon.core.parameters import parameter
-from mpm_addon.core.simulation import simulate
+from mpm_addon.core.scene.description import Emitter, Material
+from mpm_addon.core.stepping.simulation import simulate
 
 from .scenes import LATTICE, box, material, scene
 

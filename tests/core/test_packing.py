@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.description import Emitter
+from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core.geometry.shapes.points import Points
-from mpm_addon.core.kernels.packing import group_end
-from mpm_addon.core.kernels.scratch import CHUNK
-from mpm_addon.core.kernels.vector import LANE_COUNT
-from mpm_addon.core.layout import runs_of
+from mpm_addon.core.scene.description import Emitter
+from mpm_addon.core.transfer.layout import runs_of
+from mpm_addon.core.transfer.packing import group_end
+from mpm_addon.core.transfer.scratch import CHUNK
 from tests.core.scenes import material, scene
 
 

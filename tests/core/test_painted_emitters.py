@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.bodies import bodies_of
-from mpm_addon.core.description import Collider, Emitter, Scene
-from mpm_addon.core.emission import emit
+from mpm_addon.core.emission.emission import emit
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import Mesh, Points
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.levels import levels_of
-from mpm_addon.core.painting import Painting
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.levels import levels_of
+from mpm_addon.core.scene.painting import Painting
+from mpm_addon.core.stepping.bodies import bodies_of
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import LATTICE, box, material, scene
 
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])

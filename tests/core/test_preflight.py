@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Collider, Emitter, Scene
-from mpm_addon.core.estimate import estimate
+from mpm_addon.core.advice.preflight import size_text, sizes_of, warnings_of
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.geometry.shapes import SHAPES, Mesh, Points
-from mpm_addon.core.preflight import size_text, sizes_of, warnings_of
-from mpm_addon.core.settings import Domain, Side
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
 
 H = 0.05

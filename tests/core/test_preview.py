@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.description import Collider, Emitter, Scene
-from mpm_addon.core.estimate import particles_at_frames
+from mpm_addon.core.advice.preview import AIM, preview_of
+from mpm_addon.core.forecast.estimate import particles_at_frames
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.painting import Painting
-from mpm_addon.core.preview import AIM, preview_of
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.painting import Painting
 
 from .scenes import box, material, scene
 

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.description import Emitter
-from mpm_addon.core.probe import WARM_UP, Probe, probe
+from mpm_addon.core.advice.probe import WARM_UP, Probe, probe
+from mpm_addon.core.scene.description import Emitter
 from tests.core.scenes import LATTICE, box, material, scene
 
 JELLY = (material("corotated"),)

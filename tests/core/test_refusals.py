@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import evaluate_law, simulate
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Collider, Emitter, Outflow
 from mpm_addon.core.errors import MpmError, SceneError
-from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.shapes import Mesh, Points
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.sphere import Sphere
-from mpm_addon.core.settings import Domain, Side
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Outflow
+from mpm_addon.core.scene.force import Force
+from mpm_addon.core.scene.settings import Domain, Side
 from tests.core.scenes import LATTICE, box, material, scene
 
 WATER = (material("water"),)

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import evaluate_law, return_map
-from mpm_addon.core.kernels.linalg import determinant, times_transpose
-from mpm_addon.core.kernels.rows import DEFORMATION, ROW_COUNT, STATE, STATE_SIZE, STRESS, VELOCITY_GRADIENT
-from mpm_addon.core.kernels.symmetric import distortion
-from mpm_addon.core.kernels.vector import LANE_COUNT
+from mpm_addon.core.arithmetic.linalg import determinant, times_transpose
+from mpm_addon.core.arithmetic.symmetric import distortion
+from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core.laws import LAWS, FluidLaw, Law
-from mpm_addon.core.laws.advance import advance_material
 from mpm_addon.core.laws.dispatch import LEAST_PRODUCT, LEAST_VOLUME_RATIO
 from mpm_addon.core.laws.hencky import HenckyLaw, flowed
+from mpm_addon.core.transfer.advance import advance_material
+from mpm_addon.core.transfer.rows import DEFORMATION, ROW_COUNT, STATE, STATE_SIZE, STRESS, VELOCITY_GRADIENT
 
 from .test_laws import FORMS, advanced_by_the_solver, as_matrices
 

@@ -8,13 +8,13 @@ import pytest
 
 from mpm_addon.bake import bake
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Collider, Emitter, Scene
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.failure import Kind, Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.settings import Domain
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.settings import Domain
+from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.storage import open_cache, write_scene
 from tests.core.scenes import LATTICE, box, digests_by_threads, material, scene
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Scene
 from mpm_addon.core.geometry.shapes import SHAPES, Mesh
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Scene
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import digests_by_threads, material, scene
 from tests.core.test_deforming_obstacles import bulging, grid_plate
 from tests.core.test_rigid_bodies import enabled, jelly

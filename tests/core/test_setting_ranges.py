@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.parameters import Parameter, parameters_of
-from mpm_addon.core.settings import Side, Solver, Time
+from mpm_addon.core.scene.description import Collider, Emitter
+from mpm_addon.core.scene.settings import Side, Solver, Time
 
 BALL = SHAPES["sphere"](radius=1.0)
 SETTINGS: dict[str, Any] = {

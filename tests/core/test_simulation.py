@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import CacheError, Cancelled, UnstableError
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.kernels.rows import DEFORMATION
-from mpm_addon.core.resumption import check_state
-from mpm_addon.core.settings import Domain, Side
-from mpm_addon.core.simulation import Progress, Simulation
-from mpm_addon.core.stepper import Stepper
+from mpm_addon.core.scene.description import Collider, Emitter
+from mpm_addon.core.scene.settings import Domain, Side
+from mpm_addon.core.stepping.resumption import check_state
+from mpm_addon.core.stepping.simulation import Progress, Simulation
+from mpm_addon.core.stepping.stepper import Stepper
+from mpm_addon.core.transfer.rows import DEFORMATION
 from tests.core.scenes import LATTICE, box, digests_by_threads, four_materials, material, scene
 
 GRAVITY = 9.81
@@ -186,7 +186,7 @@ def test_open_sides_delete_and_count() -> None:
 
 
 def test_a_moving_collider_pushes_matter_ahead() -> None:
-    from mpm_addon.core.animation import Motion
+    from mpm_addon.core.scene.animation import Motion
 
     frames = np.array([1.0, 13.0])
     matrices = np.stack([np.eye(4), np.eye(4)])

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.description import Collider, Emitter, Scene
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.motion import pose_at, velocity_at
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.simulation import Simulation
-from mpm_addon.core.steering import LONGEST_WAY, Steering
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.force import Force
+from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.core.stepping.steering import LONGEST_WAY, Steering
 
 from .scenes import LATTICE, box, material, scene
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mpm_addon.core.kernels import arithmetic, symmetric
-from mpm_addon.core.kernels.compilation import teach_generic_functions
-from mpm_addon.core.kernels.table import load_symmetric, store_matrix, store_vector
-from mpm_addon.core.kernels.vector import LANE_COUNT, load, store
+from mpm_addon.core.arithmetic import operations as arithmetic
+from mpm_addon.core.arithmetic import symmetric
+from mpm_addon.core.arithmetic.vector import LANE_COUNT, load, store
+from mpm_addon.core.compilation.kernel import teach_generic_functions
+from mpm_addon.core.transfer.table import load_symmetric, store_matrix, store_vector
 
 teach_generic_functions()
 

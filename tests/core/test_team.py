@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from mpm_addon.core.kernels import team as teams
-from mpm_addon.core.kernels.team import Team, parallel_kernel
-from mpm_addon.core.kernels.tickets import ROW, shared, wait_for
+from mpm_addon.core.compilation import team as teams
+from mpm_addon.core.compilation.team import Team, parallel_kernel
+from mpm_addon.core.compilation.tickets import ROW, shared, wait_for
 
 
 @parallel_kernel

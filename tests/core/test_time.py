@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.animation import Motion
-from mpm_addon.core.deforming_obstacle import DeformingObstacle
-from mpm_addon.core.description import Collider, Emitter, Scene
-from mpm_addon.core.emission import emit, moments
+from mpm_addon.core.contact.deforming_obstacle import DeformingObstacle
+from mpm_addon.core.contact.obstacle import Obstacle
+from mpm_addon.core.emission.emission import emit, moments
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.estimate import estimate
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.geometry.shapes import SHAPES, Mesh
-from mpm_addon.core.obstacle import Obstacle
 from mpm_addon.core.particles import Moment
-from mpm_addon.core.settings import Time
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.settings import Time
+from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import LATTICE, box, four_materials, material, scene
 
 WATER = (material("water"),)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mpm_addon.core.kernels.compilation import kernel
-from mpm_addon.core.kernels.vector import HAS_CONTROL_WORD, LANE_COUNT, flush_tiny, load, restore_tiny, store
+from mpm_addon.core.arithmetic.vector import HAS_CONTROL_WORD, LANE_COUNT, flush_tiny, load, restore_tiny, store
+from mpm_addon.core.compilation.kernel import kernel
 
 
 @kernel

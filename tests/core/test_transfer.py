@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core.errors import UnstableError
-from mpm_addon.core.kernels.blocks import BLOCK
-from mpm_addon.core.kernels.grid import update_grid
-from mpm_addon.core.kernels.rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
-from mpm_addon.core.kernels.scatter import particles_to_grid
-from mpm_addon.core.kernels.scheme import Scheme, cubic_weights, farthest_drift, quadratic_weights, scheme_of
-from mpm_addon.core.kernels.vector import LANE_COUNT
 from mpm_addon.core.laws import StressFree
-from mpm_addon.core.laws.advance import EXTREME_COUNT, advance_particles
-from mpm_addon.core.layout import packed, unpacked
-from mpm_addon.core.particle_store import ParticleStore, new_particles
+from mpm_addon.core.transfer.advance import EXTREME_COUNT, advance_particles
+from mpm_addon.core.transfer.blocks import BLOCK
+from mpm_addon.core.transfer.grid import update_grid
+from mpm_addon.core.transfer.layout import packed, unpacked
+from mpm_addon.core.transfer.particle_store import ParticleStore, new_particles
+from mpm_addon.core.transfer.rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
+from mpm_addon.core.transfer.scatter import particles_to_grid
+from mpm_addon.core.transfer.scheme import Scheme, cubic_weights, farthest_drift, quadratic_weights, scheme_of
 
 SPACING = 0.1
 GRADIENT = np.array([[0.3, -2.0, 0.5], [1.5, -0.4, 0.2], [-0.7, 0.9, 0.1]])

@@ -14,10 +14,10 @@ import plyfile
 import tomli_w
 
 from mpm_addon.core.errors import CacheError
-from mpm_addon.core.estimate import estimate
 from mpm_addon.core.failure import Failure, Kind
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.particles import Moment
-from mpm_addon.core.support import refuse_unsupported
+from mpm_addon.core.stepping.support import refuse_unsupported
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.failure import FAILURE, read_failure, summary, write_failure

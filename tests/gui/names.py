@@ -5,9 +5,11 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bl_ext.user_default.mpm_addon.blender import paths, playback, session  # type: ignore[import-not-found]
-from bl_ext.user_default.mpm_addon.blender.bake_facts import facts_of  # type: ignore[import-not-found]
-from bl_ext.user_default.mpm_addon.blender.bake_view import view_of  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.baking import session  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.baking.bake_facts import facts_of  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.baking.bake_view import view_of  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.playback import playback  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.settings import paths  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.core.errors import MpmError  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.storage import open_cache  # type: ignore[import-not-found]
 

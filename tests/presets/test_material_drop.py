@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from mpm_addon.core.description import Scene
 from mpm_addon.core.geometry.shapes import Box
-from mpm_addon.core.simulation import Simulation
-from mpm_addon.core.time_step import StepControl
+from mpm_addon.core.scene.description import Scene
+from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.core.stepping.time_step import StepControl
 from mpm_addon.storage import load_material_preset, read_scene
 from mpm_addon.storage.presets import material_preset_names, scene_preset_folders
 from mpm_addon.storage.scene_file import read_scene_words

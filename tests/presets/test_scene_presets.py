@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from mpm_addon.bake import bake
-from mpm_addon.core.description import Emitter, Scene
 from mpm_addon.core.errors import UnstableError
 from mpm_addon.core.geometry.section import section_of
 from mpm_addon.core.geometry.shapes import Plane
 from mpm_addon.core.particles import Frame
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.storage import open_cache, read_scene, write_scene
 from mpm_addon.storage.presets import scene_preset_folders
 from mpm_addon.storage.scene_file import read_scene_words

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from mpm_addon.bake import bake
-from mpm_addon.core.continuation import refuse_another_state
-from mpm_addon.core.description import Scene
 from mpm_addon.core.errors import Cancelled, UnstableError
 from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.particles import ATTRIBUTES, BIRTH, Frame, FrameStatistics, Moment
+from mpm_addon.core.scene.description import Scene
+from mpm_addon.core.stepping.continuation import refuse_another_state
 
 PARTICLES = 200
 # [m] that particles move at once where another scene takes them up
 PUSH = 0.25
-MODULE = "mpm_addon.core.simulation"
+MODULE = "mpm_addon.core.stepping.simulation"
 
 SCENE = """
 schema = 1

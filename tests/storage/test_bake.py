@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.bake import bake
-from mpm_addon.core import preflight
+from mpm_addon.core.advice import preflight
 from mpm_addon.core.errors import CacheError, Cancelled, SceneError, UnstableError
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.sealed import sealed, unsealed

@@ -18,7 +18,7 @@ import pytest
 from mpm_addon.bake import bake, limits
 from mpm_addon.bake.limits import Limits
 from mpm_addon.core.errors import CacheError, Cancelled, MpmError, SceneError, Stopped
-from mpm_addon.core.estimate import estimate
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.stopping import Listener
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.lock import WriterLock
@@ -289,7 +289,7 @@ def test_the_process_ends_by_itself_where_the_bake_cannot_look(scene: Path, cach
         "from mpm_addon.stopping import Listener\n"
         "class Simulation:\n"
         "    def __init__(self, *_, **__): time.sleep(60)\n"
-        "sys.modules['mpm_addon.core.simulation'] = types.SimpleNamespace(Simulation=Simulation)\n"
+        "sys.modules['mpm_addon.core.stepping.simulation'] = types.SimpleNamespace(Simulation=Simulation)\n"
         "listener = Listener(); listener.listen()\n"
         "bake(sys.argv[1], sys.argv[2], on_event=lambda event: print(event['event'], flush=True), listener=listener)\n"
     )

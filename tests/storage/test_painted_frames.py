@@ -7,9 +7,9 @@ import numpy as np
 import plyfile
 
 from mpm_addon.bake import bake
-from mpm_addon.core.description import Emitter, Scene
 from mpm_addon.core.geometry.shapes import Points
-from mpm_addon.core.painting import Painting
+from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.scene.painting import Painting
 from mpm_addon.storage.cache import open_cache
 from mpm_addon.storage.exporters import export_frames
 from mpm_addon.storage.exporters.names import plain_names

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mpm_addon.core.errors import PresetError
-from mpm_addon.core.estimate import estimate
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.storage import installation, load_material_preset, presets_folder, read_scene, scene_hash
 from mpm_addon.storage.presets import material_preset, material_preset_names, read_material_preset, scene_preset_folders
 from mpm_addon.storage.scene_file import read_scene_words

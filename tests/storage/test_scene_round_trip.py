@@ -9,15 +9,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mpm_addon.core.animation import Animation, Motion
-from mpm_addon.core.description import Collider, Emitter, Material, Outflow, Scene
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.force import Force
 from mpm_addon.core.geometry.shapes import SHAPES, Box, Mesh, Plane, Points, Sphere
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.painting import Painting
 from mpm_addon.core.parameters import Parameter, parameters_of
-from mpm_addon.core.settings import SIDES, Domain, Side, Solver, Time
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Collider, Emitter, Material, Outflow, Scene
+from mpm_addon.core.scene.force import Force
+from mpm_addon.core.scene.painting import Painting
+from mpm_addon.core.scene.settings import SIDES, Domain, Side, Solver, Time
 from mpm_addon.storage import read_scene, scene_hash, write_scene
 
 TETRAHEDRON = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])

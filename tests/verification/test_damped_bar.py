@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from mpm_addon.core.description import Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import SIDES, Domain, Side, Solver, Time
-from mpm_addon.core.simulation import simulate
+from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.scene.settings import SIDES, Domain, Side, Solver, Time
+from mpm_addon.core.stepping.simulation import simulate
 
 LENGTH = 25.0
 # the first mode of a bar with held ends, E = 100 Pa, rho = 1 kg/m^3: omega = pi c / L, c = 10 m/s

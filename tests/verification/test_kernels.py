@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mpm_addon.core.kernels.scheme import cubic_weights, quadratic_weights, scheme_of
+from mpm_addon.core.transfer.scheme import cubic_weights, quadratic_weights, scheme_of
 
 # the offset from the centre node, its range, and the nodes around it
 SPLINES = {"quadratic": (quadratic_weights, (-0.5, 0.5), (-1, 0, 1)), "cubic": (cubic_weights, (0.0, 1.0), (-1, 0, 1, 2))}

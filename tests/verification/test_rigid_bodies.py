@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mpm_addon.core import coupling
+from mpm_addon.core.contact import coupling
 from mpm_addon.core.errors import UnstableError
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.presets import scene_preset_folders
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from mpm_addon.core.description import Scene
 from mpm_addon.core.particles import Frame
+from mpm_addon.core.scene.description import Scene
 from mpm_addon.wedge.process import Order
 from tests.storage import stand_in
 

@@ -57,7 +57,8 @@ def redraw_panels():
 bpy.app.timers.register(redraw_panels)
 """
 STATE = """
-from bl_ext.user_default.mpm_addon.blender import paths, session
+from bl_ext.user_default.mpm_addon.blender.settings import paths
+from bl_ext.user_default.mpm_addon.blender.baking import session
 from bl_ext.user_default.mpm_addon.storage.take import JOURNAL, TAKES
 running = session.current()
 journals = sorted((paths.absolute(paths.cache_path(CONTEXT.scene)) / TAKES).glob(f"*/{JOURNAL}"))

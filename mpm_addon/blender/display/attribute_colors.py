@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ...core.errors import MpmError
 from ...storage import open_cache
-from .. import paths
-from ..blender_types import BlenderMaterial, BlenderObject
-from ..display_settings import COLORINGS, Coloring
-from ..playback import frame_rate
+from ..host.blender_types import BlenderMaterial, BlenderObject
+from ..playback.playback import frame_rate
+from ..settings import paths
+from ..settings.display_settings import COLORINGS, Coloring
 from .materials import PAINTED_COLOR, Shader, tree_of
 
 # Viridis (Stefan van der Walt and Nathaniel Smith, CC0): even to the eye, also in grey and to the colour-blind. sRGB.

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 
-from ..blender_types import NodeTree
+from ..host.blender_types import NodeTree
 
 COLUMN, ROW = 220, 190
 # Values or sockets for a node's inputs, by name, identifier or number.

@@ -6,10 +6,10 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
-from ..blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
-from ..display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
-from ..file_record import silent
-from ..matter import POINTS, finish_of
+from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
+from ..host.file_record import silent
+from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
+from ..settings.matter import POINTS, finish_of
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range
 from .building import declare

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ..blender_types import BlenderMaterial, NodeTree
-from ..colors import Color
-from ..matter import Finish, finish_of
+from ..host.blender_types import BlenderMaterial, NodeTree
+from ..settings.colors import Color
+from ..settings.matter import Finish, finish_of
 from . import assets
 from .building import Inputs
 

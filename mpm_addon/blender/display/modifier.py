@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_types import Layout, Modifier, NodeTree
+from ..host.blender_types import Layout, Modifier, NodeTree
 
 
 def set_input(modifier: Modifier, name: str, value: Any) -> None:

@@ -1,6 +1,6 @@
 """The node group MPM Points: particles as a point cloud whose radii have the particles' volume."""
 
-from ..playback import MATERIAL_INDEX
+from ..playback.playback import MATERIAL_INDEX
 from .building import GEOMETRY, Builder, Socket
 
 NAME = "MPM Points"

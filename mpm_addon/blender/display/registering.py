@@ -7,11 +7,11 @@ from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 
 from ...core.errors import MpmError
-from .. import display_settings
-from ..blender_types import Context
-from ..declarations import enum_items
-from ..file_record import silent
-from ..operation import Operation
+from ..host.blender_types import Context
+from ..host.file_record import silent
+from ..host.operation import Operation
+from ..settings import display_settings
+from ..settings.declarations import enum_items
 from . import assets, dressing
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..blender_types import BlenderMaterial, NodeTree
-from ..matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
+from ..host.blender_types import BlenderMaterial, NodeTree
+from ..settings.matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
 from . import assets, grains, points, spheres, surface
 from .building import GEOMETRY, Builder, Inputs, Socket
 

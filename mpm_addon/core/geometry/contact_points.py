@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..description import Floats, Shape
+from ..scene.description import Floats, Shape
 from .mesh_topology import Integers
 from .outline import Outline
 from .rotation import euler_matrix

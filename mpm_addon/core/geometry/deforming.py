@@ -10,9 +10,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..kernels.compilation import kernel
-from ..kernels.team import parallel_kernel
-from ..kernels.tickets import shared
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
 from . import mesh_topology
 from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice, sign_lattice
 from .mesh_distance import find_closest, may_reach, nearest, nearest_on_triangle

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.compilation import kernel
-from ..kernels.team import parallel_kernel
-from ..kernels.tickets import shared
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
 from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice
 from .mesh_cells import NO_CELLS, MeshCells, winding_in
 from .mesh_distance import nearest

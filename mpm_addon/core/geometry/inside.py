@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..description import Shape
-from ..kernels.compilation import kernel
-from ..kernels.team import parallel_kernel
-from ..kernels.tickets import shared
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from ..scene.description import Shape
 from .layer import Layer, is_sheet
 from .mesh_cells import NO_CELLS, MeshCells, winding_in
 from .mesh_distance import nearest

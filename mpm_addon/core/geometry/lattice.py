@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from ..kernels.arithmetic import any_of, clamp, constant, generic, minimum, select, sqrt
-from ..kernels.compilation import kernel
-from ..kernels.vector import load, store
+from ..arithmetic.operations import any_of, clamp, constant, generic, minimum, select, sqrt
+from ..arithmetic.vector import load, store
+from ..compilation.kernel import kernel
 from .mesh_distance import nearest, squared_distance_to_box, squared_distance_to_triangle
 from .mesh_tree import STACK_SIZE
 from .winding import FAR_FOR_SIGNS, winding_at

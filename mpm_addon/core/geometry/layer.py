@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..description import Floats, Shape
+from ..scene.description import Floats, Shape
 from .outline import Outline
 from .region import region_of
 from .shapes import ClosedForm, Mesh

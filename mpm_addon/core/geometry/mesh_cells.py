@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.compilation import kernel
+from ..compilation.kernel import kernel
 from .mesh_topology import Floats, Integers
 
 # edge of a cell, in edges of a square of a triangle's mean area; and cells along the longest side of the mesh, at least

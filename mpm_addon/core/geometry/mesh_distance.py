@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..kernels.compilation import kernel
-from ..kernels.team import parallel_kernel
-from ..kernels.tickets import shared
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
 from .mesh_tree import STACK_SIZE
 
 QUERIES_PER_TASK = 256

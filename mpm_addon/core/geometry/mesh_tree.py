@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.compilation import kernel
-from ..kernels.team import parallel_kernel
-from ..kernels.tickets import shared
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
 from .morton import morton_codes
 
 Floats = NDArray[np.float64]

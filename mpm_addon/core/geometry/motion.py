@@ -8,7 +8,7 @@ Before the first and after the last frame the pose is held.
 
 import numpy as np
 
-from ..animation import Motion
+from ..scene.animation import Motion
 from .rotation import Floats, rotation_matrix, rotation_vector
 
 

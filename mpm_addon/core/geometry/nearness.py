@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.compilation import kernel
+from ..compilation.kernel import kernel
 from .mesh_topology import Floats
 
 

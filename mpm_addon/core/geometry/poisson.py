@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..description import Shape
-from ..kernels.arithmetic import any_of, generic
-from ..kernels.compilation import kernel
-from ..kernels.team import parallel_kernel
-from ..kernels.tickets import shared
-from ..kernels.vector import load
+from ..arithmetic.operations import any_of, generic
+from ..arithmetic.vector import load
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from ..scene.description import Shape
 from .inside import inside_of, is_inside, stacks
 from .mesh_topology import Floats
 from .region import region_of

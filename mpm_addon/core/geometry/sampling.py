@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..description import Shape
 from ..errors import SceneError
+from ..scene.description import Shape
 from .inside import InsideTest, inside_test
 from .layer import Layer
 from .mesh_topology import Floats

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..description import Floats, Shape
 from ..errors import SceneError
+from ..scene.description import Floats, Shape
 from .outline import Outline, cut_mesh
 from .rotation import euler_matrix
 from .shapes import Box, Capsule, ClosedForm, Cylinder, Mesh, Plane, Points, Sphere

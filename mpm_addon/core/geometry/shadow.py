@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..description import Floats, Shape
+from ..scene.description import Floats, Shape
 from .outline import Outline
 from .rotation import euler_matrix
 from .section import Section

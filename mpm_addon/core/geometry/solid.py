@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from ..description import Floats, Shape
 from ..errors import SceneError
+from ..scene.description import Floats, Shape
 from .mass import MassProperties, mass_properties
 from .outline import Outline
 from .rotation import euler_matrix

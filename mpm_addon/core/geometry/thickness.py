@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..description import Shape
+from ..scene.description import Shape
 from .outline import Outline
 from .shapes import Mesh
 

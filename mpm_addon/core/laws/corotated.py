@@ -7,9 +7,9 @@ polar rotation R and the stretch V.
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import any_of, generic, sqrt
-from ..kernels.linalg import determinant, plane_polar_rotation, polar_rotation, times_transpose
-from ..kernels.symmetric import SQUARE_ROOT, distortion, is_beyond_series, series, summed
+from ..arithmetic.linalg import determinant, plane_polar_rotation, polar_rotation, times_transpose
+from ..arithmetic.operations import any_of, generic, sqrt
+from ..arithmetic.symmetric import SQUARE_ROOT, distortion, is_beyond_series, series, summed
 from .elasticity import ElasticLaw, elastic_wave_speed_squared
 from .law import TensorLaw
 

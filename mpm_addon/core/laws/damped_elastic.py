@@ -8,8 +8,8 @@ damped.
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import generic
-from ..kernels.linalg import determinant
+from ..arithmetic.linalg import determinant
+from ..arithmetic.operations import generic
 from ..parameters import parameter
 from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, logarithmic_wave_speed_squared
 from .law import TensorLaw

@@ -6,11 +6,11 @@ from typing import Any
 
 from numba.extending import overload
 
-from ..kernels.arithmetic import any_of, generic, sqrt
-from ..kernels.compilation import kernel, teach_generic_functions
-from ..kernels.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed, times_transpose
-from ..kernels.symmetric import distortion, eigenvalues, increased, is_beyond_series
-from ..kernels.team import ParallelKernel, one_loop
+from ..arithmetic.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed, times_transpose
+from ..arithmetic.operations import any_of, generic, sqrt
+from ..arithmetic.symmetric import distortion, eigenvalues, increased, is_beyond_series
+from ..compilation.kernel import kernel, teach_generic_functions
+from ..compilation.team import ParallelKernel, one_loop
 from .hencky import HenckyLaw, flowed
 from .law import LAW_OF_CONSTANTS, FluidLaw, PrincipalLaw
 

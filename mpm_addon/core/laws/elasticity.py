@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels.arithmetic import generic, log, maximum, minimum
+from ..arithmetic.operations import generic, log, maximum, minimum
 from ..parameters import parameter
 from .law import Law
 

@@ -7,9 +7,9 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import ArrayLike, NDArray
 
+from ..arithmetic.linalg import determinant, principal_values, symmetric_recomposed
+from ..compilation.kernel import kernel
 from ..errors import SceneError
-from ..kernels.compilation import kernel
-from ..kernels.linalg import determinant, principal_values, symmetric_recomposed
 from ..parameters import parameters_of, suggestion
 from . import LAWS, FluidLaw, Law, PrincipalLaw
 from .dispatch import law_kernel, law_of, projected

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..kernels.arithmetic import exp, generic, log, maximum, minimum, select, sqrt
-from ..kernels.symmetric import EXPONENTIAL_LESS_ONE, LOGARITHM, increased, invariants, series, summed
+from ..arithmetic.operations import exp, generic, log, maximum, minimum, select, sqrt
+from ..arithmetic.symmetric import EXPONENTIAL_LESS_ONE, LOGARITHM, increased, invariants, series, summed
 from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, elastic_wave_speed_squared, log_volume_ratio
 from .law import PrincipalLaw
 

@@ -1,6 +1,6 @@
 """What a constitutive law is: declared parameters, constants for the kernels and a few generic functions.
 
-A law's functions are plain arithmetic on values (see `kernels.arithmetic`), so one source serves float64
+A law's functions are plain arithmetic on values (see `arithmetic.operations`), so one source serves float64
 scalars (`evaluate_law`, verification) and vectors of particles (the solver). This module knows no numba.
 
 Notation: F deformation gradient, L velocity gradient [1/s], J = det F, s principal stretches,

@@ -6,8 +6,8 @@ Psi = mu/2 (tr F^T F - 3) - mu ln J + lambda/2 ln^2 J and tau = mu (F F^T - I) +
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import generic
-from ..kernels.linalg import determinant, squared_norm, times_transpose
+from ..arithmetic.linalg import determinant, squared_norm, times_transpose
+from ..arithmetic.operations import generic
 from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, log_volume_ratio, logarithmic_wave_speed_squared
 from .law import TensorLaw
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arithmetic.operations import constant, exp, generic, select, sin, sqrt
 from ..errors import SceneError
-from ..kernels.arithmetic import constant, exp, generic, select, sin, sqrt
 from ..parameters import parameter
 from .elasticity import elastic_wave_speed_squared
 from .hencky import HenckyLaw, axes

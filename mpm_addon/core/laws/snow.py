@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import clamp, exp, generic, minimum
+from ..arithmetic.operations import clamp, exp, generic, minimum
 from ..parameters import parameter
 from .elasticity import (
     ElasticLaw,

@@ -6,7 +6,7 @@ It keeps no F. J is counted for the density ratio that is shown, within bounds, 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import clamp, generic
+from ..arithmetic.operations import clamp, generic
 from .law import FluidLaw
 
 LEAST_VOLUME_RATIO = 0.1

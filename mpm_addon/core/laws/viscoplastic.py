@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum, select
+from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select
 from ..parameters import parameter
 from .hencky import HenckyLaw, axes
 

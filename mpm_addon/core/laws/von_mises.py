@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import constant, generic, select
+from ..arithmetic.operations import constant, generic, select
 from ..parameters import parameter
 from .hencky import HenckyLaw, axes
 

@@ -12,7 +12,7 @@ rho0 / rho, and by 1 in dense matter, where obstacles count as filled. That boun
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..kernels.arithmetic import constant, exp, generic, log, maximum, minimum, select
+from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select
 from ..parameters import parameter
 from .law import FluidLaw
 

@@ -6,12 +6,12 @@ import sys
 import numpy as np
 import pytest
 
-from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry import sample_shape, signed_distance
 from mpm_addon.core.geometry.deforming import DeformingMesh
 from mpm_addon.core.geometry.distance import distance_query
 from mpm_addon.core.geometry.shapes import Mesh
+from mpm_addon.core.scene.description import Collider, Emitter
 
 VERTICES = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 TRIANGLES = np.array(
@@ -195,7 +195,7 @@ def test_shapes_are_declared_without_loading_numba():
     # The interface describes scenes in Blender's own process, which must never load numba.
     script = (
         "import sys, numpy as np\n"
-        "from mpm_addon.core.description import Emitter, Collider\n"
+        "from mpm_addon.core.scene.description import Emitter, Collider\n"
         "from mpm_addon.core.geometry.shapes import SHAPES, Mesh\n"
         "from mpm_addon.core.geometry.motion import pose_at\n"
         "from mpm_addon.core.geometry.thickness import thickening\n"

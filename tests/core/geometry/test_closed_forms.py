@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mpm_addon.core.description import Collider, Emitter
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import SHAPES, Box, Capsule, Cylinder, Plane, Points, Sphere
+from mpm_addon.core.scene.description import Collider, Emitter
 
 TURNED = (25.0, -40.0, 110.0)
 SOLIDS = [

@@ -122,7 +122,7 @@ def test_nothing_of_it_loads_numba() -> None:
     script = (
         "import sys; sys.modules['numba'] = sys.modules['llvmlite'] = None\n"
         "from tests.core.geometry.test_inscribed_ball import block\n"
-        "from mpm_addon.core.preflight import shape_thickness\n"
+        "from mpm_addon.core.advice.preflight import shape_thickness\n"
         "from mpm_addon.core.geometry.section import section_of\n"
         "mesh = block((1.0, 1.0, 0.1))\n"
         "mesh.check('box'); mesh.check_inside('box')\n"

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from mpm_addon.core.animation import Motion
 from mpm_addon.core.geometry.motion import pose_at, velocity_at
 from mpm_addon.core.geometry.rotation import euler_matrix, rotation_matrix, rotation_vector
+from mpm_addon.core.scene.animation import Motion
 
 
 def pose(translation=(0, 0, 0), rotation=(0, 0, 0), scale=(1, 1, 1)):

@@ -7,11 +7,11 @@ import trimesh
 from scipy.spatial import cKDTree
 
 from mpm_addon.core import sample_mesh
+from mpm_addon.core.compilation.team import set_team_size, team_size
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.poisson import poisson_disk
 from mpm_addon.core.geometry.sampling import sample_shape
 from mpm_addon.core.geometry.shapes import Box, Capsule, Cylinder, Mesh, Plane, Points, Sphere
-from mpm_addon.core.kernels.team import set_team_size, team_size
 
 SHAPES = [
     Sphere(center=(0.1, 0.2, 0.3), radius=0.8),

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
-from mpm_addon.core.animation import Motion
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.distance import distance_query
 from mpm_addon.core.geometry.motion import pose_at
 from mpm_addon.core.geometry.outline import Outline, cut_mesh
 from mpm_addon.core.geometry.section import Section, section_of
 from mpm_addon.core.geometry.shapes import Box, Capsule, Cylinder, Mesh, Plane, Points, Sphere
+from mpm_addon.core.scene.animation import Motion
 
 SHAPES = {
     "disk": Sphere(center=(0.1, 5.0, 0.3), radius=0.8),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mpm_addon.core import diagnostics
-from mpm_addon.core.description import Emitter
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.advice import diagnostics
+from mpm_addon.core.scene.description import Emitter
+from mpm_addon.core.stepping.simulation import Simulation
 
 from .setting import GRAVITY, Floats, block, lattice, material, observe, scene, walls
 

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpm_addon.core.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.settings import Domain, Side, Solver, Time
-from mpm_addon.core.simulation import Simulation
+from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
+from mpm_addon.core.scene.settings import Domain, Side, Solver, Time
+from mpm_addon.core.stepping.simulation import Simulation
 
 Floats = NDArray[np.float64]
 Value = TypeVar("Value")

@@ -3,7 +3,7 @@
 Declared without numba, so that interfaces and scene files can use them. A new shape is one file and one line here.
 """
 
-from ...description import Shape
+from ...scene.description import Shape
 from .box import Box
 from .capsule import Capsule
 from .closed_form import ClosedForm

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...description import Floats
 from ...parameters import parameter
+from ...scene.description import Floats
 from ..rotation import euler_matrix
 from .closed_form import ClosedForm, distance_to_corner, length_and_direction
 

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...description import Floats
 from ...errors import SceneError
 from ...parameters import parameter
+from ...scene.description import Floats
 from .closed_form import ClosedForm
 
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...description import Floats, Shape
 from ...errors import SceneError
+from ...scene.description import Floats, Shape
 from .arrays import ArrayEquality, frozen_array
 
 

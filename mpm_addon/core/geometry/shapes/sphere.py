@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...description import Floats
 from ...parameters import parameter
+from ...scene.description import Floats
 from .closed_form import ClosedForm, length_and_direction
 
 

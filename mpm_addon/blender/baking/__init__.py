@@ -1,0 +1,1 @@
+"""Bakes: their processes, what is known of them, and what they leave in the file."""

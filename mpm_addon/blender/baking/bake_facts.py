@@ -1,0 +1,91 @@
+"""Finds out what is known of a bake, for its view. Cheap enough for every redraw; reads and never writes."""
+
+from ...core.errors import MpmError
+from ...storage.overview import Overview, Span
+from ...storage.status import BakeStatus, is_asked_to_pause
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.wording import in_blender
+from ..playback import playback
+from ..reading.freshness import Freshness, freshness_of
+from ..settings import paths
+from . import bake_queue, observation, session, unstable, watching
+from .bake_view import Facts, Progress, State
+
+
+def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
+    """What is known of the bake of a scene, or of one emitter in it."""
+    cache = paths.cache_path(scene, object_name=object_name)
+    folder = paths.absolute(cache)
+    overview, status = watching.overview(folder), observation.status_of(folder)
+    showing = shown_by(scene, folder)
+    stopped = unstable.shown(scene, str(folder))
+    problem = session.trouble(folder) or watching.problem(folder)
+    return Facts(
+        wanted=wanted_frames(scene),
+        frame=scene.frame_current,
+        object_name=object_name,
+        unavailable=_unavailable(),
+        progress=_progress(scene, object_name),
+        status=status,
+        overview=overview,
+        trouble=unstable.message(stopped) if stopped is not None else problem,
+        has_unstable=stopped is not None,
+        freshness=Freshness.UNKNOWN if overview is None else freshness_of(scene, showing, overview.scene_hash),
+        is_shown=bool(showing),
+        queue=bake_queue.words(),
+    )
+
+
+def wanted_frames(scene: BlenderScene) -> Span:
+    """The first and last frame to bake."""
+    frames = scene.mpm if scene.mpm.use_frame_range else scene
+    return frames.frame_start, frames.frame_end
+
+
+def shown_by(scene: BlenderScene, folder: object) -> list[BlenderObject]:
+    """The objects of a scene that show a cache folder."""
+    return [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
+
+
+def frame_notes(scene: BlenderScene) -> list[str]:
+    """What is to be said of the frame that objects show: "Frame 9 is not baked"."""
+    return [in_blender(said) for item in playback.result_objects(scene) if (said := playback.status(item))]
+
+
+def shown_overview(scene: BlenderScene) -> tuple[Overview, bool] | None:
+    """What there is in the scene's cache, or in the first other one that it shows, and whether the scene has changed since."""
+    shown = [item.mpm.cache for item in playback.result_objects(scene)]
+    for cache in (paths.cache_path(scene), *shown):
+        folder = paths.absolute(cache)
+        found = watching.overview(folder)
+        if found is not None and found.rows:
+            return found, freshness_of(scene, shown_by(scene, folder), found.scene_hash) is Freshness.OUTDATED
+    return None
+
+
+def _unavailable() -> str:
+    try:
+        session.require_numba()
+    except MpmError as error:
+        return str(error)
+    return ""
+
+
+def _progress(scene: BlenderScene, object_name: str) -> Progress | None:
+    running = session.current()
+    if running is not None:
+        own = running.result.scene
+        if own is not None and own != scene:
+            return running.progress._replace(where=f'Scene "{own.name}"')
+        where = f'Emitter "{running.object_name}"' if running.object_name and not object_name else ""
+        return running.progress._replace(where=where)
+    observed = observation.observed(scene)
+    return None if observed is None else _of_status(observed.status, is_asked_to_pause(observed.folder))
+
+
+def _of_status(status: BakeStatus, is_pausing: bool) -> Progress:
+    """How a bake of somebody else is doing."""
+    state = State.PAUSED if status.state == "paused" else State.BAKING
+    where = f"On {status.told.get('host', '?')}, process {status.told.get('pid', '?')}"
+    numbers = {**status.told, "done": status.done, "total": status.total, "frame": status.frame}
+    return Progress(state, (status.done + status.fraction) / max(1, status.total), numbers, where, is_pausing)

@@ -1,0 +1,131 @@
+"""Bakes every scene of the file that has an emitter, one after the other, each into its own cache folder.
+
+A scene that cannot be baked is told and passed over; to cancel one is to cancel those after it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import bpy
+
+from ...core.errors import Cancelled, MpmError, SceneError, Stopped
+from ..host.blender_types import BlenderScene, Context
+from ..host.wording import in_blender
+from ..settings import paths
+from . import scene_caches, session
+from .worker import Event
+
+
+class Entry(NamedTuple):
+    """A scene of the queue, by its number in this Blender, and what became of it: "" as long as it waits or is baked."""
+
+    scene_number: int
+    name: str
+    outcome: str = ""
+
+
+class Queue:
+    """Scenes that are baked one after the other.
+
+    Attributes:
+        entries: all of them; those before `index` are over.
+    """
+
+    def __init__(self, scenes: list[BlenderScene]) -> None:
+        self.entries = [Entry(scene.session_uid, scene.name) for scene in scenes]
+        self.index = -1
+
+    @property
+    def is_over(self) -> bool:
+        return self.index >= len(self.entries)
+
+    def start_next(self, context: Context) -> None:
+        """Begin with the next scene that can be baked."""
+        self.index += 1
+        while not self.is_over:
+            scene = next((scene for scene in bpy.data.scenes if scene.session_uid == self.entries[self.index].scene_number), None)
+            try:
+                if scene is None:
+                    raise SceneError("it was removed.")
+                session.start(context, scene=scene)
+            except MpmError as error:
+                self.note(error)
+                self.index += 1
+            else:
+                return
+
+    def note(self, error: MpmError | None) -> None:
+        """Remember how the present scene ended. One that was cancelled ends the queue."""
+        self.entries[self.index] = self.entries[self.index]._replace(outcome="done" if error is None else in_blender(str(error)))
+        if isinstance(error, Cancelled):
+            self.index = len(self.entries)
+
+    def complaints(self) -> list[str]:
+        """A line for each scene that did not come to its end."""
+        return [f'Scene "{entry.name}": {entry.outcome}' for entry in self.entries if entry.outcome not in ("", "done")]
+
+
+# At most one.
+_queue: list[Queue] = []
+
+
+def current() -> Queue | None:
+    """The queue that is worked on."""
+    return _queue[0] if _queue else None
+
+
+def begin(context: Context) -> Queue:
+    """Begin to bake all scenes. Raises MpmError where a bake runs, there is nothing to bake, or two of them have one folder."""
+    if session.current() is not None:
+        raise MpmError("A bake is running; wait for its end or cancel it.")
+    _queue[:] = [Queue(scenes_to_bake())]
+    _queue[0].start_next(context)
+    return _queue[0]
+
+
+def end() -> None:
+    """Forget the queue."""
+    _queue.clear()
+
+
+def words() -> str:
+    """Which scene is baked, in a line; "" where there is no queue."""
+    queue = current()
+    if queue is None or queue.is_over or queue.index < 0:
+        return ""
+    return f'Scene {queue.index + 1} of {len(queue.entries)}: "{queue.entries[queue.index].name}"'
+
+
+def scenes_to_bake() -> list[BlenderScene]:
+    """The scenes of the file with an emitter. Raises SceneError where there is none, or where two that are linked have one folder."""
+    scenes: list[BlenderScene] = list(bpy.data.scenes)
+    scenes = [scene for scene in scenes if any(item.mpm.type == "emitter" for item in scene.objects)]
+    if not scenes:
+        raise SceneError("No scene of this file has an emitter; select an object and set its type to Emitter in the Physics tab.")
+    scene_caches.part()
+    folders: dict[Path, str] = {}
+    for scene in scenes:
+        folder = paths.absolute(paths.cache_path(scene))
+        if folder in folders:
+            raise SceneError(
+                f'Scenes "{folders[folder]}" and "{scene.name}" have the same cache folder, {folder}; give one of them another folder.'
+            )
+        folders[folder] = scene.name
+    return scenes
+
+
+def bake_all(context: Context, on_event: Callable[[Event], None] | None = None) -> list[str]:
+    """Bake all scenes and wait for the end. Returns lines to report; raises Cancelled, and MpmError where scenes could not be baked."""
+    notes: list[str] = []
+    complaints: list[str] = []
+    for scene in scenes_to_bake():
+        try:
+            notes += session.bake(context, scene=scene, on_event=on_event)
+        except Cancelled:
+            raise
+        except (MpmError, Stopped) as error:
+            complaints.append(f'Scene "{scene.name}": {error}')
+    if complaints:
+        raise MpmError(" | ".join(complaints))
+    return notes

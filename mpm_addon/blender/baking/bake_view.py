@@ -1,0 +1,337 @@
+"""What artists see of a bake: one model of its states, from what is known to a headline, details and buttons. Draws nothing.
+
+Every state has a way out: at least one button that leads on, or it ends by itself within a second.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from ...storage.overview import Overview, Span
+from ...storage.status import BakeStatus
+from ..host.wording import counted, duration, in_blender, remaining, sentence, size, with_remedy
+from ..reading.freshness import Freshness
+
+
+class State(Enum):
+    """How a bake is doing."""
+
+    UNAVAILABLE = "cannot be baked here"
+    EMPTY = "nothing is baked"
+    READING = "the scene is read"
+    PREPARING = "the process prepares"
+    COMPILING = "the solver is compiled"
+    BAKING = "frames are computed"
+    CANCELLING = "it was asked to stop"
+    PAUSED = "it waits"
+    RESUMABLE = "frames are missing"
+    OUTDATED = "the scene has changed since"
+    LIMITED = "it stopped at a limit"
+    FAILED = "it failed"
+    UNKNOWN = "all frames are there, perhaps of other settings"
+    NOT_SHOWN = "no object shows the frames"
+    DONE = "all frames are there"
+
+
+# What the last bake warned of says nothing in these.
+_WITHOUT_WARNINGS = (State.UNAVAILABLE, State.EMPTY, State.READING, State.PREPARING, State.UNKNOWN)
+# A process works, or waits, in these.
+LIVE = (State.READING, State.PREPARING, State.COMPILING, State.BAKING, State.CANCELLING, State.PAUSED)
+
+
+# What is said of frames that this file knows nothing of.
+_ELSEWHERE = "These frames were baked elsewhere, or by another version of this file"
+
+
+class Progress(NamedTuple):
+    """How a bake that runs is doing.
+
+    Attributes:
+        state: one of `LIVE`.
+        fraction: how much of it is done, 0 to 1.
+        event: its last words in numbers: frame, substeps, particles, seconds_per_frame, eta_seconds, done, total; any may be missing.
+        where: which computer and process, where it is not this Blender's.
+        is_asked_to_pause: whether it is to wait, or waits.
+        seconds: how long it has been in this state, where that is known.
+    """
+
+    state: State
+    fraction: float
+    event: Mapping[str, Any] = {}
+    where: str = ""
+    is_asked_to_pause: bool = False
+    seconds: float = 0.0
+
+
+class Facts(NamedTuple):
+    """What is known of a bake.
+
+    Attributes:
+        wanted: first and last frame to bake.
+        frame: the current frame.
+        object_name: the one emitter that is baked; all where it is empty.
+        unavailable: why nothing can be baked here; "" where it can.
+        progress: where a bake runs.
+        status: how the last one ended; None where nothing is known of it.
+        overview: what is there; None where nothing is.
+        trouble: why the cache cannot be read, or what went wrong with the last bake; "" where nothing did.
+        has_unstable: whether the particles that made it stop are shown.
+        freshness: whether the scene has changed since what is there was baked.
+        is_shown: whether an object of the scene shows what is there.
+        queue: what is baked one after the other, in a line; "" where it is this bake alone.
+    """
+
+    wanted: Span
+    frame: int = 1
+    object_name: str = ""
+    unavailable: str = ""
+    progress: Progress | None = None
+    status: BakeStatus | None = None
+    overview: Overview | None = None
+    trouble: str = ""
+    has_unstable: bool = False
+    freshness: Freshness = Freshness.CURRENT
+    is_shown: bool = True
+    queue: str = ""
+
+    @property
+    def is_outdated(self) -> bool:
+        return self.freshness is Freshness.OUTDATED
+
+
+class Button(NamedTuple):
+    """A button: an operator, its text ("" for the icon alone), its icon and its properties."""
+
+    operator: str
+    text: str
+    icon: str
+    options: Mapping[str, Any] = {}
+
+
+class BakeView(NamedTuple):
+    """What is shown.
+
+    Attributes:
+        state: which state.
+        headline: one line.
+        icon: of the headline.
+        fraction: of the progress bar; None where there is none.
+        details: short lines below.
+        message: what is wrong, of any length.
+        remedy: what helps, of any length.
+        buttons: rows of buttons; the first of all is the one that leads on.
+        warnings: what the bake found worth a second look, of any length each.
+    """
+
+    state: State
+    headline: str
+    icon: str = "NONE"
+    fraction: float | None = None
+    details: tuple[str, ...] = ()
+    message: str = ""
+    remedy: str = ""
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Everything in words, to be copied."""
+        told = f"{self.message}; {self.remedy}" if self.remedy else self.message
+        return "\n".join(filter(None, (self.headline, *self.details, told, *self.warnings)))
+
+
+def view_of(facts: Facts) -> BakeView:
+    """What is shown of a bake."""
+    view = _state_view(facts)
+    if facts.status is None or view.state in _WITHOUT_WARNINGS or not _is_of_shown_take(facts, facts.status):
+        return view
+    return view._replace(warnings=tuple(sentence(in_blender(warning)) for warning in facts.status.warnings))
+
+
+def _state_view(facts: Facts) -> BakeView:
+    if facts.progress is not None:
+        return _running(facts, facts.progress)
+    if facts.unavailable:
+        message, remedy = with_remedy(facts.unavailable)
+        return BakeView(State.UNAVAILABLE, "Nothing can be baked here", "ERROR", message=message, remedy=remedy, buttons=((_copy(facts),),))
+    if facts.trouble or _ended(facts) in ("error", "interrupted"):
+        return _failed(facts)
+    if facts.is_outdated:
+        return _outdated(facts)
+    if _ended(facts) == "stopped":
+        return _limited(facts)
+    missing = None if facts.overview is None else facts.overview.next_missing(facts.wanted)
+    if facts.overview is None or not facts.overview.rows:
+        return BakeView(State.EMPTY, "Nothing is baked yet", "INFO", buttons=((_bake(facts),), *_beside(facts)))
+    if not facts.is_shown:
+        return _not_shown(facts, facts.overview)
+    if not facts.overview.is_read:
+        return _done(facts, facts.overview, "Reading the cache")
+    if missing is not None:
+        return _resumable(facts, facts.overview)
+    return _done(facts, facts.overview, "Baked") if facts.freshness is Freshness.CURRENT else _unknown(facts, facts.overview)
+
+
+def _running(facts: Facts, progress: Progress) -> BakeView:
+    event, state = progress.event, progress.state
+    percent = f"{100.0 * progress.fraction:.0f} %"
+    headlines = {
+        State.READING: f"Preparing {percent}",
+        State.PREPARING: "Preparing",
+        State.COMPILING: f"Compiling {event.get('compiled', 0)} of {event.get('kernels', 0)} kernels",
+        State.BAKING: f"Baking {percent}",
+        State.CANCELLING: "Cancelling: safe to quit",
+        State.PAUSED: f"Paused at {percent}",
+    }
+    details = {
+        State.READING: ["Blender goes through the frames once"],
+        State.COMPILING: ["Once on this computer, for what this scene needs"],
+        State.CANCELLING: ["The frames that are there stay"],
+    }.get(state, _numbers(event))
+    cancel = Button("mpm.bake_cancel", "Cancel", "CANCEL")
+    pause = Button("mpm.bake_pause", "Go On", "PLAY") if progress.is_asked_to_pause else Button("mpm.bake_pause", "Pause", "PAUSE")
+    rows = {State.READING: ((cancel,),), State.CANCELLING: ()}.get(state, ((pause, cancel),))
+    where = filter(None, (facts.queue, progress.where))
+    return BakeView(state, headlines[state], "TIME", progress.fraction, (*where, *details), buttons=rows)
+
+
+def _numbers(event: Mapping[str, Any]) -> list[str]:
+    """The numbers of a bake that runs, in short lines."""
+    lines = [
+        [
+            _told(event, "frame", "Frame {:d}"),
+            _told(event, "substeps", "{:,d} substeps"),
+            _told(event, "particles", "{:,d} particles"),
+        ],
+        [
+            f"{event['done']} of {event['total']} frames" if event.get("total") else "",
+            _told(event, "seconds_per_frame", "{:.2g} s a frame"),
+            "" if event.get("eta_seconds") is None else f"{remaining(event['eta_seconds'])} left",
+        ],
+    ]
+    return [", ".join(filter(None, line)) for line in lines if any(line)]
+
+
+def _told(event: Mapping[str, Any], name: str, words: str) -> str:
+    value = event.get(name)
+    return words.format(value) if isinstance(value, (int, float)) else ""
+
+
+def _failed(facts: Facts) -> BakeView:
+    status = facts.status
+    if facts.trouble:
+        told, headline = facts.trouble, "The bake failed" if status is None or status.state != "interrupted" else "The bake was interrupted"
+    elif status is not None and status.state == "interrupted":
+        told = "its process ended without a word: the computer or the process was stopped; choose Resume to go on"
+        headline = "The bake was interrupted" + ("" if status.frame is None else f" at frame {status.frame}")
+    else:
+        told, headline = "" if status is None else status.message, "The bake failed"
+    message, remedy = with_remedy(in_blender(told))
+    first = [_lead(facts)]
+    rows = [tuple(first), *_beside(facts)]
+    if facts.has_unstable:
+        rows.append((Button("mpm.select_unstable", "Select Unstable Particles", "RESTRICT_SELECT_OFF"),))
+    rows.append((_copy(facts),))
+    return BakeView(State.FAILED, headline, "ERROR", None, _there(facts), message, remedy, tuple(rows))
+
+
+def _limited(facts: Facts) -> BakeView:
+    message, remedy = with_remedy(in_blender("" if facts.status is None else facts.status.message))
+    return BakeView(State.LIMITED, "Stopped at a limit", "INFO", None, _there(facts), message, remedy, ((_lead(facts),), *_beside(facts)))
+
+
+def _outdated(facts: Facts) -> BakeView:
+    there = None if facts.overview is None else facts.overview.last_before(facts.frame)
+    row = [_again(facts)]
+    if there is not None:
+        options = {"from_frame": there, "object": facts.object_name}
+        row.append(Button("mpm.bake", f"From Frame {there}", "TRACKING_FORWARDS", options))
+    details = ("The scene has changed since the bake", *_there(facts))
+    return BakeView(State.OUTDATED, "Out of date", "ERROR", None, details, buttons=((*row, _free(facts)),))
+
+
+def _resumable(facts: Facts, overview: Overview) -> BakeView:
+    wanted = facts.wanted[1] - facts.wanted[0] + 1
+    count = sum(facts.wanted[0] <= frame <= facts.wanted[1] for frame in overview.rows)
+    headline = f"{count} of {wanted} frames are baked"
+    message = _ELSEWHERE if facts.freshness is Freshness.UNKNOWN else ""
+    return BakeView(State.RESUMABLE, headline, "INFO", message=message, buttons=((_lead(facts),), *_beside(facts)))
+
+
+def _done(facts: Facts, overview: Overview, word: str) -> BakeView:
+    numbers = filter(None, (size(overview.bytes), duration(overview.seconds) if overview.seconds else ""))
+    headline = f"{word}: {counted(len(overview.rows), 'frame')}"
+    last = overview.last_before(facts.frame)
+    row = [_again(facts)]
+    if last is not None and last != max(overview.rows):
+        row.append(Button("mpm.bake", f"From Frame {last}", "TRACKING_FORWARDS", {"from_frame": last, "object": facts.object_name}))
+    return BakeView(State.DONE, headline, "CHECKMARK", None, (", ".join(numbers),), buttons=((*row, _free(facts)),))
+
+
+def _not_shown(facts: Facts, overview: Overview) -> BakeView:
+    """The object was deleted, or taken away by an undo."""
+    headline = f"{counted(len(overview.rows), 'frame')} baked, not shown"
+    show, *others = _beside(facts)
+    resume = [] if overview.next_missing(facts.wanted) is None else [(_lead(facts),)]
+    return BakeView(State.NOT_SHOWN, headline, "INFO", None, (size(overview.bytes),), buttons=(show, *resume, *others))
+
+
+def _unknown(facts: Facts, overview: Overview) -> BakeView:
+    done = _done(facts, overview, "Baked")
+    compare = Button("mpm.bake", "Compare with Scene", "VIEWZOOM", {"object": facts.object_name})
+    headline = f"{counted(len(overview.rows), 'frame')}, perhaps out of date"
+    return done._replace(state=State.UNKNOWN, headline=headline, icon="QUESTION", message=_ELSEWHERE, buttons=((compare,), *done.buttons))
+
+
+def _there(facts: Facts) -> tuple[str, ...]:
+    if facts.overview is None or not facts.overview.rows:
+        return ()
+    return (f"{counted(len(facts.overview.rows), 'frame')}, {size(facts.overview.bytes)} are there",)
+
+
+def _ended(facts: Facts) -> str:
+    """How the last bake of the take that is shown ended; "" where that is not known."""
+    return "" if facts.status is None or not _is_of_shown_take(facts, facts.status) else facts.status.state
+
+
+def _is_of_shown_take(facts: Facts, status: BakeStatus) -> bool:
+    others = () if facts.overview is None else [each.take for each in facts.overview.takes if each.take != facts.overview.shown]
+    return status.told.get("take") not in others
+
+
+def _lead(facts: Facts) -> Button:
+    """The button that goes on with a bake."""
+    if facts.is_outdated:
+        return _again(facts)
+    missing = None if facts.overview is None or not facts.overview.rows else facts.overview.next_missing(facts.wanted)
+    if missing is None:
+        return _bake(facts)
+    return Button("mpm.bake", f"Resume from Frame {missing}", "PLAY", {"object": facts.object_name})
+
+
+def _bake(facts: Facts) -> Button:
+    return Button("mpm.bake", "Bake", "PHYSICS", {"object": facts.object_name})
+
+
+def _again(facts: Facts) -> Button:
+    return Button("mpm.bake_again", "Bake Again", "FILE_REFRESH", {"object": facts.object_name})
+
+
+def _free(facts: Facts) -> Button:
+    return Button("mpm.bake_free", "", "TRASH", {"object": facts.object_name})
+
+
+def _show(facts: Facts) -> Button:
+    return Button("mpm.show", "Show Frames", "HIDE_OFF", {"object": facts.object_name})
+
+
+def _copy(facts: Facts) -> Button:
+    return Button("mpm.copy_message", "Copy Message", "COPYDOWN", {"object": facts.object_name})
+
+
+def _beside(facts: Facts) -> tuple[tuple[Button, ...], ...]:
+    """What stands beside the button that leads on, where there is anything to lose."""
+    if facts.overview is None:
+        return ()
+    again = (*([] if facts.is_outdated else [_again(facts)]), _free(facts)._replace(text="Free"))
+    return (again,) if facts.is_shown or not facts.overview.rows else ((_show(facts),), again)

@@ -1,0 +1,43 @@
+"""A Blender of its own that runs a script without any extension, and is waited for."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import bpy
+
+from ...core.errors import MpmError
+from .worker import python_executable
+
+
+def run_script(script: Path, arguments: Sequence[str]) -> str:
+    """Run a script with arguments behind `--`, and return what it printed. Raises MpmError with its last words where it fails."""
+    binary = _binary()
+    if binary:
+        command = [binary, "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(script), "--"]
+        more = {}
+    else:  # Blender as a Python module
+        command = [python_executable(), "-P", str(script), "--"]
+        more = {"PYTHONPATH": str(Path(bpy.utils.resource_path("LOCAL")).parents[1])}
+    try:
+        # a Blender in which no extension is enabled removes the packages of all extensions from the user's folder
+        with tempfile.TemporaryDirectory(prefix="mpm_blender_") as folder:
+            own = {name: value for name, value in os.environ.items() if not name.startswith("BLENDER_USER_")}
+            environment = {**own, "BLENDER_USER_RESOURCES": folder, **more}
+            done = subprocess.run(
+                [*command, *arguments],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment, check=False,
+            )  # fmt: skip
+    except OSError as error:
+        raise MpmError(f"Blender could not be started again ({error.strerror}); check the installation.") from error
+    if done.returncode != 0:
+        words = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
+        raise MpmError(f"Blender ended with status {done.returncode} while it worked on the copy: {words}")
+    return done.stdout
+
+
+def _binary() -> str:
+    """Blender's program; "" where Blender is a Python module."""
+    return bpy.app.binary_path

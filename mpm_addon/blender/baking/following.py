@@ -1,0 +1,62 @@
+"""What operators share that follow a process: the timer, and how often panels are drawn."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..host.blender_types import BlenderEvent, Context
+from ..host.operation import Operation
+from ..host.redrawing import redraw
+from .session import BakeSession
+
+_TIMER_SECONDS = 0.03
+_DRAWING_SECONDS = 0.25
+
+
+class Following(Operation):
+    """An operator that follows a process from the interface, by a timer."""
+
+    _timer: Any = None
+    _drawn_at = 0.0
+    _is_stale = False
+
+    def _follow(self, context: Context) -> Any:
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_TIMER_SECONDS, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def _draw_progress(self, context: Context, *, has_news: bool) -> None:
+        """Let panels draw what is new, not more often than anybody reads it."""
+        self._is_stale = self._is_stale or has_news
+        now = time.monotonic()
+        if self._is_stale and now >= self._drawn_at + _DRAWING_SECONDS:
+            self._is_stale, self._drawn_at = False, now
+            redraw(context.window_manager)
+
+    def _stop(self, context: Context) -> None:
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        redraw(context.window_manager)
+
+
+def poll_bake(
+    operator: Any, context: Context, event: BlenderEvent, running: BakeSession, on_news: Callable[[], None] | None = None
+) -> bool:
+    """Let the bake that an operator follows speak; Escape ends one whose scene is still read. Whether it has ended.
+
+    Args:
+        on_news: called where it said something, before panels are drawn.
+    """
+    if event.type == "ESC" and running.is_preparing:
+        running.cancel()
+    elif event.type != "TIMER":
+        return False
+    has_news = bool(running.poll()) or running.is_finished or running.is_preparing
+    if has_news and on_news is not None:
+        on_news()
+    operator._draw_progress(context, has_news=has_news or running.is_silent)
+    if running.is_finished:
+        operator.notes(running.notes)
+    return running.is_finished

@@ -1,0 +1,224 @@
+"""What this installation lacks, in lines with the remedy: asked by panels and preferences, and by whoever is about to bake.
+
+Looks at files and never imports numba, which stays out of Blender's process. Whether it works is known when the worker has tried:
+`doctor` asks it.
+"""
+
+import functools
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.errors import MpmError, one_line
+from ...storage import container
+from ...storage.installation import version
+from ..host.blender_version import NEWEST, words
+from ..settings import paths
+from . import worker
+
+_AGAIN = "install the extension's zip for this platform again"
+_DOCTOR_SECONDS = 120.0
+# A folder for the kernels of one process alone, where no other can be written.
+_LOST_KERNELS = "mpm_addon_kernels_"
+
+# What the worker said when it was asked last: nothing, a report, or why there is none.
+_told: list[dict[str, Any] | str] = []
+
+
+def lines() -> list[str]:
+    """What is wrong with the installation, one line each; the first ones keep bakes from running. Cheap enough for a panel."""
+    return [*baking_problems(), *other_problems()]
+
+
+def baking_problems() -> list[str]:
+    """Why nothing can be baked; nothing where it can."""
+    return [line for line in (numba_problem(), zstandard_problem(), temporary_problem(), _doctor_problem()) if line]
+
+
+def other_problems() -> list[str]:
+    """What works less well than it could."""
+    return [line for line in (blender_notice(bpy.app.version),) if line]
+
+
+def require_baking() -> None:
+    """Raises MpmError where no bake could run."""
+    for line in baking_problems():
+        raise MpmError(line)
+
+
+def numba_problem() -> str:
+    """What is wrong with numba, as far as files tell."""
+    found = importlib.util.find_spec("numba")
+    if found is None:
+        return f"numba is missing, so nothing can be baked; {_AGAIN}."
+    return _numba_files_problem(found.origin or "")
+
+
+@functools.cache
+def _numba_files_problem(origin: str) -> str:
+    folder = Path(origin).parent
+    if not any((folder / f"_dispatcher{suffix}").is_file() for suffix in EXTENSION_SUFFIXES):
+        return (
+            f"numba is made for another Python or platform than this Blender's ({_python_words()}), so nothing can be baked; "
+            "install the extension's zip for this platform and a version for this Blender."
+        )
+    compiler = importlib.util.find_spec("llvmlite")
+    if compiler is None:
+        return f"llvmlite is missing, so nothing can be baked; {_AGAIN}."
+    library = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}.get(sys.platform, "libllvmlite.so")
+    if not (Path(compiler.origin or "").parent / "binding" / library).is_file():
+        return f"llvmlite is made for another platform than this one ({sysconfig.get_platform()}), so nothing can be baked; {_AGAIN}."
+    return numpy_problem(np.__version__, _wanted_numpy())
+
+
+def _wanted_numpy() -> str:
+    """What numba says of the versions of numpy that it works with: "<2.6,>=1.22"."""
+    try:
+        needed = importlib.metadata.requires("numba") or []
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    return next((text.removeprefix("numpy") for text in needed if re.match(r"numpy[<>=! ]", text)), "")
+
+
+def numpy_problem(present: str, wanted: str) -> str:
+    """What is wrong with a version of numpy, given limits as "<2.6,>=1.22"."""
+    number = _number(present)
+    for sign, limit in re.findall(r"(>=|<=|<|>)\s*([\d.]+)", wanted):
+        bound = _number(limit)
+        fits = {">=": number >= bound, "<=": number <= bound, "<": number < bound, ">": number > bound}[sign]
+        if not fits:
+            return (
+                f"numpy {present} of this Blender is not one that numba works with ({wanted.strip()}), so nothing can be baked; "
+                "install a newer version of the extension, or the Blender that it is made for."
+            )
+    return ""
+
+
+def zstandard_problem() -> str:
+    """What is wrong with what packs caches."""
+    try:
+        container.require_zstandard()
+    except MpmError as error:
+        return str(error)
+    return ""
+
+
+def temporary_problem() -> str:
+    """What is wrong with the folder for temporary files."""
+    root = paths.temporary_root()
+    if os.access(root, os.W_OK):
+        return ""
+    return f"The folder for temporary files, {root}, cannot be written, so nothing can be baked; choose another in the system's settings."
+
+
+def kernels_problem() -> str:
+    """What it costs where compiled kernels cannot be kept; known when the worker was asked."""
+    told = _told[0] if _told else ""
+    if isinstance(told, str) or not Path(str(told.get("kernel_cache", ""))).name.startswith(_LOST_KERNELS):
+        return ""
+    return (
+        "The user's cache folder cannot be written, so every bake compiles what the extension has no kernels for; check its permissions, "
+        "or set NUMBA_CACHE_DIR to a folder that can be written."
+    )
+
+
+def folder_problem(folder: Path) -> str:
+    """Why a bake could not write a cache folder, which may be still to be made; "" where it could."""
+    place = _unwritable(folder)
+    return f"The cache folder {folder} cannot be written ({place}); choose another one." if place else ""
+
+
+def _unwritable(folder: Path) -> str:
+    """What stands in the way of files in a folder; "" where nothing does."""
+    for place in (folder, *folder.parents):
+        try:
+            if place.is_dir():
+                return "" if os.access(place, os.W_OK) else f"{place} is read-only"
+            if os.path.lexists(place):
+                return f"{place} is a file"
+        except OSError as error:
+            return f"{place}: {error.strerror}"
+    return "its drive is not there"
+
+
+def blender_notice(running: Sequence[int]) -> str:
+    """A word about a Blender that is newer than this version."""
+    if tuple(running[:2]) <= NEWEST:
+        return ""
+    return (
+        f"Blender {words(tuple(running))} is newer than those that MPM {version()} was made for (up to {words(NEWEST)}): where "
+        "something does not work, look for an update of the extension."
+    )
+
+
+def _doctor_problem() -> str:
+    return _told[0] if _told and isinstance(_told[0], str) else ""
+
+
+def report() -> dict[str, Any]:
+    """Everything that a report of a bug needs: versions, platform, what is wrong, and what the worker said when it was asked last."""
+    told = _told[0] if _told else "not asked"
+    return {
+        "mpm_addon": version(),
+        "blender": bpy.app.version_string,
+        "python": sys.version.split()[0],
+        "platform": sysconfig.get_platform(),
+        "numpy": np.__version__,
+        "cores": os.cpu_count(),
+        "problems": [*lines(), *filter(None, [kernels_problem()])],
+        "worker": told,
+    }
+
+
+def ask_worker() -> dict[str, Any]:
+    """Let the worker's Python load numba and describe itself. Waits, a few seconds as a rule.
+
+    Raises:
+        MpmError: it cannot bake; that line is shown by panels from now on.
+    """
+    command = [worker.python_executable(), "-m", worker.PACKAGE.name, "doctor", "--json"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
+            env=worker.environment(), cwd=worker.PACKAGE.parent, timeout=_DOCTOR_SECONDS,
+        )  # fmt: skip
+        told = json.loads(done.stdout) if done.returncode == 0 else _last_line(done.stderr, done.returncode)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        told = one_line(f"Bakes do not run: {error}; {_AGAIN}.")
+    _told[:] = [told]
+    if isinstance(told, str):
+        raise MpmError(told)
+    return told
+
+
+def _last_line(complaint: str, status: int) -> str:
+    said = complaint.strip().splitlines()
+    reason = said[-1].removeprefix("mpm: ") if said else f"Python {worker.ending(status)}; {_AGAIN}."
+    return f"Bakes do not run: {reason}"
+
+
+def forget() -> None:
+    """Look again at everything."""
+    _told.clear()
+    _numba_files_problem.cache_clear()
+
+
+def _number(text: str) -> tuple[int, ...]:
+    found = [int(part) for part in re.findall(r"\d+", text)[:3]]
+    return tuple(found + [0] * (3 - len(found)))
+
+
+def _python_words() -> str:
+    return f"Python {sys.version_info.major}.{sys.version_info.minor}, {sysconfig.get_platform()}"

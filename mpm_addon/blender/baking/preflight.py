@@ -1,0 +1,232 @@
+"""The pre-flight: what a bake will cost and what is worth a second look, found by a process of its own. One at a time.
+
+The answer is kept with the scene and shown only as long as the scene is what was looked at.
+"""
+
+import json
+import shutil
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.advice.preflight import size_text
+from ...core.errors import Cancelled, MpmError
+from ...storage import write_scene
+from ...storage.plain_files import parse_json
+from ..host.blender_types import BlenderScene, Context
+from ..host.meshes import matrix_array
+from ..host.wording import duration
+from ..reading import freshness
+from ..reading.extract import extract_scene
+from ..reading.fingerprint import fingerprint
+from ..settings import paths
+from .session import require_numba
+from .worker import Worker, info_command
+
+_POLL_SECONDS = 0.05
+_PATIENCE_SECONDS = 600.0
+# Scales along the axes that differ by more than this are worth a word.
+_UNIFORM = 1e-3
+_LINE_LENGTH = 52
+# Of a region's labels [pixels]: what icon, frame and tabs take, and a letter.
+_MARGIN, _LETTER = 85.0, 6.0
+
+Report = dict[str, Any]
+
+# At most one.
+_running: "list[Preflight]" = []
+
+
+class Preflight:
+    """One look at a scene.
+
+    Attributes:
+        is_finished: whether the process has ended and its answer is kept.
+    """
+
+    def __init__(self, context: Context, *, object_name: str = "", probe: bool = False) -> None:
+        """Read the scene and start the process. Raises MpmError."""
+        require_numba()
+        scene = context.scene
+        self.is_finished = False
+        self._scene_name = scene.name
+        self._object_name = object_name
+        self._answer: Report | None = None
+        self._problem = ""
+        description = extract_scene(context, object_name=object_name)
+        cache = paths.cache_path(scene, object_name=object_name)
+        self._state = _state(scene, object_name)
+        self._warnings = [*_scale_warnings(scene, [*description.emitters, *description.colliders]), *_file_warnings(cache)]
+        self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
+        self._end = time.monotonic() + _PATIENCE_SECONDS
+        try:
+            self._worker = Worker(info_command(write_scene(description, self._package), paths.absolute(cache), probe=probe), self._package)
+        except MpmError:
+            shutil.rmtree(self._package, ignore_errors=True)
+            raise
+
+    def poll(self) -> None:
+        """Take what the process said. Never waits."""
+        if self.is_finished:
+            return
+        status = self._worker.exit_status
+        for event in self._worker.events():
+            self._answer = event if "warnings" in event else self._answer
+        if status is None and time.monotonic() < self._end:
+            return
+        if status is None:
+            self._problem = f"The pre-flight took more than {_PATIENCE_SECONDS / 60.0:.0f} minutes; use a larger grid_spacing."
+        elif self._answer is None:
+            words = self._worker.complaint().removeprefix("mpm: ")
+            self._problem = words or f"The pre-flight ended with status {status} and said nothing."
+        self.is_finished = True
+        self.close()
+        scene = bpy.data.scenes.get(self._scene_name)
+        if scene is not None and self._answer is not None:
+            self._answer["warnings"] = [*self._answer["warnings"], *self._warnings]
+            scene.mpm.preflight = json.dumps({"state": self._state, "object": self._object_name, "answer": self._answer})
+
+    def result(self) -> Report:
+        """What `info --json` says of the scene. Raises MpmError where there is no answer."""
+        if self._answer is None:
+            raise MpmError(self._problem) if self._problem else Cancelled("cancelled.")
+        return self._answer
+
+    def wait(self) -> Report:
+        """Wait for the end. Raises as `result`."""
+        try:
+            while not self.is_finished:
+                self.poll()
+                time.sleep(_POLL_SECONDS)
+        finally:
+            self.close()
+        return self.result()
+
+    def close(self) -> None:
+        """End the process and remove what it needed."""
+        self._worker.close()
+        shutil.rmtree(self._package, ignore_errors=True)
+
+
+def current() -> Preflight | None:
+    """The pre-flight that is running in this Blender."""
+    return _running[0] if _running else None
+
+
+def start(context: Context, *, object_name: str = "", probe: bool = False) -> Preflight:
+    """Begin a pre-flight; one that is running is stopped. Raises MpmError where the scene cannot be read."""
+    end()
+    _running[:] = [Preflight(context, object_name=object_name, probe=probe)]
+    return _running[0]
+
+
+def end() -> None:
+    """Stop the pre-flight that is running, if any, and forget it."""
+    while _running:
+        _running.pop().close()
+
+
+def check(context: Context, *, object_name: str = "", probe: bool = False) -> Report:
+    """Look at a scene and wait for the answer.
+
+    Args:
+        object_name: the one emitter that counts, with all colliders; every emitter where it is empty.
+        probe: whether to measure how long a bake takes.
+
+    Returns:
+        What `info --json` says, with Blender's own warnings among the others.
+
+    Raises:
+        MpmError: the scene cannot be baked.
+    """
+    try:
+        return start(context, object_name=object_name, probe=probe).wait()
+    finally:
+        end()
+
+
+def kept_report(scene: BlenderScene) -> tuple[Report | None, bool]:
+    """The last answer of a scene, None where there is none, and whether the scene is still what was looked at."""
+    try:
+        kept = parse_json(scene.mpm.preflight or "null")
+        if kept is None:
+            return None, False
+        report = kept["answer"]
+        # it comes with the file, from whomever: what cannot be shown is none
+        lines_of(report)
+        for warning in report["warnings"]:
+            warning_lines(warning)
+        return report, kept["state"] == _state(scene, kept["object"], freshness.digest)
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
+        return None, False
+
+
+def lines_of(report: Report) -> list[str]:
+    """The numbers of an answer for people."""
+    lines = [
+        f"{report['particles']:,} particles in {report['cells']:,} cells",
+        f"Memory: {_gigabytes(report['memory_bytes'])} of {_gigabytes(report['memory_available_bytes'])}",
+        f"Disk: {_gigabytes(report['disk_bytes'])} of {_gigabytes(report['disk_free_bytes'] or 0)}",
+    ]
+    measured = report.get("probe")
+    steps = measured["expected_substeps"] if measured else report["substeps"]
+    lines.append(f"About {steps:,} steps for {report['frame_count']:,} frames")
+    if measured:
+        lines.append(f"A bake takes about {duration(measured['expected_seconds'])}")
+    return [*lines, *(size_text(name, size) for name, size in report["sizes"].items())]
+
+
+def warning_lines(warning: dict[str, str]) -> list[str]:
+    """A warning in lines that fit into the sidebar."""
+    return wrapped(f"{warning['subject']}: {warning['message']}")
+
+
+def wrapped(text: str) -> list[str]:
+    """A text in lines that fit into the region that is drawn."""
+    context: Context = bpy.context
+    if context.region is None or context.region.width <= 1:
+        return textwrap.wrap(text, _LINE_LENGTH)
+    return textwrap.wrap(text, letters_in(context.region.width / context.preferences.system.ui_scale))
+
+
+def letters_in(width: float) -> int:
+    """How many letters of a label find room beside its icon in a region of this width, in pixels of a screen that is not scaled."""
+    return int(np.clip((width - _MARGIN) / _LETTER, 20, 100))
+
+
+def _gigabytes(count: float) -> str:
+    return f"{count / 1e9:.3g} GB"
+
+
+def _state(scene: BlenderScene, object_name: str, digest: Callable[[BlenderScene, str], str] = fingerprint) -> list[Any]:
+    """What an answer depends on: the settings that decide about frames, and how many frames there are."""
+    frames = scene.mpm if scene.mpm.use_frame_range else scene
+    return [digest(scene, object_name), frames.frame_end]
+
+
+def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[dict[str, str]]:
+    """A word about every participant whose axes are scaled differently."""
+    found = []
+    for item in items:
+        shown_object = scene.objects.get(item.name)
+        if shown_object is None:
+            continue
+        scale = np.linalg.norm(matrix_array(shown_object.matrix_world)[:3, :3], axis=0)
+        if np.ptp(scale) > _UNIFORM * scale.max():
+            shown = ", ".join(f"{part:.3g}" for part in scale)
+            message = f"its scale is ({shown}), not the same along all axes; apply the scale (Ctrl A) before it moves or turns."
+            found.append({"topic": "scale", "subject": f'{type(item).__name__} "{item.name}"', "message": message})
+    return found
+
+
+def _file_warnings(cache: str) -> list[dict[str, str]]:
+    if bpy.data.filepath:
+        return []
+    message = f"it is not saved, and frames beside it go to a temporary folder ({cache}); save it before the bake."
+    return [{"topic": "unsaved_file", "subject": "File", "message": message}]

@@ -1,0 +1,286 @@
+"""Keeps frames and the objects that show them together when the file gets a name, is saved elsewhere, or gives objects to another file.
+
+- A file that had no name is saved: its frames move from the temporary folder to beside it, after the save has succeeded. A cache
+  that is there stays, and the frames get another name; where a bake is running they wait for the next save.
+- A file is saved into another folder: its objects go on showing the frames where they are, and a bake goes beside the new file.
+- An object comes from another file: it goes on showing the frames that it showed there.
+
+Handlers raise nothing; what they could not do is kept as one line for the panel, and printed.
+"""
+
+import contextlib
+import errno
+import os
+import shutil
+import socket
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ...core.errors import CacheError, one_line
+from ...storage import open_cache
+from ...storage.disk import folder_size, free_space
+from ...storage.lock import is_held
+from ...storage.status import read_status
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..playback import keyframes
+from ..settings import paths
+from . import session, unstable
+
+
+class Change(NamedTuple):
+    """A path that was set for the file that is about to be saved, and what it was."""
+
+    owner: Any
+    name: str
+    before: str
+    is_custom: bool
+
+
+class Move(NamedTuple):
+    """Frames that go to another folder once the file is saved."""
+
+    source: Path
+    target: Path
+    shown: str  # as Blender writes the target
+
+
+# What a save has to take back where it fails or was that of a copy.
+_changes: list[Change] = []
+_moves: list[Move] = []
+_notices: list[str] = []
+
+
+def notices(scene: BlenderScene) -> list[str]:
+    """What the panel says of where frames are: what a save could not do, and frames that are not beside the file."""
+    lines = list(_notices)
+    for item in _showing(scene.objects):
+        if paths.library_of(item) is not None:
+            continue
+        own, shown = paths.own_folder(item), paths.shown_folder(item)
+        if own != shown:
+            lines.append(f'"{item.name}" shows the frames in {shown}: there are none in {own}.')
+        elif item.mpm.home:
+            lines.append(f'"{item.name}" shows the frames in {shown}. A bake goes to {item.mpm.home}.')
+        elif paths.is_unsaved(own) and bpy.data.filepath and paths.holds_cache(own):
+            lines.append(f"The frames are in {own}; save the file again to move them beside it.")
+    return lines
+
+
+def _showing(items: Any) -> list[BlenderObject]:
+    return [item for item in items if item.mpm.cache]
+
+
+def _set(owner: Any, name: str, value: str) -> None:
+    before = getattr(owner, name)
+    if before != value:
+        _changes.append(Change(owner, name, before, is_custom=False))
+        setattr(owner, name, value)
+
+
+def _rename_results(folder: Path, shown: str) -> None:
+    """What else a bake left in the file names the folder too."""
+    for blocks, key in ((bpy.data.objects, unstable.CACHE), (bpy.data.actions, keyframes.CACHE)):
+        for block in blocks:
+            if block.library is None and key in block and paths.absolute(str(block[key])) == folder and block[key] != shown:
+                _changes.append(Change(block, key, block[key], is_custom=True))
+                block[key] = shown
+
+
+@persistent
+def _on_save_pre(path: str = "", _unused: Any = None) -> None:
+    """Write the paths into the file that are right where it is going."""
+    _changes.clear()
+    _moves.clear()
+    _notices.clear()
+    if not path:  # the startup file
+        return
+    target = Path(path).absolute().parent
+    for item in _showing(bpy.data.objects):
+        if item.library is not None or item.override_library is not None:
+            continue
+        paths.adopt(item)
+        folder = paths.shown_folder(item)
+        if paths.is_unsaved(folder):
+            _bring_along(item, folder, target, Path(path).stem)
+        elif item.mpm.cache.startswith("//") and paths.file_folder() not in (None, target):
+            _keep(item, folder, target)
+        if paths.holds_cache(folder):
+            _set(item.mpm, "folder", str(folder))
+
+
+def _keep(item: BlenderObject, folder: Path, target: Path) -> None:
+    """The file goes to another folder, its frames do not."""
+    beside = Path(os.path.normpath(target / item.mpm.cache[2:]))
+    if beside != folder and paths.holds_cache(folder) and not _is_copy(beside, folder):
+        _set(item.mpm, "home", item.mpm.home or item.mpm.cache)
+        _set(item.mpm, "cache", paths.written(folder, target))
+        _rename_results(folder, item.mpm.cache)
+
+
+def _is_copy(folder: Path, of: Path) -> bool:
+    """Whether a folder holds the same bake, as where a project was copied."""
+    try:
+        return open_cache(folder).manifest == open_cache(of).manifest
+    except (CacheError, OSError):
+        return False
+
+
+def _bring_along(item: BlenderObject, folder: Path, target: Path, stem: str) -> None:
+    """The frames of a file without a name go beside it."""
+    wanted = _wanted(folder)
+    if not paths.holds_cache(folder):
+        _set(item.mpm, "cache", f"//{wanted}")
+        return
+    move = next((move for move in _moves if move.source == folder), None)
+    if move is None:
+        problem = _obstacle(folder, target)
+        if problem:
+            _notices.append(f"The frames stay in {folder}: {problem}.")
+            return
+        name = _free_name(target, wanted, stem)
+        move = Move(folder, target / name, f"//{name}")
+        _moves.append(move)
+        _rename_results(folder, move.shown)
+        if name != wanted:
+            _notices.append(f"{target / wanted} is there already: the frames of this file go to {target / name}.")
+            scenes: Any = bpy.data.scenes
+            for scene in scenes:
+                if scene.library is None and scene.mpm.cache == f"//{wanted}" and scene.objects.get(item.name) == item:
+                    _set(scene.mpm, "cache", move.shown)
+    _set(item.mpm, "cache", move.shown)
+
+
+def _wanted(folder: Path) -> str:
+    """Where the frames of a file without a name would be, from the folder of the file: as a scene says, else as they are called."""
+    scenes: Any = bpy.data.scenes
+    for scene in scenes:
+        cache = scene.mpm.cache
+        if cache.startswith("//") and paths.temporary_name(cache) == folder.name:
+            return cache[2:].strip("/\\") or folder.name
+    return folder.name
+
+
+def _free_name(target: Path, name: str, stem: str) -> str:
+    """A name that nothing in a folder has: the cache's own, else with the file's, else with a number."""
+    taken = {move.target for move in _moves}
+    candidates = [name, f"{name}_{stem}", *(f"{name}_{stem}_{number}" for number in range(2, 1000))]
+    return next(each for each in candidates if not os.path.lexists(target / each) and target / each not in taken)
+
+
+def _obstacle(folder: Path, target: Path) -> str:
+    """Why frames cannot go into a folder now, with the remedy; "" where they can."""
+    running, status = session.current(), read_status(folder)
+    is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
+    if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
+        return "a bake is running into it; save again when it has ended to move them beside the file"
+    try:
+        is_near = target.stat().st_dev == folder.stat().st_dev
+        size = 0 if is_near else folder_size(folder)
+    except OSError as error:
+        return f"they cannot be moved ({error.strerror}); check the permissions of {target} and save again"
+    room = free_space(target)
+    if room is not None and size > 0.95 * room:
+        return f"they need {size / 1e9:.3g} GB and {target} has {room / 1e9:.3g} GB free; make room and save again"
+    return "" if os.access(target, os.W_OK) else f"{target} cannot be written; save the file to another folder"
+
+
+@persistent
+def _on_save_post(path: str = "", _unused: Any = None) -> None:
+    if not path or Path(path).absolute() != Path(bpy.data.filepath).absolute():
+        _take_back()  # a copy: the file that is open is where it was
+        return
+    _changes.clear()
+    for move in _moves:
+        _carry_out(move)
+    _moves.clear()
+    for notice in _notices:
+        print(f"mpm: {notice}", flush=True)
+
+
+@persistent
+def _on_save_failed(_path: str = "", _unused: Any = None) -> None:
+    _take_back()
+
+
+def _take_back() -> None:
+    while _changes:
+        change = _changes.pop()
+        if change.is_custom:
+            change.owner[change.name] = change.before
+        else:
+            setattr(change.owner, change.name, change.before)
+    _moves.clear()
+    _notices.clear()
+
+
+def _carry_out(move: Move) -> None:
+    """Move frames; where that fails they stay, are shown from where they are, and the next save tries again."""
+    try:
+        move_folder(move.source, move.target)
+    except OSError as error:
+        reason = one_line(error.strerror or str(error))
+        _notices.append(f"The frames stay in {move.source}: they could not be moved to {move.target} ({reason}); save again to try again.")
+        return
+    paths.moved[move.source] = move.target
+    with contextlib.suppress(OSError):  # other caches are in it
+        move.source.parent.rmdir()
+
+
+def move_folder(source: Path, target: Path) -> None:
+    """Move a folder to a place where nothing is, whole or not at all. Raises OSError."""
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, "something is there", str(target))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        source.rename(target)
+        return
+    except OSError:  # another disk
+        partial = target.with_name(f"{target.name}.partial")
+    try:
+        shutil.copytree(source, partial, symlinks=True)
+        partial.rename(target)
+    except OSError:  # shutil's own error is one too
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    shutil.rmtree(source, ignore_errors=True)
+
+
+@persistent
+def _on_load(_path: str = "", _unused: Any = None) -> None:
+    _forget()
+    paths.begin_file(_showing(bpy.data.objects))
+
+
+@persistent
+def _on_import(_context: Any = None, _unused: Any = None) -> None:
+    for item in _showing(bpy.data.objects):
+        paths.adopt(item)
+
+
+def _forget() -> None:
+    """Forget the file that was open."""
+    _changes.clear()
+    _moves.clear()
+    _notices.clear()
+
+
+def _handlers() -> list[tuple[list[Any], Any]]:
+    lists = bpy.app.handlers
+    saved = [(lists.save_pre, _on_save_pre), (lists.save_post, _on_save_post), (lists.save_post_fail, _on_save_failed)]
+    # Blender 4.3 and later; before, `playback` does it when it shows an object first
+    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
+    return [(lists.load_post, _on_load), *saved, *imported]
+
+
+def register() -> None:
+    for functions, handler in _handlers():
+        functions.append(handler)
+
+
+def unregister() -> None:
+    for functions, handler in reversed(_handlers()):
+        functions.remove(handler)
+    _forget()

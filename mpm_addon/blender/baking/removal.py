@@ -1,0 +1,41 @@
+"""Frees a bake: deletes the files that bakes write, and nothing else."""
+
+from pathlib import Path
+
+from ...core.errors import CacheError
+from ...storage import open_cache
+from ...storage.cache_writer import remove_cache
+from ..host.blender_types import BlenderScene
+from ..host.wording import counted, size
+from ..playback import keyframes, playback
+from ..settings import paths
+from . import session, unstable, watching
+
+
+def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None:
+    """Delete a cache; the particles and the keyframes of the bake vanish.
+
+    Raises:
+        CacheError: there is no cache in the folder, a bake writes into it, or a file cannot be deleted.
+    """
+    folder = paths.absolute(paths.cache_path(scene, object_name=object_name, cache=cache))
+    open_cache(folder)  # only what says that it is a cache is touched
+    try:
+        remove_cache(folder)
+    except OSError as error:
+        raise CacheError(f"{error.filename}: cannot be deleted ({error.strerror}); check its permissions.") from error
+    session.forget_trouble(folder)
+    keyframes.remove_all_keys(scene, folder)
+    unstable.remove(scene, str(folder))
+    playback.show(scene)
+
+
+def losses(folder: Path, *, take: int | None = None) -> str:
+    """What is lost with a cache, or with one of its takes: "48 frames (1.2 GB) of 2 takes"; "" where there is nothing to lose."""
+    found = watching.watch(folder).look()
+    takes = [each for each in found.takes if take in (None, each.take)] if found is not None else []
+    count = sum(each.frame_count for each in takes)
+    if not count:
+        return ""
+    words = f"{counted(count, 'frame')} ({size(sum(each.bytes for each in takes))})"
+    return words if len(takes) == 1 else f"{words} of {counted(len(takes), 'take')}"

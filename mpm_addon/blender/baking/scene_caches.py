@@ -1,0 +1,92 @@
+"""Each scene of a file bakes into a folder of its own: of scenes that name the same one, as a copy and its original do, all but one get
+another.
+
+The scene that was there first keeps the folder. Particles in the others go on showing its frames until these are baked themselves.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..host.blender_types import BlenderScene
+from ..playback import playback
+from ..settings import paths
+
+
+def part() -> None:
+    """Give each scene whose cache folder is that of an earlier one a folder of its own."""
+    scenes: list[BlenderScene] = list(bpy.data.scenes)
+    own = [scene for scene in scenes if scene.library is None and scene.override_library is None]
+    taken = {_folder(scene): scene for scene in scenes if scene not in own}
+    for scene in sorted(own, key=_precedence):
+        folder = _folder(scene)
+        if folder in taken:
+            scene.mpm.cache = _free_path(scene, taken)
+            _keep_showing(scene, folder)
+        taken[_folder(scene)] = scene
+
+
+def _precedence(scene: BlenderScene) -> tuple[bool, int]:
+    """First those that show their frames, then those that were there first."""
+    return not any(paths.absolute(item.mpm.cache) == _folder(scene) for item in playback.result_objects(scene)), scene.session_uid
+
+
+def _folder(scene: BlenderScene) -> Path:
+    return paths.absolute(paths.cache_path(scene))
+
+
+def _free_path(scene: BlenderScene, taken: dict[Path, BlenderScene]) -> str:
+    """The scene's path with its name, and with a number where a folder is called so or another scene has it."""
+    shared = (scene.mpm.cache or paths.DEFAULT_CACHE).rstrip("/\\")
+    path = f"{shared}_{bpy.path.clean_name(scene.name)}"
+    number = 1
+    while True:
+        wanted = path if number == 1 else f"{path}_{number}"
+        folder = paths.absolute(paths.placed(wanted))
+        if folder not in taken and not folder.exists():
+            return wanted
+        number += 1
+
+
+def _keep_showing(scene: BlenderScene, folder: Path) -> None:
+    """Particles of this scene alone show what they showed, until the scene is baked."""
+    others: Any = [other for other in bpy.data.scenes if other != scene]
+    for item in playback.result_objects(scene):
+        is_shared = any(other.objects.get(item.name) == item for other in others)
+        if paths.absolute(item.mpm.cache) == folder and item.library is None and not is_shared:
+            item.mpm.home = scene.mpm.cache
+
+
+def _is_plain() -> bool:
+    """Whether no two scenes name the same folder, at a glance."""
+    scenes: list[BlenderScene] = list(bpy.data.scenes)
+    named = [scene.mpm.cache for scene in scenes if scene.library is None]
+    return len(set(named)) == len(named)
+
+
+@persistent
+def _on_update(_scene: Any = None, _depsgraph: Any = None) -> None:
+    if len(bpy.data.scenes) > 1 and not _is_plain():
+        part()
+
+
+@persistent
+def _on_file(_path: str = "", _unused: Any = None) -> None:
+    _on_update()
+
+
+def _handlers() -> list[tuple[list[Any], Any]]:
+    lists = bpy.app.handlers
+    return [(lists.depsgraph_update_post, _on_update), (lists.load_post, _on_file), (lists.save_pre, _on_file)]
+
+
+def register() -> None:
+    for functions, handler in _handlers():
+        functions.append(handler)
+
+
+def unregister() -> None:
+    for functions, handler in reversed(_handlers()):
+        functions.remove(handler)

@@ -1,0 +1,382 @@
+"""The bake that is running: starts the worker, follows its events, shows its frames. One at a time."""
+
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+import bpy
+
+from ...core.errors import Cancelled, MpmError, Stopped
+from ...core.scene.description import Scene
+from ...storage.status import is_asked_to_pause
+from ..host.blender_types import BlenderScene, Context
+from ..reading.extract import extraction
+from ..reading.fingerprint import fingerprint
+from ..settings import paths
+from . import health, previews, scene_caches
+from .bake_view import Facts, Progress, State, view_of
+from .packaging import Packaging
+from .results import Result
+from .worker import Event, Worker, bake_command, ending
+
+_POLL_SECONDS = 0.05
+# How long one poll reads the scene before the interface gets its turn, unless a single frame of the scene takes longer.
+_SLICE_SECONDS = 0.012
+# What the events of the worker mean.
+_STATES = {
+    "start": State.PREPARING,
+    "preparing": State.PREPARING,
+    "compiling": State.COMPILING,
+    "paused": State.PAUSED,
+    "resumed": State.BAKING,
+    "progress": State.BAKING,
+    "frame": State.BAKING,
+}
+
+# At most one.
+_running: "list[BakeSession]" = []
+# What went wrong with the last bake into a folder.
+_troubles: dict[Path, str] = {}
+
+
+class Order(TypedDict, total=False):
+    """What is to be baked.
+
+    Attributes:
+        scene: which scene; that of the context where it is not given.
+        object_name: bake this emitter alone, with all colliders.
+        cache: the cache folder, where it is not the scene's.
+        restart: replace the frames that are there.
+        from_frame: go on after this frame, as a new take.
+        preview: bake a preview with about so many particles.
+    """
+
+    scene: BlenderScene | None
+    object_name: str
+    cache: str
+    restart: bool
+    from_frame: int | None
+    preview: int | None
+
+
+class BakeSession:
+    """One bake, from the scene to the points in the viewport.
+
+    It begins with reading the scene, a few frames at each poll; then the worker bakes.
+
+    Attributes:
+        result: what it leaves in the file.
+        state: how it is doing.
+        fraction: how much of it is done, 0 to 1.
+        notes: lines to report beside the outcome.
+        object_name: the one emitter that is baked; all where it is empty.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        *,
+        scene: BlenderScene | None = None,
+        object_name: str = "",
+        cache: str = "",
+        restart: bool = False,
+        from_frame: int | None = None,
+        preview: int | None = None,
+    ) -> None:
+        """Begin to read a scene, that of the context where none is given. Raises MpmError."""
+        require_numba()
+        scene_caches.part()
+        scene = context.scene if scene is None else scene
+        cache = paths.cache_path(scene, object_name=object_name, cache=cache)
+        self.result = Result(scene, cache, object_name=object_name, fingerprint=fingerprint(scene, object_name))
+        _troubles.pop(self.folder, None)
+        self.state = State.READING
+        self._since = time.monotonic()
+        self.fraction = 0.0
+        self.notes: list[str] = []
+        self.object_name = object_name
+        self._context = context
+        self._numbers: Mapping[str, Any] = {}
+        self._restart = restart
+        self._from_frame = from_frame
+        self._preview = preview
+        self._outcome: Event | None = None
+        self._has_begun = False
+        self._runs_on = False
+        self._is_finished = False
+        self._packaging: Packaging | None = None
+        self._worker: Worker | None = None
+        self._steps: Generator[float, None, Scene] | None = None
+        try:
+            with self._its_scene():
+                self._steps = extraction(context, object_name=object_name)
+            self._prepare()
+        except MpmError as error:
+            self._remember(str(error))
+            self.close()
+            raise
+
+    @property
+    def folder(self) -> Path:
+        """The cache folder."""
+        return self.result.folder
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the worker has ended and all that it said is dealt with."""
+        return self._is_finished
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether the scene is still being read, or written for the worker."""
+        return self._worker is None and not self._is_finished
+
+    @property
+    def progress(self) -> Progress:
+        """How it is doing, for whoever shows it."""
+        is_pausing = self._worker is not None and is_asked_to_pause(self.folder)
+        seconds = time.monotonic() - self._since
+        return Progress(self.state, self.fraction, self._numbers, is_asked_to_pause=is_pausing, seconds=seconds)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it works without a word, so that whoever shows it counts the seconds."""
+        return self.state in (State.PREPARING, State.COMPILING)
+
+    @property
+    def text(self) -> str:
+        """How it is doing, in a few words."""
+        return view_of(Facts((0, 0), progress=self.progress)).headline
+
+    def cancel(self) -> None:
+        """Ask the worker to stop, or stop reading the scene at once. The frames that are there stay."""
+        if self._worker is not None and not self.is_finished:
+            self.state = State.CANCELLING
+            self._worker.cancel()
+        elif self.is_preparing:
+            self._end({"event": "cancelled", "message": "cancelled while the scene was read; no frame was baked."})
+
+    def poll(self) -> list[Event]:
+        """Read on in the scene, or deal with what the worker said since the last call, and return it. Never waits."""
+        if self.is_finished:
+            return []
+        if self._worker is None:
+            try:
+                self._prepare()
+            except MpmError as error:
+                self._end({"event": "error", "message": str(error)})
+            return []
+        scene = self.result.scene
+        if scene is not None:
+            self._runs_on = scene.mpm.when_closing == "run_on"
+        status = self._worker.exit_status
+        events = self._worker.events()
+        for event in events:
+            self._take(event)
+        self.result.go_on()
+        if status is not None:
+            self._finish(self._worker, status)
+        return events
+
+    def _prepare(self) -> None:
+        """Read the scene for a moment, have it written when it is read, and start the worker when it is written. Raises MpmError."""
+        if self._packaging is not None:
+            if self._packaging.is_done:
+                self._start_worker(self._packaging)
+            return
+        pause = time.monotonic() + _SLICE_SECONDS
+        try:
+            while self._steps is not None:
+                with self._its_scene():
+                    self.fraction = next(self._steps)
+                if time.monotonic() > pause:
+                    return
+        except StopIteration as finished:
+            self._steps = None
+            self.state, self.fraction = State.PREPARING, 0.0
+            self.result.describe(finished.value)
+            self._packaging = Packaging(finished.value)
+        except ReferenceError as error:
+            raise MpmError("The scene was changed while it was read; bake again.") from error
+
+    def _its_scene(self) -> AbstractContextManager[Any]:
+        """Let the context have the scene that is baked, where the window shows another one."""
+        scene = self.result.scene
+        if scene is None:
+            raise MpmError("The scene was removed while it was read; bake another one.")
+        if self._context.scene == scene:
+            return nullcontext()
+        return self._context.temp_override(scene=scene, view_layer=scene.view_layers[0])
+
+    def _start_worker(self, packaging: Packaging) -> None:
+        command = bake_command(packaging.result(), self.folder, restart=self._restart, from_frame=self._from_frame)
+        command += [] if self._preview is None else ["--preview", str(self._preview)]
+        scene = self.result.scene
+        if self._preview is None and scene is not None:
+            # not before: a final that cannot be baked leaves the preview as it is
+            previews.remove(scene)
+        # without an interface whoever ends Blender, such as a render farm, means the bake too
+        self._worker = Worker(command, self.folder, is_apart=not bpy.app.background)
+
+    def _remember(self, trouble: str) -> None:
+        _troubles[self.folder] = trouble
+
+    def _end(self, outcome: Event) -> None:
+        self._outcome = outcome
+        self._is_finished = True
+        if outcome["event"] == "error":
+            self._remember(outcome["message"])
+        self.close()
+
+    def raise_outcome(self) -> None:
+        """Raises Cancelled, Stopped or MpmError with the worker's words where the bake did not come to its end."""
+        outcome = self._outcome or {"event": "cancelled", "message": "cancelled."}
+        if outcome["event"] == "cancelled":
+            raise Cancelled(outcome["message"])
+        if outcome["event"] == "stopped":
+            raise Stopped(outcome["reason"], outcome["message"])
+        if outcome["event"] == "error":
+            raise MpmError(outcome["message"])
+
+    def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
+        """Wait for the end. Raises as `raise_outcome`."""
+        try:
+            while not self.is_finished:
+                for event in self.poll():
+                    if on_event is not None:
+                        on_event(event)
+                if self._steps is None:
+                    time.sleep(_POLL_SECONDS)
+        finally:
+            self.close()
+        self.raise_outcome()
+
+    def close(self) -> None:
+        """End the worker or the reading of the scene, and remove what the worker needed."""
+        if self._steps is not None:
+            self._steps.close()
+            self._steps = None
+        if self._worker is not None:
+            self._worker.close()
+        if self._packaging is not None:
+            self._packaging.remove()
+
+    def leave(self) -> None:
+        """Blender closes, or opens another file: stop the bake, or let it run on where the scene says so. What it bakes is found again."""
+        if self._worker is None or self.is_finished or self._worker.is_cancelled or not self._runs_on:
+            self.close()
+            return
+        self._worker.leave()
+        if self._has_begun and self._packaging is not None:  # the worker has read it
+            self._packaging.remove()
+
+    def _take(self, event: Event) -> None:
+        kind = event["event"]
+        self._has_begun = self._has_begun or kind == "start"
+        if kind in ("done", "cancelled", "stopped", "error"):
+            self._outcome = event
+        elif self._worker is not None and self._worker.is_cancelled:
+            return
+        elif kind in _STATES:
+            self._since = self._since if self.state is _STATES[kind] else time.monotonic()
+            self.state = _STATES[kind]
+        if kind == "start":
+            self.result.scene_hash = event.get("scene_hash", "")
+        if kind in ("progress", "frame"):
+            self.fraction = (event["done"] + event.get("fraction", 0.0)) / max(1, event["total"])
+            self._numbers = event
+        if kind in ("preparing", "compiling"):
+            self.fraction, self._numbers = event.get("compiled", 0) / max(1, event.get("kernels", 0)), event
+        if kind == "frame":
+            self.result.show(event["frame"])
+
+    def _finish(self, worker: Worker, status: int) -> None:
+        """The worker is gone: find out how, and show what it left."""
+        outcome = self._outcome
+        if outcome is None and worker.is_cancelled:
+            outcome = {"event": "cancelled", "message": "cancelled; the frames that are there stay, bake again to go on after them."}
+        elif outcome is None:
+            words = worker.complaint() or "it said nothing"
+            outcome = {"event": "error", "message": f"The bake {ending(status)}: {words}."}
+        self._end(outcome)
+        self.result.finish()
+        if outcome["event"] == "done":
+            self.fraction = 1.0
+            self.result.show(None)
+        self.notes += self.result.show_unstable()
+        if outcome["event"] in ("done", "cancelled", "stopped"):
+            self.notes += self.result.write_keys()
+
+
+def require_numba() -> None:
+    """Raises MpmError where the bake could not run. Looks without importing: numba stays out of Blender's process."""
+    health.require_baking()
+
+
+def trouble(folder: Path) -> str:
+    """What went wrong with the last bake into a folder that this Blender began; "" where nothing did."""
+    return _troubles.get(folder, "")
+
+
+def forget_trouble(folder: Path) -> None:
+    """What went wrong with the last bake into a folder does not count any more."""
+    _troubles.pop(folder, None)
+
+
+def current() -> BakeSession | None:
+    """The bake that is running in this Blender."""
+    return _running[0] if _running else None
+
+
+def start(context: Context, **order: Unpack[Order]) -> BakeSession:
+    """Begin a bake. Raises MpmError where one is running or the scene cannot be baked."""
+    running = current()
+    if running is not None and not running.is_finished:
+        raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")
+    if order.get("preview") is not None:
+        previews.begin(order.get("scene") or context.scene)
+    _running[:] = [BakeSession(context, **order)]
+    return _running[0]
+
+
+def cancel() -> None:
+    """Ask the bake that is running, if any, to stop. Whoever follows it learns when it has stopped."""
+    for running in _running:
+        running.cancel()
+
+
+def end() -> None:
+    """Stop the bake that is running, if any, and forget it."""
+    while _running:
+        _running.pop().close()
+
+
+def leave() -> None:
+    """Forget the bake that is running, if any, because Blender or its file closes: it stops or runs on, as its scene says."""
+    _troubles.clear()
+    while _running:
+        _running.pop().leave()
+
+
+def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, **order: Unpack[Order]) -> list[str]:
+    """Bake and wait for the end.
+
+    Args:
+        on_event: called with every event of the worker.
+        order: what is to be baked.
+
+    Returns:
+        Lines to report beside the outcome.
+
+    Raises:
+        Cancelled: the bake was cancelled.
+        MpmError: the scene cannot be baked, or the bake failed.
+    """
+    session = start(context, **order)
+    try:
+        session.wait(on_event)
+    finally:
+        end()
+    return session.notes

@@ -1,0 +1,108 @@
+"""Shows what made a bake stop: the particles concerned, as large red points at the places where they were last in order."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.errors import CacheError
+from ...core.failure import Failure
+from ...storage import open_cache
+from ...storage.cache import current_take
+from ...storage.failure import read_failure
+from .. import display
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..playback import playback
+from ..settings import paths
+from ..settings.matter import SPHERES
+
+OBJECT_NAME = "MPM Unstable"
+# the object remembers whose particles it shows, and what the panel says of them: drawing reads no files
+CACHE, _MESSAGE, _FRAME = "mpm_unstable_cache", "mpm_unstable_message", "mpm_unstable_frame"
+_LOOK = display.Look("Unstable", (1.0, 0.02, 0.02, 1.0), mode=SPHERES)
+
+
+def objects(scene: BlenderScene) -> list[BlenderObject]:
+    """The objects of a scene that show unstable particles."""
+    return [item for item in scene.objects if CACHE in item]
+
+
+def shown(scene: BlenderScene, cache: str) -> BlenderObject | None:
+    """The object that shows what made the bake into a cache folder stop, where there is one."""
+    folder = paths.absolute(cache)
+    return next((item for item in objects(scene) if paths.absolute(item[CACHE]) == folder), None)
+
+
+def message(item: BlenderObject) -> str:
+    """What the panel says of such an object."""
+    return str(item[_MESSAGE])
+
+
+def refresh(scene: BlenderScene, cache: str) -> None:
+    """Show what made the last bake of the take that a cache folder shows stop; nothing where nothing did.
+
+    Raises:
+        CacheError: what the bake left of it is damaged.
+    """
+    folder = paths.absolute(cache)
+    failure = read_failure(folder, shown=_shown_take(folder))
+    if failure is None:
+        remove(scene, cache)
+    else:
+        _fill(shown(scene, cache) or _new_object(scene), failure, scene, cache)
+
+
+def _shown_take(folder: Path) -> int | None:
+    try:
+        return current_take(folder)
+    except CacheError:
+        return None
+
+
+def remove(scene: BlenderScene, cache: str) -> None:
+    """Remove the object that shows what made a bake stop, if any."""
+    item = shown(scene, cache)
+    if item is not None:
+        mesh = item.data
+        bpy.data.objects.remove(item)
+        bpy.data.meshes.remove(mesh)
+
+
+def select(scene: BlenderScene, view_layer: Any, cache: str) -> None:
+    """Select the unstable particles alone, and go to the last frame that is in order.
+
+    Raises:
+        CacheError: there are none.
+    """
+    item = shown(scene, cache)
+    if item is None:
+        raise CacheError(f"{paths.absolute(cache)}: its last bake did not become unstable; there is nothing to select.")
+    for other in view_layer.objects:
+        other.select_set(other == item)
+    view_layer.objects.active = item
+    scene.frame_set(max(scene.frame_start, int(item[_FRAME]) - 1))
+
+
+def _new_object(scene: BlenderScene) -> BlenderObject:
+    item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
+    scene.collection.objects.link(item)
+    # to be seen through other matter, and never in a picture
+    item.show_in_front = True
+    item.hide_render = True
+    return item
+
+
+def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str) -> None:
+    item[CACHE], item[_MESSAGE], item[_FRAME] = cache, failure.message, failure.frame
+    count = len(failure.id)
+    # as large as a cell: larger than all particles, and to be found at any resolution
+    size = float(open_cache(paths.absolute(cache)).manifest["grid_spacing"])
+    arrays = {
+        "position": failure.position,
+        "id": failure.id,
+        "emitter_index": np.zeros(count, np.int32),
+        "scale": np.full(count, size, np.float32),
+    }
+    playback.fill(item.data, arrays, scene.unit_settings.scale_length)
+    display.dress(item, [_LOOK])

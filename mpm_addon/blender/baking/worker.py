@@ -1,0 +1,212 @@
+"""The bake's process: the Python that Blender ships, running the command line. Knows neither scenes nor interface.
+
+The process writes its events and its complaints to files, which are read as they grow: nothing blocks, no thread is
+needed, and a full pipe cannot stop it.
+"""
+
+import atexit
+import contextlib
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import CacheError, MpmError
+from ...storage.status import CANCEL, ask_to_cancel
+
+Event = dict[str, Any]
+
+PACKAGE = Path(__file__).parents[2]
+# Seconds that a process has to stop by itself before it is killed; it loses nothing by that.
+PATIENCE = 0.5
+_COMPLAINT_LINES = 5
+# Whoever knows what a process is to be told by its environment, as how many threads to take, adds itself.
+told_by: list[Callable[[], dict[str, str]]] = []
+# What the interpreter says first when it crashes; the innermost functions follow.
+_CRASH = ("Fatal Python error", "Windows fatal exception")
+
+# How a process ends that does not end by itself, in words.
+_SIGNALS = {
+    "SIGKILL": "was killed (SIGKILL), probably by the system for want of memory; use a larger grid_spacing or close other programs",
+    "SIGTERM": "was ended from outside (SIGTERM)",
+    "SIGBUS": "crashed (SIGBUS), perhaps because the disk is full",
+}
+_WINDOWS_CODES = {
+    0xC0000005: "crashed (access violation)",
+    0xC0000017: "ended for want of memory; use a larger grid_spacing or close other programs",
+    0xC000013A: "was ended from outside (Ctrl C)",
+    0xC00000FD: "crashed (stack overflow)",
+}
+
+
+def python_executable() -> str:
+    """The Python to run: Blender's own. Raises MpmError where none is found."""
+    prefix = Path(sys.prefix)
+    candidates = [
+        Path(sys.executable or ""),
+        *sorted((prefix / "bin").glob("python3*")),
+        prefix / "bin" / "python.exe",
+        prefix / "python.exe",
+    ]
+    for candidate in candidates:
+        if candidate.name.lower().startswith("python") and os.access(candidate, os.X_OK) and candidate.is_file():
+            return str(candidate)
+    raise MpmError(f"Blender's Python was not found in {prefix}; install Blender again from blender.org.")
+
+
+def bake_command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:
+    """The command that bakes a scene package, as anybody could type it."""
+    command = [python_executable(), "-u", "-m", PACKAGE.name, "bake", str(scene), "--cache", str(cache), "--json"]
+    command += ["--restart"] if restart else []
+    return command if from_frame is None else [*command, "--from", str(from_frame)]
+
+
+def live_command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
+    """The command that simulates a preview of a scene package, steered by a file of wishes."""
+    command = [python_executable(), "-u", "-m", PACKAGE.name, "live", str(scene), "--cache", str(cache), "--json"]
+    return [*command, "--steering", str(wishes), "--particles", str(particles)]
+
+
+def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
+    """The command that tells what a scene package will cost in a cache folder, and with `probe` how long it takes."""
+    command = [python_executable(), "-u", "-m", PACKAGE.name, "info", str(scene), "--cache", str(cache), "--json"]
+    return [*command, "--probe"] if probe else command
+
+
+def kernels_command() -> list[str]:
+    """The command that compiles all kernels that are not compiled yet, beside other work."""
+    return [python_executable(), "-u", "-m", PACKAGE.name, "kernels", "--gently"]
+
+
+def search_path() -> list[str]:
+    """Where the process looks for modules: beside this package, then where this Python does."""
+    return [str(PACKAGE.parent), *(entry for entry in sys.path if entry)]
+
+
+def environment() -> dict[str, str]:
+    """The environment of the process: it finds what Blender's own Python finds, the wheels of extensions included."""
+    told = {name: value for ask in told_by for name, value in ask().items()}
+    return {**os.environ, **told, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONIOENCODING": "utf-8"}
+
+
+def ending(status: int) -> str:
+    """How a process came to its end, in words: "was killed (SIGKILL), ...", "ended with status 3"."""
+    if status < 0:
+        try:
+            name = signal.Signals(-status).name
+        except ValueError:
+            name = f"signal {-status}"
+        return _SIGNALS.get(name, f"crashed ({name})")
+    return _WINDOWS_CODES.get(status, f"ended with status {status}")
+
+
+class Worker:
+    """One process of the command line.
+
+    Attributes:
+        cache: the folder whose file `cancel` stops it.
+    """
+
+    def __init__(self, command: list[str], cache: Path, *, is_apart: bool = False) -> None:
+        """Start the process.
+
+        Args:
+            command: what to run.
+            cache: the folder whose file `cancel` stops it.
+            is_apart: whether signals of Blender's terminal do not reach it, so that it can run on when Blender ends.
+
+        Raises:
+            MpmError: it cannot be started.
+        """
+        self.cache = cache
+        self._folder = Path(tempfile.mkdtemp(prefix="mpm_bake_"))
+        self._rest = b""
+        self._end = math.inf
+        try:
+            with open(self._folder / "stdout", "wb") as out, open(self._folder / "stderr", "wb") as complaints:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=complaints,
+                    env=environment(),
+                    cwd=PACKAGE.parent,
+                    start_new_session=is_apart,
+                    # on Windows: no console window
+                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                )
+        except OSError as error:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise MpmError(f"{command[0]}: cannot be started ({error.strerror}); check Blender's installation.") from error
+        self._output = open(self._folder / "stdout", "rb")  # noqa: SIM115 - closed with the worker
+        atexit.register(self.close)
+
+    @property
+    def exit_status(self) -> int | None:
+        """The exit status; None while the process runs. One that was cancelled and does not stop in time is killed."""
+        if self._process.poll() is None and time.monotonic() > self._end:
+            self._process.kill()  # it may take the system a while to take back its memory
+        return self._process.poll()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._end < math.inf
+
+    def events(self) -> list[Event]:
+        """The events since the last call. Never waits."""
+        if self._output.closed:
+            return []
+        *lines, self._rest = (self._rest + self._output.read()).split(b"\n")
+        found = []
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                event = json.loads(line)
+                if isinstance(event, dict):
+                    found.append(event)
+        return found
+
+    def complaint(self) -> str:
+        """The last lines that the process wrote to stderr, as one line."""
+        try:
+            text = (self._folder / "stderr").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        crash = next((number for number, line in enumerate(lines) if line.startswith(_CRASH)), None)
+        return " | ".join(lines[-_COMPLAINT_LINES:] if crash is None else lines[crash : crash + _COMPLAINT_LINES])
+
+    def cancel(self) -> None:
+        """Ask the process to stop; it is killed where it has not done so within PATIENCE seconds. Frames that are there stay."""
+        if self.is_cancelled or self._process.poll() is not None:
+            return
+        self._end = time.monotonic() + PATIENCE
+        with contextlib.suppress(CacheError):  # there may be no folder yet
+            ask_to_cancel(self.cache)
+        if os.name == "posix":
+            self._process.terminate()
+
+    def close(self) -> None:
+        """End the process, kindly at first, and remove its files. May be called twice."""
+        atexit.unregister(self.close)
+        self.cancel()
+        while self.exit_status is None:
+            time.sleep(0.01)
+        if self.is_cancelled:
+            with contextlib.suppress(OSError):
+                (self.cache / CANCEL).unlink()
+        self._output.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def leave(self) -> None:
+        """Let the process run on, without Blender if need be. What it says goes to its files in the temporary folder."""
+        atexit.unregister(self.close)
+        self._output.close()

@@ -1,0 +1,241 @@
+"""Add > MPM: matter, inflow, domain, colliders and outflow, ready to be baked; and the ready scenes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty
+
+from ...core.errors import SceneError
+from ..host.blender_types import BlenderObject, Context, Layout
+from ..host.operation import Operation
+from ..settings.declarations import enum_items
+from ..settings.properties import PRESET_LABELS, PRESET_WORDS
+from . import solids
+from .placing import (
+    CELLS_ACROSS,
+    add_object,
+    cell_size,
+    fit_cells,
+    from_metres,
+    make_collider,
+    make_emitter,
+    refusal,
+    select_only,
+    show_as_wire,
+    target_collection,
+)
+from .ready_scenes import SCENES
+
+# What stands in the menu itself; all other material presets follow in "More Materials".
+FAVOURITES = ("water", "honey", "jelly", "rubber", "snow", "powder_snow", "dry_sand", "wet_sand", "mud", "clay")
+
+THINNEST_CELLS = 4.0
+_INFLOW_CELLS = 10.0  # across the nozzle
+_INFLOW_SPEED = 1.0  # [m/s]
+
+_PARTS: dict[str, tuple[str, str]] = {
+    "inflow": ("Inflow", "A nozzle out of which water flows; choose what flows in the Physics tab"),
+    "domain": ("Domain", "A box whose sides are the walls of the simulation"),
+    "floor": ("Floor", "A plate that matter falls on; its top is at the 3D cursor"),
+    "obstacle": ("Collider", "A box that matter cannot enter"),
+    "outflow": ("Outflow", "A box in which matter vanishes"),
+}
+_ICONS: dict[str, Any] = {
+    "inflow": "MOD_FLUIDSIM", "domain": "CUBE", "floor": "MESH_PLANE", "obstacle": "MOD_PHYSICS", "outflow": "TRASH",
+}  # fmt: skip
+
+
+def _kinds() -> dict[str, tuple[str, str]]:
+    return {**PRESET_WORDS, **_PARTS}
+
+
+KINDS = _kinds()
+
+
+def add(context: Context, kind: str, size: float) -> BlenderObject:
+    """Put something at the 3D cursor and select it; returns the object.
+
+    A nozzle is at the 3D cursor, for it is put where something is to flow out. Matter hangs in the air above the 3D cursor, a floor's
+    top is there, and what else there is stands on it: so things that are added one after another fit together.
+
+    Args:
+        kind: a material preset, or one of the parts of a simulation.
+        size: the longest side of a block of matter [Blender units]; all else is made to suit it.
+
+    Raises:
+        SceneError: the scene has a domain already.
+    """
+    build = _BUILDERS.get(kind, _add_matter)
+    item = build(context, kind, size)
+    x, y, z = context.scene.cursor.location
+    item.location = (x, y, z + item.location[2])
+    select_only(context, [item])
+    return item
+
+
+def _add_matter(context: Context, kind: str, size: float) -> BlenderObject:
+    item = _new(context, PRESET_LABELS[kind], solids.box((size, size, size)), size)
+    fit_cells(context.scene, size / CELLS_ACROSS, without=[item])
+    make_emitter(item, kind)
+    return item
+
+
+def _add_inflow(context: Context, _kind: str, size: float) -> BlenderObject:
+    """A nozzle that points down."""
+    radius = 0.25 * size
+    item = _new(context, "Inflow", solids.cylinder(radius, 0.6 * radius), 0.0)
+    fit_cells(context.scene, 2.0 * radius / _INFLOW_CELLS, without=[item])
+    speed = from_metres(context.scene, _INFLOW_SPEED)
+    make_emitter(item, "water", mode="inflow", velocity=(0.0, 0.0, -speed))
+    return item
+
+
+def _add_domain(context: Context, _kind: str, size: float) -> BlenderObject:
+    domain = context.scene.mpm.domain
+    if domain.kind == "box" and domain.object is not None and domain.object.name in context.scene.objects:
+        raise SceneError(f'The scene has a domain already, "{domain.object.name}"; scale that one, or delete it first.')
+    edge = 4.0 * size
+    item = _new(context, "Domain", solids.box((edge, edge, edge)), 0.5 * edge)
+    show_as_wire(item)
+    item.display_type = "BOUNDS"
+    domain.kind = "box"
+    domain.object = item
+    return item
+
+
+def _add_floor(context: Context, _kind: str, size: float) -> BlenderObject:
+    depth = _thickness(context, 0.4 * size)
+    item = _new(context, "Floor", solids.box((8.0 * size, 8.0 * size, depth)), -0.5 * depth)
+    make_collider(item, friction=0.5)
+    return item
+
+
+def _add_obstacle(context: Context, _kind: str, size: float) -> BlenderObject:
+    edge = _thickness(context, 0.8 * size)
+    item = _new(context, "Collider", solids.box((edge, edge, edge)), 0.5 * edge)
+    make_collider(item)
+    return item
+
+
+def _add_outflow(context: Context, _kind: str, size: float) -> BlenderObject:
+    item = _new(context, "Outflow", solids.box((size, size, size)), 0.5 * size)
+    item.mpm.type = "outflow"
+    show_as_wire(item)
+    return item
+
+
+_BUILDERS: dict[str, Callable[[Context, str, float], BlenderObject]] = {
+    "inflow": _add_inflow,
+    "domain": _add_domain,
+    "floor": _add_floor,
+    "obstacle": _add_obstacle,
+    "outflow": _add_outflow,
+}
+
+
+def _new(context: Context, name: str, solid: solids.Solid, height: float) -> BlenderObject:
+    """A new object, its middle at a height above the 3D cursor."""
+    return add_object(target_collection(context), name, solid, (0.0, 0.0, height))
+
+
+def _thickness(context: Context, wanted: float) -> float:
+    """What is thick enough for the cells that there are: matter leaks through walls of less than two."""
+    cell = cell_size(context.scene)
+    return wanted if cell is None else max(wanted, THINNEST_CELLS * cell)
+
+
+class MPM_OT_add(Operation, bpy.types.Operator):
+    """Add matter, or another part of a simulation, at the 3D cursor"""
+
+    bl_idname = "mpm.add"
+    bl_label = "Add MPM Object"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: EnumProperty(
+        name="Kind",
+        description="What is added at the 3D cursor: a block of matter, or what steers it",
+        items=enum_items(KINDS),
+        default="water",
+    )
+    size: FloatProperty(
+        name="Size",
+        description="Side of a block of matter; everything else is made to suit it. 0.2 to 2 m suit the materials best",
+        default=0.5,
+        min=1e-4,
+        soft_min=0.05,
+        soft_max=5.0,
+        unit="LENGTH",
+    )
+
+    @classmethod
+    def description(cls, context: Context, properties: Any) -> str:
+        return KINDS[properties.kind][1].rstrip(".")
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set(refusal(context))
+        return not refusal(context)
+
+    def execute(self, context: Context) -> Any:
+        add(context, self.kind, self.size)
+        return {"FINISHED"}
+
+
+class MPM_MT_add_material(bpy.types.Menu):
+    bl_idname = "MPM_MT_add_material"
+    bl_label = "More Materials"
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        for name, label in sorted(PRESET_LABELS.items(), key=lambda preset: preset[1]):
+            if name not in FAVOURITES:
+                layout.operator("mpm.add", text=label).kind = name
+
+
+class MPM_MT_ready_scenes(bpy.types.Menu):
+    bl_idname = "MPM_MT_ready_scenes"
+    bl_label = "Ready Scenes"
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        for name, made in SCENES.items():
+            layout.operator("mpm.add_ready_scene", text=made.LABEL).scene = name
+
+
+class MPM_MT_add(bpy.types.Menu):
+    bl_idname = "MPM_MT_add"
+    bl_label = "MPM"
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.operator_context = "INVOKE_REGION_WIN"
+        layout.menu("MPM_MT_ready_scenes", icon="SCENE_DATA")
+        layout.separator()
+        for name in FAVOURITES:
+            layout.operator("mpm.add", text=PRESET_LABELS[name]).kind = name
+        layout.menu("MPM_MT_add_material")
+        layout.separator()
+        for name, (label, _description) in _PARTS.items():
+            layout.operator("mpm.add", text=label, icon=_ICONS[name]).kind = name
+
+
+def draw_entry(self: Any, context: Context) -> None:
+    """The entry at the end of the add menu."""
+    self.layout.separator()
+    self.layout.menu("MPM_MT_add", icon="PHYSICS")
+
+
+CLASSES = (MPM_OT_add, MPM_MT_add_material, MPM_MT_ready_scenes, MPM_MT_add)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.VIEW3D_MT_add.append(draw_entry)
+
+
+def unregister() -> None:
+    bpy.types.VIEW3D_MT_add.remove(draw_entry)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,109 @@
+"""Materials of objects as presets: which one an object has, its numbers in *Custom*, and those of the user in a folder.
+
+A preset of the user is copied into *Custom* when it is chosen, so a .blend file never needs the user's folder.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.errors import PresetError
+from ...core.laws import LAWS, Law
+from ...storage import user_presets
+from ...storage.presets import MaterialPreset, material_preset, material_preset_names, read_material_preset
+from ..host.blender_types import BlenderObject
+from ..settings.colors import material_color
+from ..settings.declarations import assign, values_of
+
+_PACKAGE = (__package__ or "").partition(".blender")[0]
+_FOLDER = "presets/materials"
+_SAVED = "Saved in Blender."
+
+
+def folder() -> Path:
+    """Where the user's presets are: in the extension's own folder, or, in the source tree, in that of Blender's settings."""
+    try:
+        return Path(bpy.utils.extension_path_user(_PACKAGE, path=_FOLDER))
+    except ValueError:
+        return Path(bpy.utils.user_resource("CONFIG", path=f"mpm_addon/{_FOLDER}"))
+
+
+def own_presets() -> list[tuple[str, MaterialPreset | None]]:
+    """The user's presets: file name without ending, and the preset, or None where the file is none."""
+    return [(path.stem, user_presets.listed(path)) for path in user_presets.preset_files(folder())]
+
+
+def chosen(material: Any) -> MaterialPreset | None:
+    """The built-in preset of a material; None where it has values of its own, or names a preset that is not there."""
+    return material_preset(material.preset) if material.source == "preset" and material.preset else None
+
+
+def customize(item: BlenderObject, preset: MaterialPreset) -> None:
+    """Copy a preset into *Custom*: its law, its numbers, and its colour, which the particles would lose otherwise."""
+    material, emitter = item.mpm.material, item.mpm.emitter
+    material.law = preset.law.name
+    assign(getattr(material, preset.law.name), preset.law)
+    if preset.color is not None:
+        emitter.use_color = True
+        emitter.color = (*preset.color, 1.0)
+    material.source = "custom"
+    material.origin = preset.label
+
+
+def choose(item: BlenderObject, name: str) -> None:
+    """Make an object of a built-in preset. A colour that came into *Custom* with another preset goes with it."""
+    material, emitter = item.mpm.material, item.mpm.emitter
+    if material.source == "custom" and emitter.use_color and _is_color_of(material.origin, emitter.color):
+        emitter.use_color = False
+    material.preset = name
+    material.source = "preset"
+
+
+def _is_color_of(label: str, color: Any) -> bool:
+    """Whether a colour is that of a preset with this label, built-in or the user's."""
+    built_in = [material_preset(name) for name in material_preset_names()]
+    named = [each for each in (*built_in, *(own for _, own in own_presets())) if each is not None and each.label == label]
+    return any(np.allclose(each.color, color[:3], atol=1e-4) for each in named if each.color is not None)
+
+
+def load(item: BlenderObject, name: str) -> None:
+    """Copy a preset of the user into *Custom*. Raises PresetError where there is none of that name or it is malformed."""
+    customize(item, read_material_preset(user_presets.preset_path(folder(), name)))
+
+
+def save(item: BlenderObject, label: str, description: str, *, replace: bool) -> Path:
+    """Keep an object's material as a preset of the user.
+
+    Raises:
+        MpmError: the material is malformed, the name is taken or has no letter, or the folder cannot be written.
+    """
+    base, color = chosen(item.mpm.material), item.mpm.emitter.color[:3] if item.mpm.emitter.use_color else None
+    law = _law(item) if base is None else base.law
+    if color is None:
+        color = material_color(law.name)[:3] if base is None or base.color is None else base.color
+    rounded = (round(color[0], 4), round(color[1], 4), round(color[2], 4))
+    plain = " ".join(label.split())
+    described = " ".join(description.split()) or f"{law.label}."
+    source = _SAVED if base is None else base.source
+    preset = MaterialPreset("", plain, described, source, law, color=rounded)
+    return user_presets.save_preset(folder(), preset, replace=replace)
+
+
+def is_taken(label: str) -> bool:
+    """Whether there is a preset of the user under this name."""
+    try:
+        return (folder() / f"{user_presets.file_name(label)}{user_presets.SUFFIX}").exists()
+    except PresetError:
+        return False
+
+
+def _law(item: BlenderObject) -> Law:
+    """The law with the values of a custom material. Raises MpmError where they are malformed."""
+    material = item.mpm.material
+    if material.source == "preset" or material.law not in LAWS:
+        raise PresetError(f'Object "{item.name}": its material does not exist here; choose another one, then save it.')
+    law = LAWS[material.law](**values_of(getattr(material, material.law), LAWS[material.law]))
+    law.check(f'Object "{item.name}"')
+    return law

@@ -1,0 +1,261 @@
+"""Object > Quick Effects: the selected objects become matter, or colliders, with all that a first bake needs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import EnumProperty, IntProperty
+
+from ...core.advice.preflight import shape_thickness
+from ...core.errors import SceneError
+from ...core.geometry.shapes.mesh import Mesh
+from ..host.blender_types import BlenderObject, Context, Layout
+from ..host.meshes import SURFACE_TYPES, matrix_array, moved, read_piece
+from ..host.operation import Operation
+from ..settings.declarations import enum_items
+from ..settings.properties import PRESET_LABELS, PRESET_WORDS
+from . import solids
+from .add_menu import FAVOURITES
+from .placing import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
+
+PARTICLES_PER_CELL = 8
+# Cells that the thinnest part should have, and how many times the wanted particles that may cost.
+_CELLS_ACROSS_THINNEST = 3.0
+_LARGEST_EXCESS = 4.0
+# Of a floor that is made: how far it reaches beyond what falls on it, and how thick it is, in sizes of that.
+_FLOOR_REACH, _FLOOR_DEPTH, _FLOOR_CELLS = 1.5, 0.15, 4.0
+_FALL = 0.25
+
+
+@dataclass(frozen=True)
+class Body:
+    """A selected object, and its closed surface in the world [Blender units]."""
+
+    item: BlenderObject
+    shape: Mesh
+
+
+def quick_matter(context: Context, material: str, particle_count: int) -> list[str]:
+    """Make the selected objects emitters, and give the scene a cell size and a floor where it has none.
+
+    Args:
+        material: a material preset.
+        particle_count: about how many particles all of them together become.
+
+    Returns:
+        A line for each selected object that stays as it is.
+
+    Raises:
+        SceneError: none of them can become matter.
+    """
+    bodies, refused = _bodies(context)
+    if not bodies:
+        raise SceneError(refused[0] if refused else "Nothing is selected; select what is to become matter.")
+    cell = fitting_cell([body.shape for body in bodies], particle_count)
+    items = [body.item for body in bodies]
+    has_ground = _has_ground(context, items)
+    for item in items:
+        make_emitter(item, material)
+    if not fit_cells(context.scene, cell, without=items):
+        refused += _too_thin(context, bodies)
+    if not has_ground:
+        _add_floor(context, bodies)
+    select_only(context, items)
+    return refused
+
+
+def quick_collider(context: Context) -> list[str]:
+    """Make the selected objects colliders. Returns a line for each that stays as it is. Raises SceneError where none can be one."""
+    chosen, refused = _selected(context)
+    if not chosen:
+        raise SceneError(refused[0] if refused else "Nothing is selected; select what matter is to meet.")
+    for item in chosen:
+        if item.mpm.type == "emitter":
+            item.hide_render, item.display_type = False, "TEXTURED"
+        make_collider(item)
+    return refused
+
+
+def fitting_cell(shapes: list[Mesh], particle_count: int) -> float:
+    """The edge of a cell at which shapes become about so many particles, finer where their thinnest part needs it.
+
+    It is never so fine that there are more than four times as many particles.
+    """
+    volume = sum(shape.volume() for shape in shapes)
+    wanted = _cell(volume, particle_count)
+    needed = min(shape_thickness(shape, _CELLS_ACROSS_THINNEST * wanted) for shape in shapes) / _CELLS_ACROSS_THINNEST
+    return max(min(wanted, needed), _cell(volume, _LARGEST_EXCESS * particle_count))
+
+
+def _cell(volume: float, particle_count: float) -> float:
+    return (volume * PARTICLES_PER_CELL / particle_count) ** (1.0 / 3.0)
+
+
+def _selected(context: Context) -> tuple[list[BlenderObject], list[str]]:
+    """The selected objects that can take part, and a line for each of the others."""
+    chosen, refused = [], []
+    for item in context.selected_objects:
+        reason = _unfit(item)
+        if reason:
+            refused.append(f'Object "{item.name}": {reason}')
+        else:
+            chosen.append(item)
+    return chosen, refused
+
+
+def _unfit(item: BlenderObject) -> str:
+    if item.library is not None:
+        return "it is linked from another file; make a library override or a local copy of it first."
+    if item.mpm.cache:
+        return "it shows baked particles; select the objects that they were made of."
+    if item.type not in SURFACE_TYPES:
+        kind = item.type.replace("_", " ").lower()
+        return f"a {kind} has no surface; select a mesh, a curve, a text or a metaball."
+    return ""
+
+
+def _bodies(context: Context) -> tuple[list[Body], list[str]]:
+    chosen, refused = _selected(context)
+    depsgraph = context.evaluated_depsgraph_get()
+    bodies = []
+    for item in chosen:
+        subject = f'Object "{item.name}"'
+        try:
+            evaluated = item.evaluated_get(depsgraph)
+            piece = read_piece(evaluated, subject)
+            shape = Mesh(moved(piece.vertices, matrix_array(evaluated.matrix_world)), piece.triangles, item.data.name)
+            shape.check(subject)
+            shape.check_inside(subject)
+        except SceneError as error:
+            refused.append(str(error))
+            continue
+        bodies.append(Body(item, shape))
+    return bodies, refused
+
+
+def _too_thin(context: Context, bodies: list[Body]) -> list[str]:
+    """A line for each object that is too thin for the cells that the scene has already."""
+    cell = cell_size(context.scene)
+    if cell is None:
+        return []
+    limit = 2.0 * cell
+    found = [(body.item.name, shape_thickness(body.shape, limit)) for body in bodies]
+    return [
+        f'Object "{name}": it is {thin / cell:.2g} cells thin; use a cell size of at most {0.5 * thin:.2g}, or make it thicker.'
+        for name, thin in found
+        if thin < 0.99 * limit
+    ]
+
+
+def _has_ground(context: Context, items: list[BlenderObject]) -> bool:
+    """Whether matter meets something else than these objects, so that it does not fall for ever."""
+    scene = context.scene
+    return scene.mpm.domain.kind != "unbounded" or any(item.mpm.type == "collider" and item not in items for item in scene.objects)
+
+
+def _add_floor(context: Context, bodies: list[Body]) -> None:
+    """A plate below what falls: at the ground of the world where all is above that, a little below it otherwise."""
+    bounds = np.array([body.shape.bounds() for body in bodies])
+    low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+    size = high - low
+    top = 0.0 if 0.0 <= low[2] <= size.max() else float(low[2] - _FALL * size[2])
+    reach = float(size[:2].max() + 2.0 * _FLOOR_REACH * size.max())
+    cell = cell_size(context.scene) or 0.0
+    depth = max(_FLOOR_DEPTH * float(size.max()), _FLOOR_CELLS * cell)
+    middle = 0.5 * (low + high)
+    floor = add_object(
+        target_collection(context), "Floor", solids.box((reach, reach, depth)), (float(middle[0]), float(middle[1]), top - 0.5 * depth)
+    )
+    make_collider(floor, friction=0.5)
+
+
+class _Quick(Operation):
+    """An operator on the selected objects."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        reason = refusal(context) or ("" if context.selected_objects else "Select an object first")
+        cls.poll_message_set(reason)  # type: ignore[attr-defined]
+        return not reason
+
+    def execute(self, context: Context) -> Any:
+        self.notes(self._make(context))
+        return {"FINISHED"}
+
+    def _make(self, context: Context) -> list[str]:
+        raise NotImplementedError
+
+
+class MPM_OT_quick(_Quick, bpy.types.Operator):
+    """Make the selected objects matter; add a floor where there is none, and choose cells that fit"""
+
+    bl_idname = "mpm.quick"
+    bl_label = "Quick MPM"
+    bl_options = {"REGISTER", "UNDO"}
+
+    material: EnumProperty(
+        name="Material",
+        description="What the objects are made of",
+        items=enum_items(PRESET_WORDS),
+        default="jelly",
+    )
+    particle_count: IntProperty(
+        name="Particles",
+        description="About how many particles all objects together become; decides the cell size. 20,000 for a try, 500,000 for detail",
+        default=50_000,
+        min=100,
+        max=100_000_000,
+        soft_min=1000,
+        soft_max=2_000_000,
+    )
+
+    def _make(self, context: Context) -> list[str]:
+        return quick_matter(context, self.material, self.particle_count)
+
+
+class MPM_OT_quick_collider(_Quick, bpy.types.Operator):
+    """Make the selected objects colliders, which matter cannot enter"""
+
+    bl_idname = "mpm.quick_collider"
+    bl_label = "Quick Collider"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def _make(self, context: Context) -> list[str]:
+        return quick_collider(context)
+
+
+class MPM_MT_quick(bpy.types.Menu):
+    bl_idname = "MPM_MT_quick"
+    bl_label = "Quick MPM"
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        rest = [name for name in PRESET_LABELS if name not in FAVOURITES]
+        for name in sorted(rest, key=PRESET_LABELS.__getitem__):
+            layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
+
+
+def draw_entries(self: Any, context: Context) -> None:
+    """The entries at the end of the quick effects."""
+    layout: Layout = self.layout
+    layout.separator()
+    for name in FAVOURITES:
+        layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
+    layout.menu("MPM_MT_quick", text="More Quick Materials")
+    layout.operator("mpm.quick_collider")
+
+
+CLASSES = (MPM_OT_quick, MPM_OT_quick_collider, MPM_MT_quick)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.VIEW3D_MT_object_quick_effects.append(draw_entries)
+
+
+def unregister() -> None:
+    bpy.types.VIEW3D_MT_object_quick_effects.remove(draw_entries)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,135 @@
+"""Adds a ready scene to the file, and breaks nothing that is there.
+
+The rule: a scene that is still as Blender starts with (nothing but its cube, lamp and camera, nothing changed that a ready scene sets)
+becomes the ready scene; its cube, lamp and camera are hidden, not removed. Any other scene stays as it is: the ready scene then
+becomes a Blender scene of its own, to which the window goes.
+"""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ...host.blender_types import BlenderObject, BlenderScene, Context
+from ...host.operation import Operation
+from ...settings.declarations import enum_items
+from ..placing import refusal
+from . import SCENES
+from .looks import is_factory_world
+from .staging import Stage
+
+_FACTORY_OBJECTS = {"Cube": "MESH", "Light": "LIGHT", "Camera": "CAMERA"}
+_CUBE_CORNERS = 8
+_FACTORY_FRAMES = (1, 250)
+_FACTORY_FPS = 24
+
+
+def add_ready_scene(context: Context, name: str) -> BlenderScene:
+    """Set up a ready scene in the scene of `context`, or in a new one; returns the scene."""
+    made = SCENES[name]
+    scene: BlenderScene = context.scene
+    if is_untouched(scene):
+        _hide(scene)
+    else:
+        # a script may mean a scene that the window does not show; Blender crashes where its window is changed then
+        window = context.window if context.window is not None and context.window.scene == scene else None
+        scene = _new_scene(made.LABEL)
+        if window is not None:
+            window.scene = scene
+    collection: Any = bpy.data.collections.new(made.LABEL)
+    scene.collection.children.link(collection)
+    stage = Stage(scene, collection)
+    # a cache of its own: several ready scenes may be in one file, or in one folder
+    scene.mpm.cache = f"//cache_mpm_{bpy.path.clean_name(collection.name).lower()}"
+    made.build(stage)
+    _select(scene, stage)
+    return scene
+
+
+def _new_scene(name: str) -> BlenderScene:
+    return bpy.data.scenes.new(name)
+
+
+def is_untouched(scene: BlenderScene) -> bool:
+    """Whether a scene is as Blender starts with, or empty, and has nothing that a ready scene would change."""
+    objects = scene.objects
+    is_factory = all(_FACTORY_OBJECTS.get(item.name) == item.type and item.animation_data is None for item in objects)
+    return (
+        is_factory
+        and all(item.type != "MESH" or len(item.data.vertices) == _CUBE_CORNERS for item in objects)
+        and all(item.mpm.type == "none" and not item.modifiers for item in objects)
+        and (scene.frame_start, scene.frame_end) == _FACTORY_FRAMES
+        and scene.render.fps == _FACTORY_FPS
+        and is_factory_world(scene.world)
+        and not any(group.is_property_set(word) for group, word in _settings_of(scene))
+    )
+
+
+def _settings_of(scene: BlenderScene) -> list[tuple[Any, str]]:
+    """What a ready scene sets of the simulation."""
+    settings = scene.mpm
+    return [
+        (settings, "cache"), (settings, "time_scale"), (settings.solver, "grid_spacing"), (settings.solver, "spacing"),
+        (settings.domain, "kind"), (settings.domain, "object"),
+    ]  # fmt: skip
+
+
+def _hide(scene: BlenderScene) -> None:
+    for item in scene.objects:
+        item.hide_render = True
+        item.hide_viewport = True
+
+
+def _select(scene: BlenderScene, stage: Stage) -> None:
+    layer = scene.view_layers[0]
+    for item in scene.objects:
+        item.select_set(item is stage.matter[0], view_layer=layer)
+    layer.objects.active = stage.matter[0]
+
+
+class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):
+    """Add a complete scene that bakes and renders as it is"""
+
+    bl_idname = "mpm.add_ready_scene"
+    bl_label = "Add Ready Scene"
+    bl_options = {"REGISTER", "UNDO"}
+
+    scene: EnumProperty(
+        name="Scene",
+        description="The scene that is added, complete and ready to be baked",
+        items=enum_items({name: (made.LABEL, made.DESCRIPTION) for name, made in SCENES.items()}),
+        default="snowball",
+    )
+
+    @classmethod
+    def description(cls, context: Context, properties: Any) -> str:
+        return SCENES[properties.scene].DESCRIPTION
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set(refusal(context))
+        return not refusal(context)
+
+    def execute(self, context: Context) -> Any:
+        before = context.scene
+        scene = add_ready_scene(context, self.scene)
+        if scene is not before:
+            self.report({"INFO"}, f'"{before.name}" stays as it is: this is a scene of its own, "{scene.name}"')
+        _look_through_camera(context)
+        return {"FINISHED"}
+
+    def touched(self, context: Context) -> list[BlenderObject]:
+        return list(context.scene.objects)
+
+
+def _look_through_camera(context: Context) -> None:
+    if context.space_data is not None and context.space_data.type == "VIEW_3D":
+        context.space_data.region_3d.view_perspective = "CAMERA"
+
+
+def register() -> None:
+    bpy.utils.register_class(MPM_OT_add_ready_scene)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(MPM_OT_add_ready_scene)

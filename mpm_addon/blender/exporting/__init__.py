@@ -1,0 +1,1 @@
+"""Particles for other programs, and for a Blender without this extension."""

@@ -1,0 +1,219 @@
+"""Particles as files: Alembic and USD by Blender's own exporters, other formats from the frames of the cache.
+
+Alembic and USD have what the particle object shows at each frame of the scene. A copy of the object without its looks, in a scene of
+its own, is what Blender's exporters get, so that nothing else is evaluated and nothing of the file changes. They write a mesh at all
+frames only if it has a modifier: a geometry-nodes group that does nothing serves.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+
+from ...core.errors import CacheError, MpmError
+from ...core.parameters import suggestion
+from ...storage import open_cache
+from ...storage.exporters import EXPORTERS, export_frames
+from ..baking import previews
+from ..host.blender_types import BlenderObject, BlenderScene, Context, NodeTree
+from ..playback import playback
+from ..settings import paths
+
+# Suffix -> what a menu says of it. Positions and `velocity` are in both, the other attributes in USD alone.
+ALEMBIC = ".abc"
+ANIMATIONS = {".usdc": "USD", ".usda": "USD as text", ".usd": "USD", ALEMBIC: "Alembic"}
+
+
+class StandIn(NamedTuple):
+    """A particle object's copy for an exporter.
+
+    Attributes:
+        item: the copy, which playback fills at every frame change.
+        scene: where it is alone.
+    """
+
+    item: BlenderObject
+    scene: BlenderScene
+
+    def go_to(self, frame: int) -> str:
+        """Show a frame, and return what is to be said of it: "" where it was baked."""
+        self.scene.frame_set(frame)
+        return playback.status(self.item)
+
+
+def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
+    """The object whose particles are exported: the one that is named, or the only one that shows a cache.
+
+    Raises:
+        MpmError: there is none, or more than one.
+    """
+    items = playback.result_objects(scene)
+    finals = [item for item in items if not previews.is_preview(item)] or items
+    found = [item for item in items if item.name == name] if name else finals
+    if name and not found:
+        near = suggestion(name, [item.name for item in items])
+        raise MpmError(f'Object "{name}" shows no cache in scene "{scene.name}"{near}; name one that does.')
+    if not found:
+        raise MpmError(f'Scene "{scene.name}" has no object that shows a cache; bake first.')
+    if len(found) > 1:
+        raise MpmError(f"{len(found)} objects show a cache; name one of them: {', '.join(item.name for item in found)}.")
+    return found[0]
+
+
+def export_points(context: Context, item: BlenderObject, path: Path, frames: tuple[int, int] | None = None) -> list[str]:
+    """Write the particles of a range of frames.
+
+    Args:
+        path: its suffix chooses the format. Alembic and USD are one file; of the others several frames become a folder of that name.
+        frames: the first and the last; those of the scene that were baked where it is None.
+
+    Returns:
+        Lines to report: frames without particles because they were not baked.
+
+    Raises:
+        MpmError: an unknown format, none of the frames was baked, or the file cannot be written.
+    """
+    suffix = path.suffix.lower()
+    first, last = frames or frames_of(item, context.scene)
+    if last < first:
+        raise MpmError(f"The last frame {last} is before the first one, {first}; give them the other way round.")
+    if suffix in ANIMATIONS:
+        require(path)
+        return _export_animation(context, item, path, first, last)
+    if suffix[1:] not in EXPORTERS:
+        known = ", ".join([*ANIMATIONS, *(f".{name}" for name in sorted(EXPORTERS))])
+        raise MpmError(f'{path}: the format "{suffix}" is unknown; use one of {known}.')
+    cache = open_cache(paths.shown_folder(item))
+    for _ in export_frames(cache, range(first, last + 1), suffix[1:], path if first == last else path.with_suffix("")):
+        pass
+    return []
+
+
+def _export_animation(context: Context, item: BlenderObject, path: Path, first: int, last: int) -> list[str]:
+    group = pass_through()
+    try:
+        with stand_in(context.scene, item, group) as alone, alone_in(context, alone.scene):
+            said = {frame: alone.go_to(frame) for frame in range(first, last + 1)}
+            if all(said.values()):
+                raise CacheError(f'"{item.name}": nothing to export from frame {first} to {last}: {said[first]}.')
+            _write(path, alone.scene, first, last)
+    finally:
+        bpy.data.node_groups.remove(group)
+    return missing_lines(item, said)
+
+
+def missing_lines(item: BlenderObject, said: dict[int, str]) -> list[str]:
+    """One line on the frames of which there is something to say; none without any."""
+    missing = [frame for frame, text in said.items() if text]
+    if not missing:
+        return []
+    others = f" ({len(missing)} frames from {missing[0]} to {missing[-1]})" if len(missing) > 1 else ""
+    return [f'"{item.name}" is empty at frame {missing[0]}{others}: {said[missing[0]]}.']
+
+
+def frames_of(item: BlenderObject, scene: BlenderScene) -> tuple[int, int]:
+    """The first and the last frame of the scene at which an object that is not retimed has particles; the scene's, for a retimed one.
+
+    Raises:
+        CacheError: there is no cache, or none of its frames is in the scene's range.
+    """
+    first, last = scene.frame_start, scene.frame_end
+    if item.mpm.use_retime:
+        return first, last
+    folder = paths.shown_folder(item)
+    baked = [number for number in open_cache(folder).frames if first <= number <= last]
+    if not baked:
+        raise CacheError(f"{folder}: none of the scene's frames {first} to {last} is baked; bake, or change the scene's frames.")
+    return baked[0], baked[-1]
+
+
+@contextmanager
+def stand_in(source: BlenderScene, item: BlenderObject, group: NodeTree) -> Iterator[StandIn]:
+    """A copy of a particle object with one modifier, in a scene of its own; both are gone after the block.
+
+    Args:
+        source: the object's scene.
+        group: the modifier's geometry nodes.
+    """
+    scene: BlenderScene = bpy.data.scenes.new("MPM Export")
+    copy: BlenderObject = item.copy()
+    mesh = bpy.data.meshes.new(f"{item.name} Points")
+    copy.name, copy.data = mesh.name, mesh
+    try:
+        scene.render.fps, scene.render.fps_base = source.render.fps, source.render.fps_base
+        scene.unit_settings.scale_length = source.unit_settings.scale_length
+        copy.hide_viewport = copy.hide_render = False
+        copy.modifiers.clear()
+        copy.modifiers.new(group.name, "NODES").node_group = group
+        scene.collection.objects.link(copy)
+        yield StandIn(copy, scene)
+    finally:
+        playback.forget(copy)
+        bpy.data.objects.remove(copy)
+        bpy.data.meshes.remove(mesh)
+        bpy.data.scenes.remove(scene)
+
+
+@contextmanager
+def alone_in(context: Context, scene: BlenderScene) -> Iterator[None]:
+    """Operators inside the block work on this scene."""
+    with context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+        yield
+
+
+def pass_through() -> NodeTree:
+    """A geometry-nodes group that hands on what it gets."""
+    group: Any = bpy.data.node_groups.new("MPM Export", "GeometryNodeTree")
+    group.is_modifier = True
+    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    group.links.new(group.nodes.new("NodeGroupInput").outputs[0], group.nodes.new("NodeGroupOutput").inputs[0])
+    return group
+
+
+def _write(path: Path, scene: BlenderScene, first: int, last: int) -> None:
+    scene.frame_start, scene.frame_end = first, last
+    partial = path.with_name(f"{path.stem}.partial{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            if path.suffix.lower() == ALEMBIC:
+                bpy.ops.wm.alembic_export(filepath=str(partial), start=first, end=last, as_background_job=False)
+            else:
+                write_usd(partial, is_animated=True)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except (OSError, RuntimeError) as error:
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: Exception) -> CacheError:
+    """What to say where Blender or the system refused to write a file or a folder."""
+    words = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
+    return CacheError(f"{path}: cannot be written ({words}); give another place.")
+
+
+def write_usd(path: Path, *, is_animated: bool) -> None:
+    """Write the scene that operators work on as USD. Raises MpmError, RuntimeError or OSError."""
+    require(path)
+    bpy.ops.wm.usd_export(filepath=str(path), export_animation=is_animated, export_materials=False)
+    if not path.is_file():
+        raise OSError("Blender wrote nothing")
+
+
+def require(path: Path) -> None:
+    """Check that this Blender can write Alembic or USD, as a file's suffix says. Raises MpmError."""
+    name, other = ("Alembic", "USD") if path.suffix.lower() == ALEMBIC else ("USD", "Alembic")
+    if not is_built_with(name):
+        others = " or ".join([*([other] if is_built_with(other) else []), "PLY"])
+        raise MpmError(
+            f"{path}: this Blender was built without {name}; export {others} instead, or use a Blender from blender.org, which has {name}."
+        )
+
+
+def is_built_with(name: str) -> bool:
+    """Whether this Blender can write "USD" or "Alembic"; builds of Linux distributions may not."""
+    return getattr(bpy.app.build_options, name.lower())

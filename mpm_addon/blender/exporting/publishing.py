@@ -1,0 +1,147 @@
+"""Publishing: a folder with a .blend and USD files that shows the particles in a Blender without this extension.
+
+The open file is saved as a copy. A Blender of its own, without any extension, turns the copy's particle objects to the files, packs what
+can be packed, and so proves that the copy works there; see `published_file.py`. Nothing of the open file changes.
+"""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.errors import MpmError
+from ...storage.atomic import write_atomically
+from ...storage.installation import version
+from ..baking import previews
+from ..baking.child import run_script
+from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Context
+from ..playback import playback
+from .exporting import alone_in, cannot_write, missing_lines, pass_through, stand_in, write_usd
+from .published_file import ANSWER, Split, split_attributes
+
+POINTS = "points"
+MANIFEST = "published.json"
+KIND = "mpm_addon publication"
+_SCRIPT = Path(__file__).with_name("published_file.py")
+# Attributes that USD, or Blender's reader of it, does not hand on as they are, in one version or another: kind -> what they are split
+# into, a vector and a number.
+_SPLIT = {"QUATERNION": (True, True), "FLOAT_COLOR": (True, True), "FLOAT2": (True, False)}
+# Of the others, those whose names USD does not take.
+_RENAMED = {"FLOAT": (False, True), "FLOAT_VECTOR": (True, False)}
+
+
+def publish(context: Context, folder: Path) -> list[str]:
+    """Write a publication of the open file.
+
+    Args:
+        folder: new, empty, or an earlier publication, which is replaced.
+
+    Returns:
+        Lines to report: frames that were not baked, and what lies outside of the folder.
+
+    Raises:
+        MpmError: the file was never saved, nothing shows a cache, the folder holds other files, or the copy could not be made.
+    """
+    if not bpy.data.filepath:
+        raise MpmError("The file is not saved; save it first, then publish it.")
+    shown = [(scene, item) for scene in bpy.data.scenes for item in playback.result_objects(scene) if not previews.is_preview(item)]
+    if not shown:
+        raise MpmError("Nothing to publish: no object shows a cache, but for previews; bake first.")
+    for _, item in shown:
+        if item.library is not None:
+            raise MpmError(f'"{item.name}": is linked from {item.library.filepath}; publish that file, or make the object local.')
+    name = Path(bpy.data.filepath).name
+    _prepare(folder, folder / name)
+    notes: list[str] = []
+    jobs = []
+    for number, (scene, item) in enumerate(shown):
+        subfolder = f"{POINTS}/{number + 1:02d}_{bpy.path.clean_name(item.name)}"
+        job, lines = _write_frames(context, scene, item, folder / subfolder)
+        jobs.append({**job, "folder": subfolder})
+        notes += lines
+    target = folder / name
+    bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
+    try:
+        told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "jobs": jobs}
+        said = run_script(_SCRIPT, [str(target), json.dumps(told)])
+        outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
+    except MpmError:
+        target.unlink(missing_ok=True)
+        raise
+    notes += [f"Not packed, and outside of the folder: {path}; copy it to where it is found." for path in outside]
+    _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": notes})
+    return notes
+
+
+def _prepare(folder: Path, blend: Path) -> None:
+    """Make the folder, and empty it of an earlier publication. Raises MpmError where it holds anything else."""
+    if blend.exists() and Path(bpy.data.filepath).exists() and blend.samefile(bpy.data.filepath):
+        raise MpmError(f"{folder}: is the folder of the open file; give a folder of its own.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            _check_manifest(folder)
+            shutil.rmtree(folder / POINTS, ignore_errors=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+
+
+def _check_manifest(folder: Path) -> None:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        manifest = None
+    if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
+        raise MpmError(f"{folder}: holds other files; give a new or an empty folder.")
+
+
+def _write_manifest(folder: Path, content: dict[str, Any]) -> None:
+    manifest = {"kind": KIND, "schema": 1, **content, "versions": {"mpm_addon": version(), "blender": bpy.app.version_string}}
+    data = json.dumps(manifest, indent=1).encode()
+    write_atomically(folder / MANIFEST, lambda file: file.write(data))
+
+
+def _write_frames(context: Context, scene: BlenderScene, item: BlenderObject, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """One USD file a frame, so that a farm's machine reads what it renders and memory holds one frame."""
+    first, last = scene.frame_start, scene.frame_end
+    group = pass_through()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with stand_in(scene, item, group) as alone, alone_in(context, alone.scene):
+            said, splits = {}, None
+            for frame in range(first, last + 1):
+                said[frame] = alone.go_to(frame)
+                if splits is None and len(alone.item.data.vertices):
+                    splits = splits_of(alone.item.data)
+                    split_attributes(group, splits)
+                write_usd(folder / f"frame_{frame:06d}.usdc", is_animated=False)
+            name = alone.item.name, alone.item.data.name
+    except (OSError, RuntimeError) as error:
+        raise cannot_write(folder, error) from error
+    finally:
+        bpy.data.node_groups.remove(group)
+    job = {
+        "object": item.name,
+        "scene": scene.name,
+        "first": first,
+        "last": last,
+        "prim": name,
+        "rate": playback.frame_rate(scene),
+        "splits": splits or [],
+    }
+    return job, missing_lines(item, said)
+
+
+def splits_of(mesh: BlenderMesh) -> list[Split]:
+    """How the attributes of a mesh are handed on that cannot be handed on as they are."""
+    splits = []
+    for index, attribute in enumerate(mesh.attributes):
+        is_plain = re.fullmatch(r"[A-Za-z]\w*", attribute.name, re.ASCII) is not None
+        parts = _SPLIT.get(attribute.data_type, None if is_plain else _RENAMED.get(attribute.data_type))
+        if parts is not None and attribute.domain == "POINT" and not attribute.name.startswith("."):
+            names = [f"mpm_{index}_{part}" if is_there else "" for part, is_there in zip(("vector", "number"), parts, strict=True)]
+            splits.append((attribute.name, attribute.data_type, *names))
+    return splits

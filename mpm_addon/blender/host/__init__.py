@@ -1,0 +1,1 @@
+"""What the extension needs of Blender itself: its objects, versions, operators, texts and redraws."""

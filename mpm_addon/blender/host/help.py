@@ -1,0 +1,91 @@
+"""The manual: its pages, which the extension carries, and the buttons and Blender's *Online Manual* that lead there."""
+
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ...core.errors import MpmError
+from ...storage.installation import PACKAGE
+from .blender_types import Context, Layout
+from .operation import Operation
+
+START = "index"
+# Which page tells of a property or an operator: what Blender calls it in lower case -> page. The first that matches counts.
+_SUBJECTS = (
+    ("bpy.types.mpm_pg_material*", "manual/choosing_materials"),
+    ("bpy.types.mpm_pg_law*", "materials"),
+    ("bpy.types.mpm_mt_materials*", "manual/presets"),
+    ("bpy.types.mpm_pg_collider*", "manual/objects"),
+    ("bpy.types.mpm_pg_forces*", "manual/forces"),
+    ("bpy.types.mpm_pg_solver*", "manual/speed"),
+    ("bpy.types.mpm_pg_cache*", "manual/baking"),
+    ("bpy.types.mpm_pg_object.playback*", "manual/time"),
+    ("bpy.types.mpm_pg_object.*retime*", "manual/time"),
+    ("bpy.types.mpm_pg_display*", "manual/display"),
+    ("bpy.types.mpm_pg_*", "manual/objects"),
+    ("bpy.ops.mpm.export*", "manual/interchange"),
+    ("bpy.ops.mpm.publish*", "manual/interchange"),
+    ("bpy.ops.mpm.add*", "manual/start"),
+    ("bpy.ops.mpm.quick*", "manual/start"),
+    ("bpy.ops.mpm.material*", "manual/presets"),
+    ("bpy.ops.mpm.live*", "manual/preview"),
+    ("bpy.ops.mpm.preview*", "manual/preview"),
+    ("bpy.ops.mpm.*", "manual/bake"),
+)
+
+
+def manual_folder() -> Path:
+    """Where the pages are: inside the package where it is installed, in build/ in the source tree."""
+    inside = PACKAGE / "manual"
+    return inside if inside.is_dir() else PACKAGE.parent / "build" / "site"
+
+
+def page_address(page: str) -> str:
+    """The address of a page. Raises MpmError where the manual is not there."""
+    path = manual_folder() / f"{page}.html"
+    if not path.is_file():
+        raise MpmError(f'The manual has no page "{page}" in {manual_folder()}; install the extension again, or make it: make site.')
+    return path.as_uri()
+
+
+def open_address(address: str) -> None:
+    """Show an address in the web browser. Raises MpmError where none can be started."""
+    if not webbrowser.open(address):
+        raise MpmError(f"No web browser can be started; open {address} in one.")
+
+
+class MPM_OT_help(Operation, bpy.types.Operator):
+    """Open the page of the manual that explains this panel, in the web browser; the pages are on this computer"""
+
+    bl_idname = "mpm.help"
+    bl_label = "Manual"
+    bl_options = {"INTERNAL"}
+
+    page: StringProperty(name="Page", description="Page of the manual, such as manual/baking", default=START, options={"SKIP_SAVE"})
+
+    def execute(self, context: Context) -> Any:
+        open_address(page_address(self.page))
+        return {"FINISHED"}
+
+
+def draw_help(layout: Layout, page: str) -> None:
+    """A button that opens a page of the manual."""
+    layout.operator("mpm.help", text="", icon="HELP", emboss=False).page = page
+
+
+def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What *Online Manual* in a button's context menu asks for: an address, and what follows it for each subject."""
+    return manual_folder().as_uri() + "/", tuple((subject, f"{page}.html") for subject, page in _SUBJECTS)
+
+
+def register() -> None:
+    bpy.utils.register_class(MPM_OT_help)
+    bpy.utils.register_manual_map(manual_map)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_manual_map(manual_map)
+    bpy.utils.unregister_class(MPM_OT_help)

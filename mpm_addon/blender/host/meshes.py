@@ -1,0 +1,150 @@
+"""Triangles and points of evaluated Blender objects as arrays. Knows nothing of emitters and colliders."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import SceneError
+from .blender_types import BlenderMesh, BlenderObject, Depsgraph
+
+Floats = NDArray[np.float64]
+Triangles = NDArray[np.int64]
+Counts = tuple[int, int, int]
+
+SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
+CLOUD_TYPES = {"POINTCLOUD"}
+VELOCITY = "velocity"
+
+# Reads painted values while a mesh is there, from the object, its mesh, and the corners (m, 3) and faces (m,) of its triangles.
+ReadPainting = Callable[[BlenderObject, BlenderMesh, Triangles, Triangles], dict[str, Floats]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The evaluated mesh of one object.
+
+    Attributes:
+        vertices: in its own space [Blender units] (n, 3), float32 as Blender has them.
+        triangles: (m, 3), counter-clockwise seen from outside.
+        counts: how many vertices, faces and corners the mesh has.
+        painting: name -> values of each vertex (n, components), or of each corner of the triangles (m, 3, components).
+        is_cloud: whether it is vertices alone, without edges and faces.
+        velocity: of each vertex of a cloud, its attribute "velocity" [Blender units/s] (n, 3), where it has one.
+    """
+
+    vertices: NDArray[np.float32]
+    triangles: Triangles
+    counts: Counts
+    painting: dict[str, Floats] = field(default_factory=dict)
+    is_cloud: bool = False
+    velocity: NDArray[np.float32] | None = None
+
+
+@contextmanager
+def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
+    """The mesh of an evaluated object (modifiers applied), inside the block.
+
+    Raises:
+        SceneError: the object is of a type that has no mesh, or a metaball that another one's surface holds.
+    """
+    try:
+        mesh = evaluated.to_mesh()
+    except RuntimeError:
+        kind = evaluated.type.replace("_", " ").lower()
+        raise SceneError(f"{subject}: a {kind} object has no mesh; use a mesh, a curve, a text, a metaball or a collection.") from None
+    if mesh is None:  # a curve or a text of nothing
+        raise SceneError(f"{subject}: it has no surface; give it one, or set its type to None in the Physics tab.")
+    try:
+        if evaluated.type == "META" and not len(mesh.vertices) and "." in evaluated.name:
+            family = evaluated.name.rpartition(".")[0]
+            raise SceneError(f'{subject}: its surface is that of the metaball family "{family}"; use the object "{family}".')
+        yield mesh
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def read_piece(evaluated: BlenderObject, subject: str, *, read_painting: ReadPainting | None = None, has_triangles: bool = True) -> Piece:
+    """The mesh of an evaluated object in its own space. Raises SceneError as `mesh_of`.
+
+    Args:
+        has_triangles: False reads the vertices alone.
+    """
+    with mesh_of(evaluated, subject) as mesh:
+        counts = len(mesh.vertices), len(mesh.polygons), len(mesh.loops)
+        vertices = np.empty(3 * counts[0], np.float32)
+        if counts[0]:
+            mesh.attributes["position"].data.foreach_get("vector", vertices)  # far faster than the vertices' "co"
+        triangles, painting = np.empty((0, 3), np.int64), {}
+        if has_triangles:
+            mesh.calc_loop_triangles()
+            triangles = _indices(mesh.loop_triangles, "vertices", 3)
+            if read_painting is not None:
+                corners = _indices(mesh.loop_triangles, "loops", 3)
+                painting = read_painting(evaluated, mesh, corners, _indices(mesh.loop_triangles, "polygon_index", 1)[:, 0])
+        is_cloud = counts[0] > 0 and not len(mesh.edges) and not counts[1]
+        velocity = _velocity(mesh) if is_cloud and has_triangles else None
+        return Piece(vertices.reshape(-1, 3), triangles, counts, painting, is_cloud, velocity)
+
+
+def read_cloud(evaluated: BlenderObject, *, read_painting: ReadPainting | None = None) -> Piece:
+    """The points of an evaluated point cloud in its own space. Raises SceneError for a painted attribute that is not there."""
+    cloud: Any = evaluated.data
+    count = len(cloud.points)
+    points = np.empty(3 * count, np.float32)
+    if count:
+        cloud.attributes["position"].data.foreach_get("vector", points)
+    none = np.empty((0, 3), np.int64)
+    painting = read_painting(evaluated, cloud, none, none[:, 0]) if read_painting is not None and count else {}
+    return Piece(points.reshape(-1, 3), none, (count, 0, 0), painting, count > 0, _velocity(cloud))
+
+
+def _velocity(geometry: Any) -> NDArray[np.float32] | None:
+    attribute = geometry.attributes.get(VELOCITY)
+    if attribute is None or attribute.data_type != "FLOAT_VECTOR" or attribute.domain != "POINT":
+        return None
+    values = np.empty(3 * len(attribute.data), np.float32)
+    attribute.data.foreach_get("vector", values)
+    return values.reshape(-1, 3)
+
+
+def instances_of(depsgraph: Depsgraph, owners: dict[str, Any]) -> Iterator[tuple[str, BlenderObject, Floats]]:
+    """What objects instance: collections, children on vertices and faces, and instances of geometry nodes; no particle systems.
+
+    Args:
+        owners: objects by full name.
+
+    Yields:
+        the owner's full name, the evaluated instanced object (as long as the loop is there), world from instance (4, 4).
+    """
+    for instance in depsgraph.object_instances:
+        if not instance.is_instance or instance.particle_system is not None or instance.parent is None:
+            continue
+        owner = instance.parent.original.name_full
+        if owner in owners and instance.object.type in SURFACE_TYPES:
+            yield owner, instance.object, matrix_array(instance.matrix_world)
+
+
+def _indices(items: Any, name: str, width: int) -> Triangles:
+    indices = np.empty(width * len(items), np.int32)
+    items.foreach_get(name, indices)
+    return indices.reshape(-1, width).astype(np.int64)
+
+
+def matrix_array(matrix: Any) -> Floats:
+    """A Blender 4x4 matrix as an array."""
+    return np.array(matrix, dtype=np.float64)
+
+
+def moved(vertices: NDArray[Any], matrix: Floats) -> Floats:
+    """Vertices (n, 3) moved by a 4x4 matrix, in double precision."""
+    return vertices.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def world_bounds(evaluated: BlenderObject) -> Floats:
+    """The axis-aligned bounding box [Blender units] of an evaluated object in world space, shape (2, 3)."""
+    corners = moved(np.array([tuple(corner) for corner in evaluated.bound_box]), matrix_array(evaluated.matrix_world))
+    return np.array([corners.min(axis=0), corners.max(axis=0)])

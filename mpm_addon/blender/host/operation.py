@@ -1,0 +1,118 @@
+"""What all operators of the extension share: one that fails says why in one line, and leaves the file as it was."""
+
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any
+
+from ...core.errors import Cancelled, MpmError, Stopped, one_line
+from .blender_types import BlenderEvent, BlenderObject, Context
+from .file_record import FileRecord
+from .translations import message
+from .wording import in_blender
+
+
+class Operation:
+    """An operator. Its `execute`, `invoke` and `modal` raise where they fail, and never report an error themselves.
+
+    An MpmError becomes a report of one line, which a script gets as a RuntimeError; so does any other exception, which besides goes
+    to `sys.excepthook` with its traceback: to the system console. An operator with "UNDO" among its options, whose whole work lies in
+    the file, takes back what `execute` did; what others did outside the file (frames, files) stays.
+    """
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        # Blender counts the arguments of each of them
+        for name, wrapped in (("execute", _safe_execute), ("invoke", _safe_invoke), ("modal", _safe_modal)):
+            if name in vars(cls):
+                setattr(cls, name, wrapped(vars(cls)[name]))
+
+    def touched(self, context: Context) -> Iterable[BlenderObject]:
+        """The objects that it may change, where it takes back what it did."""
+        return [*context.view_layer.objects.selected, *([context.object] if context.object is not None else [])]
+
+    def notes(self: Any, lines: Iterable[str]) -> None:
+        """Report what is worth a second look."""
+        for line in lines:
+            self.report({"WARNING"}, in_blender(line))
+
+
+class _Attempt:
+    """What an operator does, in a block that ends in a report where it raises.
+
+    Attributes:
+        was_expected: whether that was an MpmError.
+    """
+
+    def __init__(self, operator: Any) -> None:
+        self._operator = operator
+        self._record: FileRecord | None = None
+        self.was_expected = False
+
+    def __enter__(self) -> "_Attempt":
+        return self
+
+    def will_take_back(self, context: Context) -> None:
+        """Look at the file, to put it back where the block raises."""
+        self._record = FileRecord(context, self._operator.touched(context))
+
+    def __exit__(self, _kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.was_expected = isinstance(error, MpmError)
+        if isinstance(error, MpmError):
+            level = "WARNING" if isinstance(error, Cancelled | Stopped) else "ERROR"
+            said = in_blender(str(error))
+        else:
+            level, said = "ERROR", unexpected(self._operator.bl_label, error)
+            sys.excepthook(type(error), error, trace)
+        if self._record is not None:
+            try:
+                self._record.put_back()
+            except Exception as other:  # noqa: BLE001 - what failed first is to be said all the same
+                sys.excepthook(type(other), other, other.__traceback__)
+                said = message("{error}. Some changes could not be taken back; undo, or reopen the file", error=said)
+        self._operator.report({level}, said)
+        return True
+
+
+def unexpected(label: str, error: Exception) -> str:
+    """What is said of an error that nobody foresaw."""
+    words = one_line(f"{type(error).__name__}: {error}")
+    return message("{operator} failed unexpectedly ({error}). The system console shows the full traceback", operator=label, error=words)
+
+
+def _safe_execute(function: Callable[[Any, Context], Any]) -> Callable[[Any, Context], Any]:
+    @functools.wraps(function)
+    def execute(self: Any, context: Context) -> Any:
+        with _Attempt(self) as attempt:
+            if "UNDO" in getattr(self, "bl_options", ()):
+                attempt.will_take_back(context)
+            return function(self, context)
+        return {"CANCELLED"}
+
+    return execute
+
+
+def _safe_invoke(function: Callable[[Any, Context, BlenderEvent], Any]) -> Callable[[Any, Context, BlenderEvent], Any]:
+    @functools.wraps(function)
+    def invoke(self: Any, context: Context, event: BlenderEvent) -> Any:
+        with _Attempt(self):
+            return function(self, context, event)
+        return {"CANCELLED"}
+
+    return invoke
+
+
+def _safe_modal(function: Callable[[Any, Context, BlenderEvent], Any]) -> Callable[[Any, Context, BlenderEvent], Any]:
+    @functools.wraps(function)
+    def modal(self: Any, context: Context, event: BlenderEvent) -> Any:
+        with _Attempt(self) as attempt:
+            return function(self, context, event)
+        if not attempt.was_expected:
+            # as when Blender ends it: what it follows is let go
+            self.cancel(context)
+        return {"CANCELLED"}
+
+    return modal

@@ -1,0 +1,1 @@
+"""Panels, operators and preferences. Drawing reads and never writes."""

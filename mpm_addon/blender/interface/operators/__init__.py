@@ -1,0 +1,1 @@
+"""The operators. Each hands over to one function."""

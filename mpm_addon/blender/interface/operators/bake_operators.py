@@ -1,0 +1,263 @@
+"""The operators of the bake: start, again, all scenes, pause, cancel, free. Each hands over to one function."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, IntProperty, StringProperty
+
+from ....core.errors import MpmError, SceneError
+from ....storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
+from ...baking import bake_queue, observation, removal, session
+from ...baking.following import Following, poll_bake
+from ...host.blender_types import BlenderEvent, Context
+from ...host.operation import Operation
+from ...host.redrawing import redraw
+from ...live import live_session
+from ...settings import paths
+from ...settings.properties import OTHER_CACHE
+
+# The frame after which no bake goes on.
+NO_FRAME = -(2**31)
+
+
+class MPM_OT_bake(Following, bpy.types.Operator):
+    """Simulate the scene into the cache folder, going on after the frames that are there"""
+
+    bl_idname = "mpm.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER"}
+
+    object: StringProperty(name="Object", description="Bake this emitter alone, with all colliders", options={"SKIP_SAVE"})
+    cache: OTHER_CACHE
+    restart: BoolProperty(name="Restart", description="Replace the frames that are there, of all takes", options={"SKIP_SAVE"})
+    from_frame: IntProperty(
+        name="From Frame",
+        description="Go on after this frame, such as 24, with the scene as it is now; what was baked after it stays as an earlier take",
+        default=NO_FRAME,
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None
+
+    def execute(self, context: Context) -> Any:
+        """Bake and wait for the end: what scripts and Blender in background mean."""
+        self._warn_of_temporary_folder(context)
+        live_session.stop()
+        self.notes(session.bake(context, **self._options()))
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """Start the bake and follow it from the interface; it takes the place of a live simulation."""
+        live_session.stop()
+        session.start(context, **self._options())
+        self._warn_of_temporary_folder(context)
+        return self._follow(context)
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = session.current()
+        if running is None:
+            self._stop(context)
+            return {"CANCELLED"}
+        if not poll_bake(self, context, event, running):
+            return {"PASS_THROUGH"}
+        self._stop(context)
+        session.end()
+        running.raise_outcome()
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        session.leave()
+
+    def _options(self) -> dict[str, Any]:
+        from_frame = None if self.from_frame == NO_FRAME else self.from_frame
+        if from_frame is not None and self.restart:
+            raise SceneError("from_frame and restart: one keeps frames that are there, the other replaces them; give one of them.")
+        return {"object_name": self.object, "cache": self.cache, "restart": self.restart, "from_frame": from_frame}
+
+    def _warn_of_temporary_folder(self, context: Context) -> None:
+        if paths.is_temporary(self.cache or context.scene.mpm.cache):
+            folder = paths.cache_path(context.scene, object_name=self.object, cache=self.cache)
+            self.report({"WARNING"}, f"The file is not saved: the frames go to {folder}; save it to keep them beside it.")
+
+
+class MPM_OT_bake_again(Operation, bpy.types.Operator):
+    """Bake from the first frame on; asks before frames and takes that are there are removed"""
+
+    bl_idname = "mpm.bake_again"
+    bl_label = "Bake Again"
+    bl_options = {"REGISTER"}
+
+    object: StringProperty(name="Object", description="Bake this emitter alone, with all colliders", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        lost = removal.losses(paths.absolute(paths.cache_path(context.scene, object_name=self.object)))
+        if not lost:
+            return self.execute(context)
+        question = f"{lost} will be replaced when the first new frame is there"
+        return context.window_manager.invoke_confirm(
+            self, event, title="Bake Again", message=question, confirm_text="Bake Again", icon="WARNING"
+        )
+
+    def execute(self, context: Context) -> Any:
+        # Blender calls this when the question was answered; the bake is then followed by its own operator
+        _call_bake(object=self.object, restart=True)
+        return {"FINISHED"}
+
+
+def _call_bake(**options: Any) -> None:
+    """Start the bake as its button does. Raises MpmError with what it reports."""
+    try:
+        operators: Any = bpy.ops
+        operators.mpm.bake("INVOKE_DEFAULT", **options)
+    except RuntimeError as error:
+        raise MpmError(str(error).strip().removeprefix("Error: ")) from error
+
+
+class MPM_OT_bake_all(Following, bpy.types.Operator):
+    """Bake every scene of the file that has an emitter, one after the other, each into its own cache folder"""
+
+    bl_idname = "mpm.bake_all"
+    bl_label = "Bake All Scenes"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake is running; cancel it first")
+        return session.current() is None
+
+    def execute(self, context: Context) -> Any:
+        """Bake and wait for the end: what scripts and Blender in background mean."""
+        live_session.stop()
+        self.notes(bake_queue.bake_all(context))
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """Start the first bake and follow all from the interface; they take the place of a live simulation."""
+        live_session.stop()
+        bake_queue.begin(context)
+        return self._follow(context)
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        queue, running = bake_queue.current(), session.current()
+        if queue is None:
+            self._stop(context)
+            return {"CANCELLED"}
+        if running is not None:
+            if not poll_bake(self, context, event, running):
+                return {"PASS_THROUGH"}
+            session.end()
+            queue.note(_outcome_of(running))
+        if not queue.is_over:
+            queue.start_next(context)
+        return {"PASS_THROUGH"} if not queue.is_over else self._finish(context, queue)
+
+    def _finish(self, context: Context, queue: bake_queue.Queue) -> Any:
+        self._stop(context)
+        bake_queue.end()
+        self.notes(queue.complaints())
+        return {"CANCELLED"} if queue.complaints() else {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        bake_queue.end()
+        session.leave()
+
+
+def _outcome_of(running: session.BakeSession) -> MpmError | None:
+    try:
+        running.raise_outcome()
+    except MpmError as error:
+        return error
+    return None
+
+
+class _OfRunningBake(Operation):
+    """An operator on the bake that runs: this Blender's, or somebody else's into the scene's cache."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("No bake is running")  # type: ignore[attr-defined]
+        return session.current() is not None or (context.scene is not None and observation.observed(context.scene) is not None)
+
+    def execute(self, context: Context) -> Any:
+        running = session.current() or observation.observed(context.scene)
+        if running is None:
+            return {"CANCELLED"}
+        redraw(context.window_manager)
+        self._ask(running.folder)
+        return {"FINISHED"}
+
+    def _ask(self, folder: Path) -> None:
+        raise NotImplementedError
+
+
+class MPM_OT_bake_cancel(_OfRunningBake, bpy.types.Operator):
+    """Stop the running bake after its current substep; the frames that are there stay"""
+
+    bl_idname = "mpm.bake_cancel"
+    bl_label = "Cancel"
+
+    def _ask(self, folder: Path) -> None:
+        if session.current() is not None:
+            session.cancel()
+        else:
+            ask_to_cancel(folder)
+
+
+class MPM_OT_bake_pause(_OfRunningBake, bpy.types.Operator):
+    """Let the running bake wait, and keep its memory; press again to go on"""
+
+    bl_idname = "mpm.bake_pause"
+    bl_label = "Pause"
+
+    def _ask(self, folder: Path) -> None:
+        ask_to_pause(folder, is_paused=not is_asked_to_pause(folder))
+
+
+class MPM_OT_bake_free(Operation, bpy.types.Operator):
+    """Delete the baked frames from the cache folder; files that are not the bake's stay"""
+
+    bl_idname = "mpm.bake_free"
+    bl_label = "Free Bake"
+    bl_options = {"REGISTER"}
+
+    object: StringProperty(name="Object", description="Free the bake of this emitter alone", options={"SKIP_SAVE"})
+    cache: OTHER_CACHE
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake is running; cancel it first")
+        return context.scene is not None and session.current() is None and observation.observed(context.scene) is None
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        lost = removal.losses(paths.absolute(paths.cache_path(context.scene, object_name=self.object, cache=self.cache)))
+        if not lost:
+            return self.execute(context)
+        return context.window_manager.invoke_confirm(
+            self, event, title="Free Bake", message=f"{lost} will be deleted", confirm_text="Delete", icon="WARNING"
+        )
+
+    def execute(self, context: Context) -> Any:
+        redraw(context.window_manager)
+        removal.free(context.scene, object_name=self.object, cache=self.cache)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    MPM_OT_bake,
+    MPM_OT_bake_again,
+    MPM_OT_bake_all,
+    MPM_OT_bake_cancel,
+    MPM_OT_bake_pause,
+    MPM_OT_bake_free,
+)

@@ -1,0 +1,147 @@
+"""The operators and the panel that hand particles to other programs and to farms."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+
+from ....core.errors import MpmError
+from ....storage.exporters import EXPORTERS
+from ...exporting import exporting, publishing
+from ...host.blender_types import BlenderEvent, Context
+from ...host.operation import Operation
+from ...playback import playback
+from ...settings import paths
+from ...settings.properties import PATH_OPTIONS
+from ..panels.drawing import ScenePanel, split_layout
+
+_FORMATS = [
+    ("usdc", "USD", "One file with positions, velocity and all attributes"),
+    ("abc", "Alembic", "One file with positions and velocity"),
+    *((name, name.upper(), "A file for each frame, straight from the cache, in metres") for name in sorted(EXPORTERS)),
+]
+
+
+class MPM_OT_export_points(Operation, bpy.types.Operator):
+    """Write the particles for other programs, with their velocity"""
+
+    bl_idname = "mpm.export_points"
+    bl_label = "Export Points"
+    bl_options = {"REGISTER"}
+
+    filepath: StringProperty(name="File", description="The file; its ending chooses the format", subtype="FILE_PATH", options=PATH_OPTIONS)
+    format: EnumProperty(name="Format", items=_FORMATS, description="What kind of file is written, and its ending")
+    object: StringProperty(name="Object", description="The object that shows the cache; may be empty where there is one only")
+    use_frame_range: BoolProperty(name="Frame Range", description="Other frames than those of the scene that are baked")
+    frame_start: IntProperty(name="Start", description="The first frame that is written, such as 1", default=1)
+    frame_end: IntProperty(name="End", description="The last frame that is written, such as 250", default=250)
+    check_existing: BoolProperty(default=True, options={"HIDDEN"})
+
+    def execute(self, context: Context) -> Any:
+        frames = (self.frame_start, self.frame_end) if self.use_frame_range else None
+        self.notes(export(context, self.filepath, object_name=self.object, frames=frames))
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """Ask for the file."""
+        if not self.filepath:
+            self.filepath = str(_beside(f"particles.{self.format}"))
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def check(self, context: Context) -> bool:
+        """Keep the file's ending that of the format."""
+        wanted = str(Path(self.filepath).with_suffix(f".{self.format}"))
+        is_other = wanted != self.filepath
+        self.filepath = wanted
+        return is_other
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        layout.prop(self, "format")
+        layout.prop(self, "use_frame_range")
+        column = layout.column(align=True)
+        column.active = self.use_frame_range
+        column.prop(self, "frame_start")
+        column.prop(self, "frame_end")
+
+
+class MPM_OT_publish(Operation, bpy.types.Operator):
+    """Write a folder with a copy of this file that shows its particles in a Blender without this extension"""
+
+    bl_idname = "mpm.publish"
+    bl_label = "Publish"
+    bl_options = {"REGISTER"}
+
+    directory: StringProperty(
+        name="Folder", description="A new or an empty folder, or an earlier publication", subtype="DIR_PATH", options=PATH_OPTIONS
+    )
+
+    def execute(self, context: Context) -> Any:
+        self.notes(publish(context, self.directory))
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """Ask for the folder."""
+        if not self.directory:
+            self.directory = str(_beside("published"))
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+
+class MPM_PT_export(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_export"
+    help_page = "manual/interchange"
+    bl_label = "Export"
+    bl_parent_id = "MPM_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None and bool(playback.result_objects(context.scene))
+
+    def draw(self, context: Context) -> None:
+        column = split_layout(self).column()
+        items = playback.result_objects(context.scene)
+        for item in items:
+            text = "Export Points" if len(items) == 1 else f"Export {item.name}"
+            column.operator("mpm.export_points", text=text, icon="EXPORT").object = item.name
+        column.operator("mpm.publish", icon="FILE_TICK")
+
+
+def export(context: Context, filepath: str, *, object_name: str = "", frames: tuple[int, int] | None = None) -> list[str]:
+    """Export to a path of Blender's; see `exporting.export_points`."""
+    item = exporting.exported_object(context.scene, object_name)
+    return exporting.export_points(context, item, _absolute(filepath, "file"), frames)
+
+
+def publish(context: Context, directory: str) -> list[str]:
+    """Publish to a path of Blender's; see `publishing.publish`."""
+    return publishing.publish(context, _absolute(directory, "folder"))
+
+
+def _absolute(path: str, noun: str) -> Path:
+    if not path:
+        raise MpmError(f"No {noun} is given; give one.")
+    if paths.is_temporary(path):
+        raise MpmError(f"{path}: the file is not saved, so the {noun} is nowhere; save the file or give another {noun}.")
+    return paths.absolute(path)
+
+
+def _beside(name: str) -> Path:
+    """A path beside the .blend file, or in the home folder where it was never saved."""
+    return Path(bpy.data.filepath).parent / name if bpy.data.filepath else Path.home() / name
+
+
+CLASSES = (MPM_OT_export_points, MPM_OT_publish, MPM_PT_export)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,172 @@
+"""The operators of previews: bake one, run one live, remove it."""
+
+from typing import Any
+
+import bpy
+
+from ....core.errors import MpmError
+from ...baking import previews, session
+from ...baking.following import Following, poll_bake
+from ...baking.results import show_motion
+from ...host.blender_types import BlenderEvent, BlenderObject, BlenderScene, Context
+from ...host.operation import Operation
+from ...host.redrawing import redraw
+from ...live import live_session
+from ...settings import paths
+
+
+class MPM_OT_preview(Following, bpy.types.Operator):
+    """Bake the scene at a coarser grid into a cache of its own, in seconds; the final's frames stay"""
+
+    bl_idname = "mpm.preview"
+    bl_label = "Preview"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake or a live simulation is running; wait for its end or stop it")
+        return context.scene is not None and session.current() is None and live_session.current() is None
+
+    def execute(self, context: Context) -> Any:
+        """Bake and wait for the end: what scripts and Blender in background mean."""
+        try:
+            session.bake(context, **_bake_options(context))
+        finally:
+            previews.label(context.scene)
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        session.start(context, **_bake_options(context))
+        return self._follow(context)
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = session.current()
+        if running is None:
+            self._stop(context)
+            return {"CANCELLED"}
+
+        def label() -> None:
+            scene = running.result.scene  # the window may show another one by now
+            if scene is not None:
+                previews.label(scene)
+
+        if not poll_bake(self, context, event, running, label):
+            return {"PASS_THROUGH"}
+        self._stop(context)
+        session.end()
+        running.raise_outcome()
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        session.leave()
+
+
+class MPM_OT_live(Following, bpy.types.Operator):
+    """Simulate the preview while force fields and colliders are dragged about; Escape or a second press stops"""
+
+    bl_idname = "mpm.live"
+    bl_label = "Live"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake is running; wait for its end or cancel it")
+        return context.scene is not None and session.current() is None
+
+    def execute(self, context: Context) -> Any:
+        """Without a window nobody drags anything."""
+        raise MpmError('Live needs a window; use bpy.ops.mpm.preview(), or "python -m mpm_addon live" with a steering file.')
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        if live_session.current() is not None:
+            live_session.stop()
+            redraw(context.window_manager)
+            return {"FINISHED"}
+        live_session.start(context)
+        return self._follow(context)
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = live_session.current()
+        if running is None:
+            self._stop(context)
+            return {"FINISHED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            live_session.stop()
+            self._stop(context)
+            return {"FINISHED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        if running.poll(context, is_playing=_is_playing(context)):
+            redraw(context.window_manager)
+        if not running.is_finished:
+            return {"PASS_THROUGH"}
+        error = live_session.stop()
+        self._stop(context)
+        if error:
+            raise MpmError(error)
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        live_session.forget()
+
+
+class MPM_OT_preview_free(Operation, bpy.types.Operator):
+    """Remove the preview and its frames; the final's particles are shown again"""
+
+    bl_idname = "mpm.preview_free"
+    bl_label = "Remove Preview"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("There is no preview, or it is being made")
+        is_busy = session.current() is not None or live_session.current() is not None
+        return context.scene is not None and not is_busy and previews.shown(context.scene) is not None
+
+    def execute(self, context: Context) -> Any:
+        if previews.remove(context.scene):
+            self.notes(_final_motion(context.scene))
+        redraw(context.window_manager)
+        return {"FINISHED"}
+
+    def touched(self, context: Context) -> list[BlenderObject]:
+        return list(context.scene.objects)
+
+
+def _final_motion(scene: BlenderScene) -> list[str]:
+    """Let dynamic colliders move as in the final again, where there is one. Returns a line for each that could not."""
+    cache = paths.cache_path(scene)
+    if not paths.holds_cache(paths.absolute(cache)):
+        return []
+    try:
+        return show_motion(scene, cache)
+    except MpmError as error:
+        return [str(error)]
+
+
+def _bake_options(context: Context) -> dict[str, Any]:
+    scene = context.scene
+    return {"cache": previews.cache_path(scene), "restart": True, "preview": scene.mpm.preview_particles}
+
+
+def _is_playing(context: Context) -> bool:
+    screen = context.screen
+    return screen is not None and bool(screen.is_animation_playing)
+
+
+CLASSES = (MPM_OT_preview, MPM_OT_live, MPM_OT_preview_free)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    live_session.forget()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

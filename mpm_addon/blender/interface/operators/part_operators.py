@@ -1,0 +1,113 @@
+"""The operators that give objects a part in the simulation, and their button in the Physics tab."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ...host.blender_types import BlenderObject, Context, Layout
+from ...host.operation import Operation
+from ...settings.parts import PARTS, has_part, locked, refusal
+from ...settings.properties import part_items
+
+_TYPE: Any = EnumProperty(name="Type", description="The part that they get in the simulation", items=part_items(PARTS), default="emitter")
+
+
+def _chosen(context: Context) -> list[BlenderObject]:
+    """The selected objects; the active one where none is selected."""
+    layer = context.view_layer
+    active = layer.objects.active
+    return list(layer.objects.selected) or ([] if active is None else [active])
+
+
+class MPM_OT_object_add(Operation, bpy.types.Operator):
+    """Let the active object take part in the simulation"""
+
+    bl_idname = "mpm.object_add"
+    bl_label = "Add MPM"
+    bl_options = {"REGISTER", "UNDO"}
+
+    type: _TYPE
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set(refusal(context.object))
+        return not refusal(context.object)
+
+    def execute(self, context: Context) -> Any:
+        context.object.mpm.type = self.type
+        return {"FINISHED"}
+
+
+class MPM_OT_object_remove(Operation, bpy.types.Operator):
+    """Take the active object out of the simulation; its settings stay"""
+
+    bl_idname = "mpm.object_remove"
+    bl_label = "Remove MPM"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        item = context.object
+        is_part = item is not None and item.mpm.type in PARTS
+        cls.poll_message_set(locked(item) if is_part else "The active object takes no part in the simulation")
+        return is_part and not locked(item)
+
+    def execute(self, context: Context) -> Any:
+        context.object.mpm.type = "none"
+        return {"FINISHED"}
+
+
+class MPM_OT_objects_add(Operation, bpy.types.Operator):
+    """Let all selected objects take part in the simulation"""
+
+    bl_idname = "mpm.objects_add"
+    bl_label = "Add Selected"
+    bl_options = {"REGISTER", "UNDO"}
+
+    type: _TYPE
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        refusals = [refusal(item) for item in _chosen(context)] or ["Nothing is selected; select objects first"]
+        cls.poll_message_set(refusals[0])
+        return not all(refusals)
+
+    def execute(self, context: Context) -> Any:
+        for item in _chosen(context):
+            reason = refusal(item)
+            if reason:
+                self.report({"WARNING"}, f"{item.name}: {reason}")
+            else:
+                item.mpm.type = self.type
+        return {"FINISHED"}
+
+
+def draw_button(panel: Any, context: Context) -> None:
+    """The button below those of Blender's own physics."""
+    item = context.object
+    if item is None or (refusal(item) and not has_part(item)):
+        return
+    layout: Layout = panel.layout
+    row = layout.row(align=True)
+    if not has_part(item):
+        row.operator("mpm.object_add", text="MPM", icon="MOD_FLUIDSIM")
+        return
+    row.operator("mpm.object_remove", text="MPM", icon="X")
+    settings = getattr(item.mpm, item.mpm.type)
+    row.prop(settings, "enabled", text="", icon="HIDE_OFF" if settings.enabled else "HIDE_ON")
+
+
+CLASSES = (MPM_OT_object_add, MPM_OT_object_remove, MPM_OT_objects_add)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.PHYSICS_PT_add.append(draw_button)
+
+
+def unregister() -> None:
+    bpy.types.PHYSICS_PT_add.remove(draw_button)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

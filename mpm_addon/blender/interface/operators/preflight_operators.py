@@ -1,0 +1,80 @@
+"""The operators of the pre-flight: each hands over to one function."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ...baking import preflight
+from ...baking.following import Following
+from ...host.blender_types import BlenderEvent, Context
+from ...host.operation import Operation
+from ...host.redrawing import redraw
+
+
+class MPM_OT_preflight(Following, bpy.types.Operator):
+    """Tell what a bake will cost and what is worth a second look, without baking"""
+
+    bl_idname = "mpm.preflight"
+    bl_label = "Pre-flight"
+    bl_options = {"REGISTER"}
+
+    object: StringProperty(name="Object", description="Look at the bake of this emitter alone, with all colliders")
+    probe: BoolProperty(name="Probe", description="Simulate a few seconds to measure how long a bake takes", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None
+
+    def execute(self, context: Context) -> Any:
+        """Look and wait for the answer: what scripts and Blender in background mean."""
+        self._tell(preflight.check(context, object_name=self.object, probe=self.probe))
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """Start to look and follow it from the interface."""
+        preflight.start(context, object_name=self.object, probe=self.probe)
+        return self._follow(context)
+
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = preflight.current()
+        if running is None:
+            self._stop(context)
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        running.poll()
+        if not running.is_finished:
+            return {"PASS_THROUGH"}
+        self._stop(context)
+        preflight.end()
+        self._tell(running.result())
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        preflight.end()
+
+    def _tell(self, report: preflight.Report) -> None:
+        self.notes(f"{warning['subject']}: {warning['message']}" for warning in report["warnings"])
+
+
+class MPM_OT_preflight_cancel(Operation, bpy.types.Operator):
+    """Stop the pre-flight that is running"""
+
+    bl_idname = "mpm.preflight_cancel"
+    bl_label = "Cancel"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("No pre-flight is running")
+        return preflight.current() is not None
+
+    def execute(self, context: Context) -> Any:
+        preflight.end()
+        redraw(context.window_manager)
+        return {"FINISHED"}
+
+
+CLASSES = (MPM_OT_preflight, MPM_OT_preflight_cancel)

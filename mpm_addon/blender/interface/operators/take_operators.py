@@ -1,0 +1,77 @@
+"""The operators of takes: show one, remove one. To add one is to bake from a frame on."""
+
+from typing import Any
+
+import bpy
+from bpy.props import IntProperty
+
+from ....storage.takes import remove_take, show_take
+from ...baking import observation, removal, session, unstable
+from ...baking.results import show_motion
+from ...host.blender_types import BlenderEvent, BlenderScene, Context
+from ...host.operation import Operation
+from ...host.redrawing import redraw
+from ...playback import playback
+from ...settings import paths
+from ...settings.properties import OTHER_CACHE
+
+
+class MPM_OT_take_show(Operation, bpy.types.Operator):
+    """Show another take of the cache"""
+
+    bl_idname = "mpm.take_show"
+    bl_label = "Show Take"
+    bl_options = {"REGISTER"}
+
+    cache: OTHER_CACHE
+    take: IntProperty(name="Take", description="Number of the take in the list of takes, from 1 on", default=1, min=1)
+
+    def execute(self, context: Context) -> Any:
+        self._show(context.scene)
+        return {"FINISHED"}
+
+    def _show(self, scene: BlenderScene) -> None:
+        cache = paths.cache_path(scene, cache=self.cache)
+        folder = paths.absolute(cache)
+        show_take(folder, self.take)
+        session.forget_trouble(folder)
+        playback.show(scene)
+        unstable.refresh(scene, cache)
+        self.notes(show_motion(scene, cache))
+
+
+class MPM_OT_take_remove(Operation, bpy.types.Operator):
+    """Delete the frames of a take; other takes stay, and one that goes on after it keeps it"""
+
+    bl_idname = "mpm.take_remove"
+    bl_label = "Remove Take"
+    bl_options = {"REGISTER"}
+
+    cache: OTHER_CACHE
+    take: IntProperty(name="Take", description="Number of the take in the list of takes, from 1 on", default=1, min=1)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake is running; cancel it first")
+        return context.scene is not None and session.current() is None and observation.observed(context.scene) is None
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        lost = removal.losses(paths.absolute(paths.cache_path(context.scene, cache=self.cache)), take=self.take)
+        return context.window_manager.invoke_confirm(
+            self, event, title=f"Remove Take {self.take}", message=f"{lost or 'It'} will be deleted", confirm_text="Delete", icon="WARNING"
+        )
+
+    def execute(self, context: Context) -> Any:
+        redraw(context.window_manager)
+        self._remove(context.scene)
+        return {"FINISHED"}
+
+    def _remove(self, scene: BlenderScene) -> None:
+        cache = paths.cache_path(scene, cache=self.cache)
+        remove_take(paths.absolute(cache), self.take)
+        playback.show(scene)
+        unstable.refresh(scene, cache)
+        self.notes(show_motion(scene, cache))
+
+
+CLASSES = (MPM_OT_take_show, MPM_OT_take_remove)

@@ -1,0 +1,1 @@
+"""The panels. Drawing reads and never writes."""

@@ -1,0 +1,118 @@
+"""The panel Display of an object that shows particles, in the Physics tab and in the sidebar. Reads and never writes."""
+
+import bpy
+
+from ... import display
+from ...display import assets, dressing, tree
+from ...display.modifier import draw_input
+from ...host.blender_types import BlenderObject, Context, Layout
+from ...playback import playback
+from ...settings.display_settings import CARRIED, MATERIALS, has_range
+from .drawing import PhysicsPanel, ScenePanel, split_layout
+
+
+def shown_object(context: Context) -> BlenderObject | None:
+    """The active object where it shows particles, else the only one of the scene that does."""
+    if context.object is not None and context.object.mpm.display.parts:
+        return context.object
+    shown = [item for item in playback.result_objects(context.scene) if item.mpm.display.parts] if context.scene else []
+    return shown[0] if len(shown) == 1 else None
+
+
+def draw_display(layout: Layout, item: BlenderObject) -> None:
+    """The settings of an object's display."""
+    settings = item.mpm.display
+    if not dressing.can_build(item):
+        layout.label(text="Belongs to another file: make it local to change it", icon="LIBRARY_DATA_DIRECT")
+    for part in settings.parts:
+        column = layout.column(heading=part.name, align=True)
+        column.prop(part, "viewport", icon="RESTRICT_VIEW_OFF")
+        column.prop(part, "render", icon="RESTRICT_RENDER_OFF")
+        column.prop(part, "material")
+    if len(settings.parts) > 1:
+        layout.operator("mpm.display_same", icon="DUPLICATE")
+    _draw_inputs(layout, item)
+    _draw_edited(layout, item)
+
+
+def _draw_inputs(layout: Layout, item: BlenderObject) -> None:
+    """The inputs of the modifier that the chosen modes use."""
+    modifier = display.modifier_of(item)
+    if modifier is None or modifier.node_group is None:
+        return
+    parts = item.mpm.display.parts
+    modes = {dressing.mode_of(part, is_render=is_render) for part in parts for is_render in (False, True)}
+    used = {name for mode in modes for name in tree.USED[mode]}
+    column = layout.column(align=True)
+    for socket in tree.INPUTS:
+        if socket.name in used:
+            draw_input(column, modifier, socket.name)
+
+
+def _draw_edited(layout: Layout, item: BlenderObject) -> None:
+    modifier = display.modifier_of(item)
+    group = None if modifier is None else modifier.node_group
+    names = assets.edited()
+    if group is not None and assets.is_edited(group):
+        names = [group.name, *names]
+    if names:
+        layout.label(text=f"Edited, and left as they are: {', '.join(names)}", icon="INFO")
+        layout.operator("mpm.display_restore", icon="LOOP_BACK")
+
+
+def draw_colors(layout: Layout, item: BlenderObject) -> None:
+    """What the colours of an object's particles stand for."""
+    settings = item.mpm.display
+    layout.prop(settings, "color_by")
+    if settings.color_by == CARRIED:
+        layout.prop(settings, "attribute")
+    if settings.color_by != MATERIALS and has_range(settings.color_by):
+        layout.prop(settings, "use_fitted_range")
+        column = layout.column(align=True)
+        column.enabled = not settings.use_fitted_range
+        column.prop(settings, "range_min")
+        column.prop(settings, "range_max")
+        layout.operator("mpm.display_fit", icon="FULLSCREEN_EXIT")
+    if dressing.problem(item):
+        layout.label(text=dressing.problem(item), icon="ERROR")
+
+
+class _Drawn:
+    """Shown where there is an object with particles."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return shown_object(context) is not None
+
+
+class MPM_PT_display(PhysicsPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_display"
+    bl_label = "Display"
+    bl_parent_id = "MPM_PT_object"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and len(context.object.mpm.display.parts) > 0
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        draw_display(layout, context.object)
+        draw_colors(layout.column(heading="Colors"), context.object)
+
+
+class MPM_PT_scene_display(_Drawn, ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_scene_display"
+    help_page = "manual/display"
+    bl_label = "Display"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        item = shown_object(context)
+        if item is not None:
+            layout.label(text=item.name, icon="OBJECT_DATA")
+            draw_display(layout, item)
+            draw_colors(layout.column(heading="Colors"), item)
+
+
+CLASSES = (MPM_PT_display, MPM_PT_scene_display)

@@ -1,0 +1,120 @@
+"""What the panels share: where they are, and how declared parameters are drawn. Reads and never writes."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from ....core.parameters import parameters_of
+from ...baking import health, preflight
+from ...host.blender_types import Context, Layout
+from ...host.help import draw_help
+from ...settings.parts import has_part
+
+_LINE_LENGTH = 52
+
+
+def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
+    """A panel's layout, with the names of properties in a column of their own.
+
+    Args:
+        has_keys: whether there are properties that take keyframes, and buttons for them.
+    """
+    panel.layout.use_property_split = True
+    panel.layout.use_property_decorate = has_keys
+    return panel.layout
+
+
+def draw_parameters(
+    layout: Layout, group: Any, owner: type, names: Iterable[str] = (), *, without: Collection[str] = (), idle: Collection[str] = ()
+) -> None:
+    """Declared parameters of a property group; an optional one has its check box in front.
+
+    Args:
+        names: those that are drawn, in this order; all where none is given.
+        without: those that are not.
+        idle: those that have no effect at present: they are grey, and can be changed.
+    """
+    declared = {each.name: each for each in parameters_of(owner)}
+    for name in names or declared:
+        if name in without or not hasattr(group, name):
+            continue
+        place = layout
+        if name in idle:
+            place = layout.column(align=True)
+            place.active = False
+        if hasattr(group, f"use_{name}"):
+            _draw_optional(place, group, name, is_vector=declared[name].kind == "vector")
+        else:
+            place.prop(group, name)
+
+
+def _draw_optional(layout: Layout, group: Any, name: str, *, is_vector: bool) -> None:
+    """As Blender draws a value with a switch: the check box, the value, grey while it is off, and the dot for keyframes."""
+    row = layout.row(align=True, heading=group.bl_rna.properties[name].name)
+    has_keys = row.use_property_decorate
+    row.use_property_decorate = False
+    row = row.row(align=True)
+    row.prop(group, f"use_{name}", text="")
+    value = row.column(align=True) if is_vector else row.row(align=True)
+    value.active = getattr(group, f"use_{name}")
+    value.prop(group, name, text="")
+    if has_keys:
+        row.prop_decorator(group, name)
+
+
+def draw_lines(layout: Layout, text: str, icon: Any) -> None:
+    """A text in lines that fit into the sidebar."""
+    column = layout.column(align=True)
+    for number, line in enumerate(preflight.wrapped(text)):
+        column.label(text=line, icon="BLANK1" if number else icon)
+
+
+def draw_missing_numba(layout: Layout) -> None:
+    """A line for everything that the installation lacks; nothing as a rule. Everything else works."""
+    for line in health.lines():
+        draw_lines(layout, line, "ERROR")
+
+
+class HelpfulPanel:
+    """A panel with a button that opens its page of the manual.
+
+    Attributes:
+        help_page: the page; none where the panel above it has one.
+    """
+
+    help_page = ""
+
+    def draw_header_preset(self, context: Context) -> None:
+        if self.help_page:
+            draw_help(self.layout, self.help_page)  # type: ignore[attr-defined]
+
+
+class PhysicsPanel(HelpfulPanel):
+    """Where the panels of an object are."""
+
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+
+
+class ObjectPanel(PhysicsPanel):
+    """A sub-panel of the objects of one type."""
+
+    bl_parent_id = "MPM_PT_object"
+    mpm_type = ""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        item = context.object
+        return item is not None and item.mpm.type == cls.mpm_type and has_part(item) and not item.mpm.cache
+
+
+class ScenePanel(HelpfulPanel):
+    """Where the panels of a scene are."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "MPM"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None

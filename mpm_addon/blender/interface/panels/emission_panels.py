@@ -1,0 +1,146 @@
+"""The panels of emitters, colliders and outflows in the Physics tab: what each does to matter."""
+
+from typing import Any
+
+import bpy
+
+from ....core.scene.description import Collider, Emitter, Outflow
+from ....core.scene.painting import ACTING
+from ...host.actions import animated_paths
+from ...host.blender_types import Context, Layout
+from ...settings.painted_control import at_zero_name, attribute_name
+from .drawing import ObjectPanel, draw_parameters, split_layout
+
+_EMISSION = ("enabled", "mode", "frame_start", "frame_end", "interval", "flow_rate", "source")
+# What an emitter does not ask for in a mode.
+_HIDDEN = {"once": ("frame_end", "interval", "flow_rate"), "repeat": ("flow_rate",), "inflow": ("interval",)}
+_SPRING = ("goal_frequency", "goal_damping")
+
+
+class MPM_PT_emission(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_emission"
+    bl_label = "Emission"
+    mpm_type = "emitter"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        emitter = context.object.mpm.emitter
+        draw_parameters(layout.column(), emitter, Emitter, _EMISSION, without=_HIDDEN.get(emitter.mode, ()))
+
+
+class _SomeParameters(ObjectPanel):
+    """A closed panel with those parameters of an emitter that it names."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+    mpm_type = "emitter"
+    names: tuple[str, ...]
+
+    @classmethod
+    def idle(cls, emitter: Any) -> tuple[str, ...]:
+        """The parameters that have no effect at present."""
+        return ()
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        emitter = context.object.mpm.emitter
+        draw_parameters(layout.column(), emitter, Emitter, self.names, idle=self.idle(emitter))
+
+
+class MPM_PT_start_velocity(_SomeParameters, bpy.types.Panel):
+    bl_idname = "MPM_PT_start_velocity"
+    bl_label = "Start Velocity"
+    names = ("velocity", "normal_velocity", "inherit_velocity", "angular_velocity", "velocity_spread")
+
+
+class MPM_PT_particles(_SomeParameters, bpy.types.Panel):
+    bl_idname = "MPM_PT_particles"
+    bl_label = "Particles"
+    names = ("particles_per_cell", "particle_count", "sampling", "mass_scale", "stiffness_scale", "color")
+
+    @classmethod
+    def idle(cls, emitter: Any) -> tuple[str, ...]:
+        return ("particles_per_cell",) if emitter.use_particle_count else ()
+
+
+class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_painted_control"
+    help_page = "manual/objects"
+    bl_label = "Painted Control"
+    bl_options = {"DEFAULT_CLOSED"}
+    mpm_type = "emitter"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        item = context.object
+        emitter = item.mpm.emitter
+        for name in ACTING:
+            column = layout.column(align=True)
+            column.prop(emitter, attribute_name(name))
+            if getattr(emitter, attribute_name(name)) in item.vertex_groups:
+                column.prop(emitter, at_zero_name(name))
+        layout.prop(emitter, "carried_attributes")
+
+
+class MPM_PT_goal(_SomeParameters, bpy.types.Panel):
+    bl_idname = "MPM_PT_goal"
+    bl_label = "Goal"
+    names = ("goal", *_SPRING)
+
+    @classmethod
+    def idle(cls, emitter: Any) -> tuple[str, ...]:
+        is_keyed = any(path.startswith("mpm.emitter.goal") for path in animated_paths(emitter.id_data))
+        return () if emitter.goal > 0.0 or is_keyed else _SPRING
+
+
+class MPM_PT_collision(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_collision"
+    bl_label = "Surface"
+    mpm_type = "collider"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        collider = context.object.mpm.collider
+        idle = ("friction",) if collider.surface == "sticky" else ()
+        draw_parameters(layout.column(), collider, Collider, ("enabled", "surface", "friction"), idle=idle)
+
+
+class MPM_PT_dynamic(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_dynamic"
+    help_page = "manual/forces"
+    bl_label = "Dynamic"
+    bl_options = {"DEFAULT_CLOSED"}
+    mpm_type = "collider"
+
+    def draw_header(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.prop(context.object.mpm.collider, "dynamic", text="")
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        collider = context.object.mpm.collider
+        column = layout.column()
+        column.active = collider.dynamic
+        idle = ("density",) if collider.use_mass else ()
+        draw_parameters(column, collider, Collider, ("density", "mass", "velocity", "angular_velocity"), idle=idle)
+
+
+class MPM_PT_outflow(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_outflow"
+    bl_label = "Outflow"
+    mpm_type = "outflow"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        draw_parameters(layout.column(), context.object.mpm.outflow, Outflow)
+
+
+CLASSES = (
+    MPM_PT_emission,
+    MPM_PT_start_velocity,
+    MPM_PT_particles,
+    MPM_PT_goal,
+    MPM_PT_painted_control,
+    MPM_PT_collision,
+    MPM_PT_dynamic,
+    MPM_PT_outflow,
+)

@@ -1,0 +1,124 @@
+"""The graphs of a cache in its panel: substeps, seconds, particles and energy over frames, as a picture of Blender's previews."""
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy.utils.previews
+import numpy as np
+from numpy.typing import NDArray
+
+from ....storage.overview import Overview
+from .graph_picture import Color, Curve, Pixels, swatch
+from .graph_picture import picture as draw_picture
+
+# How large the picture is, in pixels and in units of the interface.
+SIZE = 320
+SCALE = 10.0
+_SWATCH = 16
+# A picture of a bake that runs is drawn again after so many seconds.
+REST = 1.0
+
+# What the journal notes -> what it is for people, how its greatest value is written, the colour.
+_KINDS: dict[str, tuple[str, str, Color]] = {
+    "substeps": ("Substeps a frame", "{:,.0f}", (0.35, 0.65, 0.95)),
+    "seconds": ("Seconds a frame", "{:.3g} s", (0.95, 0.65, 0.25)),
+    "particles": ("Particles", "{:,.0f}", (0.45, 0.80, 0.45)),
+    "kinetic_energy": ("Kinetic energy", "{:.3g} J", (0.90, 0.45, 0.65)),
+}
+
+
+class Picture(NamedTuple):
+    """A picture that was made.
+
+    Attributes:
+        icon: its number for layouts.
+        seen: what it shows.
+        moment: when it was made.
+    """
+
+    icon: int
+    seen: int
+    moment: float
+
+
+_collections: list[Any] = []
+_pictures: dict[Path, Picture] = {}
+_curves: dict[int, tuple[Curve, ...]] = {}
+
+
+def curves(overview: Overview) -> tuple[Curve, ...]:
+    """The curves of a cache; the same ones as long as it has nothing new."""
+    key = id(overview)
+    if key not in _curves:
+        _curves.clear()
+        _curves[key] = tuple(_curve(overview, name) for name in _KINDS)
+        _kept[:] = [overview]  # its number must not become that of another one
+    return _curves[key]
+
+
+_kept: list[Overview] = []
+
+
+def _curve(overview: Overview, name: str) -> Curve:
+    noun, form, color = _KINDS[name]
+    values = _over_frames(overview, name)
+    finite = values[np.isfinite(values)]
+    words = f"{noun}: at most {form.format(finite.max())}" if len(finite) else f"{noun}: not known"
+    return Curve(name, words, color, values)
+
+
+def _over_frames(overview: Overview, name: str) -> NDArray[np.float64]:
+    """A number of each frame from the first to the last, not a number where it is missing."""
+    frames = list(overview.rows)
+    values = np.full(frames[-1] - frames[0] + 1, np.nan)
+    for frame, row in overview.rows.items():
+        value = row.get(name)
+        if isinstance(value, (int, float)):
+            values[frame - frames[0]] = value
+    return values
+
+
+def picture(folder: Path, overview: Overview) -> Picture | None:
+    """The graphs of a cache; None where Blender makes no previews."""
+    if not _collections:
+        return None
+    known, now = _pictures.get(folder), time.monotonic()
+    if known is None or (known.seen != id(overview) and now > known.moment + REST):
+        preview = _preview(str(folder))
+        _fill(preview, "image", draw_picture(curves(overview), SIZE, SIZE))
+        known = _pictures[folder] = Picture(preview.icon_id, id(overview), now)
+    return known
+
+
+def legend(curve: Curve) -> int:
+    """The number of an icon in a curve's colour; 0, which is none, where Blender makes no previews."""
+    if not _collections:
+        return 0
+    name = f"legend {curve.name}"
+    if name not in _collections[0]:
+        pixels = swatch(curve.color, _SWATCH)
+        _fill(_preview(name), "icon", pixels)
+        _fill(_preview(name), "image", pixels)
+    return _collections[0][name].icon_id
+
+
+def _preview(name: str) -> Any:
+    collection = _collections[0]
+    return collection[name] if name in collection else collection.new(name)
+
+
+def _fill(preview: Any, kind: str, pixels: Pixels) -> None:
+    setattr(preview, f"{kind}_size", pixels.shape[1::-1])
+    getattr(preview, f"{kind}_pixels_float").foreach_set(np.ascontiguousarray(pixels).ravel())
+
+
+def register() -> None:
+    _collections.append(bpy.utils.previews.new())
+
+
+def unregister() -> None:
+    while _collections:
+        bpy.utils.previews.remove(_collections.pop())
+    for known in (_pictures, _curves, _kept):
+        known.clear()

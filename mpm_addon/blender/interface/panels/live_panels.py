@@ -1,0 +1,48 @@
+"""The panel of the preview, below the bake: bake one in seconds, or run it live. Drawing reads and never writes."""
+
+import bpy
+
+from ...baking import previews, session
+from ...baking.preflight import wrapped
+from ...host.blender_types import Context, Layout
+from ...live import live_session
+from ...playback import playback
+from .drawing import ScenePanel, split_layout
+
+
+class MPM_PT_preview(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_preview"
+    help_page = "manual/preview"
+    bl_label = "Preview"
+    bl_parent_id = "MPM_PT_bake"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        scene = context.scene
+        running = live_session.current()
+        column = layout.column()
+        column.enabled = running is None and session.current() is None
+        column.prop(scene.mpm, "preview_particles")
+        column.prop(scene.mpm, "use_live_repeat")
+        row = layout.row(align=True)
+        row.operator("mpm.preview", icon="MESH_ICOSPHERE")
+        row.operator("mpm.live", text="Live" if running is None else "Stop", icon="REC" if running is None else "SNAP_FACE")
+        row.operator("mpm.preview_free", text="", icon="TRASH")
+        if running is not None:
+            layout.label(text=running.text, icon="TIME")
+            _draw_lines(layout, running.message, "INFO")
+            return
+        _draw_lines(layout, live_session.message(), "ERROR")
+        item = previews.shown(scene)
+        if item is not None:
+            hidden = any(other.hide_viewport for other in playback.result_objects(scene) if other.session_uid != item.session_uid)
+            layout.label(text="Preview is shown, the final is hidden" if hidden else "Preview is shown", icon="HIDE_OFF")
+
+
+def _draw_lines(layout: Layout, text: str, icon: str) -> None:
+    column = layout.column(align=True)
+    for number, line in enumerate(wrapped(text) if text else ()):
+        column.label(text=line, icon="BLANK1" if number else icon)
+
+
+CLASSES = (MPM_PT_preview,)

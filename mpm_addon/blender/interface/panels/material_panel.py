@@ -1,0 +1,190 @@
+"""The panel of an emitter's material: presets with their pictures, what is behind one, and the numbers of *Custom*."""
+
+from typing import Any
+
+import bpy
+
+from ....core.laws import LAWS
+from ....core.parameters import Parameter, parameters_of
+from ....storage.presets import MaterialPreset, material_presets
+from ...building import material_presets as presets
+from ...host.blender_types import Context, Layout
+from ...host.help import draw_help
+from ...host.translations import text
+from ...settings import thumbnails
+from ...settings.declarations import title
+from .drawing import ObjectPanel, draw_lines, draw_parameters, split_layout
+
+# Buttons high: the picture in the panel, and each of those to choose from.
+_PICTURE, _CHOICE = 6.0, 6.0
+
+
+class _OfEmitter:
+    """What is shown for an emitter alone."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and context.object.mpm.type == "emitter"
+
+
+class MPM_MT_materials(_OfEmitter, bpy.types.Menu):
+    """All materials, those of one family under each other, and the user's own."""
+
+    bl_idname = "MPM_MT_materials"
+    bl_label = "Materials"
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        row = layout.row()
+        for family, members in _families().items():
+            column = row.column()
+            column.label(text=family)
+            column.separator()
+            for preset in members:
+                _choice(column, preset.name, preset.label, icon_value=thumbnails.icon(preset.name))
+        own = [(name, preset) for name, preset in presets.own_presets() if preset is not None]
+        if own:
+            column = row.column()
+            column.label(text="Your Presets")
+            column.separator()
+            for name, preset in own:
+                _choice(column, name, preset.label, is_own=True, icon="USER")
+
+
+def _families() -> dict[str, list[MaterialPreset]]:
+    families: dict[str, list[MaterialPreset]] = {}
+    for preset in _built_in():
+        families.setdefault(preset.family, []).append(preset)
+    return families
+
+
+_BUILT_IN: list[MaterialPreset] = []
+
+
+def _built_in() -> list[MaterialPreset]:
+    """The built-in presets, read once."""
+    if not _BUILT_IN:
+        _BUILT_IN.extend(material_presets())
+    return _BUILT_IN
+
+
+def _choice(layout: Layout, name: str, label: str, *, is_own: bool = False, **icon: Any) -> None:
+    """A line of a menu that chooses a preset. The user's words are not translated."""
+    chosen = layout.operator("mpm.material_choose", text=label, translate=not is_own, **icon)
+    chosen.name, chosen.is_own = name, is_own
+
+
+class MPM_PT_material_presets(_OfEmitter, bpy.types.Panel):
+    """The user's own presets, where Blender has its presets: in the header of the panel."""
+
+    bl_idname = "MPM_PT_material_presets"
+    bl_label = "Your Material Presets"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "HEADER"
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.operator_context = "INVOKE_DEFAULT"
+        column = layout.column(align=True)
+        for name, preset in presets.own_presets():
+            row = column.row(align=True)
+            if preset is None:
+                row.label(text=text("{name} cannot be read", name=name), icon="ERROR")
+            else:
+                _choice(row, name, preset.label, is_own=True)
+            row.operator("mpm.material_preset_remove", text="", icon="REMOVE").name = name
+        layout.operator("mpm.material_preset_add", text="Save Material", icon="ADD")
+
+
+class MPM_PT_material(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_material"
+    help_page = "manual/choosing_materials"
+    bl_label = "Material"
+    mpm_type = "emitter"
+
+    def draw_header_preset(self, context: Context) -> None:
+        layout: Layout = self.layout
+        row = layout.row(align=True)
+        row.emboss = "NONE"
+        row.popover(panel="MPM_PT_material_presets", text="", icon="PRESET")
+        draw_help(row, self.help_page)
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        material = context.object.mpm.material
+        layout.row().prop(material, "source", expand=True)
+        if material.source == "preset":
+            _draw_preset(layout, material)
+            return
+        layout.menu("MPM_MT_materials", text="Values of a Preset", icon="PRESET")
+        if material.origin:
+            layout.label(text=text("Began as {name}", name=material.origin), translate=False)
+        layout.prop(material, "law")
+        if material.law in LAWS:
+            draw_parameters(layout.column(), getattr(material, material.law), LAWS[material.law])
+        else:
+            draw_lines(layout, "The law of this material is not in this version; choose another one", "ERROR")
+
+
+def _draw_preset(layout: Layout, material: Any) -> None:
+    preset = presets.chosen(material)
+    if thumbnails.has_icons():
+        layout.template_icon_view(material, "preset", show_labels=True, scale=_PICTURE, scale_popup=_CHOICE)
+    row = layout.row(align=True)
+    shown = {"icon_value": thumbnails.icon(preset.name)} if preset is not None and thumbnails.icon(preset.name) else {}
+    row.menu("MPM_MT_materials", text="Choose" if preset is None else preset.label, **shown)
+    row.operator("mpm.material_customize", text="", icon="GREASEPENCIL")
+    if preset is None:
+        draw_lines(layout, "The preset of this material is not in this version; choose another one", "ERROR")
+        return
+    draw_lines(layout.column(), text(preset.description), "INFO")
+
+
+class MPM_PT_material_values(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_material_values"
+    bl_parent_id = "MPM_PT_material"
+    bl_label = "Values"
+    bl_options = {"DEFAULT_CLOSED"}
+    mpm_type = "emitter"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return super().poll(context) and presets.chosen(context.object.mpm.material) is not None
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        preset = presets.chosen(context.object.mpm.material)
+        if preset is None:
+            return
+        column = layout.column(align=True)
+        _draw_value(column, "Law", text(preset.law.label))
+        for declared in parameters_of(type(preset.law)):
+            value = getattr(preset.law, declared.name)
+            if value is not None:
+                _draw_value(column, title(declared.name), shown(declared, value))
+        draw_lines(layout.column(), preset.source, "BOOKMARKS")
+        layout.operator("mpm.material_customize", icon="GREASEPENCIL")
+
+
+def _draw_value(layout: Layout, name: str, value: str) -> None:
+    row = layout.split(factor=0.5)
+    left = row.row()
+    left.alignment = "RIGHT"
+    left.label(text=name)
+    row.label(text=value, translate=False)
+
+
+def shown(declared: Parameter, value: Any) -> str:
+    """A value as a physicist writes it: "1.2 MPa", "1420 kg/m³", "35, 9, 0.2, 10 degrees"."""
+    unit = declared.unit_words
+    if isinstance(value, str):
+        return text(title(value))
+    if isinstance(value, tuple):
+        return f"{', '.join(f'{each:g}' for each in value)} {unit}".rstrip()
+    for prefix, factor in (("M", 1e6), ("k", 1e3)):
+        if unit == "Pa" and abs(value) >= factor:
+            return f"{value / factor:g} {prefix}{unit}"
+    return f"{value:g} {unit}".rstrip()
+
+
+CLASSES = (MPM_MT_materials, MPM_PT_material_presets, MPM_PT_material, MPM_PT_material_values)

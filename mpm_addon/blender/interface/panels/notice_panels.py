@@ -1,0 +1,35 @@
+"""What the panel of the bake says of the file: frames that are not beside it, folders that cannot be written, newer forms."""
+
+import bpy
+
+from ... import migrations
+from ...baking import health, relocation
+from ...host.blender_types import BlenderScene, Context
+from ...settings import paths
+from .drawing import ScenePanel, draw_lines, split_layout
+
+
+def lines(scene: BlenderScene) -> list[str]:
+    """What there is to say; nothing as a rule. Cheap enough for a panel."""
+    folder = paths.absolute(paths.cache_path(scene))
+    found = [*relocation.notices(scene), migrations.notice(scene), health.folder_problem(folder)]
+    return [line for line in found if line]
+
+
+class MPM_PT_notices(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_notices"
+    bl_label = "Notices"
+    bl_parent_id = "MPM_PT_bake"
+    bl_options = {"HIDE_HEADER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None and bool(lines(context.scene))
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        for line in lines(context.scene):
+            draw_lines(layout, line, "INFO")
+
+
+CLASSES = (MPM_PT_notices,)

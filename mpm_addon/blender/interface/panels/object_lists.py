@@ -1,0 +1,147 @@
+"""The lists of a scene's objects: those that take part in the simulation, and its force fields."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty
+
+from ....core.laws import LAWS
+from ...host.blender_types import BlenderObject, BlenderScene, Context, Layout
+from ...reading.forces import KINDS, field_objects
+from ...settings.parts import NO_PART, PARTS, has_part
+from ...settings.properties import PRESET_LABELS
+
+
+def summary(item: BlenderObject) -> str:
+    """What the list says of an object beside its icon: "Powder snow", "Dynamic"; nothing of a simple collider or an outflow."""
+    if item.mpm.type == "collider" and item.mpm.collider.dynamic:
+        return "Dynamic"
+    if item.mpm.type != "emitter":
+        return ""
+    material = item.mpm.material
+    if material.source == "preset":
+        return PRESET_LABELS.get(material.preset, "Missing preset")
+    return LAWS[material.law].label if material.law in LAWS else "Missing law"
+
+
+class _ObjectList:
+    """A list over a scene's objects that shows some of them, by name or in an order of its own."""
+
+    @staticmethod
+    def listed(scene: BlenderScene) -> list[BlenderObject]:
+        """The objects that are shown."""
+        raise NotImplementedError
+
+    def filter_items(self: Any, context: Context, data: Any, property: str) -> Any:
+        """Which objects are shown, as Blender's flags, and where in the list; without an order, as in the scene."""
+        items = getattr(data, property)
+        shown = self.bitflag_filter_item
+        # Blender turns all flags round
+        hidden = shown if self.use_filter_invert else 0
+        named = bpy.types.UI_UL_list.filter_items_by_name(self.filter_name, shown, items, "name") or [shown] * len(items)
+        listed = {item.session_uid for item in self.listed(data)}
+        return [flag if item.session_uid in listed else hidden for flag, item in zip(named, items, strict=True)], self.ordered(items)
+
+    def ordered(self: Any, items: Any) -> list[int]:
+        """The place of each object in the list; none for the scene's order."""
+        return _by_name(items) if self.use_filter_sort_alpha else []
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: Layout,
+        data: Any,
+        item: Any,
+        icon: Any,
+        active_data: Any,
+        active_property: Any,
+        index: Any = 0,
+        flt_flag: Any = 0,
+    ) -> None:
+        """What Blender calls for each row; the lists differ in what a row shows."""
+        self.draw_row(layout, item)
+
+    def draw_row(self, layout: Layout, item: Any) -> None:
+        raise NotImplementedError
+
+
+def _by_name(items: Any) -> Any:
+    return bpy.types.UI_UL_list.sort_items_by_name(items, "name")
+
+
+class MPM_UL_objects(_ObjectList, bpy.types.UIList):
+    """The objects that take part."""
+
+    use_sort_part: BoolProperty(
+        name="Sort by Part", description="Emitters first, then colliders, then outflows, each by name; otherwise in the order of the scene"
+    )
+
+    @staticmethod
+    def listed(scene: BlenderScene) -> list[BlenderObject]:
+        return [item for item in scene.objects if has_part(item)]
+
+    def ordered(self: Any, items: Any) -> list[int]:
+        if not self.use_sort_part:
+            return _by_name(items) if self.use_filter_sort_alpha else []
+        parts = list(PARTS)
+        keys = [(parts.index(item.mpm.type) if item.mpm.type in PARTS else len(parts), item.name) for item in items]
+        places = [0] * len(keys)
+        for place, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+            places[row] = place
+        return places
+
+    def draw_filter(self, context: Context, layout: Layout) -> None:
+        row = layout.row(align=True)
+        row.prop(self, "filter_name", text="")
+        row.prop(self, "use_filter_invert", text="", icon="ARROW_LEFTRIGHT")
+        row = row.row(align=True)
+        row.prop(self, "use_sort_part", text="", icon="PHYSICS")
+        row.prop(self, "use_filter_sort_alpha", text="", icon="SORTALPHA")
+        row.prop(self, "use_filter_sort_reverse", text="", icon="SORT_DESC" if self.use_filter_sort_reverse else "SORT_ASC")
+
+    def draw_row(self, layout: Layout, item: Any) -> None:
+        part = PARTS.get(item.mpm.type, NO_PART)
+        settings = getattr(item.mpm, item.mpm.type, None)
+        is_on = settings is not None and settings.enabled
+        words = summary(item)
+        place = layout.split(factor=0.6) if words else layout.row()
+        place.active = is_on and not item.hide_viewport
+        place.prop(item, "name", text="", emboss=False, icon=part.icon)
+        if words:
+            place.label(text=words)
+        row = layout.row(align=True)
+        if item.library is not None or item.override_library is not None:
+            row.label(text="", icon="LIBRARY_DATA_DIRECT" if item.library is not None else "LIBRARY_DATA_OVERRIDE")
+        if settings is not None:
+            row.prop(settings, "enabled", text="", emboss=False, icon="CHECKBOX_HLT" if is_on else "CHECKBOX_DEHLT")
+        if item.hide_viewport:  # such an object takes no part either
+            row.prop(item, "hide_viewport", text="", emboss=False)
+
+
+class MPM_UL_forces(_ObjectList, bpy.types.UIList):
+    """The objects whose force fields act."""
+
+    @staticmethod
+    def listed(scene: BlenderScene) -> list[BlenderObject]:
+        return field_objects(scene)
+
+    def draw_row(self, layout: Layout, item: Any) -> None:
+        if item.field is None:
+            return
+        is_known = item.field.type in KINDS
+        word = item.field.type.replace("_", " ").title()
+        split = layout.split(factor=0.5)
+        split.active = not item.hide_viewport
+        split.prop(item, "name", text="", emboss=False, icon="FORCE_FORCE" if is_known else "ERROR")
+        split.label(text=word if is_known else f"{word}: not computed")
+        row = layout.row(align=True)
+        row.prop(item, "hide_viewport", text="", emboss=False)
+
+
+def draw_list(layout: Layout, list_type: type[_ObjectList], scene: BlenderScene) -> None:
+    """A list over the objects of a scene, as long as what it shows, within reason."""
+    rows = min(max(len(list_type.listed(scene)), 4), 8)
+    layout.template_list(list_type.__name__, "", scene, "objects", scene.mpm, "active_row", rows=rows)
+
+
+CLASSES = (MPM_UL_objects, MPM_UL_forces)

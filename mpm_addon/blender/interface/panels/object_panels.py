@@ -1,0 +1,68 @@
+"""The panels of an object in the Physics tab: its part in the simulation, and how frames are played."""
+
+import bpy
+
+from ...host.blender_types import Context, Layout
+from ...playback import playback
+from ...reading.forces import has_field
+from ...settings.parts import PARTS, complaint, has_part, locked, refusal
+from .drawing import PhysicsPanel, draw_lines, draw_missing_numba, split_layout
+
+
+class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_object"
+    help_page = "manual/objects"
+    bl_label = "MPM"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        draw_missing_numba(layout)
+        item = context.object
+        if item.mpm.cache:
+            layout.prop(item.mpm, "cache")
+            if playback.status(item):
+                draw_lines(layout, playback.status(item), "INFO")
+        elif has_part(item) or not refusal(item):
+            layout.prop(item.mpm, "type")
+            if has_field(item):
+                layout.label(text="Its force field pushes matter", icon="FORCE_FORCE")
+            if complaint(item):
+                draw_lines(layout, complaint(item), "ERROR")
+        else:
+            draw_lines(layout, refusal(item), "INFO")
+        if locked(item) and item.mpm.type in PARTS:
+            draw_lines(layout, locked(item), "LIBRARY_DATA_DIRECT")
+
+
+class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_retime"
+    help_page = "manual/time"
+    bl_label = "Retime"
+    bl_parent_id = "MPM_PT_object"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and bool(context.object.mpm.cache)
+
+    def draw_header(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.prop(context.object.mpm, "use_retime", text="")
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        settings = context.object.mpm
+        layout.active = settings.use_retime
+        layout.row().prop(settings, "retime_mode", expand=True)
+        if settings.retime_mode == "frame":
+            layout.use_property_decorate = True
+            layout.prop(settings, "playback_frame")
+            return
+        layout.prop(settings, "playback_speed")
+        layout.prop(settings, "playback_offset")
+
+
+CLASSES = (MPM_PT_object, MPM_PT_retime)

@@ -1,0 +1,125 @@
+"""The extension's preferences: how many threads bakes take, and what this installation is and lacks.
+
+They are there where the extension was enabled as an add-on; a script that registers the package itself has none.
+"""
+
+import json
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, IntProperty
+
+from ...core.errors import MpmError
+from ...core.processor import LEVEL_VARIABLE, NATIVE
+from ...storage.installation import presets_folder
+from ..baking import health, worker
+from ..host.blender_types import Context, Layout
+from ..host.operation import Operation
+from ..settings import paths
+from .panels.drawing import draw_lines
+
+# What kernels may use: levels as the x86-64 psABI names them. Automatic is what the cache was begun with, or the best.
+LEVEL_ITEMS = (
+    ("AUTO", "Automatic", "What the cache was begun with, else the best level of this processor"),
+    (
+        "x86-64-v3",
+        "x86-64-v3",
+        "AVX2: Intel since Haswell, AMD since Zen. A farm that is held to one level computes the same bytes everywhere",
+    ),
+    ("x86-64-v4", "x86-64-v4", "AVX-512, where this processor has it"),
+    (NATIVE, "This Processor", "All that this processor can do; kernels are compiled here"),
+)
+PACKAGE = (__package__ or "").partition(".blender")[0]
+_MOST_THREADS = 1024
+
+
+def _own() -> Any:
+    """The extension's preferences; None where a script registered the package."""
+    known: Any = bpy.context.preferences
+    return next((entry.preferences for entry in (() if known is None else known.addons) if entry.module == PACKAGE), None)
+
+
+def told() -> dict[str, str]:
+    """What a bake's process is told by its environment: how many threads it takes, and which processor level."""
+    own = _own()
+    threads, level = getattr(own, "threads", 0), getattr(own, "processor", "AUTO")
+    return {
+        **({"NUMBA_NUM_THREADS": str(threads)} if threads else {}),
+        **({LEVEL_VARIABLE: level} if level != "AUTO" else {}),
+    }
+
+
+class MPM_AP_preferences(bpy.types.AddonPreferences):
+    bl_idname = PACKAGE
+
+    threads: IntProperty(
+        name="Threads",
+        description="Processor threads that a bake takes, fewer to keep some for other work; 0 takes all. The result is the same with any",
+        default=0,
+        min=0,
+        max=_MOST_THREADS,
+        soft_max=64,
+    )
+
+    processor: EnumProperty(
+        name="Processor Level",
+        description="The instructions that bakes use. Frames are the same bytes on every processor of one level",
+        items=LEVEL_ITEMS,
+    )
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "threads")
+        layout.prop(self, "processor")
+        draw_health(layout)
+
+
+def draw_health(layout: Layout) -> None:
+    """What is there, what is wrong with it, and a report of both."""
+    found = health.report()
+    box = layout.box()
+    box.label(text=f"MPM {found['mpm_addon']}, Blender {found['blender']}, Python {found['python']}, NumPy {found['numpy']}")
+    if isinstance(found["worker"], dict):
+        told = found["worker"]
+        box.label(text=f"Bakes run: numba {told['numba']}, {told['threads']} threads, {told['processor_level']}", icon="CHECKMARK")
+    for line in found["problems"]:
+        draw_lines(box, line, "ERROR")
+    box.label(text=f"Presets: {presets_folder()}", icon="FILE_FOLDER")
+    box.label(text=f"Frames of unsaved files: {paths.temporary_root()}", icon="FILE_FOLDER")
+    box.operator("mpm.doctor", icon="CHECKMARK")
+
+
+class MPM_OT_doctor(Operation, bpy.types.Operator):
+    """Try whether bakes run on this computer, and copy a report of the installation to the clipboard, for a report of a bug"""
+
+    bl_idname = "mpm.doctor"
+    bl_label = "Check Installation and Copy Report"
+
+    def execute(self, context: Context) -> Any:
+        health.forget()
+        try:
+            health.ask_worker()
+        except MpmError as error:
+            self.notes([str(error)])
+        text = json.dumps(health.report(), indent=2)
+        print(text, flush=True)
+        context.window_manager.clipboard = text
+        self.report({"INFO"}, "The report was copied to the clipboard")
+        return {"FINISHED"}
+
+
+CLASSES = (MPM_AP_preferences, MPM_OT_doctor)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    worker.told_by.append(told)
+
+
+def unregister() -> None:
+    worker.told_by.clear()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+    health.forget()

@@ -1,0 +1,119 @@
+"""A strip below the numbers of the timeline and the dope sheet: which frames are baked, which are out of date, which are missing."""
+
+from typing import Any, NamedTuple
+
+import bpy
+
+from ...storage.overview import Overview, Span, spans
+from ..baking.bake_facts import shown_overview, wanted_frames
+from ..host.blender_types import Context
+
+# Pixels at an interface of normal size: what Blender draws the numbers on, and the strip below.
+_NUMBERS = 23
+_HEIGHT = 4
+
+BAKED, OUTDATED, MISSING = "baked", "outdated", "missing"
+COLORS = {
+    BAKED: (0.26, 0.59, 0.98, 0.9),
+    OUTDATED: (0.95, 0.55, 0.15, 0.9),
+    MISSING: (0.0, 0.0, 0.0, 0.5),
+}
+_MODES = ("TIMELINE", "DOPESHEET", "ACTION")
+
+_handles: list[Any] = []
+# The runs of frames of what was last drawn.
+_runs: list[tuple[Overview, list[Span]]] = []
+
+
+class Strip(NamedTuple):
+    """A run of frames, first and last, and what is drawn of it."""
+
+    first: int
+    last: int
+    kind: str
+
+
+class Rectangle(NamedTuple):
+    """A rectangle in pixels of the region, and its colour."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    kind: str
+
+
+def strips(overview: Overview, wanted: Span, *, is_outdated: bool) -> list[Strip]:
+    """What is drawn of a cache: first the frames that are wanted, on them those that are there."""
+    there = OUTDATED if is_outdated else BAKED
+    return [Strip(*wanted, MISSING), *(Strip(first, last, there) for first, last in _runs_of(overview))]
+
+
+def _runs_of(overview: Overview) -> list[Span]:
+    if not _runs or _runs[0][0] is not overview:
+        _runs[:] = [(overview, spans(overview.rows))]
+    return _runs[0][1]
+
+
+def rectangles(found: list[Strip], region: Any, scale: float) -> list[Rectangle]:
+    """Where strips are in a region of the timeline, those outside left out.
+
+    Args:
+        found: the strips.
+        region: the region, with its `view2d`, `width` and `height`.
+        scale: of the interface.
+    """
+    top = region.height - _NUMBERS * scale
+    drawn = []
+    for strip in found:
+        left = region.view2d.view_to_region(strip.first - 0.5, 0.0, clip=False)[0]
+        right = region.view2d.view_to_region(strip.last + 0.5, 0.0, clip=False)[0]
+        if right >= 0 and left <= region.width:
+            # a frame is never thinner than a pixel
+            drawn.append(Rectangle(max(left, 0), top - _HEIGHT * scale, max(min(right, region.width), left + 1), top, strip.kind))
+    return drawn
+
+
+def _draw() -> None:
+    """Called by Blender whenever it draws such an editor."""
+    context: Context = bpy.context
+    scene, space = context.scene, context.space_data
+    if scene is None or space is None or getattr(space, "mode", "") not in _MODES:
+        return
+    found = shown_overview(scene)
+    if found is None:
+        return
+    overview, is_outdated = found
+    drawn = rectangles(strips(overview, wanted_frames(scene), is_outdated=is_outdated), context.region, context.preferences.system.ui_scale)
+    _draw_rectangles(drawn)
+
+
+def _draw_rectangles(drawn: list[Rectangle]) -> None:
+    # without a window there is nothing to draw with
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    gpu.state.blend_set("ALPHA")
+    # what is missing lies below what is there
+    for kind in (MISSING, OUTDATED, BAKED):
+        color = COLORS[kind]
+        corners: list[tuple[float, float]] = []
+        for left, bottom, right, top, own in drawn:
+            if own == kind:
+                corners += [(left, bottom), (right, bottom), (right, top), (left, bottom), (right, top), (left, top)]
+        if corners:
+            shader.uniform_float("color", color)
+            batch_for_shader(shader, "TRIS", {"pos": corners}).draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def register() -> None:
+    if not bpy.app.background:
+        _handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
+
+
+def unregister() -> None:
+    while _handles:
+        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handles.pop(), "WINDOW")
+    _runs.clear()

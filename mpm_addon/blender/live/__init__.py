@@ -1,0 +1,1 @@
+"""The live simulation, and what an artist moves by hand meanwhile."""

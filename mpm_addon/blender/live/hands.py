@@ -1,0 +1,105 @@
+"""What an artist moves by hand while a live simulation runs: where it is now, in the words of the simulation."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.scene.animation import animatable_parameters
+from ...core.scene.description import Collider, Scene
+from ...core.scene.force import Force
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.meshes import Floats, matrix_array
+from ..reading.fingerprint import settings_state
+from ..reading.forces import force_values, weights_of
+from ..reading.motion import metric
+from ..reading.participants import gravity_of, metres
+
+_TOLERANCE = 1e-6
+_NUMBERS = tuple(animatable_parameters(Force))
+
+
+class _Held(NamedTuple):
+    """A thing that can be moved: its number in this Blender, where it began, and what its field said then; None of a collider."""
+
+    number: int
+    start: Floats
+    values: dict[str, Any] | None
+
+
+class Hands:
+    """The colliders and force fields of a scene that nothing but a hand moves.
+
+    Args:
+        scene: Blender's scene, at the frame at which it was read.
+        described: what the simulation got of it.
+    """
+
+    def __init__(self, scene: BlenderScene, described: Scene) -> None:
+        self._units = metres(scene)
+        steady = {each.name for each in (*described.colliders, *described.forces) if _is_steady(each)}
+        fields = {each.name for each in described.forces}
+        self._held: dict[str, _Held] = {}
+        for item in scene.objects:
+            name = next((name for name in (item.name, item.name_full) if name in steady), None)
+            matrix = matrix_array(item.matrix_world)
+            if name is not None and abs(np.linalg.det(matrix[:3, :3])) > 0.0:
+                self._held[name] = _Held(item.session_uid, matrix, self._values(item, scene) if name in fields else None)
+        self._has_gravity = described.solver.animation is None
+        self._gravity = gravity_of(scene)
+        self._sent: set[str] = set()
+
+    def things(self, scene: BlenderScene) -> dict[str, dict[str, Any]]:
+        """What is elsewhere than it was, or was so before, by name: see `Steering.steer`."""
+        items = {item.session_uid: item for item in scene.objects}
+        found = {}
+        for name, held in self._held.items():
+            item = items.get(held.number)
+            wish = None if item is None else self._wish(item, held, scene, is_sent=name in self._sent)
+            if wish:
+                found[name] = wish
+        self._sent |= found.keys()
+        return found
+
+    def gravity(self, scene: BlenderScene) -> tuple[float, ...] | None:
+        """The gravity [m/s^2] where it is another than it was, or was so before; None otherwise."""
+        now = gravity_of(scene)
+        if not self._has_gravity or (now == self._gravity and "" not in self._sent):
+            return None
+        self._sent.add("")
+        return now
+
+    def settings(self, scene: BlenderScene) -> dict[str, Any]:
+        """Everything else that decides the simulation: where it changes, this begins anew."""
+        state = settings_state(scene)
+        if self._has_gravity:
+            del state["gravity"], state["weights"]
+        for thing in state["objects"]:
+            if thing["name"] in self._held and thing["type"] == "collider":
+                thing["place"].pop("matrix", None)
+        for thing in state["fields"]:
+            held = self._held.get(thing["place"]["name"])
+            if held is not None and held.values is not None:
+                thing["place"].pop("matrix", None)
+                if isinstance(thing["field"], dict):
+                    thing["field"] = {key: value for key, value in thing["field"].items() if not isinstance(value, float)}
+        return state
+
+    def _wish(self, item: BlenderObject, held: _Held, scene: BlenderScene, *, is_sent: bool) -> dict[str, Any]:
+        wish: dict[str, Any] = {}
+        now = matrix_array(item.matrix_world)
+        if (is_sent or np.abs(now - held.start).max() > _TOLERANCE) and abs(np.linalg.det(now[:3, :3])) > 0.0:
+            wish["matrix"] = metric(now @ np.linalg.inv(held.start), self._units).tolist()
+        if held.values is not None:
+            values = self._values(item, scene)
+            changed = {name: value for name, value in values.items() if is_sent or value != held.values.get(name)}
+            if changed:
+                wish["values"] = {name: value for name, value in changed.items() if held.values.get(name) is not None}
+        return wish
+
+    def _values(self, item: BlenderObject, scene: BlenderScene) -> dict[str, Any]:
+        said = force_values(item.field, weights_of(scene), self._units, f'Force "{item.name}"')
+        return {name: value for name, value in said.items() if name in _NUMBERS and value is not None}
+
+
+def _is_steady(item: Collider | Force) -> bool:
+    return item.motion is None and not (isinstance(item, Collider) and item.dynamic)

@@ -1,0 +1,1 @@
+"""Frames of caches on the screen: particles, and the keyframes of rigid bodies."""

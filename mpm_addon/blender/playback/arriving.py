@@ -1,0 +1,114 @@
+"""Shows frames that a bake has just written: they are read in a thread that knows nothing of Blender, and put into the mesh when
+they are there. Blender's main loop goes on meanwhile.
+
+Whoever changes the frame meanwhile gets the new one at once, as always; what was read for the old one is dropped.
+"""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import bpy
+from numpy.typing import NDArray
+
+from ...core.errors import MpmError
+from ...storage import open_cache
+from ...storage.retiming import MomentReader
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.redrawing import redraw
+from ..settings import paths
+from . import playback
+
+INTERVAL = 0.02
+
+
+class _Reading:
+    """One frame on its way from the disk."""
+
+    def __init__(self, scene: BlenderScene, item: Any) -> None:
+        """Begin to read. Raises CacheError."""
+        self.scene_number, self.item_number, self.cache = scene.session_uid, item.session_uid, item.mpm.cache
+        self._reader = MomentReader(open_cache(paths.absolute(self.cache)))
+        self.wanted = playback.wanted(item, item.mpm, scene, self._reader)
+        self._arrays: Mapping[str, NDArray[Any]] | None = None
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._read, name="mpm_arriving", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        try:
+            self._arrays = self.wanted.read(self._reader)
+        except (MpmError, OSError) as error:
+            self._error = error
+
+    def is_over(self, *, waits: bool) -> bool:
+        """Whether the thread has ended."""
+        if waits:
+            self._thread.join()
+        return not self._thread.is_alive()
+
+    def finish(self) -> None:
+        """Put what was read into the mesh, unless something else is to be shown there by now."""
+        scene: BlenderScene | None = next((scene for scene in bpy.data.scenes if scene.session_uid == self.scene_number), None)
+        objects: list[BlenderObject] = [] if scene is None else list(scene.objects)
+        item = next((item for item in objects if item.session_uid == self.item_number), None)
+        if (
+            scene is None
+            or item is None
+            or item.mpm.cache != self.cache
+            or not isinstance(item.data, bpy.types.Mesh)
+            or self._arrays is None
+        ):
+            return
+        try:
+            is_still_wanted = playback.wanted(item, item.mpm, scene, self._reader) == self.wanted
+        except MpmError:
+            return
+        if is_still_wanted:
+            playback.fill(item.data, self._arrays, scene.unit_settings.scale_length)
+            playback.take_over(item, self._reader)
+
+
+# At most one for each object, by its number.
+_readings: dict[int, _Reading] = {}
+
+
+def show(scene: BlenderScene, folder: Path) -> None:
+    """Let the objects that show a cache folder show the current moment: as soon as it is read, or at once where nobody looks."""
+    if bpy.app.background:
+        playback.show(scene)
+    else:
+        begin(scene, folder)
+
+
+def begin(scene: BlenderScene, folder: Path) -> None:
+    """Begin to read what the objects that show a cache folder are to show now. Renders show their frames themselves."""
+    if bpy.app.is_job_running("RENDER"):
+        return
+    for item in playback.result_objects(scene):
+        if paths.absolute(item.mpm.cache) == folder and item.session_uid not in _readings:
+            try:
+                _readings[item.session_uid] = _Reading(scene, item)
+            except MpmError:
+                playback.show(scene)  # which says what is wrong with the cache
+    if _readings and not bpy.app.timers.is_registered(step):
+        bpy.app.timers.register(step, first_interval=INTERVAL)
+
+
+def step(*, waits: bool = False) -> float | None:
+    """Show what was read by now. A timer calls it until there is nothing more to come."""
+    for number, reading in list(_readings.items()):
+        if reading.is_over(waits=waits):
+            del _readings[number]
+            if not bpy.app.is_job_running("RENDER"):
+                reading.finish()
+            redraw(bpy.context.window_manager)
+    return INTERVAL if _readings else None
+
+
+def forget() -> None:
+    """Forget what is being read."""
+    _readings.clear()
+    if bpy.app.timers.is_registered(step):
+        bpy.app.timers.unregister(step)

@@ -1,0 +1,180 @@
+"""The motion of dynamic colliders as keyframes on their objects: written after a bake, removed when it is freed.
+
+The keyframes are in an action of their own, which remembers where the object was; an action of the user is left alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+from ..host.actions import curve_collections, new_curve
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.meshes import Floats, matrix_array
+from ..settings import paths
+
+# What an action of a bake remembers, as custom properties.
+CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX = "mpm_cache", "mpm_rotation_mode", "mpm_location", "mpm_rotation", "mpm_matrix"
+_REMEMBERED = (CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX)
+_ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+_WRITTEN = {"location", "rotation_euler", *_ROTATION_PATHS.values()}
+
+
+def has_baked_keys(item: BlenderObject) -> bool:
+    """Whether an object has the keyframes of a bake."""
+    return _baked_action(item) is not None
+
+
+def start_matrix(item: BlenderObject) -> Floats:
+    """World from object [Blender units] (4, 4) where a bake began; where the object is now, without keyframes of one."""
+    action = _baked_action(item)
+    return matrix_array(item.matrix_world) if action is None else np.array(action[_MATRIX]).reshape(4, 4)
+
+
+def write_keys(scene: BlenderScene, poses: Mapping[int, Mapping[str, Floats]], cache: str) -> list[str]:
+    """Give objects location and rotation keyframes at every baked frame, instead of those of an earlier bake.
+
+    Args:
+        poses: frame number -> name of a collider -> world from local (4, 4) [m]. What "local" is does not matter: only how
+            the pose differs from that of the first frame counts.
+        cache: the cache folder as Blender writes it.
+
+    Returns:
+        A line for each object that could not be given keyframes.
+    """
+    numbers = sorted(poses)
+    complaints = []
+    for name in poses[numbers[0]] if numbers else ():
+        item = next((each for each in scene.objects if name in (each.name, each.name_full) and each.mpm.type == "collider"), None)
+        if item is None:
+            continue
+        frames = [number for number in numbers if name in poses[number]]
+        complaint = _refusal(item)
+        if complaint:
+            complaints.append(complaint)
+            continue
+        remove_keys(item)
+        moves = relative_moves([poses[number][name] for number in frames], scene.unit_settings.scale_length)
+        _write(item, frames, moves, cache)
+    return complaints
+
+
+def relative_moves(poses: Sequence[Floats], scale_length: float) -> list[Floats]:
+    """How the world at the first pose became the world at each [Blender units]: 4x4 matrices, the first the unit matrix."""
+    back = np.linalg.inv(poses[0])
+    moves = [np.asarray(pose, np.float64) @ back for pose in poses]
+    for move in moves:
+        move[:3, 3] /= scale_length
+    return moves
+
+
+def remove_keys(item: BlenderObject) -> None:
+    """Remove the keyframes of a bake and put the object back; keyframes of the user in the same action stay."""
+    action = _baked_action(item)
+    if action is None:
+        return
+    item.rotation_mode = action[_MODE]
+    item.location = tuple(action[_LOCATION])
+    setattr(item, _rotation_path(item), tuple(action[_ROTATION]))
+    for name in _REMEMBERED:
+        del action[name]
+    for curves in curve_collections(action):
+        for curve in [curve for curve in curves if curve.data_path in _WRITTEN]:
+            curves.remove(curve)
+    if not any(len(curves) for curves in curve_collections(action)):
+        item.animation_data.action = None
+        bpy.data.actions.remove(action)
+        if not item.animation_data.drivers and not item.animation_data.nla_tracks:
+            item.animation_data_clear()
+
+
+def remove_all_keys(scene: BlenderScene, folder: Path) -> bool:
+    """Remove the keyframes that the bake into a cache folder made. Returns whether there were any."""
+    had_keys = False
+    for item in scene.objects:
+        action = _baked_action(item)
+        if action is not None and paths.absolute(action[CACHE]) == folder:
+            remove_keys(item)
+            had_keys = True
+    return had_keys
+
+
+def _baked_action(item: BlenderObject) -> Any:
+    action = None if item.animation_data is None else item.animation_data.action
+    return action if action is not None and all(name in action for name in _REMEMBERED) else None
+
+
+def _refusal(item: BlenderObject) -> str:
+    if item.library is not None:
+        return f'Object "{item.name}": it is linked, so its motion was not written as keyframes; make a library override.'
+    if item.animation_data is not None and item.animation_data.action is not None and not has_baked_keys(item):
+        return (
+            f'Object "{item.name}": its action "{item.animation_data.action.name}" was left as it is, and the motion of the bake was not '
+            "written; unlink the action and bake again."
+        )
+    return ""
+
+
+def _rotation_path(item: BlenderObject) -> str:
+    return _ROTATION_PATHS.get(item.rotation_mode, "rotation_euler")
+
+
+def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], cache: str) -> None:
+    path = _rotation_path(item)
+    location, rotation = tuple(item.location), tuple(getattr(item, path))
+    start = Matrix(item.matrix_world)
+    from_world = Matrix(item.matrix_basis) @ start.inverted_safe()
+    locations, rotations = [location], [rotation]
+    for move in moves[1:]:
+        basis = from_world @ Matrix(move.tolist()) @ start
+        locations.append((basis.to_translation() - Vector(item.delta_location)).to_tuple())
+        rotations.append(_channels(item, _without_delta(item, basis.to_quaternion()), rotations[-1]))
+    action = bpy.data.actions.new(f"MPM {item.name}")
+    animated = item.animation_data or item.animation_data_create()
+    assert animated is not None
+    animated.action = action
+    for data_path, values in (("location", locations), (path, rotations)):
+        for index in range(len(values[0])):
+            _fill(new_curve(action, item, data_path, index), frames, [value[index] for value in values])
+    action[CACHE], action[_MODE] = cache, item.rotation_mode
+    action[_LOCATION], action[_ROTATION] = list(location), list(rotation)
+    action[_MATRIX] = [float(value) for row in start for value in row]
+
+
+def _without_delta(item: BlenderObject, rotation: Quaternion) -> Quaternion:
+    if item.rotation_mode == "AXIS_ANGLE":  # its delta is one that Blender shows nowhere
+        return rotation
+    is_quaternion = item.rotation_mode == "QUATERNION"
+    delta = item.delta_rotation_quaternion if is_quaternion else item.delta_rotation_euler.to_quaternion()
+    return delta.inverted() @ rotation
+
+
+def _channels(item: BlenderObject, rotation: Quaternion, before: Sequence[float]) -> tuple[float, ...]:
+    """A rotation as the object's rotation mode has it, without a jump from the values before."""
+    if item.rotation_mode == "QUATERNION":
+        rotation.make_compatible(Quaternion(before))
+        return rotation.w, rotation.x, rotation.y, rotation.z
+    if item.rotation_mode == "AXIS_ANGLE":
+        return _axis_angle(rotation, before)
+    angles = rotation.to_euler(item.rotation_mode, Euler(before, item.rotation_mode))
+    return angles.x, angles.y, angles.z
+
+
+def _axis_angle(rotation: Quaternion, before: Sequence[float]) -> tuple[float, ...]:
+    axis, angle = rotation.to_axis_angle()
+    if axis.dot(Vector(before[1:])) < 0.0:
+        axis, angle = -axis, -angle
+    angle += 2.0 * np.pi * round((before[0] - angle) / (2.0 * np.pi))
+    return angle, *axis
+
+
+def _fill(curve: Any, frames: Sequence[int], values: Sequence[float]) -> None:
+    points = curve.keyframe_points
+    points.add(len(frames))
+    points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
+    for point in points:
+        point.interpolation = "LINEAR"
+    curve.update()

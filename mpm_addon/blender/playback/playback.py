@@ -1,0 +1,356 @@
+"""Shows the frames of a cache as points: one vertex-only mesh, filled at every frame change. Reads cache files alone.
+
+Between frames, as motion blur and retiming ask for, particles are interpolated. A frame that is missing shows nothing and a
+status text. Handlers raise nothing and use no operators.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from numpy.typing import NDArray
+
+from ...core.errors import MpmError
+from ...core.particles import ATTRIBUTES
+from ...storage import open_cache
+from ...storage.retiming import MomentReader, nearest_frame
+from ..host import homes
+from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
+from ..settings import paths, retime
+from ..settings.declarations import decimal
+
+OBJECT_NAME = "MPM Particles"
+
+# A mesh has a `material_index` of its own, one for each face: the points' is stored under another name.
+MATERIAL_INDEX = "mpm_material_index"
+_STORED_NAMES = {"material_index": MATERIAL_INDEX}
+
+# numpy dtype and components -> Blender's attribute type and the name of its values.
+_TYPES = {
+    ("int32", 1): ("INT", "value"),
+    ("float32", 1): ("FLOAT", "value"),
+    ("float32", 2): ("FLOAT2", "vector"),
+    ("float32", 3): ("FLOAT_VECTOR", "vector"),
+    ("float32", 4): ("QUATERNION", "value"),
+}
+# What is painted on emitters: four components of it are a colour.
+_PAINTED_TYPES = {**_TYPES, ("float32", 4): ("FLOAT_COLOR", "color")}
+_WITH_LENGTH = {"m", "m/s"}
+
+# By the numbers of objects, which outlive new names and undo.
+_status: dict[int, str] = {}
+_suspensions: list[None] = []
+_readers: dict[int, MomentReader] = {}
+# What each mesh was last filled with: session_uid -> attribute name -> values.
+_filled: dict[int, dict[str, NDArray[Any]]] = {}
+_STRIDE = 1009
+# While a frame is rendered: object -> the cached frame that is its picture's; it has its particles at all moments of the shutter.
+_shutter: dict[int, float] = {}
+_rendering: list[None] = []
+# While a live simulation runs: number of an object -> the frame of its cache that it shows, whatever the scene's is.
+held: dict[int, float] = {}
+
+
+def status(item: BlenderObject) -> str:
+    """What the panel says of the frame that an object shows; "" where there is nothing to say."""
+    return _status.get(item.session_uid, "")
+
+
+def reset() -> None:
+    """Forget everything about the file that was open."""
+    _status.clear()
+    _readers.clear()
+    _filled.clear()
+    held.clear()
+    _end_shutter()
+
+
+def forget(item: BlenderObject) -> None:
+    """Forget an object that is about to be removed."""
+    _status.pop(item.session_uid, None)
+    _readers.pop(item.session_uid, None)
+    _filled.pop(item.data.session_uid, None)
+
+
+def frame_rate(scene: BlenderScene) -> float:
+    """The scene's frames per second."""
+    return scene.render.fps / decimal(scene.render.fps_base)
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """Leave particles as they are while the block changes frames."""
+    _suspensions.append(None)
+    try:
+        yield
+    finally:
+        _suspensions.pop()
+
+
+def result_objects(scene: BlenderScene) -> list[BlenderObject]:
+    """The objects of a scene that show a cache."""
+    return [item for item in scene.objects if item.mpm.cache]
+
+
+def result_object(scene: BlenderScene, cache: str, *, object_name: str = "") -> BlenderObject:
+    """The object that shows the cache folder `cache`; made, without particles, in the collection of the emitters, where there is none.
+
+    One that shows the folder which served for it before the file was first saved, or saved elsewhere, is taken over.
+
+    Args:
+        object_name: the one emitter that is baked; all where it is empty.
+    """
+    folder = paths.absolute(cache)
+    for known in (folder, paths.unsaved_folder() / folder.name):
+        for item in result_objects(scene):
+            if paths.absolute(item.mpm.cache) == known or (item.mpm.home and paths.placed(item.mpm.home) == cache):
+                item.mpm.cache, item.mpm.home = cache, ""
+                return item
+    item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
+    item.mpm.cache = cache
+    homes.home_of(scene, object_name).objects.link(item)
+    # Blender's manual asks for it where a handler changes data while frames are rendered.
+    scene.render.use_lock_interface = True
+    return item
+
+
+def show(scene: BlenderScene, depsgraph: Any = None) -> None:
+    """Give every object of the scene that shows a cache the particles of the current moment.
+
+    Args:
+        depsgraph: where animated settings are read; in a render the scene itself has those of another frame.
+    """
+    shown = _played_objects(scene)
+    meshes: dict[int, BlenderObject] = {}
+    for item in shown:
+        if isinstance(item.data, bpy.types.Mesh):
+            paths.adopt(item)
+            settings = item.mpm if depsgraph is None else item.evaluated_get(depsgraph).mpm
+            other = meshes.setdefault(item.data.session_uid, item)
+            _status[item.session_uid] = (
+                _show(item, settings, item.data, scene)
+                if other == item or _is_alike(item, other)
+                else f'Shares its mesh with "{other.name}", which shows something else: make it single user (Object > Relations)'
+            )
+    _forget_removed({item.session_uid for item in shown}, {item.data.session_uid for item in shown if item.data is not None})
+
+
+def _played_objects(scene: BlenderScene) -> list[BlenderObject]:
+    """The objects of a scene that show a cache, with those in collections that it instances, which may be linked."""
+    found = {item.session_uid: item for item in result_objects(scene)}
+    waiting = {item.instance_collection for item in scene.objects if item.instance_collection is not None}
+    seen = set()
+    while waiting:
+        collection = waiting.pop()
+        seen.add(collection)
+        items = list(collection.all_objects)
+        found |= {item.session_uid: item for item in items if item.mpm.cache}
+        waiting |= {item.instance_collection for item in items if item.instance_collection is not None} - seen
+    return list(found.values())
+
+
+def _is_alike(item: BlenderObject, other: BlenderObject) -> bool:
+    """Whether two objects show the same, now and later."""
+    return paths.shown_folder(item) == paths.shown_folder(other) and not (item.mpm.use_retime or other.mpm.use_retime)
+
+
+def _forget_removed(numbers: set[int], meshes: set[int]) -> None:
+    """Let go of the frames of objects and meshes that are gone, given those of which it is known that they are not."""
+    objects: Any = bpy.data.objects
+    if _readers.keys() - numbers:
+        numbers = numbers | {item.session_uid for item in objects if item.mpm.cache}
+        for number in _readers.keys() - numbers:
+            del _readers[number]
+            _status.pop(number, None)
+    if _filled.keys() - meshes:
+        for number in _filled.keys() - {item.data.session_uid for item in objects if isinstance(item.data, bpy.types.Mesh)}:
+            del _filled[number]
+
+
+class Wanted(NamedTuple):
+    """What an object shows: a fractional frame of its cache, with the particles of `like`, and velocities times `factor`."""
+
+    frame: float
+    like: int
+    factor: np.float32
+
+    def read(self, reader: MomentReader) -> Mapping[str, NDArray[Any]]:
+        """The attributes. Knows nothing of Blender, so that any thread may read. Raises CacheError or OSError."""
+        arrays = reader.arrays(self.frame, like=self.like)
+        if self.factor == 1.0 or "velocity" not in arrays:
+            return arrays
+        return {**arrays, "velocity": arrays["velocity"] * self.factor}
+
+
+def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: MomentReader) -> Wanted:
+    """What an object is to show now. Raises CacheError."""
+    time = reader.cache.time
+    # not frame_current_final: a bake asks for poses at the frames of the scene too, whatever these are mapped to
+    shown = retime.position(item, settings, scene.frame_current + scene.frame_subframe, time.frame_start)
+    if item.session_uid in held:
+        shown = retime.Position(held[item.session_uid], 1.0)
+    if _rendering:
+        _shutter.setdefault(item.session_uid, shown.frame)
+    like = _shutter.get(item.session_uid, shown.frame)
+    # metres per second of simulated time -> per second of the scene, which renderers count in
+    factor = time.time_scale * frame_rate(scene) / time.fps * shown.rate
+    return Wanted(shown.frame, nearest_frame(like), np.float32(factor))
+
+
+def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderScene) -> str:
+    try:
+        reader = _reader(item)
+        fill(mesh, wanted(item, settings, scene, reader).read(reader), scene.unit_settings.scale_length)
+    except (MpmError, OSError) as error:
+        clear(mesh)
+        return str(error)
+    return ""
+
+
+def take_over(item: BlenderObject, reader: MomentReader) -> None:
+    """Go on with what another has read of an object's cache; what it shows is in order."""
+    _readers[item.session_uid] = reader
+    _status[item.session_uid] = ""
+
+
+def _reader(item: BlenderObject) -> MomentReader:
+    """What reads the object's cache. Raises CacheError where there is none."""
+    cache = open_cache(paths.shown_folder(item))
+    reader = _readers.setdefault(item.session_uid, MomentReader(cache))
+    if not reader.cache.is_same(cache):
+        reader = _readers[item.session_uid] = MomentReader(cache)
+    return reader
+
+
+def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: float) -> None:
+    """Make the mesh the points of a frame, with its arrays as named attributes.
+
+    Args:
+        arrays: attribute name -> array in SI, as in `Frame.arrays`.
+        scale_length: metres in a Blender unit.
+    """
+    count = len(arrays["position"])
+    if len(mesh.vertices) != count:
+        mesh.clear_geometry()
+        mesh.vertices.add(count)
+        _filled.pop(mesh.session_uid, None)
+    filled = _filled.setdefault(mesh.session_uid, {})
+    for name, values in arrays.items() if count else ():
+        components = values.shape[1] if values.ndim > 1 else 1
+        kind, field = (_TYPES if name in ATTRIBUTES else _PAINTED_TYPES)[values.dtype.name, components]
+        flat = np.ascontiguousarray(values).ravel()
+        if name in ATTRIBUTES and ATTRIBUTES[name].unit in _WITH_LENGTH and scale_length != 1.0:
+            flat = flat / np.float32(scale_length)
+        stored = _STORED_NAMES.get(name, name)
+        # to write into an attribute costs a copy of it: that of the evaluated mesh is the same memory
+        if stored in mesh.attributes and _is_same(flat, filled.get(name)):
+            continue
+        _attribute(mesh, stored, kind).data.foreach_set(field, flat)
+        filled[name] = flat
+    if count:
+        # values of another frame must not stay where this one was baked without them
+        for name in (ATTRIBUTES.keys() | filled.keys()) - arrays.keys():
+            filled.pop(name, None)
+            attribute = mesh.attributes.get(_STORED_NAMES.get(name, name))
+            if attribute is not None:
+                mesh.attributes.remove(attribute)
+        # the box around the mesh is remembered, and forgotten only when a vertex is moved by itself
+        mesh.vertices[0].co = mesh.vertices[0].co
+    mesh.update_tag()
+
+
+def _is_same(values: NDArray[Any], before: NDArray[Any] | None) -> bool:
+    """Whether values are those from before; mostly a look at a few of them tells."""
+    if before is None or values.shape != before.shape:
+        return False
+    # what never changes in particles' lives is the same memory in every frame, which nobody writes
+    is_one = values.ctypes.data == before.ctypes.data
+    return is_one or (np.array_equal(values[::_STRIDE], before[::_STRIDE]) and np.array_equal(values, before))
+
+
+def clear(mesh: BlenderMesh) -> None:
+    """Remove all points."""
+    if len(mesh.vertices):
+        mesh.clear_geometry()
+        mesh.update_tag()
+
+
+def _attribute(mesh: BlenderMesh, name: str, kind: str) -> Any:
+    attribute = mesh.attributes.get(name)
+    if attribute is not None and attribute.data_type == kind and attribute.domain == "POINT":
+        return attribute
+    if attribute is not None:
+        mesh.attributes.remove(attribute)
+    return mesh.attributes.new(name, kind, "POINT")
+
+
+@persistent
+def _on_frame_change(scene: BlenderScene, depsgraph: Any = None) -> None:
+    if not _suspensions:
+        show(scene, depsgraph)
+
+
+@persistent
+def _begin_shutter(_scene: Any = None, _unused: Any = None) -> None:
+    """A frame is about to be rendered: the moment that is shown next is the frame itself."""
+    _shutter.clear()
+    _rendering[:] = [None]
+
+
+@persistent
+def _end_shutter(_scene: Any = None, _unused: Any = None) -> None:
+    _shutter.clear()
+    _rendering.clear()
+
+
+@persistent
+def _on_load(_path: str = "", _unused: Any = None) -> None:
+    reset()
+    for scene in bpy.data.scenes:
+        show(scene)
+
+
+@persistent
+def _on_undo(scene: BlenderScene | None = None, _unused: Any = None) -> None:
+    """Meshes are those of another time again, perhaps with particles from before a bake, and what they were filled with is not known."""
+    _filled.clear()
+    if scene is not None and not _suspensions:
+        show(scene)
+
+
+@persistent
+def _on_import(_context: Any = None, _unused: Any = None) -> None:
+    """Objects came from another file, with the particles of a frame there."""
+    if bpy.context.scene is not None and not _suspensions:
+        show(bpy.context.scene)
+
+
+def _on_retime(scene: BlenderScene) -> None:
+    if scene is not None and not _suspensions:
+        show(scene)
+
+
+def _handlers() -> list[tuple[list[Any], Any]]:
+    """The lists of Blender and what is in each of them."""
+    lists = bpy.app.handlers
+    shutter = [(lists.render_pre, _begin_shutter), (lists.render_post, _end_shutter), (lists.render_cancel, _end_shutter)]
+    undo = [(lists.undo_post, _on_undo), (lists.redo_post, _on_undo)]
+    # Blender 4.3 and later; before, they are right at the next frame
+    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
+    return [(lists.frame_change_post, _on_frame_change), (lists.load_post, _on_load), *undo, *shutter, *imported]
+
+
+def register() -> None:
+    for functions, handler in _handlers():
+        functions.append(handler)
+    retime.listeners.append(_on_retime)
+
+
+def unregister() -> None:
+    retime.listeners.remove(_on_retime)
+    for functions, handler in reversed(_handlers()):
+        functions.remove(handler)
+    reset()

@@ -1,0 +1,88 @@
+"""The surface of an object from its own mesh and those that it instances, in the object's own space."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import SceneError
+from ..host.meshes import Counts, Floats, Piece, Triangles, moved
+
+# How far apart two samples of an arrangement may be by the rounding of single precision, as a share of its distance from the origin.
+_ROUNDING = 2e-6
+
+
+class Part(NamedTuple):
+    """A mesh and where it is: world from part (4, 4)."""
+
+    piece: Piece
+    matrix: Floats
+    is_own: bool
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What stays of a mesh whose vertices move.
+
+    Attributes:
+        triangles: (m, 3).
+        counts: vertices, faces and corners.
+        painting: name -> values of each vertex (n, components), or of each corner (m, 3, components).
+        tolerance: by how much vertices differ that are the same [Blender units].
+        frame: where it was read.
+        is_cloud, velocity: see `Piece`; instanced parts make none.
+    """
+
+    triangles: Triangles
+    counts: Counts
+    painting: dict[str, Floats]
+    tolerance: float
+    frame: float
+    is_cloud: bool = False
+    velocity: NDArray[np.float32] | None = None
+
+
+def assembled(parts: Sequence[Part], matrix: Floats, subject: str, frame: float) -> tuple[NDArray[Any], Surface]:
+    """The vertices (n, 3) in the object's space, and the surface.
+
+    Args:
+        parts: the meshes, in the order of Blender.
+        matrix: world from object (4, 4).
+
+    Raises:
+        SceneError: the object has no size, or something is painted on some of the meshes only.
+    """
+    if len(parts) == 1 and parts[0].is_own:
+        piece = parts[0].piece
+        return piece.vertices, Surface(piece.triangles, piece.counts, piece.painting, 0.0, frame, piece.is_cloud, piece.velocity)
+    if abs(np.linalg.det(matrix[:3, :3])) == 0.0:
+        raise SceneError(f"{subject}: its scale is zero at frame {frame:g}; use a scale above 0 on every axis.")
+    inverse = np.linalg.inv(matrix)
+    vertices, triangles, paintings = [], [], []
+    start = 0
+    for piece, world, is_own in parts:
+        local = np.eye(4) if is_own else inverse @ world
+        is_mirrored = np.linalg.det(local[:3, :3]) < 0.0
+        vertices.append(moved(piece.vertices, local))
+        triangles.append((piece.triangles[:, ::-1] if is_mirrored else piece.triangles) + start)
+        paintings.append({name: _turned(values, is_mirrored=is_mirrored) for name, values in piece.painting.items()})
+        start += len(piece.vertices)
+    together = np.concatenate(vertices)
+    reach = max(float(np.abs(world[:3, 3]).max()) for _, world, _ in parts) + float(np.ptp(together, axis=0).max(initial=0.0))
+    shrinkage = float(np.linalg.norm(inverse[:3, :3], ord=2))
+    counts = tuple(int(sum(part.piece.counts[index] for part in parts)) for index in range(3))
+    painting = {name: _joined([painting[name] for painting in paintings], name, subject) for name in paintings[0]}
+    surface = Surface(np.concatenate(triangles), (counts[0], counts[1], counts[2]), painting, _ROUNDING * reach * shrinkage, frame)
+    return together, surface
+
+
+def _turned(values: Floats, *, is_mirrored: bool) -> Floats:
+    return values[:, ::-1] if is_mirrored and values.ndim == 3 else values
+
+
+def _joined(values: list[Floats], name: str, subject: str) -> Floats:
+    if len({each.shape[1:] for each in values}) > 1:
+        raise SceneError(f'{subject}: "{name}" is painted in different ways on its parts; use one domain and one type on all of them.')
+    return np.concatenate(values)

@@ -1,0 +1,115 @@
+"""From what was recorded of objects to the description's materials, emitters, colliders and outflows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import SceneError
+from ...core.geometry.shapes.mesh import Mesh
+from ...core.geometry.shapes.points import Points
+from ...core.laws import LAWS
+from ...core.scene.animation import Animation, Motion
+from ...core.scene.description import Collider, Emitter, Material, Outflow
+from ...storage.presets import material_preset
+from ..host.blender_types import BlenderObject
+from ..host.meshes import Floats
+from ..settings.colors import material_color
+from .motion import placed
+from .painting import painting_of
+from .sampling import Track, Values, animated, filled, hide_where_disabled
+
+
+def emitters_of(
+    tracks: Sequence[tuple[str, Track]], materials: dict[str, Track], frames: Floats, scale_length: float
+) -> tuple[dict[str, Material], tuple[Emitter, ...]]:
+    """The emitters, and the materials that they are of. Raises SceneError for what cannot be used."""
+    found: dict[str, Material] = {}
+    emitters = []
+    for name, track in tracks:
+        body = _body(track, frames, scale_length)
+        if body is None:
+            continue
+        material, color = _material(name, track.block, materials.get(name), frames)
+        found.setdefault(material.name, material)
+        values = body[2]
+        if values["particle_count"] is not None:
+            values["particles_per_cell"] = None
+        if not track.block.mpm.emitter.use_color:
+            values["color"] = color
+        shape = _points(track, body[0], body[1], scale_length) if track.surface is not None and track.surface.is_cloud else body[0]
+        painting = None if track.surface is None else painting_of(track.surface.painting, is_mirrored=track.is_mirrored)
+        emitters.append(
+            Emitter(name=name, shape=shape, material=material.name, motion=body[1], animation=body[3], painting=painting, **values)
+        )
+    if not emitters:
+        raise SceneError(f"{tracks[0][1].subject}: it is disabled in viewports at every frame, as is every emitter; enable one.")
+    return found, tuple(emitters)
+
+
+def colliders_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Collider, ...]:
+    """The colliders. Raises SceneError for what cannot be used."""
+    return tuple(_things(tracks, Collider, frames, scale_length))
+
+
+def outflows_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Outflow, ...]:
+    """The outflows. Raises SceneError for what cannot be used."""
+    return tuple(_things(tracks, Outflow, frames, scale_length))
+
+
+def _things(tracks: Sequence[tuple[str, Track]], owner: type, frames: Floats, scale_length: float) -> list[Any]:
+    things = []
+    for name, track in tracks:
+        hide_where_disabled(track)
+        body = _body(track, frames, scale_length)
+        if body is None:
+            continue
+        shape, motion, values, animation = body
+        shape.check(track.subject)
+        if values.get("dynamic") and motion is not None:
+            _refuse_motion(track, motion)
+        things.append(owner(name=name, shape=shape, motion=motion, animation=animation, **values))
+    return things
+
+
+def _body(track: Track, frames: Floats, scale_length: float) -> tuple[Mesh, Motion | None, Values, Animation | None] | None:
+    """Shape, motion, values and animation; None where Blender evaluates the object at no sample."""
+    matrices, shapes = filled(track.matrices), filled(track.shapes)
+    if matrices is None or shapes is None or track.surface is None:
+        return None
+    times = frames[: len(matrices)]
+    values, animation = animated(track.values, times, track.subject)
+    shape, motion = placed(shapes, track.surface.triangles, np.array(matrices), times, track.subject, scale_length=scale_length)
+    return shape, motion, dict(values), animation
+
+
+def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float) -> Points:
+    """An emitter's vertices without a surface, with the velocities that they have at the first sample."""
+    if motion is not None and motion.vertices is not None:
+        remedy = "let the object move as a whole without changing its scale, or apply its modifiers"
+        raise SceneError(f"{track.subject}: its points move against each other, which points that emit cannot; {remedy}.")
+    velocity = None if track.surface is None else track.surface.velocity
+    if velocity is not None:
+        matrix = next(each for each in track.matrices if each is not None)
+        velocity = velocity.astype(np.float64) @ matrix[:3, :3].T * scale_length
+    return Points(mesh.vertices, velocity)
+
+
+def _refuse_motion(track: Track, motion: Motion) -> None:
+    """A dynamic collider starts where it is at the first sample, and matter moves it from there on."""
+    what = "is animated" if motion.matrices is not None else "is deformed"
+    raise SceneError(f"{track.subject}: it is dynamic, so matter moves it, but it {what} too; remove that, or turn Dynamic off.")
+
+
+def _material(name: str, item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
+    """An emitter's material, and the colour in which it is shown. A custom one is named as its emitter."""
+    settings = item.mpm.material
+    if track is None:
+        if not settings.preset:
+            raise SceneError(f'Emitter "{name}": its material preset does not exist here; choose another preset.')
+        preset = material_preset(settings.preset)
+        color = material_color(preset.law.name) if preset.color is None else (*preset.color, 1.0)
+        return Material(settings.preset, preset.law), color
+    values, animation = animated(track.values, frames, track.subject)
+    law = LAWS[settings.law](**values)
+    return Material(f"{name} (custom)", law, animation), material_color(law.name)

@@ -1,0 +1,152 @@
+"""From the open Blender file to a `Scene` that asks nothing of Blender any more. Main thread only.
+
+World space and SI: a Blender unit is `scale_length` metres, and so are the units in velocities and in gravity.
+Meshes are taken as Blender evaluates them at the first frame, and their motion at every frame.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import numpy as np
+
+from ...core.scene.description import Emitter, Scene
+from ...core.scene.force import Force
+from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
+from ..host.blender_types import BlenderObject, BlenderScene, Context
+from ..host.meshes import Floats, world_bounds
+from ..host.modifiers import render_modifiers
+from ..playback.playback import frame_rate, suspended
+from ..settings.declarations import decimal, values_of
+from .bodies import colliders_of, emitters_of, outflows_of
+from .forces import force_of
+from .motion import metric
+from .participants import Participants, metres, participants
+from .sampling import Track, animated, filled, hide_where_disabled, record
+
+
+def extract_scene(context: Context, *, object_name: str = "") -> Scene:
+    """The scene of `context` as the solver's description; see `extraction`."""
+    steps = extraction(context, object_name=object_name)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def extraction(context: Context, *, object_name: str = "") -> Generator[float, None, Scene]:
+    """Read the scene of `context`, a frame a step.
+
+    Whatever ends it, its `close` included, leaves the file as it was, at the frame where it was.
+
+    Args:
+        object_name: the one emitter that takes part, with all colliders, outflows and forces; every emitter where it is empty.
+
+    Yields:
+        how much is done, 0 to 1.
+
+    Returns:
+        The solver's description.
+
+    Raises:
+        SceneError: nothing to simulate, or a value or a mesh that cannot be used; the message names the object.
+    """
+    scene = context.scene
+    time, units = scene_time(scene), metres(scene)
+    frames = sample_frames(time, scene.mpm.motion_samples)
+    with suspended(), frame_kept(scene, time.frame_start), _meshes_of(context):
+        found = participants(context, object_name, units)
+        domain = _domain(context, units)
+        yield from record(context, found.tracks, frames)
+    return _described(scene, found, time, domain, frames, units)
+
+
+def _described(scene: BlenderScene, found: Participants, time: Time, domain: Domain, frames: Floats, units: float) -> Scene:
+    materials, emitters = emitters_of(found.emitters, found.materials, frames, units)
+    return Scene(
+        name=scene.name,
+        time=time,
+        solver=_solver(scene, found.solver, frames, domain, emitters),
+        domain=domain,
+        materials=materials,
+        emitters=emitters,
+        colliders=colliders_of(found.colliders, frames, units),
+        outflows=outflows_of(found.outflows, frames, units),
+        cache=CacheSettings(**values_of(scene.mpm.kept, CacheSettings)),
+        forces=tuple(force for name, track in found.forces if (force := _force(name, track, frames, units)) is not None),
+    )
+
+
+def scene_time(scene: BlenderScene) -> Time:
+    """The frames that are simulated. Raises SceneError where the last is before the first."""
+    frames = scene.mpm if scene.mpm.use_frame_range else scene
+    return Time(
+        fps=frame_rate(scene),
+        frame_start=frames.frame_start,
+        frame_end=frames.frame_end,
+        time_scale=decimal(scene.mpm.time_scale),
+        subframes=scene.mpm.subframes,
+    )
+
+
+def sample_frames(time: Time, samples: int) -> Floats:
+    """Where moving things are looked at: `samples` times a frame, the last frame included, shape (k,)."""
+    count = (time.frame_end - time.frame_start) * samples + 1
+    return time.frame_start + np.arange(count, dtype=np.float64) / samples
+
+
+def _meshes_of(context: Context) -> AbstractContextManager[None]:
+    """Whether meshes are those of renders or of the viewport, as the scene says."""
+    if context.scene.mpm.use_render_modifiers:
+        return render_modifiers(context.evaluated_depsgraph_get())
+    return nullcontext()
+
+
+@contextmanager
+def frame_kept(scene: BlenderScene, frame: int) -> Iterator[None]:
+    """Evaluate the scene at `frame` inside the block and at the frame it was at afterwards."""
+    before, fraction = scene.frame_current, scene.frame_subframe
+    scene.frame_set(frame)
+    try:
+        yield
+    finally:
+        scene.frame_set(before, subframe=fraction)
+
+
+def _force(name: str, track: Track, frames: Floats, units: float) -> Force | None:
+    matrices = filled(track.matrices)
+    if matrices is None:
+        return None
+    hide_where_disabled(track)
+    times = frames[: len(matrices)]
+    values, animation = animated(track.values, times, track.subject)
+    return force_of(name, values, metric(matrices, units), times, animation)
+
+
+def _domain(context: Context, units: float) -> Domain:
+    settings = context.scene.mpm.domain
+    values = values_of(settings, Domain, scale_length=units)
+    if settings.kind == "unbounded":
+        return Domain(kind="unbounded")
+    if settings.object is not None:
+        evaluated: BlenderObject = settings.object.evaluated_get(context.evaluated_depsgraph_get())
+        low, high = world_bounds(evaluated) * units
+        values["min"], values["max"] = tuple(low.tolist()), tuple(high.tolist())
+    sides = {name: Side(**values_of(getattr(settings, name), Side)) for name in SIDES}
+    return Domain(sides=sides, **values)
+
+
+def _solver(scene: BlenderScene, track: Track, frames: Floats, domain: Domain, emitters: tuple[Emitter, ...]) -> Solver:
+    values, animation = animated(track.values, frames, track.subject)
+    settings = scene.mpm.solver
+    if settings.spacing == "resolution":
+        values["grid_spacing"] = longest_side(domain, emitters) / settings.resolution
+    return Solver(animation=animation, **values)
+
+
+def longest_side(domain: Domain, emitters: tuple[Emitter, ...]) -> float:
+    """The longest side [m] of the box domain, or of the box around all emitters where there is none."""
+    if domain.min is not None and domain.max is not None:
+        return float(np.max(np.subtract(domain.max, domain.min)))
+    bounds = np.array([emitter.shape.bounds() for emitter in emitters])
+    return float(np.max(bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)))

@@ -1,0 +1,132 @@
+"""Blender's force fields as the solver's forces.
+
+A strength is an acceleration in Blender units, what Blender's particles of 1 kg feel; lengths are Blender units too.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import SceneError
+from ...core.scene.animation import Animation, Motion
+from ...core.scene.force import Force
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.meshes import Floats
+from ..settings.declarations import decimal
+from ..settings.effectors import FORCE_WEIGHTS
+from .sampling import Values
+
+# Blender's word for a field -> ours; the weight of each has Blender's word in lower case.
+KINDS = {
+    "FORCE": "point",
+    "WIND": "wind",
+    "VORTEX": "vortex",
+    "TURBULENCE": "turbulence",
+    "DRAG": "drag",
+    "HARMONIC": "harmonic",
+}
+_SHAPES = ("POINT", "LINE", "PLANE")
+_WEIGHTED = ("strength", "noise", "flow", "linear_drag", "quadratic_drag")
+
+
+def has_field(item: BlenderObject) -> bool:
+    """Whether an object has a force field that pushes matter."""
+    return item.field is not None and item.field.type != "NONE" and item.field.apply_to_location
+
+
+def field_objects(scene: BlenderScene) -> list[BlenderObject]:
+    """The objects whose fields act: those of the effector collection, or of the whole scene where none is chosen."""
+    chosen = scene.mpm.effector_collection
+    return [item for item in (scene.objects if chosen is None else chosen.all_objects) if has_field(item)]
+
+
+def weights_of(scene: BlenderScene) -> dict[str, float]:
+    """What fields and gravity are multiplied by: 0 leaves out, 1 is all of it."""
+    return {name: decimal(getattr(scene.mpm.forces, name)) for name in FORCE_WEIGHTS}
+
+
+def force_values(field: Any, weights: dict[str, float], scale_length: float, subject: str) -> Values:
+    """The parameters of a `Force` that a field says, in SI; where it is comes from the object.
+
+    Args:
+        field: Blender's `FieldSettings`.
+        weights: see `weights_of`.
+        scale_length: metres in a Blender unit.
+        subject: how messages name the field.
+
+    Raises:
+        SceneError: the field does what the solver does not compute.
+    """
+    _refuse(field, subject)
+    kind = KINDS[field.type]
+    is_cone = field.falloff_type == "CONE"
+    radial = 1.0 if is_cone else scale_length
+    values: Values = {
+        "kind": kind,
+        "strength": decimal(field.strength) * (1.0 if kind == "harmonic" else scale_length),
+        "shape": field.shape.lower(),
+        "falloff": decimal(field.falloff_power),
+        "falloff_shape": field.falloff_type.lower(),
+        "min_distance": decimal(field.distance_min) * scale_length if field.use_min_distance else 0.0,
+        "radius": decimal(field.distance_max) * scale_length if field.use_max_distance else None,
+        "side": field.z_direction.lower(),
+        "flow": decimal(field.flow),
+        "noise": decimal(field.noise) * scale_length,
+        "seed": field.seed,
+        "enabled": True,
+    }
+    if field.falloff_type != "SPHERE":
+        values["radial_falloff"] = decimal(field.radial_falloff)
+        values["radial_min"] = decimal(field.radial_min) * radial if field.use_radial_min else 0.0
+        values["radial_max"] = decimal(field.radial_max) * radial if field.use_radial_max else None
+    if kind == "turbulence":
+        values["size"] = decimal(field.size) * scale_length
+    if kind == "drag":
+        values["strength"] = 0.0
+        # Blender applies what it calls linear to the square of the velocity, and the other way round
+        values["linear_drag"] = decimal(field.quadratic_drag)
+        values["quadratic_drag"] = decimal(field.linear_drag) / scale_length
+    if kind == "harmonic":
+        values["rest_length"] = decimal(field.rest_length) * scale_length
+        values["damping"] = decimal(field.harmonic_damping)
+    weight = weights["all"] * weights[field.type.lower()]
+    return {name: value * weight if name in _WEIGHTED else value for name, value in values.items()}
+
+
+def _refuse(field: Any, subject: str) -> None:
+    remedy = "remove it, or leave its object out of the effector collection"
+    if field.type not in KINDS:
+        word = field.type.replace("_", " ").lower()
+        known = ", ".join(word.lower() for word in KINDS)
+        raise SceneError(f"{subject}: a field of the type {word} is not computed; use one of {known}, {remedy}.")
+    if field.shape not in _SHAPES:
+        word = {"SURFACE": "surface", "POINTS": "every point"}[field.shape]
+        raise SceneError(f"{subject}: a field of the shape {word} is not computed; use the shape point, line or plane, or {remedy}.")
+    if field.use_gravity_falloff and field.type == "FORCE":
+        raise SceneError(f"{subject}: gravitation is not computed; turn it off and use a falloff power of 2, or {remedy}.")
+    if field.use_absorption:
+        raise SceneError(f"{subject}: absorption by colliders is not computed; turn it off, or {remedy}.")
+
+
+def force_of(name: str, values: Values, matrices: Floats, frames: Floats, animation: Animation | None) -> Force | None:
+    """The force of a field; None where it does nothing at any frame.
+
+    Args:
+        values: at the first sample, see `force_values`.
+        matrices: world from object at every sample (k, 4, 4) [m]; the object's scale does not count.
+        frames: the samples' frame numbers (k,).
+    """
+    is_idle = not any(values.get(each) for each in _WEIGHTED)
+    if is_idle and (animation is None or not set(_WEIGHTED) & animation.values.keys()):
+        return None
+    poses = matrices.copy()
+    lengths = np.linalg.norm(poses[:, :3, :3], axis=1, keepdims=True)
+    left, _, right = np.linalg.svd(poses[:, :3, :3] / np.where(lengths > 0.0, lengths, 1.0))
+    poses[:, :3, :3] = left @ right
+    if np.all(poses == poses[0]):
+        return Force(name, center=_vector(poses[0, :3, 3]), direction=_vector(poses[0, :3, 2]), animation=animation, **values)
+    return Force(name, motion=Motion(frames, matrices=poses), animation=animation, **values)
+
+
+def _vector(values: Floats) -> tuple[float, float, float]:
+    return float(values[0]), float(values[1]), float(values[2])

@@ -1,0 +1,102 @@
+"""Whether a scene has changed since what is shown of it was baked. The object that shows a cache remembers it of every scene baked there.
+
+A take is known by the hash of the scene that it was baked from. Its number says nothing: a bake that begins anew gives the
+same number to other frames.
+"""
+
+import json
+import time
+from collections.abc import Iterable
+from enum import Enum
+
+from ...storage.plain_files import parse_json
+from ..host.blender_types import BlenderObject, BlenderScene
+from .fingerprint import fingerprint, is_comparable
+
+# A digest is taken again after so many times what it took, and what it may take in any case [s].
+REST = 20.0
+CHEAP = 0.001
+# The baked scenes that are remembered at the most.
+MOST = 64
+
+
+class Freshness(Enum):
+    """Whether frames are those of today's settings."""
+
+    CURRENT = "the settings are those of the bake"
+    OUTDATED = "the settings have changed"
+    UNKNOWN = "the frames come from elsewhere"
+
+
+# Scene and emitter -> when the next digest is due, and the last one.
+_digests: dict[tuple[int, str], tuple[float, str]] = {}
+# Hash of a scene that this Blender had baked -> fingerprint of the settings that it was read from, whatever file is open.
+_baked: dict[str, str] = {}
+
+
+def digest(scene: BlenderScene, emitter_name: str = "") -> str:
+    """The fingerprint of a scene, not more than a few moments old."""
+    key = (scene.session_uid, emitter_name)
+    now = time.perf_counter()
+    due, known = _digests.get(key, (0.0, ""))
+    if now < due:
+        return known
+    known = fingerprint(scene, emitter_name)
+    after = time.perf_counter()
+    took = after - now
+    _digests[key] = (after + (REST * took if took > CHEAP else 0.0), known)
+    return known
+
+
+def note(item: BlenderObject, scene_hash: str, value: str) -> None:
+    """Remember with which settings a scene was baked, given its hash and their fingerprint; nothing where either is not known."""
+    if not scene_hash or not value:
+        return
+    _baked[scene_hash] = value
+    noted = _noted(item)
+    noted.pop(scene_hash, None)
+    noted[scene_hash] = value
+    item.mpm.fingerprint = json.dumps(dict(list(noted.items())[-MOST:]))
+
+
+def note_known(item: BlenderObject, scene_hash: str) -> None:
+    """Let an object remember what this Blender knows of a baked scene."""
+    note(item, scene_hash, _baked.get(scene_hash, ""))
+
+
+def freshness_of(scene: BlenderScene, items: Iterable[BlenderObject], scene_hash: str) -> Freshness:
+    """Whether a scene has changed since the frames that objects show were baked, given the hash of what was baked."""
+    found = {_of_item(scene, item, scene_hash) for item in items}
+    return next((each for each in (Freshness.OUTDATED, Freshness.CURRENT) if each in found), Freshness.UNKNOWN)
+
+
+def _of_item(scene: BlenderScene, item: BlenderObject, scene_hash: str) -> Freshness:
+    value = _noted(item).get(scene_hash) or _baked.get(scene_hash)
+    if not value:
+        return Freshness.UNKNOWN
+    return Freshness.CURRENT if value == digest(scene, item.mpm.emitter_name) else Freshness.OUTDATED
+
+
+def are_comparable(text: str) -> bool:
+    """Whether what an object remembers was made of the settings that there are today, and says of which frames."""
+    return text.startswith("{") and all(is_comparable(value) for value in _remembered(text).values())
+
+
+def forget() -> None:
+    """Forget all scenes."""
+    _digests.clear()
+    _baked.clear()
+
+
+def _noted(item: BlenderObject) -> dict[str, str]:
+    """Hash of a baked scene -> fingerprint."""
+    return _remembered(item.mpm.fingerprint)
+
+
+def _remembered(text: str) -> dict[str, str]:
+    """What an object remembers; earlier versions noted a fingerprint alone, which does not say of which frames it is."""
+    try:
+        found = parse_json(text) if text.startswith("{") else {}
+    except ValueError:
+        return {}
+    return {key: value for key, value in found.items() if isinstance(value, str)}

@@ -1,0 +1,160 @@
+"""Who takes part in a simulation, and what is recorded of each."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ...core.errors import SceneError
+from ...core.laws import LAWS
+from ...core.parameters import suggestion
+from ...core.scene.description import Collider, Emitter, Outflow
+from ...core.scene.settings import Solver
+from ..host.actions import is_animated
+from ..host.blender_types import BlenderObject, BlenderScene, Context
+from ..playback.keyframes import has_baked_keys
+from ..settings.declarations import decimal, values_of
+from .forces import field_objects, force_values, weights_of
+from .motion import may_deform, may_move
+from .painting import painting_reader
+from .sampling import Track, Values
+
+
+@dataclass(frozen=True)
+class Participants:
+    """The tracks of a scene, each beside the name in the description.
+
+    Attributes:
+        materials: those of emitters with a law of their own, by the emitter's name.
+    """
+
+    emitters: list[tuple[str, Track]]
+    colliders: list[tuple[str, Track]]
+    outflows: list[tuple[str, Track]]
+    forces: list[tuple[str, Track]]
+    materials: dict[str, Track]
+    solver: Track
+
+    @property
+    def tracks(self) -> list[Track]:
+        named = [*self.emitters, *self.colliders, *self.outflows, *self.forces]
+        return [*(track for _, track in named), *self.materials.values(), self.solver]
+
+
+def participants(context: Context, object_name: str, scale_length: float) -> Participants:
+    """Everyone who takes part.
+
+    Args:
+        object_name: the one emitter that takes part, with all others; every emitter where it is empty.
+        scale_length: metres in a Blender unit.
+
+    Raises:
+        SceneError: there is no emitter.
+    """
+    scene = context.scene
+    emitting = _emitting(context, object_name)
+    evaluated = [item for item in scene.objects if _is_evaluated(context, item)]
+    forcing = [item for item in field_objects(scene) if item in evaluated]
+    return Participants(
+        emitters=_tracks("Emitter", emitting, Emitter, scale_length),
+        colliders=_tracks("Collider", [item for item in evaluated if item.mpm.type == "collider"], Collider, scale_length),
+        outflows=_tracks("Outflow", [item for item in evaluated if item.mpm.type == "outflow"], Outflow, scale_length),
+        forces=[(name, _force(name, item, scene, scale_length)) for name, item in _named(forcing)],
+        materials={name: _material(name, item) for name, item in _named(emitting) if item.mpm.material.source == "custom"},
+        solver=Track(scene, "solver", lambda: _solver_values(scene, scale_length), may_change=is_animated(scene)),
+    )
+
+
+def _is_evaluated(context: Context, item: BlenderObject) -> bool:
+    """Whether Blender evaluates the object: not one that is disabled in viewports or in an excluded collection."""
+    return item.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated
+
+
+def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
+    scene = context.scene
+    marked = [item for item in scene.objects if item.mpm.type == "emitter"]
+    if object_name:
+        if object_name not in scene.objects:
+            near = suggestion(object_name, scene.objects.keys())
+            raise SceneError(f'Object "{object_name}" does not exist in scene "{scene.name}"{near}; check its name.')
+        marked = [item for item in marked if item.name == object_name]
+        if not marked:
+            raise SceneError(f'Object "{object_name}" is not an emitter; name an emitter, or make it one in the Physics tab.')
+    if not marked:
+        raise SceneError(f'Scene "{scene.name}" has no emitter; select an object and set its type to Emitter in the Physics tab.')
+    emitting = [item for item in marked if _is_evaluated(context, item)]
+    if not emitting:
+        raise SceneError(
+            f'Emitter "{marked[0].name}" is disabled in viewports or in an excluded collection, as is every emitter; enable one.'
+        )
+    return emitting
+
+
+def _named(items: list[BlenderObject]) -> list[tuple[str, BlenderObject]]:
+    """Objects with names of their own: one that shares its name with a linked object is called with its library."""
+    counts = Counter(item.name for item in items)
+    return [(item.name if counts[item.name] == 1 else item.name_full, item) for item in items]
+
+
+def _tracks(noun: str, items: list[BlenderObject], owner: type, scale_length: float) -> list[tuple[str, Track]]:
+    return [(name, _body(f'{noun} "{name}"', item, owner, scale_length)) for name, item in _named(items)]
+
+
+def _body(subject: str, item: BlenderObject, owner: type, scale_length: float) -> Track:
+    group = owner.__name__.lower()
+    is_baked = owner is Collider and item.mpm.collider.dynamic and has_baked_keys(item)
+    return Track(
+        item,
+        subject,
+        lambda: values_of(getattr(item.mpm, group), owner, scale_length=scale_length),
+        may_change=not is_baked and (may_move(item) or may_deform(item)),
+        has_surface=True,
+        is_deforming=may_deform(item),
+        may_be_cloud=owner is Emitter,
+        read_painting=painting_reader(item.mpm.emitter, subject) if owner is Emitter else None,
+    )
+
+
+def _force(name: str, item: BlenderObject, scene: BlenderScene, scale_length: float) -> Track:
+    subject = f'Force "{name}"'
+    return Track(
+        item,
+        subject,
+        lambda: force_values(item.field, weights_of(scene), scale_length, subject),
+        may_change=may_move(item) or is_animated(scene),
+    )
+
+
+def _material(name: str, item: BlenderObject) -> Track:
+    law = item.mpm.material.law
+    if law not in LAWS:
+        raise SceneError(f'Emitter "{name}": its law does not exist here; use one of: {", ".join(LAWS)}.')
+    return Track(
+        item,
+        f'Material "{name} (custom)"',
+        lambda: values_of(getattr(item.mpm.material, law), LAWS[law]),
+        may_change=is_animated(item),
+    )
+
+
+def _solver_values(scene: BlenderScene, scale_length: float) -> Values:
+    settings = scene.mpm.solver
+    return {**values_of(settings, Solver, scale_length=scale_length), "gravity": gravity_of(scene)}
+
+
+def gravity_of(scene: BlenderScene) -> tuple[float, ...]:
+    """The gravity that acts in the simulation [m/s^2]: the scene's or the solver's own, times its weight."""
+    settings = scene.mpm.solver
+    own = scene_gravity(scene) if settings.use_scene_gravity else values_of(settings, Solver, scale_length=metres(scene))["gravity"]
+    weight = weights_of(scene)["gravity"]
+    return tuple(component * weight for component in own)
+
+
+def scene_gravity(scene: BlenderScene) -> tuple[float, ...]:
+    """The scene's gravity [m/s^2]: the number that Blender's interface shows, which heeds the unit scale."""
+    if not scene.use_gravity:
+        return 0.0, 0.0, 0.0
+    return tuple(decimal(component) * metres(scene) for component in scene.gravity)
+
+
+def metres(scene: BlenderScene) -> float:
+    """Metres in a Blender unit."""
+    return decimal(scene.unit_settings.scale_length)

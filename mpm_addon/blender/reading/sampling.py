@@ -1,0 +1,207 @@
+"""One pass over the frames: where objects are, what shape they have and what their settings say, at every sample.
+
+Changing the frame is what costs; everything is read while Blender is there. What nothing can change is read once.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import SceneError
+from ...core.scene.animation import Animation
+from ..host.blender_types import BlenderObject, Context, Depsgraph
+from ..host.meshes import CLOUD_TYPES, SURFACE_TYPES, Floats, Piece, ReadPainting, instances_of, matrix_array, read_cloud, read_piece
+from .assembly import Part, Surface, assembled
+
+Values = dict[str, Any]
+
+
+@dataclass
+class Track:
+    """What is recorded of one object, or of the scene.
+
+    Attributes:
+        block: the object or the scene.
+        subject: how messages name it.
+        read_values: its settings now. They are read from the original: Blender writes animated values back to it, and the
+            evaluated copy does not hear of what scripts set.
+        may_change: whether anything but the first sample is needed.
+        has_surface: whether its mesh counts.
+        is_deforming: whether its mesh may change.
+        may_be_cloud: whether it may be points without a surface.
+        read_painting: reads what is painted on it.
+        matrices: world from object at every sample; None where Blender does not evaluate it, because it is disabled.
+        shapes: vertices in the object's space at every sample, likewise.
+        hidden: at every sample, whether it is disabled in viewports and in renders.
+        values: its settings at every sample.
+        surface: what does not change about its mesh.
+    """
+
+    block: Any
+    subject: str
+    read_values: Callable[[], Values]
+    may_change: bool
+    has_surface: bool = False
+    is_deforming: bool = False
+    may_be_cloud: bool = False
+    read_painting: ReadPainting | None = None
+    matrices: list[Floats | None] = field(default_factory=list)
+    shapes: list[NDArray[Any] | None] = field(default_factory=list)
+    hidden: list[tuple[bool, bool]] = field(default_factory=list)
+    values: list[Values] = field(default_factory=list)
+    surface: Surface | None = None
+
+    @property
+    def is_object(self) -> bool:
+        return hasattr(self.block, "matrix_world")
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether the object's transform mirrors its mesh at the first sample."""
+        matrix = next((matrix for matrix in self.matrices if matrix is not None), np.eye(4))
+        return bool(np.linalg.det(matrix[:3, :3]) < 0.0)
+
+    def instances(self) -> bool:
+        """Whether the object may instance others."""
+        return self.has_surface and (self.block.instance_type != "NONE" or any(each.type == "NODES" for each in self.block.modifiers))
+
+    def read(self, evaluated: BlenderObject) -> Piece:
+        """One mesh of the object: its own, or one that it instances."""
+        is_first = self.surface is None
+        painting = self.read_painting if is_first else None
+        if self.may_be_cloud and evaluated.type in CLOUD_TYPES:
+            return read_cloud(evaluated, read_painting=painting)
+        return read_piece(evaluated, self.subject, read_painting=painting, has_triangles=is_first)
+
+    def record(self, depsgraph: Depsgraph, frame: float, instanced: Sequence[Part]) -> None:
+        """Take one sample."""
+        evaluated = self.block.evaluated_get(depsgraph)
+        self.values.append(self.read_values())
+        if not self.is_object:
+            return
+        self.hidden.append((bool(evaluated.hide_viewport), bool(evaluated.hide_render)))
+        if evaluated.hide_viewport:
+            self.matrices.append(None)
+            self.shapes.append(None)
+            return
+        matrix = matrix_array(evaluated.matrix_world)
+        self.matrices.append(matrix)
+        if self.has_surface:
+            self.shapes.append(self._shape(evaluated, matrix, frame, instanced))
+
+    def _shape(self, evaluated: BlenderObject, matrix: Floats, frame: float, instanced: Sequence[Part]) -> NDArray[Any]:
+        last = next((shape for shape in reversed(self.shapes) if shape is not None), None)
+        if last is not None and not self.is_deforming:
+            return last
+        parts = [*self._own_part(evaluated, matrix, has_others=bool(instanced)), *instanced]
+        vertices, surface = assembled(parts, matrix, self.subject, frame)
+        if self.surface is None:
+            self.surface = surface
+        elif surface.counts != self.surface.counts:
+            raise SceneError(
+                f"{self.subject}: its mesh has {surface.counts[0]} vertices and {surface.counts[1]} faces at frame {frame:g}, but "
+                f"{self.surface.counts[0]} and {self.surface.counts[1]} at frame {self.surface.frame:g}; keep their number: turn off what "
+                "changes it (such as Remesh, Decimate, Build or Boolean), or bake the object to a mesh that deforms alone."
+            )
+        tolerance = surface.tolerance
+        if last is not None and (np.abs(vertices - last).max(initial=0.0) <= tolerance if tolerance else np.array_equal(vertices, last)):
+            return last
+        return vertices
+
+    def _own_part(self, evaluated: BlenderObject, matrix: Floats, *, has_others: bool) -> list[Part]:
+        if evaluated.type == "EMPTY":
+            if not has_others:
+                self._refuse_empty()
+            return []
+        if evaluated.type in SURFACE_TYPES and evaluated.is_instancer and not evaluated.show_instancer_for_viewport:
+            return []
+        piece = self.read(evaluated)
+        return [] if has_others and not len(piece.vertices) else [Part(piece, matrix, is_own=True)]
+
+    def _refuse_empty(self) -> None:
+        if self.block.instance_type == "NONE":
+            raise SceneError(f"{self.subject}: an empty has no mesh; use a mesh, or let the empty instance a collection.")
+        raise SceneError(
+            f"{self.subject}: Blender evaluates nothing that it instances; choose a collection with meshes, and show the object and "
+            "the collection in the viewport."
+        )
+
+
+def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterator[float]:
+    """Record all tracks at the given frames, which may be fractions. Leaves the scene at the last one that it needed.
+
+    Yields:
+        how much is done, 0 to 1.
+
+    Raises:
+        SceneError: an object without a surface, or whose number of vertices changes; another scene was chosen meanwhile.
+    """
+    scene = context.scene
+    changing = [track for track in tracks if track.may_change]
+    for index, frame in enumerate(frames if changing else frames[:1]):
+        if context.scene != scene:
+            raise SceneError(f'Scene "{scene.name}": another scene was chosen while it was read; bake again.')
+        whole = int(np.floor(frame))
+        scene.frame_set(whole, subframe=float(frame - whole))
+        _sample(context.evaluated_depsgraph_get(), changing if index else tracks, float(frame))
+        yield (index + 1) / len(frames)
+
+
+def _sample(depsgraph: Depsgraph, tracks: Sequence[Track], frame: float) -> None:
+    owners = {track.block.name_full: track for track in tracks if track.has_surface and track.instances()}
+    parts: dict[str, list[Part]] = {}
+    known: dict[tuple[str, int], Piece] = {}
+    for owner, item, matrix in instances_of(depsgraph, owners) if owners else ():
+        # an instance lives as long as its turn in the loop, so its mesh is read now, and once
+        key = (owner, item.data.as_pointer())
+        if key not in known or item.type != "MESH":
+            known[key] = owners[owner].read(item)
+        parts.setdefault(owner, []).append(Part(known[key], matrix, is_own=False))
+    for track in tracks:
+        track.record(depsgraph, frame, parts.get(track.block.name_full, ()) if track.is_object else ())
+
+
+def filled(samples: Sequence[Any]) -> list[Any] | None:
+    """The samples with those that are missing taken from the next one, or at the end from the last; None without any."""
+    if all(sample is None for sample in samples):
+        return None
+    found = list(samples)
+    for index in range(len(found) - 2, -1, -1):
+        if found[index] is None:
+            found[index] = found[index + 1]
+    for index in range(1, len(found)):
+        if found[index] is None:
+            found[index] = found[index - 1]
+    return found
+
+
+def hide_where_disabled(track: Track) -> None:
+    """Turn `enabled` off at samples where the object is disabled in viewports, or in renders if that changes."""
+    by_render = [in_renders for _, in_renders in track.hidden]
+    is_keyed = any(by_render) and not all(by_render)
+    for values, (in_viewports, in_renders) in zip(track.values, track.hidden, strict=True):
+        values["enabled"] = values["enabled"] and not in_viewports and not (is_keyed and in_renders)
+
+
+def animated(samples: Sequence[Values], frames: Floats, subject: str) -> tuple[Values, Animation | None]:
+    """The values at the first sample, and those that change as an `Animation`.
+
+    Raises:
+        SceneError: a word changes, or a value that is given at some samples and left out at others.
+    """
+    first = samples[0]
+    changing: dict[str, Floats] = {}
+    for name, value in first.items():
+        values = [sample[name] for sample in samples]
+        if all(each == value for each in values):
+            continue
+        frame = frames[next(index for index, each in enumerate(values) if each != value)]
+        if any(each is None for each in values):
+            raise SceneError(f"{subject}: {name} is left out at some frames only (see frame {frame:g}); keep its check box as it is.")
+        if isinstance(value, str):
+            raise SceneError(f'{subject}: {name} changes at frame {frame:g} and cannot be animated; keep it "{value}" at all frames.')
+        changing[name] = np.array(values, dtype=np.float64)
+    return first, Animation(frames[: len(samples)], changing) if changing else None

@@ -1,0 +1,1 @@
+"""What Blender stores of the extension: properties, made from the parameters that the core declares."""

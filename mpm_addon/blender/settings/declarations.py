@@ -1,0 +1,192 @@
+"""From the parameters that the core declares to Blender's properties, and from their values to SI.
+
+Lengths, velocities, accelerations and masses are in Blender units, as everywhere in Blender; `values_of` turns them into SI.
+"""
+
+import dataclasses
+import functools
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
+
+from ...core.parameters import Parameter, parameters_of
+
+# What takes no keyframes. The numbers of enums are too large for F-curves.
+STILL: set[Any] = set()
+
+_parameters = functools.cache(parameters_of)
+
+# Declared unit -> Blender's unit, and the power of the scene's unit scale that Blender multiplies a shown value by.
+BLENDER_UNITS: dict[str, tuple[Any, int]] = {
+    "m": ("LENGTH", 1),
+    "m/s": ("VELOCITY", 1),
+    "m/s^2": ("ACCELERATION", 1),
+    "kg": ("MASS", 3),
+    "s": ("TIME_ABSOLUTE", 0),
+}
+_SUBTYPES: dict[str, Any] = {"m": "XYZ_LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
+_OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+_ACRONYMS = {"cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP"}
+
+
+def title(word: str) -> str:
+    """The words of the interface for a name: "young_modulus" -> "Young Modulus"."""
+    return _ACRONYMS.get(word, word.replace("_", " ").title())
+
+
+def label_of(declared: Parameter) -> str:
+    """The name of a parameter in the interface, with its unit where Blender does not show it: "Young Modulus (Pa)"."""
+    name = title(declared.name)
+    return name if declared.unit in ("", *BLENDER_UNITS) else f"{name} ({declared.unit_words})"
+
+
+def tooltip_of(declared: Parameter) -> str:
+    """What a parameter does, its unit where Blender does not show it, and its range."""
+    unit = "" if declared.unit in ("", *BLENDER_UNITS) else f"in {declared.unit_words}"
+    # a flag's and a colour's range is what everybody expects
+    interval = "" if declared.kind == "flag" or declared.name == "color" else declared.interval
+    words = ", ".join(part for part in (unit, interval) if part)
+    return f"{declared.help}. {words[0].upper()}{words[1:]}" if words else declared.help
+
+
+# 2^24 - 1: whole numbers up to here are exact in single precision.
+LARGEST_NUMBER = 0xFFFFFF
+
+
+def enum_items(words: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str, int]]:
+    """Enum items of word -> (label, description).
+
+    A .blend stores an item's number; made from the word, it outlives new items and a new order. Buttons hold numbers in single
+    precision: a click on an item whose number is not exact there would choose no item.
+    """
+    return [(word, label, description, zlib.crc32(word.encode()) & LARGEST_NUMBER) for word, (label, description) in words.items()]
+
+
+def property_of(declared: Parameter) -> Any:
+    """The Blender property of one declared parameter: default, limits, unit, tooltip, and whether it takes keyframes.
+
+    An exclusive limit can be entered, and the core refuses it with its own message; sliders stay inside it.
+    """
+    default = first_value(declared)
+    if declared.choices:
+        items = enum_items({word: (title(word), declared.choice_help.get(word, "")) for word in declared.choices})
+        return EnumProperty(name=title(declared.name), description=declared.help, items=items, default=default, options=STILL)
+    words: dict[str, Any] = {
+        "name": label_of(declared),
+        "description": tooltip_of(declared),
+        "options": {"ANIMATABLE"} if declared.is_animatable else STILL,
+    }
+    if declared.kind == "flag":
+        return BoolProperty(**words, default=default)
+    if declared.kind == "text":
+        return StringProperty(**words, default=default)
+    bounds = _bounds(declared, default)
+    if declared.kind == "integer":
+        whole: dict[str, Any] = {name: int(bound) for name, bound in bounds.items()}
+        return IntProperty(**words, default=default, **whole)
+    bounds["precision"] = _decimals(default)
+    if declared.kind == "number":
+        return FloatProperty(**words, default=default, unit=BLENDER_UNITS.get(declared.unit, ("NONE", 0))[0], **bounds)
+    return FloatVectorProperty(**words, default=default, size=declared.size, subtype=_vector_subtype(declared), **bounds)
+
+
+def _vector_subtype(declared: Parameter) -> Any:
+    if declared.name == "color":
+        return "COLOR"
+    return _SUBTYPES.get(declared.unit, "XYZ" if declared.size == 3 else "NONE")
+
+
+def first_value(declared: Parameter) -> Any:
+    """What the interface shows first: the default, or the declared example where there is none."""
+    has_default = not declared.is_required and declared.default is not None
+    value = declared.default if has_default else declared.example
+    if value is None:
+        raise ValueError(f'parameter "{declared.name}" has neither a default nor an example for the interface')
+    return value
+
+
+def _bounds(declared: Parameter, default: Any) -> dict[str, Any]:
+    """`min`, `max` for what can be entered, `soft_min`, `soft_max` for sliders."""
+    bounds: dict[str, Any] = {}
+    centre = float(np.mean(default))
+    for name, inclusive, exclusive in (
+        ("min", declared.minimum, declared.above),
+        ("max", declared.maximum, declared.below),
+    ):
+        if inclusive is not None:
+            bounds[name] = inclusive
+        elif exclusive is not None:
+            bounds[name] = exclusive
+            bounds[f"soft_{name}"] = exclusive + 1e-3 * (centre - exclusive)
+    return bounds
+
+
+def _decimals(default: Any) -> int:
+    """Digits after the point that a field shows: enough for the default and one more."""
+    smallest = min((abs(value) for value in np.atleast_1d(default) if value), default=1.0)
+    return int(np.clip(1 - np.floor(np.log10(smallest)), 2, 6))
+
+
+def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The Blender properties of all parameters of a dataclass: name -> property, with `use_name` for optional ones.
+
+    Args:
+        changes: parameter name -> attributes of `Parameter` that the interface declares otherwise.
+    """
+    annotations: dict[str, Any] = {}
+    for declared in parameters_of(owner):
+        declared = dataclasses.replace(declared, **changes.get(declared.name, {}))
+        if declared.optional:
+            annotations[f"use_{declared.name}"] = BoolProperty(
+                name=f"Use {title(declared.name)}", description=f"Give a value of its own. {declared.help}", options=STILL
+            )
+        annotations[declared.name] = property_of(declared)
+    return annotations
+
+
+def property_group(name: str, annotations: Mapping[str, Any], *, description: str) -> type:
+    """A PropertyGroup class with the given properties. A library override may change all of them."""
+    for declared in annotations.values():
+        declared.keywords.setdefault("override", _OVERRIDABLE)
+    namespace = {"__annotations__": dict(annotations), "__doc__": description, "__module__": __name__}
+    return type(name, (bpy.types.PropertyGroup,), namespace)
+
+
+def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str, Any]:
+    """What a property group says about the parameters of a dataclass, in SI: name -> value, None where not given.
+
+    Args:
+        scale_length: metres in a Blender unit.
+    """
+    values: dict[str, Any] = {}
+    for declared in _parameters(owner):
+        if declared.optional and not getattr(group, f"use_{declared.name}", True):
+            values[declared.name] = None
+            continue
+        value = getattr(group, declared.name)
+        factor = scale_length ** BLENDER_UNITS.get(declared.unit, ("NONE", 0))[1]
+        if declared.kind == "number":
+            value = decimal(value) * factor
+        elif declared.kind == "vector":
+            value = tuple(decimal(component) * factor for component in value)
+        values[declared.name] = value
+    return values
+
+
+def decimal(value: float) -> float:
+    """The shortest decimal number that a Blender float stands for: 0.3, not 0.30000001192."""
+    return float(str(np.float32(value)))
+
+
+def assign(group: Any, instance: Any) -> None:
+    """Give a property group the parameters of a dataclass instance (scale_length 1)."""
+    for declared in parameters_of(type(instance)):
+        value = getattr(instance, declared.name)
+        if declared.optional and hasattr(group, f"use_{declared.name}"):
+            setattr(group, f"use_{declared.name}", value is not None)
+        if value is not None:
+            setattr(group, declared.name, value)

@@ -1,0 +1,62 @@
+"""Which part an object can have in the simulation, and what the interface says of it. Reads and never writes."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..host.blender_types import BlenderObject
+from ..host.meshes import CLOUD_TYPES, SURFACE_TYPES
+
+
+class Part(NamedTuple):
+    """A part in the simulation: its words in the interface, and its icon."""
+
+    label: str
+    help: str
+    icon: Any
+
+
+PARTS: Mapping[str, Part] = {
+    "emitter": Part("Emitter", "It becomes matter: water, jelly, snow, sand and more", "MOD_FLUIDSIM"),
+    "collider": Part("Collider", "Matter bounces off it and slides along it: floors, walls, bowls, tools", "MOD_PHYSICS"),
+    "outflow": Part("Outflow", "Matter that comes in vanishes: drains, the edge of the picture", "TRASH"),
+}
+NO_PART = Part("None", "It takes no part in the simulation", "NONE")
+
+_ABLE = SURFACE_TYPES | CLOUD_TYPES | {"EMPTY"}
+_REMEDY = "use a mesh, curve, text, metaball, point cloud, or an empty that instances a collection"
+
+
+def has_part(item: BlenderObject) -> bool:
+    """Whether an object takes part; one whose type cannot is not asked."""
+    return item.mpm.type in PARTS and item.type in _ABLE
+
+
+def refusal(item: BlenderObject | None) -> str:
+    """Why an object cannot be given a part; empty where it can."""
+    if item is None:
+        return "No object is active; click one"
+    if item.type not in _ABLE:
+        return f"{item.type.replace('_', ' ').title()} objects cannot take part in the simulation; {_REMEDY}"
+    if item.mpm.cache:
+        return "This object shows the particles of a bake; choose another one"
+    return locked(item)
+
+
+def locked(item: BlenderObject) -> str:
+    """Why an object's settings cannot be changed; empty where they can."""
+    if item.library is not None:
+        return f"Linked from {item.library.name}; make a library override to change it (Object > Library Override)"
+    if item.override_library is not None and item.override_library.is_system_override:
+        return "This library override is not editable; make it so in the Outliner"
+    return ""
+
+
+def complaint(item: BlenderObject) -> str:
+    """What is wrong with an object's part; empty where nothing is."""
+    if item.mpm.type not in PARTS:
+        return ""
+    if item.type in CLOUD_TYPES and item.mpm.type != "emitter":
+        return "A point cloud has no surface; it can only be an emitter"
+    if item.type == "EMPTY" and item.instance_collection is None:
+        return "This empty has no surface; let it instance a collection, or use a mesh"
+    return ""

@@ -1,0 +1,301 @@
+"""What Blender stores: `Object.mpm` and `Scene.mpm`, made from the parameters that the core declares.
+
+Lengths, velocities, accelerations and masses are in Blender units, as everywhere in Blender. Knows no meshes and no simulation.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+
+from ...core.laws import LAWS
+from ...core.laws.law import Law
+from ...core.parameters import parameters_of
+from ...core.scene.description import Collider, Emitter, Outflow
+from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
+from ...storage.presets import material_presets
+from ..host.active_row import PROPERTIES as ACTIVE_ROW
+from .declarations import STILL, annotations_of, enum_items, property_group, title
+from .display_settings import GROUPS as DISPLAY_GROUPS
+from .display_settings import PROPERTIES as DISPLAY
+from .effectors import EFFECTOR_COLLECTION, WEIGHTS
+from .live_properties import PROPERTIES as LIVE
+from .painted_control import PAINTED_CONTROL
+from .parts import NO_PART, PARTS, Part
+from .paths import DEFAULT_CACHE
+from .remembered import REMEMBERED, VERSION
+from .retime import PROPERTIES as RETIMING
+from .thumbnails import icon
+
+DEFAULT_MATERIAL = "water"  # the preset, and the law
+
+# Blender 4.5 and later want to be told that a folder may begin with //.
+PATH_OPTIONS: set[Any] = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
+
+# What every operator that may mean another cache than the scene's asks for.
+OTHER_CACHE = StringProperty(
+    name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
+)
+
+
+def part_items(parts: Mapping[str, Part]) -> list[tuple[str, str, str, Any, int]]:
+    """Enum items of parts in the simulation, with their icons."""
+    items = enum_items({word: (part.label, part.help) for word, part in parts.items()})
+    return [(word, label, help, parts[word].icon, number) for word, label, help, number in items]
+
+
+def _law_group(name: str, law: type[Law]) -> type:
+    numbers = [declared.name for declared in parameters_of(law) if declared.kind == "number" and declared.name != "density"]
+    annotations = annotations_of(law, **{number: {"is_animatable": True} for number in numbers})
+    return property_group(f"MPM_PG_law_{name}", annotations, description=f"Parameters of {law.label}.")
+
+
+LAW_GROUPS = {name: _law_group(name, law) for name, law in LAWS.items()}
+
+SIDE_GROUP = property_group("MPM_PG_side", annotations_of(Side), description="One side of the domain's box.")
+
+
+_PRESETS = {preset.name: preset for preset in material_presets()}
+# Of each built-in preset, its label and what it is like.
+PRESET_WORDS = {name: (preset.label, preset.description.removesuffix(".")) for name, preset in _PRESETS.items()}
+PRESET_LABELS = {name: label for name, (label, _description) in PRESET_WORDS.items()}
+
+
+def preset_property() -> Any:
+    """The built-in presets, with the pictures that are loaded at present; those of one family follow each other."""
+    items = enum_items(PRESET_WORDS)
+    # a picture's icon is a number, which the stubs do not know
+    pictured: Any = [(name, label, help, icon(name), number) for name, label, help, number in items]
+    return EnumProperty(
+        name="Preset",
+        description="What it is made of: a named material with proven values",
+        items=pictured,
+        default=DEFAULT_MATERIAL,
+        options=STILL,
+    )
+
+
+MATERIAL_GROUP = property_group(
+    "MPM_PG_material",
+    {
+        "source": EnumProperty(
+            name="Material",
+            description="Where the material's parameters come from",
+            items=enum_items(
+                {
+                    "preset": ("Preset", "A named material, ready to use"),
+                    "custom": ("Custom", "A material of your own, with every value to set"),
+                }
+            ),
+            default="preset",
+            options=STILL,
+        ),
+        "preset": preset_property(),
+        "origin": StringProperty(name="Origin", description="The preset that the custom values were copied from"),
+        "law": EnumProperty(
+            name="Law",
+            description="How the matter behaves when it is pushed: it flows, bounces, crumbles or keeps dents",
+            items=enum_items({name: (law.label, law.help) for name, law in LAWS.items()}),
+            default=DEFAULT_MATERIAL,
+            options=STILL,
+        ),
+        **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
+    },
+    description="What an emitter's particles are made of.",
+)
+
+EMITTER_GROUP = property_group(
+    "MPM_PG_emitter",
+    {
+        **annotations_of(Emitter, particles_per_cell={"optional": False}),
+        "use_color": BoolProperty(name="Use Color", description="Give the particles a colour of their own; the material's otherwise"),
+        **PAINTED_CONTROL,
+    },
+    description="How an object becomes particles.",
+)
+
+COLLIDER_GROUP = property_group("MPM_PG_collider", annotations_of(Collider), description="How an object stops particles.")
+
+OUTFLOW_GROUP = property_group("MPM_PG_outflow", annotations_of(Outflow), description="How an object takes particles away.")
+
+FORCES_GROUP = property_group("MPM_PG_forces", WEIGHTS, description="How strongly force fields act.")
+
+SOLVER_GROUP = property_group(
+    "MPM_PG_solver",
+    {
+        **annotations_of(Solver),
+        "spacing": EnumProperty(
+            name="Grid",
+            description="How the detail of the simulation is given",
+            items=enum_items(
+                {
+                    "spacing": ("Cell Size", "By the size of a grid cell, the same however large the scene is"),
+                    "resolution": ("Resolution", "By a number of cells along the longest side"),
+                }
+            ),
+            default="spacing",
+            options=STILL,
+        ),
+        "resolution": IntProperty(
+            name="Resolution",
+            description="Cells along the longest side of the domain, or of all emitters where it has no end. "
+            "32 is a draft, 64 good, 128 fine; twice as many bake some 16 times longer",
+            default=64,
+            min=4,
+            max=4096,
+            soft_max=512,
+        ),
+        "use_scene_gravity": BoolProperty(name="Scene Gravity", description="Take the gravity of the scene's own properties", default=True),
+    },
+    description="How the scene is computed.",
+)
+
+
+CACHE_GROUP = property_group("MPM_PG_cache", annotations_of(CacheSettings), description="What is kept of a bake.")
+
+
+def _is_solid(_group: Any, candidate: Any) -> bool:
+    return candidate.type in {"MESH", "EMPTY", "CURVE", "SURFACE", "META", "FONT"}
+
+
+DOMAIN_GROUP = property_group(
+    "MPM_PG_domain",
+    {
+        **annotations_of(Domain, min={"optional": False}, max={"optional": False}),
+        "object": PointerProperty(
+            type=bpy.types.Object,
+            name="Object",
+            description="The box is this object's bounding box at the first frame; the corners below where it is empty",
+            poll=_is_solid,
+        ),
+        **{side: PointerProperty(type=SIDE_GROUP, name=title(side)) for side in SIDES},
+    },
+    description="The space of the simulation.",
+)
+
+
+def _store_groups(settings: Any, _context: Any) -> None:
+    """Store the groups of an object that takes part: since 5.0 Blender overrides no single value in a group that its library lacks."""
+    groups = [settings.emitter, settings.collider, settings.outflow]
+    for group, name in [*((group, "enabled") for group in groups), (settings.material, "source")]:
+        setattr(group, name, getattr(group, name))
+
+
+OBJECT_GROUP = property_group(
+    "MPM_PG_object",
+    {
+        "type": EnumProperty(
+            name="Type",
+            description="The part that the object has in the simulation",
+            items=part_items({"none": NO_PART, **PARTS}),
+            default="none",
+            update=_store_groups,
+            options=STILL,
+        ),
+        "material": PointerProperty(type=MATERIAL_GROUP),
+        "emitter": PointerProperty(type=EMITTER_GROUP),
+        "collider": PointerProperty(type=COLLIDER_GROUP),
+        "outflow": PointerProperty(type=OUTFLOW_GROUP),
+        "cache": StringProperty(
+            name="Cache", description="Folder of the frames that this object shows", subtype="DIR_PATH", options=PATH_OPTIONS
+        ),
+        "emitter_name": StringProperty(
+            name="Emitter", description="The one emitter that the shown cache was baked from; all where it is empty"
+        ),
+        "fingerprint": StringProperty(name="Fingerprint", description="The settings that the shown cache was baked with"),
+        **RETIMING,
+        **DISPLAY,
+        **REMEMBERED,
+        **VERSION,
+    },
+    description="What an object is to the simulation.",
+)
+
+SCENE_GROUP = property_group(
+    "MPM_PG_scene",
+    {
+        "solver": PointerProperty(type=SOLVER_GROUP),
+        "domain": PointerProperty(type=DOMAIN_GROUP),
+        "forces": PointerProperty(type=FORCES_GROUP),
+        "kept": PointerProperty(type=CACHE_GROUP),
+        "effector_collection": EFFECTOR_COLLECTION,
+        **LIVE,
+        "motion_samples": IntProperty(
+            name="Motion Samples",
+            description="How often in a frame moving objects are looked at; 1 usual, 4 for what spins or swings fast",
+            default=1,
+            min=1,
+            max=64,
+            soft_max=8,
+            options=STILL,
+        ),
+        "use_render_modifiers": BoolProperty(
+            name="Render Modifiers",
+            description="Take meshes as renders see them: modifiers, subdivision levels and resolutions",
+            options=STILL,
+        ),
+        "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake other frames than the scene's frame range"),
+        "frame_start": IntProperty(name="Start", description="First frame of the bake: how everything is at the start; 1 usual", default=1),
+        "frame_end": IntProperty(name="End", description="Last frame of the bake; 48 is two seconds at 24 frames a second", default=48),
+        **{name: made for name, made in annotations_of(Time).items() if name in ("time_scale", "subframes")},
+        "when_closing": EnumProperty(
+            name="When Blender Closes",
+            description="What becomes of a bake that is running when Blender closes or opens another file",
+            items=enum_items(
+                {
+                    "stop": ("Stop the Bake", "Its frames stay, and it goes on after them when it is baked again"),
+                    "run_on": ("Let It Run On", "It bakes without Blender; opening the file again shows how far it is"),
+                }
+            ),
+            default="stop",
+            options=STILL,
+        ),
+        **ACTIVE_ROW,
+        "preflight": StringProperty(name="Pre-flight", description="The last answer of the pre-flight, as JSON", options={"HIDDEN"}),
+        "cache": StringProperty(
+            name="Cache",
+            description="Folder for the baked frames; // is the folder of the .blend file",
+            default=DEFAULT_CACHE,
+            subtype="DIR_PATH",
+            options=PATH_OPTIONS,
+        ),
+        **VERSION,
+    },
+    description="The simulation of a scene.",
+)
+
+# In the order of registration: a group before those that point to it.
+GROUPS: tuple[type, ...] = (
+    *LAW_GROUPS.values(),
+    SIDE_GROUP,
+    MATERIAL_GROUP,
+    EMITTER_GROUP,
+    COLLIDER_GROUP,
+    OUTFLOW_GROUP,
+    FORCES_GROUP,
+    SOLVER_GROUP,
+    CACHE_GROUP,
+    DOMAIN_GROUP,
+    *DISPLAY_GROUPS,
+    OBJECT_GROUP,
+    SCENE_GROUP,
+)
+
+
+_OWNERS: tuple[tuple[Any, type], ...] = ((bpy.types.Object, OBJECT_GROUP), (bpy.types.Scene, SCENE_GROUP))
+
+
+def register() -> None:
+    MATERIAL_GROUP.__annotations__["preset"] = preset_property()
+    for group in GROUPS:
+        bpy.utils.register_class(group)
+    for owner, group in _OWNERS:
+        owner.mpm = PointerProperty(type=group, override={"LIBRARY_OVERRIDABLE"})
+
+
+def unregister() -> None:
+    for owner, _group in _OWNERS:
+        del owner.mpm
+    for group in reversed(GROUPS):
+        bpy.utils.unregister_class(group)

@@ -1,0 +1,98 @@
+"""Retiming: which frame of its cache an object shows, and how fast that changes. The properties for it, on `Object.mpm`.
+
+A cached frame is that of the scene unless *Retime* is on; then it moves at a speed of its own, or is a keyed value.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
+
+from ..host.blender_types import BlenderObject, Context
+
+# Called when a setting is changed in the interface or by a script; whoever shows frames adds itself.
+listeners: list[Callable[[Any], None]] = []
+
+_KEYED = "mpm.playback_frame"
+# The slope of a keyed frame is taken over this far to both sides [frames].
+_REACH = 0.05
+
+
+def _changed(_settings: Any, context: Context) -> None:
+    for listener in listeners:
+        listener(context.scene)
+
+
+PROPERTIES: dict[str, Any] = {
+    "use_retime": BoolProperty(name="Retime", description="Show the cache at other times than the scene's frames", update=_changed),
+    "retime_mode": EnumProperty(
+        name="Mode",
+        description="How the shown frame of the cache is given",
+        items=[
+            ("speed", "Speed", "The cache is played at a speed of its own, from its first frame on", 1),
+            ("frame", "Frame", "The shown frame is a value to be keyed", 2),
+        ],
+        default="speed",
+        update=_changed,
+    ),
+    "playback_speed": FloatProperty(
+        name="Speed",
+        description="Frames of the cache for each frame of the scene: 0.25 is slow motion, -1 plays backward",
+        default=1.0, soft_min=0.0, soft_max=4.0, step=5, precision=3, options=set(), update=_changed,
+    ),
+    "playback_offset": FloatProperty(
+        name="Offset", description="Frames of the scene by which the playback begins later; 24 is a second at 24 frames a second",
+        step=100, options=set(), update=_changed,
+    ),
+    "playback_frame": FloatProperty(
+        name="Frame", description="The frame of the cache that is shown; 12.5 is half way between two frames", default=1.0, step=100,
+        precision=3, update=_changed,
+    ),
+}  # fmt: skip
+
+
+class Position(NamedTuple):
+    """What is shown: the fractional frame of the cache, and by how many such frames that changes with each frame of the scene."""
+
+    frame: float
+    rate: float
+
+
+def position(item: BlenderObject, settings: Any, frame: float, first: int) -> Position:
+    """What an object shows.
+
+    Args:
+        item: the object, for the keys of its playback frame.
+        settings: its `mpm`, evaluated at the frame.
+        frame: the scene's fractional frame.
+        first: the first frame of the cache.
+    """
+    if not settings.use_retime:
+        return Position(frame, 1.0)
+    if settings.retime_mode == "frame":
+        return Position(settings.playback_frame, _slope(item, frame))
+    return Position(first + (frame - first - settings.playback_offset) * settings.playback_speed, settings.playback_speed)
+
+
+def _slope(item: BlenderObject, frame: float) -> float:
+    """The change of the playback frame with each frame of the scene; 1 where it comes from a driver or strips, which do not tell."""
+    animation = item.animation_data
+    if animation is None:
+        return 0.0
+    for curve in _curves(animation):
+        if curve.data_path == _KEYED:
+            return (curve.evaluate(frame + _REACH) - curve.evaluate(frame - _REACH)) / (2.0 * _REACH)
+    is_driven = any(driver.data_path == _KEYED for driver in animation.drivers) or bool(animation.nla_tracks)
+    return 1.0 if is_driven else 0.0
+
+
+def _curves(animation: Any) -> list[Any]:
+    """The F-curves that belong to the owner of some animation data."""
+    action = animation.action
+    if action is None:
+        return []
+    if bpy.app.version < (4, 4, 0):
+        return list(action.fcurves)
+    bags = [strip.channelbag(animation.action_slot) for layer in action.layers for strip in layer.strips if animation.action_slot]
+    return [curve for bag in bags if bag is not None for curve in bag.fcurves]

@@ -1,0 +1,163 @@
+"""What a simulation conserves or should lose: mass, momenta, energies, centre of mass. For tests and plots; the solver needs none.
+
+Everything is summed in float64 over a `Simulation`'s particles, between frames. In 2D all of it is per metre of depth.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..laws import FluidLaw
+from ..laws.law import PrincipalLaw, TensorLaw
+from ..stepping.bodies import Body
+from ..stepping.simulation import Simulation
+from ..transfer.blocks import BLOCK
+from ..transfer.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, STATE_SIZE, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from ..transfer.scheme import scheme_of
+
+Floats = NDArray[np.float64]
+
+
+def positions(simulation: Simulation) -> Floats:
+    """Positions [m], shape (n, 3), in the order of the solver's slots; unrounded, unlike a frame's."""
+    layout = simulation.store.layout
+    slots = _slots(simulation)
+    block = _run_of(simulation, slots) // simulation.store.body_count
+    cells = _rows(simulation, POSITION, 3) + BLOCK * layout.coordinates[block]
+    return cells * simulation.scene.solver.grid_spacing
+
+
+def velocities(simulation: Simulation) -> Floats:
+    """Velocities [m/s], shape (n, 3)."""
+    return _rows(simulation, VELOCITY, 3)
+
+
+def masses(simulation: Simulation) -> Floats:
+    """Masses [kg], shape (n,)."""
+    return _rows(simulation, MASS, 1)[:, 0]
+
+
+def rest_volumes(simulation: Simulation) -> Floats:
+    """Volumes before any deformation [m^3], shape (n,)."""
+    return _rows(simulation, VOLUME, 1)[:, 0]
+
+
+def velocity_gradients(simulation: Simulation) -> Floats:
+    """APIC's affine velocities C [1/s], shape (n, 3, 3)."""
+    return _rows(simulation, VELOCITY_GRADIENT, 9).reshape(-1, 3, 3)
+
+
+def deformations(simulation: Simulation) -> Floats:
+    """Deformation gradients F, shape (n, 3, 3); of a fluid the identity, since it keeps J alone."""
+    if simulation.store.row_count == FLUID_ROW_COUNT:
+        return np.tile(np.eye(3), (simulation.store.particle_count, 1, 1))
+    return _rows(simulation, DEFORMATION, 9).reshape(-1, 3, 3)
+
+
+def ids(simulation: Simulation) -> NDArray[np.int32]:
+    """Ids, shape (n,): the order of the other arrays changes whenever particles are sorted."""
+    return simulation.store.ids[_slots(simulation)]
+
+
+def volume_ratios(simulation: Simulation) -> Floats:
+    """J, the elastic volume over the rest volume, shape (n,): det F, or a fluid's own J."""
+    ratios = np.linalg.det(deformations(simulation))
+    states = _rows(simulation, STATE, 1)[:, 0]
+    for body, its in _bodies(simulation):
+        if isinstance(body.law, FluidLaw):
+            ratios[its] = states[its]
+    return ratios
+
+
+def mass(simulation: Simulation) -> float:
+    """The mass [kg]."""
+    return float(masses(simulation).sum())
+
+
+def centre_of_mass(simulation: Simulation) -> Floats:
+    """The centre of mass [m], shape (3,)."""
+    return masses(simulation) @ positions(simulation) / mass(simulation)
+
+
+def linear_momentum(simulation: Simulation) -> Floats:
+    """sum m v [kg m/s], shape (3,)."""
+    return masses(simulation) @ velocities(simulation)
+
+
+def angular_momentum(simulation: Simulation, *, about: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
+    """Angular momentum about a point [kg m^2/s], shape (3,).
+
+    sum m (x - about) x v, and with APIC the part of the affine velocities, sum m D (C_kj - C_jk): only the two together
+    are conserved (Jiang et al. 2015, section 5.3). PIC and FLIP do not carry C, so that it does not count there.
+    """
+    arm = positions(simulation) - np.asarray(about, dtype=np.float64)
+    total = masses(simulation) @ np.cross(arm, velocities(simulation))
+    if simulation.scene.solver.transfer == "apic":
+        spin = np.einsum("p,pij->ij", masses(simulation) * _second_moment(simulation), velocity_gradients(simulation))
+        total += np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]])
+    return total
+
+
+def kinetic_energy(simulation: Simulation, *, with_affine: bool = False) -> float:
+    """sum m v^2 / 2 [J]; with the affine part sum m D |C|^2 / 2, what a cell's particles do around their mean (Jiang et al. 2015)."""
+    squares = (velocities(simulation) ** 2).sum(axis=1)
+    if with_affine:
+        squares = squares + _second_moment(simulation) * (velocity_gradients(simulation) ** 2).sum(axis=(1, 2))
+    return 0.5 * float(masses(simulation) @ squares)
+
+
+def potential_energy(simulation: Simulation) -> float:
+    """-sum m g . x [J], zero at the origin."""
+    return -float(masses(simulation) @ positions(simulation) @ np.asarray(simulation.scene.solver.gravity))
+
+
+def elastic_energy(simulation: Simulation) -> float:
+    """sum V0 Psi [J] of every law's elastic part."""
+    stretches = np.linalg.svd(deformations(simulation), compute_uv=False)
+    gradients = deformations(simulation).reshape(-1, 9)
+    volume = rest_volumes(simulation)
+    states = _rows(simulation, STATE, STATE_SIZE)
+    total = 0.0
+    for body, its in _bodies(simulation):
+        energies = [_energy_density(body, gradients[particle], stretches[particle], states[particle]) for particle in np.flatnonzero(its)]
+        total += float(volume[its] @ np.array(energies))
+    return total
+
+
+def _energy_density(body: Body, deformation: Floats, stretches: Floats, state: Floats) -> float:
+    law = type(body.law)
+    if issubclass(law, FluidLaw):
+        return law.fluid_energy(body.constants, float(state[0]))
+    if issubclass(law, PrincipalLaw):
+        kept = tuple(float(value) for value in state[: len(law.state_names)])
+        return law.principal_energy(body.constants, tuple(float(stretch) for stretch in stretches), kept)
+    assert issubclass(law, TensorLaw)
+    return law.energy(body.constants, tuple(float(entry) for entry in deformation))
+
+
+def _second_moment(simulation: Simulation) -> float:
+    """D [m^2], the second moment of the weights (Jiang et al. 2015)."""
+    solver = simulation.scene.solver
+    scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
+    return solver.grid_spacing**2 / scheme.inverse_inertia
+
+
+def _slots(simulation: Simulation) -> NDArray[np.int64]:
+    return np.flatnonzero(simulation.store.live)
+
+
+def _run_of(simulation: Simulation, slots: NDArray[np.int64]) -> NDArray[Any]:
+    """The run (block, body) of each slot."""
+    return np.searchsorted(simulation.store.layout.first, slots, side="right") - 1
+
+
+def _rows(simulation: Simulation, first: int, count: int) -> Floats:
+    """Rows of the particles' table as columns, shape (n, count)."""
+    return simulation.store.table[first : first + count, _slots(simulation)].T.astype(np.float64)
+
+
+def _bodies(simulation: Simulation) -> list[tuple[Body, NDArray[np.bool_]]]:
+    """Every body with a mask of its particles."""
+    number = _run_of(simulation, _slots(simulation)) % simulation.store.body_count
+    return [(body, number == index) for index, body in enumerate(simulation.bodies)]

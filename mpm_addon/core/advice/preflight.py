@@ -1,0 +1,317 @@
+"""What is worth a second look before a bake: thin shapes, things outside the domain or inside each other, memory, disk, hours.
+
+Warnings change nothing and refuse nothing. Where things overlap, meshes are asked for distances, which loads numba.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..emission.schedule import first_frame, frame_of_once, has_flow_rate, last_frame
+from ..forecast.estimate import Estimate
+from ..forecast.placement import bounds_at, in_shape, in_world, shape_at
+from ..geometry.inscribed_ball import ball_diameter, disk_diameter
+from ..geometry.outline import Outline
+from ..geometry.rotation import Floats
+from ..geometry.section import section_of
+from ..geometry.shapes import Mesh, Points
+from ..geometry.solid import solid_properties
+from ..geometry.thickness import is_solid, thickening
+from ..scene.animation import value_at
+from ..scene.description import Collider, Emitter, Scene, Shape
+from ..scene.settings import SIDES
+
+# Thinner than this, matter has no inside to deform, and a collider no inside to push from [cells].
+THINNEST = 2.0
+# Of a mesh's surface, what a single hole may be before somebody wants to know of it.
+LARGEST_HOLE = 0.05
+# Of the volume of an emitter, inside a collider.
+LARGEST_OVERLAP = 0.01
+# Of what is available.
+LARGEST_SHARE_OF_MEMORY = 0.8
+LARGEST_SHARE_OF_DISK = 0.9
+LONGEST_HOURS = 6.0
+# A dynamic collider's density over that of the lightest matter, below which nothing is promised of its motion.
+LIGHTEST_BODY = 1.0 / 30.0
+
+# Of warnings that a scene alone gives; memory, disk and hours depend on the computer, too.
+SCENE_TOPICS = frozenset({"thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits", "light_body"})
+
+_INSIDE_POINTS = 20_000
+_POSES = 50
+
+
+@dataclass(frozen=True)
+class SceneWarning:
+    """Something to look at before a bake.
+
+    Attributes:
+        topic: one word for programs: "thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits",
+            "light_body", "memory", "disk", "duration".
+        subject: what it is about: 'Emitter "Cube"'.
+        message: the value, the limit and the remedy, one sentence without the subject.
+    """
+
+    topic: str
+    subject: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.message}"
+
+
+def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, expected_seconds: float | None = None) -> list[SceneWarning]:
+    """Everything in a scene that is worth a second look.
+
+    Args:
+        scene: the scene.
+        cost: its estimate.
+        disk_free: what is free where the cache will be [bytes]; not looked at where it is not given.
+        expected_seconds: how long the bake will take [s], where that was measured.
+
+    Raises:
+        SceneError: a shape that a bake would refuse too.
+    """
+    return scene_warnings(scene) + cost_warnings(scene, cost, disk_free=disk_free, expected_seconds=expected_seconds)
+
+
+def scene_warnings(scene: Scene) -> list[SceneWarning]:
+    """Those of `SCENE_TOPICS`: the same for the same frames of the same scene. Raises SceneError as `warnings_of`."""
+    found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene)]
+    return [*found, *_silent_emitters(scene), *_light_bodies(scene)]
+
+
+def cost_warnings(
+    scene: Scene, cost: Estimate, *, disk_free: int | None = None, expected_seconds: float | None = None
+) -> list[SceneWarning]:
+    """What the scene may be too large for; the arguments are those of `warnings_of`."""
+    found: list[SceneWarning] = []
+    subject = f'Scene "{scene.name}"'
+    if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
+        found.append(
+            SceneWarning(
+                "memory", subject, f"it needs about {_gigabytes(cost.memory_bytes)} of memory and "
+                f"{_gigabytes(cost.memory_available_bytes)} are available; close other programs or use a larger grid_spacing.",
+            )
+        )  # fmt: skip
+    if disk_free is not None and cost.disk_bytes > LARGEST_SHARE_OF_DISK * disk_free:
+        found.append(
+            SceneWarning(
+                "disk", subject, f"its cache needs about {_gigabytes(cost.disk_bytes)} and {_gigabytes(disk_free)} are free; "
+                "make room, give another cache folder, or use fewer frames or particles.",
+            )
+        )  # fmt: skip
+    if expected_seconds is not None and expected_seconds > 3600.0 * LONGEST_HOURS:
+        found.append(
+            SceneWarning(
+                "duration", subject, f"it takes about {expected_seconds / 3600.0:.0f} hours, more than {LONGEST_HOURS:.0f}; "
+                "use a larger grid_spacing, softer materials, or fewer frames.",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _silent_emitters(scene: Scene) -> Iterator[SceneWarning]:
+    """Emitters that are off, or have no flow, at every frame at which they could emit."""
+    for emitter in scene.emitters:
+        frames = range(max(first_frame(emitter, scene), scene.time.frame_start), min(last_frame(emitter, scene), scene.time.frame_end) + 1)
+        is_flowing = emitter.mode != "inflow" or not has_flow_rate(emitter)
+        if not any(value_at(emitter, "enabled", frame) and (is_flowing or value_at(emitter, "flow_rate", frame) > 0.0) for frame in frames):
+            yield SceneWarning(
+                "never_emits", f'Emitter "{emitter.name}"', f"it is off or without flow at all frames from {frames[0]} to {frames[-1]}; "
+                "enable it, or give it a flow_rate, at one of them.",
+            )  # fmt: skip
+
+
+def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
+    """Dynamic colliders that are far lighter than the matter that may meet them."""
+    lightest = min((scene.materials[emitter.material].law.density * emitter.mass_scale for emitter in scene.emitters), default=0.0)
+    for collider in scene.colliders:
+        if not collider.dynamic:
+            continue
+        subject = f'Collider "{collider.name}"'
+        density = collider.density
+        if collider.mass is not None:
+            density = collider.mass / solid_properties(collider.shape, subject, scene.solver.dimension).volume
+        if density < LIGHTEST_BODY * lightest:
+            yield SceneWarning(
+                "light_body", subject, f"its density is {density:.3g} kg/m^3, less than 1/30 of the lightest matter's "
+                f"{lightest:.3g} kg/m^3: it may jump, and steps get short; use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3.",
+            )  # fmt: skip
+
+
+def sizes_of(scene: Scene) -> dict[str, tuple[float, float, float]]:
+    """The extents [m] along x, y and z of every emitter and collider that has an end: name -> size."""
+    sizes = {}
+    for item in (*scene.emitters, *scene.colliders):
+        low, high = bounds_at(item, scene.time.frame_start)
+        if np.isfinite(high - low).all():
+            x, y, z = (float(extent) for extent in high - low)
+            sizes[item.name] = x, y, z
+    return sizes
+
+
+def size_text(name: str, size: tuple[float, ...]) -> str:
+    """A size for people: "Suzanne is 2.7 x 1.9 x 1.6 m"."""
+    largest = max(size)
+    unit, factor = ("m", 1.0) if largest >= 1.0 else ("cm", 100.0) if largest >= 0.01 else ("mm", 1000.0)
+    return f"{name} is {' x '.join(_two_digits(factor * extent) for extent in size)} {unit}"
+
+
+def _two_digits(value: float) -> str:
+    return f"{float(f'{value:.2g}'):g}"
+
+
+def _gigabytes(count: float) -> str:
+    return f"{count / 1e9:.3g} GB"
+
+
+def _subject(item: Emitter | Collider) -> str:
+    return f'{type(item).__name__} "{item.name}"'
+
+
+def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
+    spacing = scene.solver.grid_spacing
+    limit = THINNEST * spacing
+    for item in (*scene.emitters, *scene.colliders):
+        subject = _subject(item)
+        shape = item.shape if scene.solver.dimension == 3 else section_of(item.shape, subject)
+        thickness = thickness_of(item, shape, limit)
+        if thickness is None or thickness >= 0.99 * limit:
+            continue
+        is_emitter = isinstance(item, Emitter)
+        words = f"it is {thickness:.2g} m thin, {thickness / spacing:.2g} cells of {spacing:g} m"
+        added = 0.0 if is_emitter else thickening(shape, spacing)
+        if added > 0.0:
+            words += f", and matter meets it as if it were {added:.2g} m thicker"
+        remedy = f"use at least {THINNEST:g} cells: a grid_spacing of at most {thickness / THINNEST:.2g} m, or make it thicker."
+        yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, f"{words}; {remedy}")
+
+
+def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
+    """Meshes whose inside counts, with a hole that is more than a small one: it is closed, and nobody sees where."""
+    # in the plane the section counts, which may be closed where the mesh is not
+    items = (*scene.emitters, *scene.colliders) if scene.solver.dimension == 3 else ()
+    for item in items:
+        shape = item.shape
+        if not isinstance(shape, Mesh) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
+            continue
+        holes, area = shape.holes(), shape.area()
+        if not holes or holes[0].area <= LARGEST_HOLE * area:
+            continue
+        share, edges = sum(hole.area for hole in holes) / area, sum(hole.edge_count for hole in holes)
+        has = "a hole" if len(holes) == 1 else f"{len(holes)} holes"
+        effect = "it is filled" if isinstance(item, Emitter) else "it blocks"
+        yield SceneWarning(
+            "open_mesh", _subject(item), f"its mesh has {has} with {edges} boundary edges, {share:.0%} of its surface, and {effect} as if "
+            "closed there; close it (in Blender: Mesh > Clean Up > Fill Holes), or give it a thickness (Solidify modifier).",
+        )  # fmt: skip
+
+
+def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float | None:
+    """How thick [m] the inside of something is, at most `limit`; None where its inside does not count.
+
+    Args:
+        shape: its shape, in 2D the section of it.
+    """
+    if isinstance(shape, Points) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
+        return None
+    return shape_thickness(shape, limit)
+
+
+def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
+    """Whether an inside counts; an open mesh as a collider blocks as a sheet."""
+    return isinstance(item, Emitter) or not isinstance(shape, Mesh | Outline) or is_solid(shape)
+
+
+def shape_thickness(shape: Shape, limit: float) -> float:
+    """The diameter [m] of the largest ball inside a shape, at most `limit`; of a mesh or an outline to a few percent."""
+    if isinstance(shape, Mesh):
+        return ball_diameter(shape, limit)
+    if isinstance(shape, Outline):
+        return disk_diameter(shape, limit)
+    low, high = shape.bounds()
+    if not np.isfinite(high - low).all():
+        return limit
+    return min(limit, -2.0 * float(shape.signed_distance(0.5 * (low + high)[None])[0]))
+
+
+def _outside(scene: Scene) -> Iterator[SceneWarning]:
+    domain = scene.domain.corners
+    if domain is None:
+        return
+    axes = [axis for axis in range(3) if scene.solver.dimension == 3 or axis != 1]
+    for emitter in scene.emitters:
+        frame = _first_frame(emitter, scene)
+        if frame is None:
+            continue
+        bounds = bounds_at(emitter, frame)
+        for axis in axes:
+            for is_high in (0, 1):
+                side = SIDES[2 * axis + is_high]
+                beyond = float((bounds[is_high, axis] - domain[is_high][axis]) * (1.0 if is_high else -1.0))
+                is_open = scene.domain.sides[side].surface == "open"
+                if beyond > (0.0 if is_open else 0.5 * scene.solver.grid_spacing):
+                    effect = "what is emitted there vanishes at once" if is_open else "a bake refuses it"
+                    yield SceneWarning(
+                        "outside_domain", _subject(emitter), f"it reaches {beyond:.3g} m beyond the domain's side {side} at "
+                        f"{domain[is_high][axis]:g} m: {effect}; move it inside or make the domain larger.",
+                    )  # fmt: skip
+    for collider in scene.colliders:
+        # what is dynamic may fall into it
+        if collider.dynamic:
+            continue
+        frames = scene.time.frames if collider.motion is not None else scene.time.frames[:1]
+        bounds = np.array([bounds_at(collider, frame) for frame in frames[:: -(-len(frames) // _POSES)]])
+        low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+        if any(low[axis] > domain[1][axis] or high[axis] < domain[0][axis] for axis in axes):
+            yield SceneWarning(
+                "outside_domain", _subject(collider), "it is outside the domain at all frames and meets nothing; "
+                "move it inside, make the domain larger, or leave it out.",
+            )  # fmt: skip
+
+
+def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
+    for emitter in scene.emitters:
+        frame = _first_frame(emitter, scene)
+        if frame is None:
+            continue
+        points: Floats | None = None
+        for collider in scene.colliders:
+            is_clamp = emitter.mode == "once" and collider.surface == "sticky"
+            if is_clamp or not value_at(collider, "enabled", frame):
+                continue
+            low, high = bounds_at(emitter, frame)
+            other_low, other_high = bounds_at(collider, frame)
+            if (low >= other_high).any() or (high <= other_low).any() or not _has_inside(collider, collider.shape):
+                continue
+            points = _inside_points(emitter, frame, scene.solver.dimension) if points is None else points
+            share = float((_distance(collider, frame, points) < 0.0).mean()) if len(points) else 0.0
+            if share > LARGEST_OVERLAP:
+                yield SceneWarning(
+                    "overlap", _subject(emitter), f"{share:.0%} of its volume lies inside collider \"{collider.name}\" at frame {frame}, "
+                    f"and at most {LARGEST_OVERLAP:.0%} goes unnoticed: nothing is emitted there; move them apart.",
+                )  # fmt: skip
+
+
+def _first_frame(emitter: Emitter, scene: Scene) -> int | None:
+    """The frame at which an emitter first emits; None where it never does."""
+    first = frame_of_once(emitter, scene)
+    return None if first is None else max(scene.time.frame_start, first)
+
+
+def _inside_points(emitter: Emitter, frame: int, dimension: int) -> Floats:
+    """Points in the world, evenly in an emitter, shape (n, 3)."""
+    if isinstance(emitter.shape, Points):
+        step = -(-len(emitter.shape.position) // _INSIDE_POINTS)
+        return in_world(emitter, frame, np.asarray(emitter.shape.position, np.float64)[::step])
+    low, high = bounds_at(emitter, frame)
+    points = low + np.random.default_rng(0).random((_INSIDE_POINTS, 3)) * (high - low)
+    points[:, 1] *= dimension - 2
+    return points[_distance(emitter, frame, points) < 0.0]
+
+
+def _distance(item: Emitter | Collider, frame: int, points: Floats) -> Floats:
+    """The signed distance of points in the world, up to the scale of the pose, shape (n,)."""
+    return shape_at(item, frame).signed_distance(np.ascontiguousarray(in_shape(item, frame, points)))

@@ -1,0 +1,185 @@
+"""A preview of a scene: the same scene at a coarser grid, computed in seconds, whose motion tells how the final will move.
+
+Materials, forces and frames stay as they are, for they decide the motion. What changes is the size of a cell, and with it the number of
+particles; the particles in a cell stay as many as they are, unless an emitter is thinner than the cells that would take.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..forecast.estimate import PARTICLES_PER_CELL, particles_at_frames
+from ..geometry.section import section_of
+from ..geometry.shapes.points import Points
+from ..scene.description import Collider, Emitter, Scene
+from ..scene.painting import Painting
+from ..scene.settings import CacheSettings
+from .preflight import SceneWarning, thickness_of
+
+# Particles of a preview, unless somebody wants another number.
+PARTICLES = 10_000
+# So many cells an emitter is to be thick: with less it has no inside that deforms.
+EMITTER_CELLS = 4.0
+# So many a collider: what is thinner is met as if it were thicker.
+COLLIDER_CELLS = 2.0
+# The share of the wanted particles that is aimed at: samplings give a few in a hundred more or fewer than what is estimated.
+AIM = 0.95
+# The longest steps that still are stable; the final has smaller ones because they cost it little.
+CFL = 0.6
+_SEARCHES = 40
+# With a smaller share of its particles in a cell, matter has holes.
+_FEWEST_SHARE = 0.6
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A preview.
+
+    Attributes:
+        scene: what is simulated.
+        coarseness: its grid spacing over that of the final.
+        particles: about how many there will be at the most.
+        warnings: what is seen worse in the preview than in the final.
+    """
+
+    scene: Scene
+    coarseness: float
+    particles: int
+    warnings: tuple[SceneWarning, ...]
+
+
+def preview_of(scene: Scene, particles: int = PARTICLES) -> Preview:
+    """A preview of a scene with so many particles at the most, in any of its frames.
+
+    Raises:
+        SceneError: the scene cannot be computed at any grid.
+    """
+    if _most(scene) <= particles:
+        spacing, share = scene.solver.grid_spacing, 1.0
+    else:
+        spacing, share = _spacing_for(scene, AIM * particles)
+    coarse = _at(scene, spacing, share)
+    limits = _limits(scene, spacing)
+    warnings = [_thin(item, thickness, spacing) for item, thickness, limit in limits if limit < 0.99 * spacing]
+    if share < _FEWEST_SHARE:
+        warnings.append(_sparse(scene, share))
+    return Preview(coarse, spacing / scene.solver.grid_spacing, round(_most(coarse)), tuple(warnings))
+
+
+def _most(scene: Scene) -> float:
+    """The most particles that there are at any frame."""
+    return max(particles_at_frames(scene))
+
+
+def _at(scene: Scene, spacing: float, share: float = 1.0) -> Scene:
+    """The scene at another grid spacing [m], with a share of its particles in a cell, keeping nothing that only a final needs."""
+    factor = share * (scene.solver.grid_spacing / spacing) ** scene.solver.dimension
+    return replace(
+        scene,
+        solver=replace(scene.solver, grid_spacing=spacing, time_step=None, precision="float32", cfl=max(CFL, scene.solver.cfl)),
+        time=replace(scene.time, subframes=0),
+        emitters=tuple(_thinned(emitter, factor, share) for emitter in scene.emitters),
+        cache=CacheSettings(checkpoint_interval=100_000, checkpoint_count=1),
+    )
+
+
+def _thinned(emitter: Emitter, factor: float, share: float) -> Emitter:
+    """An emitter with `factor` of its particles where it says how many, and `share` of those in a cell where it does not."""
+    if isinstance(emitter.shape, Points):
+        return emitter if factor >= 1.0 else _with_fewer_points(emitter, emitter.shape, factor)
+    if emitter.particle_count is not None:
+        return replace(emitter, particle_count=max(1, math.floor(emitter.particle_count * factor)))
+    if share == 1.0:
+        return emitter
+    return replace(emitter, particles_per_cell=share * (emitter.particles_per_cell or PARTICLES_PER_CELL))
+
+
+def _with_fewer_points(emitter: Emitter, points: Points, factor: float) -> Emitter:
+    """An emitter with a share of its points, always the same ones, that stand for all of their volume."""
+    count = len(points.position)
+    fewer = max(1, math.floor(count * factor))
+    chosen = np.sort(np.random.default_rng(0).permutation(count)[:fewer])
+    shape = Points(
+        points.position[chosen],
+        None if points.velocity is None else points.velocity[chosen],
+        None if points.volume is None else points.volume[chosen] * (points.volume.sum() / points.volume[chosen].sum()),
+        points.source,
+    )
+    painting, motion = emitter.painting, emitter.motion
+    if painting is not None:
+        painting = Painting({name: values[chosen] for name, values in painting.values.items()})
+    if motion is not None and motion.vertices is not None:
+        motion = replace(motion, vertices=motion.vertices[:, chosen])
+    return replace(emitter, shape=shape, painting=painting, motion=motion)
+
+
+def _spacing_for(scene: Scene, particles: float) -> tuple[float, float]:
+    """The grid spacing [m] at which there are so many particles at the most, and the share of those in a cell that this leaves.
+
+    A cell may not be larger than an emitter; where these would be too many, there are fewer particles in a cell.
+    """
+    largest = min((_extent(emitter, scene) for emitter in scene.emitters if _has_volume(emitter)), default=math.inf)
+    low = high = scene.solver.grid_spacing
+    largest = max(low, largest)
+    for _ in range(_SEARCHES):
+        high = min(1.5 * high, largest)
+        if high == largest or _most(_at(scene, high)) <= particles:
+            break
+    if _most(_at(scene, high)) > particles:
+        return high, _share_for(scene, high, particles)
+    while high > 1.001 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if _most(_at(scene, middle)) <= particles else (middle, high)
+    return high, 1.0
+
+
+def _share_for(scene: Scene, spacing: float, particles: float) -> float:
+    """The share of the particles in a cell that leaves so many at the most."""
+    share = 1.0
+    for _ in range(_SEARCHES):
+        found = _most(_at(scene, spacing, share))
+        if found <= particles:
+            break
+        share *= 0.99 * particles / found
+    return share
+
+
+def _has_volume(emitter: Emitter) -> bool:
+    return emitter.source == "volume" and emitter.shape.kind != "points"
+
+
+def _extent(emitter: Emitter, scene: Scene) -> float:
+    """The least extent [m] of an emitter's box: a cell may not be larger."""
+    return float(np.diff(emitter.shape.bounds()[:, :: 4 - scene.solver.dimension], axis=0).min())
+
+
+def _limits(scene: Scene, spacing: float) -> Iterator[tuple[Emitter | Collider, float, float]]:
+    """What is too thin for a grid spacing: the thing, its thickness [m], and the largest spacing for it [m], not below the scene's."""
+    for item in (*scene.emitters, *scene.colliders):
+        is_emitter = isinstance(item, Emitter)
+        if is_emitter and not _has_volume(item):
+            continue
+        cells = EMITTER_CELLS if is_emitter else COLLIDER_CELLS
+        shape = item.shape if scene.solver.dimension == 3 else section_of(item.shape, f'"{item.name}"')
+        thickness = thickness_of(item, shape, cells * spacing)
+        if thickness is not None and thickness < 0.99 * cells * spacing:
+            yield item, thickness, max(thickness / cells, scene.solver.grid_spacing)
+
+
+def _thin(item: Emitter | Collider, thickness: float, spacing: float) -> SceneWarning:
+    is_emitter = isinstance(item, Emitter)
+    kind, effect = ("emitter", "moves stiffer") if is_emitter else ("collider", "is met as if it were thicker")
+    message = (
+        f"it is {thickness / spacing:.2g} cells thin in the preview and {effect} than in the final; use more particles for the preview."
+    )
+    return SceneWarning(f"thin_{kind}", f'{kind.capitalize()} "{item.name}"', message)
+
+
+def _sparse(scene: Scene, share: float) -> SceneWarning:
+    message = (
+        f"its preview has {share:.0%} of the particles in a cell that the final has, because an emitter is too thin for larger cells; "
+        "use more particles for the preview."
+    )
+    return SceneWarning("preview_particles", f'Scene "{scene.name}"', message)

@@ -1,0 +1,1 @@
+"""How functions become machine code, where that is kept, and the threads that run it."""

@@ -1,0 +1,121 @@
+"""How kernels are compiled and where their machine code is kept. Every kernel is made by `kernel`.
+
+Scalars are computed without fastmath; lanes carry flags of their own (see `vector`).
+
+Code is kept under a key of all sources that kernels are made of, so that a law edited in another file never comes back stale.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba import njit
+from numba.core.registry import cpu_target
+from numba.extending import register_jitable
+
+from ..arithmetic import operations, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
+from ..processor import NATIVE, level_of, platform_tag, shipped_file
+from .kept import Archive, KernelCache, Store
+from .linking import link_what_is_not_entered
+
+# all of these, and elsewhere in the core the modules that make kernels
+PACKAGES_WITH_KERNELS = ("arithmetic", "compilation", "geometry", "laws", "transfer")
+MAKES_KERNELS = b".compilation.kernel import "
+CORE = Path(__file__).resolve().parent.parent
+# the package that a stored kernel's types are found in again
+PACKAGE = __name__.partition(".core.")[0]
+
+_target: Any = cpu_target.target_context
+link_what_is_not_entered(_target)
+
+
+def compiled_level() -> tuple[str, str]:
+    """The name of the level that numba compiles for, and what tells its machine code from that of others."""
+    target: Any = cpu_target.target_context
+    triple, cpu, features = target.codegen().magic_tuple()
+    name = level_of(cpu, features)
+    return name, name if name != NATIVE else f"{NATIVE}-{hashlib.sha256(f'{triple} {cpu} {features}'.encode()).hexdigest()[:8]}"
+
+
+@cache
+def source_hash() -> str:
+    """A hash of the sources of all kernels, and of all else that their code depends on but the processor's level."""
+    versions = f"{numba.__version__} {llvmlite.__version__} {platform_tag()} {PACKAGE}"
+    digest = hashlib.sha256(versions.encode())
+    for source in sorted(CORE.rglob("*.py")):
+        place, text = source.relative_to(CORE), source.read_bytes()
+        if place.parts[0] in PACKAGES_WITH_KERNELS or MAKES_KERNELS in text:
+            digest.update(place.as_posix().encode())
+            digest.update(text)
+    return digest.hexdigest()[:16]
+
+
+def _user_cache_folder() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+
+
+def cache_folder() -> Path:
+    """Where kernels go that are compiled here: below NUMBA_CACHE_DIR where that is set, else below the user's cache folder."""
+    base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _user_cache_folder() / "mpm_addon" / "kernels"
+    return base / source_hash() / compiled_level()[1]
+
+
+@cache
+def shipped_archive() -> Archive:
+    """The kernels of this process's level that came with this version."""
+    return Archive(shipped_file(compiled_level()[1]), source_hash())
+
+
+@cache
+def store() -> Store:
+    """The kernels of this process's level."""
+    archive = shipped_archive()
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return Store(archive, folder)
+    except OSError as error:
+        kept = Store(archive, Path(tempfile.mkdtemp(prefix="mpm_addon_kernels_")))
+        kept.problems.append(
+            f"{folder}: kernels cannot be kept ({error.strerror}), so what is not shipped is compiled by every bake; "
+            "set NUMBA_CACHE_DIR to a folder that can be written."
+        )
+        return kept
+
+
+_taught = 0
+
+
+def teach_generic_functions() -> None:
+    """Let kernels call every function marked `generic` so far."""
+    global _taught
+    for function in operations.GENERIC_FUNCTIONS[_taught:]:
+        register_jitable(forceinline=True, no_cfunc_wrapper=True)(function)
+    _taught = len(operations.GENERIC_FUNCTIONS)
+
+
+def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True) -> Any:
+    """Compile a module-level function of arrays and scalars; its code is kept on disk unless told otherwise.
+
+    Of functions outside of this package nothing tells when their source has changed: their code is not kept.
+    """
+    if function is None:
+        return lambda function: kernel(function, is_kept=is_kept)
+    teach_generic_functions()
+    # nobody calls kernels from C, and the way in for C would be compiled for each function that they call too
+    dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True)(function)
+    if is_kept and function.__module__.startswith(f"{PACKAGE}."):
+        dispatcher._cache = KernelCache(function, store())
+    return dispatcher

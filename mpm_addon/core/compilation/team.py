@@ -1,0 +1,191 @@
+"""The threads that share a kernel's work: whoever is free takes the next piece, and nobody waits for a thread that holds none.
+
+A parallel kernel goes through its pieces with `for piece in shared(tickets[0], count, grain)`. Every thread of the team runs the
+same kernel with the same arguments, and each piece is handed to one of them. The caller comes back when all pieces are done: a thread
+that the system has not let run, because other programs have the processors, is not waited for. It finds no ticket when it
+comes at last, and touches nothing else. So outside of such a loop a parallel kernel may only write what is its own.
+
+What a kernel computes does not depend on who takes a piece: pieces are cut the same for any number of threads.
+"""
+
+import functools
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from .kernel import kernel
+from .tickets import COUNT, DONE, ROW, fresh, let_others_run
+
+# how often a thread that waits looks again before it goes to sleep, letting others run each time: some tens of microseconds
+_LOOKS = 60
+_SLEEP_SECONDS = 50e-6
+
+
+@kernel
+def is_done(tickets, looks):
+    """Whether all pieces of all loops are done, or will be within some looks."""
+    for row in range(tickets.shape[0]):
+        for _ in range(looks):
+            if fresh(tickets[row], DONE) >= tickets[row, COUNT] - 1:
+                break
+            let_others_run()
+        if fresh(tickets[row], DONE) < tickets[row, COUNT] - 1:
+            return False
+    return True
+
+
+@kernel
+def is_called(calls, seen, looks):
+    """Whether the number of calls is another than `seen`, or will be within some looks."""
+    for _ in range(looks):
+        if fresh(calls, 0) != seen:
+            return True
+        let_others_run()
+    return False
+
+
+class Team:
+    """Threads that run one kernel at a time together with the thread that calls it.
+
+    Args:
+        size: how many threads there are, the caller included.
+
+    Attributes:
+        threads: all but the caller.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._calls = np.zeros(1, np.int64)
+        self._job: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
+        self._failure: BaseException | None = None
+        self._is_over = False
+        self._is_busy = threading.Lock()
+        self._sleepers: list[Any] = []
+        self.threads = [threading.Thread(target=self._help, name=f"kernels {number}", daemon=True) for number in range(1, size)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, function: Callable[..., Any], tickets: NDArray[np.int64], arguments: tuple[Any, ...]) -> Any:
+        """Run a kernel whose first argument is its tickets, (loops, ROW); returns what it returns when all pieces are done."""
+        if self.size == 1 or not self._is_busy.acquire(blocking=False):
+            return function(tickets, *arguments)
+        try:
+            self._job = function, (tickets, *arguments)
+            self._calls[0] += 1
+            while self._sleepers:
+                self._sleepers.pop().release()
+            result = function(tickets, *arguments)
+            while not is_done(tickets, _LOOKS):
+                if self._failure is not None:
+                    raise self._failure
+                time.sleep(_SLEEP_SECONDS)
+            return result
+        finally:
+            self._job = self._failure = None
+            self._is_busy.release()
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._is_over = True
+        self._calls[0] += 1
+        while self._sleepers:
+            self._sleepers.pop().release()
+
+    def _help(self) -> None:
+        """What a thread does that waits for calls."""
+        seen, bed = 0, threading.Lock()
+        bed.acquire()
+        while not self._is_over:
+            if not is_called(self._calls, seen, _LOOKS):
+                self._sleep(bed, seen)
+                continue
+            seen, job = int(self._calls[0]), self._job
+            if job is not None:
+                self._take_part(*job)
+                del job
+
+    def _sleep(self, bed: Any, seen: int) -> None:
+        """Sleep until a call comes. One that comes after `bed` is with the sleepers wakes it, one before is seen."""
+        self._sleepers.append(bed)
+        if self._calls[0] != seen:
+            try:
+                self._sleepers.remove(bed)
+            except ValueError:
+                bed.acquire()
+            return
+        bed.acquire()
+
+    def _take_part(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        try:
+            function(*arguments)
+        except BaseException as error:  # noqa: BLE001 - the caller raises it
+            self._failure = error
+
+
+_team: Team | None = None
+
+
+def team() -> Team:
+    """The team of this process, as large as numba's number of threads says."""
+    if _team is None:
+        set_team_size(numba.config.NUMBA_NUM_THREADS)
+    assert _team is not None
+    return _team
+
+
+def team_size() -> int:
+    """How many threads there are, without starting them."""
+    return numba.config.NUMBA_NUM_THREADS if _team is None else _team.size
+
+
+def set_team_size(size: int) -> None:
+    """Let kernels run on so many threads from now on."""
+    global _team
+    if _team is not None:
+        _team.close()
+    _team = Team(size)
+
+
+def _forget_team() -> None:
+    global _team
+    _team = None
+
+
+# threads do not come along into a process that is forked off
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_team)
+
+
+class ParallelKernel:
+    """A kernel that a team runs. Its first parameter is its tickets, which the caller does not give.
+
+    Args:
+        function: the kernel.
+        loops: how many rows of tickets it needs for its arguments.
+        is_kept: see `kernel`.
+    """
+
+    def __init__(self, function: Callable[..., Any], loops: Callable[..., int], *, is_kept: bool = True) -> None:
+        self.dispatcher = kernel(function, is_kept=is_kept)
+        self._loops = loops
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return team().run(self.dispatcher, np.zeros((self._loops(*arguments), ROW), np.int64), arguments)
+
+
+def one_loop(*arguments: Any) -> int:
+    """The rows of tickets of a kernel with one loop over pieces."""
+    return 1
+
+
+def parallel_kernel(function: Callable[..., Any] | None = None, *, loops: Callable[..., int] = one_loop) -> Any:
+    """Compile a module-level function of tickets, arrays and scalars that all threads of the team run together."""
+    return ParallelKernel(function, loops) if function is not None else lambda function: ParallelKernel(function, loops)

@@ -1,0 +1,1 @@
+"""Colliders, walls and rigid bodies, and what they do to matter and to each other."""

@@ -1,0 +1,257 @@
+"""Rigid bodies in matter: what the two exchange in a step, solved so that light bodies stay stable.
+
+Matter meets a body at the grid as it meets any moving collider, and the body gets exactly what the nodes lose. How fast the body then
+is depends on that exchange, and the exchange on how fast the body is: u = contact(W (p - J(u))), with p the body's momentum after
+gravity, W its inverse mass and J(u) the momentum that the nodes get from a body moving with u. J is asked for by doing it, from the
+nodes as they were. Broyden's method (1965) finds u, starting with the matter around fixed to the body: an upper bound of its added
+mass. See docs/rigid_bodies.md.
+"""
+
+import numpy as np
+
+from ..scene.description import Scene
+from ..transfer.blocks import BLOCK
+from ..transfer.particle_store import ParticleStore
+from .exchange import sum_momenta, sum_moments
+from .obstacle import Floats
+from .obstacles import ObstacleGroup, is_ever_there
+from .rigid_body import STATE_SIZE, RigidBody
+from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
+
+# how much of the change of velocity may be left as a mismatch, and how often the exchange is asked for
+TOLERANCE = 0.02
+EVALUATIONS = 8
+# a mismatch that moves a body by less than this share of a cell in a step is none [cells]
+NEGLIGIBLE = 1e-7
+# contacts are looked for this much farther than bodies can go in a step
+FORESIGHT = 1.5
+
+
+class RigidBodies:
+    """The dynamic colliders of a scene.
+
+    Args:
+        scene: the scene.
+        passive: the other obstacles.
+        filling: see `ObstacleGroup`.
+
+    Attributes:
+        bodies: one for each dynamic collider, in the scene's order.
+        groups: an obstacle group for each.
+    """
+
+    def __init__(self, scene: Scene, passive: list[ObstacleGroup], filling: float) -> None:
+        dynamic = [collider for collider in scene.colliders if collider.dynamic and is_ever_there(collider)]
+        self.bodies = [RigidBody(collider, scene) for collider in dynamic]
+        self.groups = [ObstacleGroup([body.obstacle], scene, filling) for body in self.bodies]
+        self._spacing = scene.solver.grid_spacing
+        others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
+        self._others = [surface_of(obstacle, scene) for obstacle in others]
+        self._surfaces = [rigid_surface(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
+        self._saved = self.state()
+        self._contacts: Contacts | None = None
+        # what the last step has learnt of each body's answer
+        self._inverses: list[Floats | None] = [None] * len(self.bodies)
+
+    def poses(self) -> dict[str, Floats]:
+        """World from local (4, 4) of each body, by name."""
+        return {body.name: body.pose for body in self.bodies}
+
+    def state(self) -> Floats:
+        """The state of all bodies, shape (bodies, 18)."""
+        return np.array([body.state() for body in self.bodies]).reshape(-1, STATE_SIZE)
+
+    def load(self, state: Floats) -> None:
+        """Take up what `state` returned."""
+        for body, its in zip(self.bodies, state, strict=True):
+            body.set_state(its)
+
+    def save(self) -> None:
+        """Remember the state, for `restore`; what comes next depends on nothing else."""
+        self._saved = self.state()
+        self._inverses = [None] * len(self.bodies)
+
+    def restore(self) -> None:
+        """Go back to the state that was saved last."""
+        self.load(self._saved)
+
+    def place(self) -> None:
+        """Put the obstacles where the bodies are."""
+        for body in self.bodies:
+            body.place()
+
+    def meet_matter(self, store: ParticleStore, gravity: Floats, dt: float) -> None:
+        """Exchange momentum with the nodes, with obstacles and with each other; bodies get the velocities that they move with.
+
+        Args:
+            gravity: acceleration [m/s^2], shape (3,).
+            dt: [s].
+        """
+        if not self.bodies:
+            return
+        self._contacts = self._find_contacts(gravity, dt)
+        before = np.array([body.velocities for body in self.bodies])
+        for number, (body, group) in enumerate(zip(self.bodies, self.groups, strict=True)):
+            if body.obstacle.is_present:
+                body.push(np.concatenate([body.mass * dt * gravity, np.zeros(3)]))
+                self._exchange(number, body, group, before, store, dt)
+        velocities = np.array([body.velocities for body in self.bodies])
+        self._contacts.solve(velocities, *self._inverse(None), dt)
+        for body, group, its in zip(self.bodies, self.groups, velocities, strict=True):
+            if body.obstacle.is_present and len(self._contacts.first):
+                body.set_velocities(its)
+            body.place()
+            group.move_to(0.0)
+
+    def _find_contacts(self, gravity: Floats, dt: float) -> Contacts:
+        # what has no end is as fast as it is at the bodies
+        around = np.floor([body.center / (BLOCK * self._spacing) for body in self.bodies]).astype(np.int64)
+        fastest = sum(sorted(surface.speed(around) for surface in self._surfaces)[-2:])
+        fastest += max((other.speed(around) for other in self._others), default=0.0)
+        way = dt * (fastest + dt * float(np.linalg.norm(gravity)))
+        return find_contacts(self._surfaces, self._others, FORESIGHT * way + 1e-3 * self._spacing)
+
+    def _inverse(self, alone: int | None) -> tuple[Floats, Floats]:
+        """Inverse masses (bodies, 3) and inertias (bodies, 3, 3); with `alone`, those of all other bodies are zero."""
+        masses = np.array([body.inverse_mass for body in self.bodies])
+        inertias = np.array([body.inverse_inertia for body in self.bodies])
+        for number, body in enumerate(self.bodies):
+            if not body.obstacle.is_present or alone not in (None, number):
+                masses[number], inertias[number] = 0.0, 0.0
+        return masses, inertias
+
+    def _exchange(self, number: int, body: RigidBody, group: ObstacleGroup, before: Floats, store: ParticleStore, dt: float) -> None:
+        """Exchange momentum between one body and the nodes."""
+        blocks = group.touched_blocks(store)
+        if not len(blocks):
+            return
+        saved = store.nodes[blocks]
+        free = body.velocities
+        weight = np.zeros((6, 6))
+        weight[:3, :3], weight[3:, 3:] = np.diag(body.inverse_mass), body.inverse_inertia
+        # speeds in m/s, so that turning counts as much as moving
+        unit = np.array([1.0] * 3 + [body.gyration] * 3)
+        inverse = self._inverse(number)
+        trial = before[number]
+        impulse, is_found = np.zeros(6), False
+        solver: Broyden | None = None
+        for evaluation in range(EVALUATIONS):
+            if evaluation:
+                store.nodes[blocks] = saved
+            impulse = self._impulse(group, trial, blocks, body.center, store)
+            outcome = before.copy()
+            outcome[number] = free - weight @ impulse
+            assert self._contacts is not None
+            self._contacts.solve(outcome, *inverse, dt)
+            mismatch = unit * (outcome[number] - trial)
+            if solver is None:
+                known = self._inverses[number]
+                if known is None:
+                    touched = _matrix(group.touched_inertia(store, body.center))
+                    known = np.linalg.inv(np.eye(6) + (unit[:, None] * weight) @ touched / unit)
+                solver = Broyden(known, mismatch)
+            change = float(np.linalg.norm(unit * (weight @ impulse)))
+            is_found = solver.is_done(mismatch, max(TOLERANCE * change, NEGLIGIBLE * self._spacing / dt))
+            if is_found:
+                break
+            if evaluation < EVALUATIONS - 1:
+                trial = trial + solver.change(mismatch) / unit
+        # where it did not find the end, it knows nothing worth keeping
+        self._inverses[number] = solver.inverse if solver is not None and is_found else None
+        body.push(-impulse)
+
+    def _impulse(self, group: ObstacleGroup, velocity: Floats, blocks: np.ndarray, center: Floats, store: ParticleStore) -> Floats:
+        """Let a body of a velocity act on the nodes; returns the momentum and angular momentum that they get, shape (6,)."""
+        group.take_velocity(store, velocity)
+        sums = np.empty((2, len(blocks), 6))
+        coordinates = store.layout.node_coordinates
+        sum_momenta(store.nodes, blocks, coordinates, self._spacing, center, sums[0])
+        group.meet_matter(store)
+        for _ in range(2):
+            group.push_nodes(store)
+        sum_momenta(store.nodes, blocks, coordinates, self._spacing, center, sums[1])
+        return (sums[1] - sums[0]).sum(axis=0)
+
+    def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
+        """Push particles out, and the bodies the other way, so that the centre of mass and the angular momentum of both stay.
+
+        Returns:
+            How far particles were pushed, at most, by all bodies one after another [cells].
+        """
+        farthest = 0.0
+        for body, group in zip(self.bodies, self.groups, strict=True):
+            blocks = group.due
+            if not len(blocks):
+                continue
+            before = self._moments(blocks, body.center, store)
+            pushed = group.push_particles(store, dt, drift + farthest)
+            farthest += pushed
+            if pushed > 0.0:
+                change = self._moments(blocks, body.center, store) - before
+                shift = -body.inverse_mass * change[:3]
+                # the body's own moves by m dX × V, which is - sum m dx × V
+                body.push(np.concatenate([np.zeros(3), np.cross(change[:3], body.velocity) - change[3:]]))
+                body.move(shift, np.zeros(3))
+        return farthest
+
+    def _moments(self, blocks: np.ndarray, origin: Floats, store: ParticleStore) -> Floats:
+        sums = np.empty((len(blocks), 6))
+        layout = store.layout
+        sum_moments(store.table, layout.first, store.body_count, blocks, layout.coordinates, self._spacing, origin, sums)
+        return sums.sum(axis=0)
+
+    def advance(self, dt: float) -> str | None:
+        """Move the bodies by a step; returns what became unstable, or None."""
+        if not self.bodies:
+            return None
+        contacts = self._contacts
+        moves = np.zeros((len(self.bodies), 6)) if contacts is None else contacts.parted(*self._inverse(None))
+        for body, move in zip(self.bodies, moves, strict=True):
+            if not body.obstacle.is_present:
+                continue
+            if not np.isfinite(body.state()).all():
+                return f'Collider "{body.name}"'
+            body.advance(dt)
+            if move.any():
+                body.move(move[:3], move[3:])
+        return None
+
+
+class Broyden:
+    """Broyden's method for a root of a mismatch of six velocities.
+
+    Args:
+        inverse: the inverse of minus the first derivative, (6, 6).
+        mismatch: the first one.
+
+    Attributes:
+        inverse: as far as it is known.
+    """
+
+    def __init__(self, inverse: Floats, mismatch: Floats) -> None:
+        self.inverse = inverse
+        self._first = float(np.linalg.norm(mismatch))
+        self._last = mismatch
+        self._step = np.zeros(6)
+
+    def is_done(self, mismatch: Floats, negligible: float) -> bool:
+        return float(np.linalg.norm(mismatch)) <= max(TOLERANCE * self._first, negligible)
+
+    def change(self, mismatch: Floats) -> Floats:
+        """What to add to the velocities next, with the derivative corrected by what the last change did."""
+        fallen = self._last - mismatch
+        reached = self.inverse @ fallen
+        along = float(self._step @ reached)
+        if abs(along) > 1e-12 * float(self._step @ self._step):
+            self.inverse = self.inverse + np.outer(self._step - reached, self._step @ self.inverse) / along
+        self._last = mismatch
+        self._step = self.inverse @ mismatch
+        return self._step
+
+
+def _matrix(moments: Floats) -> Floats:
+    """The momentum that matter fixed to a body gets from velocities of one, (6, 6), from the moments of its mass (10,)."""
+    mass, x, y, z, xx, yy, zz, xy, yz, zx = moments
+    first = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+    inertia = np.array([[yy + zz, -xy, -zx], [-xy, xx + zz, -yz], [-zx, -yz, xx + yy]])
+    return np.block([[mass * np.eye(3), first], [first.T, inertia]])

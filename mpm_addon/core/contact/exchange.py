@@ -1,0 +1,152 @@
+"""What a moving body and matter exchange: sums over nodes and particles in float64, in a fixed order.
+
+All of this is about the surface of a body: for so little, starting threads takes longer than what they save.
+"""
+
+from ..compilation.kernel import kernel
+from ..transfer.blocks import BLOCK, NODE
+from ..transfer.node_lookup import node_of_place
+from ..transfer.rows import MASS, POSITION, VELOCITY
+from .surface import rigid_velocity
+
+
+@kernel
+def add_cross(sums, at, scale, x, y, z, u, v, w):
+    """Add `scale` times (x, y, z) x (u, v, w)."""
+    sums[at] += scale * (y * w - z * v)
+    sums[at + 1] += scale * (z * u - x * w)
+    sums[at + 2] += scale * (x * v - y * u)
+
+
+@kernel
+def sum_block_momentum(node, coordinates, spacing, origin, sums):
+    """One block's part of `sum_momenta`."""
+    sums[:] = 0.0
+    block_nodes = node.size // NODE
+    for place in range(block_nodes):
+        at = NODE * place
+        mass = 1.0 * node[at + 3]
+        if mass == 0.0:
+            continue
+        ix, iy, iz = node_of_place(place, block_nodes)
+        x = (BLOCK * coordinates[0] + ix) * spacing - origin[0]
+        y = (BLOCK * coordinates[1] + iy) * spacing - origin[1]
+        z = (BLOCK * coordinates[2] + iz) * spacing - origin[2]
+        u, v, w = 1.0 * node[at], 1.0 * node[at + 1], 1.0 * node[at + 2]
+        sums[0] += mass * u
+        sums[1] += mass * v
+        sums[2] += mass * w
+        add_cross(sums, 3, mass, x, y, z, u, v, w)
+
+
+@kernel
+def sum_momenta(nodes, blocks, node_blocks, spacing, origin, sums):
+    """Sum m v [kg m/s] and m x × v [kg m^2/s] over the nodes of blocks.
+
+    Args:
+        nodes: (node blocks, 4 * block nodes) velocity and mass.
+        blocks: (k,) the blocks; node_blocks: (node blocks, 3) their coordinates.
+        origin: (3,) where x is counted from [m].
+        sums: (k, 6) results, a row for each block.
+    """
+    for index in range(blocks.size):
+        block = blocks[index]
+        sum_block_momentum(nodes[block], node_blocks[block], spacing, origin, sums[index])
+
+
+@kernel
+def sum_block_inertia(row, node, coordinates, distance, spacing, origin, sums):
+    """One row's part of `sum_inertia`."""
+    sums[:] = 0.0
+    block_nodes = distance.shape[1]
+    for place in range(block_nodes):
+        mass = 1.0 * node[NODE * place + 3]
+        if mass == 0.0 or distance[row, place] > spacing:
+            continue
+        ix, iy, iz = node_of_place(place, block_nodes)
+        x = (BLOCK * coordinates[0] + ix) * spacing - origin[0]
+        y = (BLOCK * coordinates[1] + iy) * spacing - origin[1]
+        z = (BLOCK * coordinates[2] + iz) * spacing - origin[2]
+        sums[0] += mass
+        sums[1] += mass * x
+        sums[2] += mass * y
+        sums[3] += mass * z
+        sums[4] += mass * x * x
+        sums[5] += mass * y * y
+        sums[6] += mass * z * z
+        sums[7] += mass * x * y
+        sums[8] += mass * y * z
+        sums[9] += mass * z * x
+
+
+@kernel
+def sum_inertia(nodes, blocks, node_blocks, distance, spacing, origin, sums):
+    """Sum the mass of the nodes inside an obstacle or within a cell of it, and its first and second moments.
+
+    Args:
+        blocks: (rows,) node block of each row, -1 where it does not exist now; distance: (rows, block nodes) [m].
+        sums: (rows, 10) results: m, m x, m y, m z, m x^2, m y^2, m z^2, m x y, m y z, m z x, from `origin`.
+    """
+    for row in range(blocks.size):
+        block = blocks[row]
+        if block >= 0:
+            sum_block_inertia(row, nodes[block], node_blocks[block], distance, spacing, origin, sums[row])
+        else:
+            sums[row] = 0.0
+
+
+@kernel
+def move_foot(foot, blocks, node_blocks, distance, normal, rigid, spacing, feet):
+    """Give a foot the obstacle's velocity."""
+    block_nodes = distance.shape[1]
+    row, place = feet.rows[foot] // block_nodes, feet.rows[foot] % block_nodes
+    depth = -distance[row, place] / spacing
+    ix, iy, iz = node_of_place(place, block_nodes)
+    x, y, z = ix + depth * normal[row, place, 0], iy + depth * normal[row, place, 1], iz + depth * normal[row, place, 2]
+    u, v, w = rigid_velocity(node_blocks[blocks[row]], x, y, z, rigid, spacing)
+    feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
+
+
+@kernel
+def move_feet(count, blocks, node_blocks, distance, normal, rigid, spacing, feet):
+    """Give the feet of one obstacle its velocity anew, where they are.
+
+    Args:
+        count: how many feet there are; blocks, node_blocks, distance, normal: see `surface.place_feet`.
+        rigid: (9,) velocity of the origin [m/s], angular velocity [rad/s], origin [m].
+        feet: see `Feet`; the velocities are results.
+    """
+    for foot in range(count):
+        move_foot(foot, blocks, node_blocks, distance, normal, rigid, spacing, feet)
+
+
+@kernel
+def sum_block_moment(particles, begin, end, coordinates, spacing, origin, sums):
+    """One block's part of `sum_moments`."""
+    sums[:] = 0.0
+    for slot in range(begin, end):
+        mass = 1.0 * particles[MASS, slot]
+        x = (BLOCK * coordinates[0] + particles[POSITION, slot]) * spacing - origin[0]
+        y = (BLOCK * coordinates[1] + particles[POSITION + 1, slot]) * spacing - origin[1]
+        z = (BLOCK * coordinates[2] + particles[POSITION + 2, slot]) * spacing - origin[2]
+        u, v, w = 1.0 * particles[VELOCITY, slot], 1.0 * particles[VELOCITY + 1, slot], 1.0 * particles[VELOCITY + 2, slot]
+        sums[0] += mass * x
+        sums[1] += mass * y
+        sums[2] += mass * z
+        add_cross(sums, 3, mass, x, y, z, u, v, w)
+
+
+@kernel
+def sum_moments(particles, first, body_count, blocks, coordinates, spacing, origin, sums):
+    """Sum m x [kg m] and m x × v [kg m^2/s] over the particles of blocks.
+
+    Args:
+        particles: (rows, slots); first: first slot of each run.
+        blocks: (k,) particle blocks; coordinates: (blocks, 3) of all.
+        origin: (3,) where x is counted from [m].
+        sums: (k, 6) results, a row for each block.
+    """
+    for index in range(blocks.size):
+        block = blocks[index]
+        begin, end = first[block * body_count], first[(block + 1) * body_count]
+        sum_block_moment(particles, begin, end, coordinates[block], spacing, origin, sums[index])

@@ -1,0 +1,252 @@
+"""Where rigid bodies touch walls, colliders and each other, and the impulses there; see `rigid_impulses`.
+
+Points of each body's surface are asked for their distance from all others, and points of these for theirs from the body. Contact is
+without restitution. A gap closes within a step and no farther; what overlaps all the same is moved apart, which gives no velocity.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..geometry.contact_points import ContactPoints, contact_points
+from ..geometry.section import section_of
+from ..scene.description import Scene
+from .deforming_obstacle import DeformingObstacle
+from .obstacle import AnimatedObstacle, Floats, Ints, Obstacle
+from .rigid_impulses import solve_contacts
+
+SWEEPS = 200
+# the share of an overlap that a step takes back
+RECOVERY = 0.2
+# a point of a face meets what lies before the face, not what lies beside it: the greatest product of both normals
+FACING = -0.3
+# so much farther from the middle is a point outside a corner
+OUTSIDE = 1e-4
+# how far a vertex of a deforming mesh goes on its way to a body to see whether that leads out of its own surface [cells]
+WAY_OUT = 1e-3
+# vertices of a deforming mesh in a cube of this size count as one [cells]
+CLOSEST = 0.5
+_NOTHING = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
+# the friction of what holds matter, where its own is less
+STICKY_FRICTION = 1.0
+
+
+class Contacts(NamedTuple):
+    """Contacts, n of them: see `rigid_impulses.solve_contacts`; gap: (n,) the distance [m], negative where they overlap."""
+
+    first: Ints
+    second: Ints
+    arms: Floats
+    normals: Floats
+    others: Floats
+    gap: Floats
+    friction: Floats
+
+    def solve(self, velocities: Floats, inverse_mass: Floats, inverse_inertia: NDArray[np.float64], dt: float) -> None:
+        """Change velocities (bodies, 6) to what the contacts allow."""
+        if len(self.first):
+            least = np.where(self.gap > 0.0, -self.gap / dt, 0.0)
+            self._solve(velocities, inverse_mass, inverse_inertia, self.others, least, self.friction)
+
+    def parted(self, inverse_mass: Floats, inverse_inertia: NDArray[np.float64]) -> Floats:
+        """How bodies that overlap are to be moved and turned [m, rad], shape (bodies, 6)."""
+        moves = np.zeros((len(inverse_mass), 6))
+        if (self.gap < 0.0).any():
+            least = np.where(self.gap < 0.0, -RECOVERY * self.gap, -self.gap)
+            self._solve(moves, inverse_mass, inverse_inertia, np.zeros_like(self.others), least, np.zeros_like(self.friction))
+        return moves
+
+    def _solve(
+        self,
+        velocities: Floats,
+        inverse_mass: Floats,
+        inverse_inertia: NDArray[np.float64],
+        others: Floats,
+        least: Floats,
+        friction: Floats,
+    ) -> None:
+        solve_contacts(
+            self.first, self.second, self.arms, self.normals, others, least, friction, inverse_mass, inverse_inertia,
+            velocities, np.zeros((len(self.first), 4)), SWEEPS,
+        )  # fmt: skip
+
+
+class RigidSurface:
+    """A rigid obstacle as bodies meet it.
+
+    Args:
+        obstacle: its pose, its velocity and its distance.
+        points: of its surface, in its own coordinates.
+
+    Attributes:
+        body: the number of the rigid body that it is, or -1.
+        middle: of the points, in the shape's coordinates [m]; radius: of the ball about it that holds the shape, infinite without an end.
+    """
+
+    def __init__(self, obstacle: Obstacle, points: ContactPoints, body: int = -1) -> None:
+        self.obstacle = obstacle
+        self.points = points
+        self.body = body
+        self.middle, self.radius = np.zeros((1, 3)), math.inf
+        if len(points.points):
+            self.middle = 0.5 * (points.points.min(axis=0) + points.points.max(axis=0))[None]
+            self.radius = float(np.linalg.norm(points.points - self.middle, axis=1).max()) + points.radius
+        # a corner's is between those of its faces: just outside it is one
+        _, self._outward = obstacle.shape_distance(points.points + OUTSIDE * (points.points - self.middle))
+
+    def speed(self, around: Ints) -> float:
+        """A bound on its speed [m/s]; of what has no end, at the node blocks `around` (n, 3)."""
+        return self.obstacle.speed(around)
+
+    def distance(self, points: Floats) -> tuple[Floats, Floats]:
+        """The signed distance [m] of points (n, 3), shape (n,), and its gradient (n, 3), both exact."""
+        return self.obstacle.distance(points, is_exact=True)
+
+    def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
+        """Which of points (n, 3) may be nearer than `reach` [m]; a bound that costs little."""
+        if self.radius == math.inf:
+            return np.ones(len(points), np.bool_)
+        reach = self.radius * self.obstacle.scale + reach
+        return ((points - self.obstacle.world(self.middle)) ** 2).sum(axis=1) < reach**2
+
+    def near(self, other: "Surface", margin: float) -> tuple[Floats, Floats, Floats]:
+        """The points of this surface that are nearer to another one than `margin` [m]: their places, normals (k, 3) and gaps (k,)."""
+        obstacle, mine = self.obstacle, self.points
+        scale = obstacle.scale
+        if not len(mine.points) or other.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
+            return _NOTHING
+        points, outward = obstacle.world(mine.points), obstacle.turned(self._outward)
+        is_near = other.may_meet(points, margin + mine.radius * scale)
+        points, outward = points[is_near], outward[is_near]
+        gap, normal = other.distance(points)
+        if mine.radius == 0.0:
+            is_facing = (outward * normal).sum(axis=1) < FACING
+            points, gap, normal = points[is_facing], gap[is_facing], normal[is_facing]
+        gap = gap - mine.radius * scale
+        points = points - mine.radius * scale * normal
+        if len(mine.rolls):
+            axis_points, axis = obstacle.world(mine.rolls), obstacle.turned(mine.axis[None])[0]
+            _, out = other.distance(axis_points)
+            across = out - (out @ axis)[:, None] * axis
+            length = np.linalg.norm(across, axis=1)
+            facing = length > 1e-3
+            rolling = axis_points[facing] - mine.roll_radius * scale * across[facing] / length[facing, None]
+            roll_gap, roll_normal = other.distance(rolling)
+            points, gap, normal = np.concatenate([points, rolling]), np.concatenate([gap, roll_gap]), np.concatenate([normal, roll_normal])
+        is_near = gap < margin
+        return points[is_near], normal[is_near], gap[is_near]
+
+
+class DeformingSurface:
+    """A deforming obstacle as bodies meet it; the same as `RigidSurface`, with its vertices in the pose of the moment as points."""
+
+    body = -1
+
+    def __init__(self, obstacle: DeformingObstacle, spacing: float) -> None:
+        self.obstacle = obstacle
+        self._spacing = spacing
+
+    def speed(self, around: Ints) -> float:
+        return self.obstacle.fastest
+
+    def distance(self, points: Floats) -> tuple[Floats, Floats]:
+        return self.obstacle.distance(points)
+
+    def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
+        low, high = self.obstacle.bounds()
+        return ((points > low - reach) & (points < high + reach)).all(axis=1)
+
+    def near(self, other: RigidSurface, margin: float) -> tuple[Floats, Floats, Floats]:
+        corners, offset = self.obstacle.corners()
+        corners = corners[other.may_meet(corners, margin + offset)]
+        gap, normal = other.distance(corners)
+        gap = gap - offset
+        near = np.flatnonzero(gap < margin)
+        if not len(near):
+            return _NOTHING
+        way = WAY_OUT * self._spacing
+        out = self.obstacle.distance(corners[near] - way * normal[near])[0] + offset
+        near = near[out > -FACING * way]
+        # of vertices that lie close together, the one that is nearest to the body
+        near = near[np.argsort(gap[near], kind="stable")]
+        _, first = np.unique(np.floor(corners[near] / (CLOSEST * self._spacing)), axis=0, return_index=True)
+        near = near[np.sort(first)]
+        return corners[near] - offset * normal[near], normal[near], gap[near]
+
+
+Surface = RigidSurface | DeformingSurface
+# a body, what it meets, and there: places (k, 3), normals (k, 3) and gaps (k,)
+Part = tuple[RigidSurface, Surface, Floats, Floats, Floats]
+
+
+def pair_friction(first: Surface, second: Surface) -> float:
+    """The coefficient of two surfaces: the geometric mean of theirs, so that one without friction slides on everything."""
+    return math.sqrt(_friction(first.obstacle) * _friction(second.obstacle))
+
+
+def _friction(obstacle: AnimatedObstacle) -> float:
+    return max(obstacle.friction, STICKY_FRICTION) if obstacle.collider.surface == "sticky" else obstacle.friction
+
+
+def find_contacts(bodies: list[RigidSurface], others: list[Surface], margin: float) -> Contacts:
+    """The contacts of bodies with each other and with what is no body, nearer than `margin` [m]."""
+    parts: list[Part] = []
+    for number, body in enumerate(bodies):
+        for other in [*others, *bodies[number + 1 :]]:
+            if not (body.obstacle.is_present and other.obstacle.is_present):
+                continue
+            middle = body.obstacle.world(body.middle)
+            if not other.may_meet(middle, body.radius * body.obstacle.scale + margin)[0]:
+                continue
+            points, normals, gaps = body.near(other, margin)
+            parts.append((body, other, points, normals, gaps))
+            # the point of a round body is exact on everything
+            if body.points.radius == 0.0:
+                points, normals, gaps = other.near(body, margin)
+                # the body's own side of the gap, with the normal turned towards it
+                parts.append((body, other, points - gaps[:, None] * normals, -normals, gaps))
+    return _joined(parts)
+
+
+def _joined(parts: list[Part]) -> Contacts:
+    parts = [part for part in parts if len(part[4])]
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return Contacts(nothing, nothing, np.zeros((0, 6)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
+    counts = [len(part[4]) for part in parts]
+
+    def repeated(values: list[int]) -> Ints:
+        return np.repeat(np.array(values, np.int64), counts)
+
+    arms = [np.hstack([points - body.obstacle.center, points - _center(other)]) for body, other, points, _, _ in parts]
+    others = [np.zeros_like(points) if other.body >= 0 else other.obstacle.velocity_at(points) for _, other, points, _, _ in parts]
+    return Contacts(
+        repeated([body.body for body, *_ in parts]),
+        repeated([other.body for _, other, *_ in parts]),
+        np.concatenate(arms),
+        np.concatenate([part[3] for part in parts]),
+        np.concatenate(others),
+        np.concatenate([part[4] for part in parts]),
+        np.repeat([pair_friction(body, other) for body, other, *_ in parts], counts),
+    )
+
+
+def _center(surface: Surface) -> Floats:
+    """Where the centre of mass is of what is a body [m], shape (3,)."""
+    return surface.obstacle.center if isinstance(surface, RigidSurface) else np.zeros(3)
+
+
+def surface_of(obstacle: Obstacle | DeformingObstacle, scene: Scene) -> Surface:
+    """An obstacle of a scene as bodies meet it."""
+    if isinstance(obstacle, DeformingObstacle):
+        return DeformingSurface(obstacle, scene.solver.grid_spacing)
+    return rigid_surface(obstacle, scene)
+
+
+def rigid_surface(obstacle: Obstacle, scene: Scene, body: int = -1) -> RigidSurface:
+    """A rigid obstacle of a scene as bodies meet it; see `RigidSurface`."""
+    collider, spacing = obstacle.collider, scene.solver.grid_spacing
+    shape = section_of(collider.shape) if scene.solver.dimension == 2 else collider.shape
+    return RigidSurface(obstacle, contact_points(shape, spacing), body)

@@ -1,0 +1,59 @@
+"""What is painted on an emitter, at its particles."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..geometry.shapes.points import Points
+from ..scene.description import Scene
+from ..scene.levels import Factors, combinations_of, levels_of, painted_factors, rounded
+from ..scene.painting import ACTING
+from .emitter_shape import EmitterShape, kept
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Painted:
+    """What particles of one emitter have of their own.
+
+    Attributes:
+        combinations: the factors that the emitter's particles may have.
+        combination: which of them each has, shape (n,).
+        goal: factor on the emitter's goal, shape (n,).
+        carried: name -> values that are only shown, float32 (n, components).
+    """
+
+    combinations: list[Factors]
+    combination: NDArray[np.int64]
+    goal: Floats
+    carried: dict[str, NDArray[np.float32]]
+
+
+def paint(scene: Scene, index: int, placed: EmitterShape, points: Floats, chosen: NDArray[np.int64]) -> Painted:
+    """What is painted, at particles.
+
+    Args:
+        scene: the scene.
+        index: number of the emitter.
+        placed: its shape at the moment.
+        points: world positions of its particles [m], shape (n, 3).
+        chosen: for an emitter of points, which of them the particles are, shape (n,).
+    """
+    painting = scene.emitters[index].painting
+    if painting is None:
+        return Painted(combinations_of(scene, index, {}), np.zeros(len(points), np.int64), np.ones(len(points)), {})
+    if isinstance(placed.own, Points):
+        values = {name: each.reshape(len(each), -1)[chosen] for name, each in painting.values.items()}
+    else:
+        nearest = placed.nearest(points)
+        columns = {name: each[:, None] if each.ndim == 1 else each for name, each in painting.values.items()}
+        values = {name: placed.on_surface(each, nearest) for name, each in columns.items()}
+    levels = kept(scene, index, "levels", lambda: levels_of(scene, scene.emitters[index].material))
+    combination = np.zeros(len(points), np.int64)
+    for name in painted_factors(scene, index):
+        combination = combination * len(levels[name]) + rounded(levels[name], values[name][:, 0])
+    goal = values["goal"][:, 0] if "goal" in values else np.ones(len(points))
+    carried = {name: each.astype(np.float32) for name, each in values.items() if name not in ACTING}
+    return Painted(combinations_of(scene, index, levels), combination, goal, carried)

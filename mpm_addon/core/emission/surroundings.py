@@ -1,0 +1,92 @@
+"""What is around an emitter when its particles come: the particles that are there, and the colliders."""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contact.deforming_obstacle import DeformingObstacle
+from ..contact.obstacle import Obstacle
+from ..contact.obstacles import ObstacleGroup
+from ..scene.animation import value_at
+from ..scene.description import Scene
+from ..transfer.blocks import BLOCK
+from ..transfer.particle_store import ParticleStore
+from ..transfer.rows import POSITION, VOLUME
+
+Floats = NDArray[np.float64]
+
+# A particle may have left its block by so much since the last sort [cells].
+LARGEST_DRIFT = 2.0
+
+
+class Surroundings(Protocol):
+    """What an emitter asks of whoever simulates."""
+
+    def particles_in(self, bounds: Floats) -> tuple[Floats, Floats]:
+        """The particles within bounds (2, 3) [m]: positions (n, 3) [m] and rest volumes (n,) [m^3]."""
+        ...
+
+    def blocked(self, points: Floats, frame: float, *, is_body: bool) -> tuple[NDArray[np.bool_], list[str]]:
+        """Which points lie in colliders at a moment.
+
+        Args:
+            points: [m], shape (n, 3).
+            frame: the moment, in frames.
+            is_body: whether a whole body is put there at once: sticky colliders clamp it, walls of the domain refuse it, and it may
+                touch what is thickened.
+
+        Returns:
+            shape (n,), and the names of the colliders that hold any.
+        """
+        ...
+
+
+class Simulated:
+    """The surroundings in a simulation, as they are now.
+
+    Args:
+        scene: the scene.
+        store: the particles; they must all be in the table.
+        groups: the obstacles; moving ones are brought to the moment that is asked for.
+    """
+
+    def __init__(self, scene: Scene, store: ParticleStore, groups: list[ObstacleGroup]) -> None:
+        self._scene, self._store, self._groups = scene, store, groups
+
+    def particles_in(self, bounds: Floats) -> tuple[Floats, Floats]:
+        store, spacing = self._store, self._scene.solver.grid_spacing
+        layout = store.layout
+        cells = np.array(bounds) / spacing
+        if self._scene.solver.dimension == 2:
+            cells[:, 1] = -np.inf, np.inf
+        low, high = BLOCK * layout.coordinates - LARGEST_DRIFT, BLOCK * (layout.coordinates + 1) + 1.0 + LARGEST_DRIFT
+        near = np.flatnonzero(((low <= cells[1]) & (high >= cells[0])).all(axis=1))
+        first, last = layout.first[near * store.body_count], layout.first[(near + 1) * store.body_count]
+        counts = last - first
+        slots = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        origins = np.repeat(BLOCK * layout.coordinates[near], counts, axis=0)
+        position = store.table[POSITION : POSITION + 3, slots].T.astype(np.float64) + origins
+        there = np.flatnonzero((store.ids[slots] >= 0) & ((position >= cells[0]) & (position <= cells[1])).all(axis=1))
+        return position[there] * spacing, store.table[VOLUME, slots[there]].astype(np.float64)
+
+    def blocked(self, points: Floats, frame: float, *, is_body: bool) -> tuple[NDArray[np.bool_], list[str]]:
+        result, names = np.zeros(len(points), np.bool_), []
+        for group in self._groups:
+            if group.is_moving:
+                group.move_to(frame)
+            for obstacle in group.obstacles:
+                if not self._counts(obstacle, frame, is_body=is_body):
+                    continue
+                is_in = obstacle.holds(points, is_body=is_body)
+                if is_in.any():
+                    names.append(obstacle.name)
+                    result |= is_in
+        return result, names
+
+    def _counts(self, obstacle: Obstacle | DeformingObstacle, frame: float, *, is_body: bool) -> bool:
+        collider = obstacle.collider
+        is_wall = all(collider is not each for each in self._scene.colliders)
+        if is_body and (collider.surface == "sticky" or is_wall):
+            return False
+        return bool(value_at(collider, "enabled", frame))

@@ -1,0 +1,1 @@
+"""What a scene will cost, told from its description alone. Plain numpy."""

@@ -1,0 +1,330 @@
+"""What a scene will cost, before anything of it is made: particles, memory, disk, steps.
+
+Counts from volumes and closed forms alone, so it answers at once even for a scene that could never fit. No numba.
+"""
+
+import itertools
+import math
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..emission.schedule import first_frame, frame_of_once, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due  # fmt: skip
+from ..errors import SceneError
+from ..geometry.outline import Outline
+from ..geometry.section import section_of
+from ..geometry.shadow import shadow
+from ..geometry.shapes.mesh import Mesh
+from ..scene.animation import value_at
+from ..scene.description import Emitter, Scene, Shape
+from .impact import stiffened_wave_speeds
+
+# Bytes of memory for a particle at the peak: state, its sorted copy, a frame and a checkpoint on their way to the disk.
+# Measured in dense matter: 660 in single precision; 1638 in double precision, before less was copied.
+BYTES_PER_PARTICLE = {"float32": 700, "float64": 1700}
+
+# Bytes of memory for each block of 4^d cells that holds a particle: its arena and the blocks of nodes around it, which
+# neighbours share. Measured with every particle alone in its block.
+BYTES_PER_BLOCK = {"float32": 20_000, "float64": 40_000}
+BLOCK = 4
+
+# Bytes of an exact state for a particle.
+CHECKPOINT_BYTES = {"float32": 160, "float64": 300}
+
+# Bytes of a frame's file for a particle: measured means of several scenes, after compression.
+FRAME_BYTES = {
+    "compact": {"position": 7.0, "velocity": 5.0, "density_ratio": 1.3, "stress": 1.4, "rotation": 3.2, "stretch": 2.3},
+    "exact": {"position": 10.5, "velocity": 11.0, "density_ratio": 3.2, "stress": 3.6, "rotation": 14.0, "stretch": 6.5},
+}
+
+# Bytes for a particle that never change and stand there once; each painted number adds 4.
+BIRTH_BYTES = 12.0
+
+# Particles in a cell where a scene does not say.
+PARTICLES_PER_CELL = 8.0
+
+# Memory of the interpreter, of numba and of the compiled kernels.
+BYTES_OF_PROGRAM = 400_000_000
+
+# Where Linux tells the limit of a container (control groups, version 2).
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The cost of a scene.
+
+    Attributes:
+        particles: particles when all emitters have emitted.
+        cells: grid cells that matter fills.
+        frame_count: frames of the scene.
+        memory_bytes: memory that the solver needs.
+        memory_available_bytes: memory that this computer has left.
+        frame_bytes: size of the last frame's file.
+        disk_bytes: size of the whole cache.
+        substeps: a rough number of steps for the whole scene.
+    """
+
+    particles: int
+    cells: int
+    frame_count: int
+    memory_bytes: int
+    memory_available_bytes: int
+    frame_bytes: int
+    disk_bytes: int
+    substeps: int
+
+
+def estimate(scene: Scene) -> Estimate:
+    """Estimate the cost of a scene.
+
+    Raises:
+        SceneError: the particles do not fit into the memory; the message says what would.
+    """
+    loads = [_load_of(emitter, scene) for emitter in scene.emitters]
+    emissions = [float(_emissions(load, scene)[-1]) for load in loads]
+    particles = sum(times * load.particles for times, load in zip(emissions, loads, strict=True))
+    cells = sum(times * load.cells for times, load in zip(emissions, loads, strict=True))
+    blocks = sum(times * load.blocks for times, load in zip(emissions, loads, strict=True))
+    precision = scene.solver.precision
+    memory = BYTES_OF_PROGRAM + particles * BYTES_PER_PARTICLE[precision] + blocks * BYTES_PER_BLOCK[precision]
+    available = available_memory()
+    if memory > available:
+        heaviest = max(range(len(loads)), key=lambda number: emissions[number] * loads[number].particles)
+        need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are available"
+        _refuse(scene, loads[heaviest], loads[heaviest].blocks * emissions[heaviest], need, memory, available)
+    frame_bytes = sum(size for name, size in FRAME_BYTES[scene.cache.precision].items() if getattr(scene.cache, name, True))
+    states = min(scene.cache.checkpoint_count, len(scene.time.frames) // scene.cache.checkpoint_interval + 1)
+    kept_bytes = BIRTH_BYTES + 4.0 * sum(scene.carried.values()) + states * CHECKPOINT_BYTES[precision]
+    frames = scene.time.frames
+    at_frames = particles_at_frames(scene)
+    # every frame but the first has the states before it
+    in_all = sum(at_frames) + scene.time.subframes * sum(at_frames[1:])
+    return Estimate(
+        particles=math.ceil(particles),
+        cells=math.ceil(cells),
+        frame_count=len(frames),
+        memory_bytes=math.ceil(memory),
+        memory_available_bytes=available,
+        frame_bytes=math.ceil(particles * frame_bytes),
+        disk_bytes=math.ceil(in_all * frame_bytes + particles * kept_bytes),
+        substeps=_substeps(scene),
+    )
+
+
+def particles_at_frames(scene: Scene) -> list[float]:
+    """About how many particles there are at every frame of a scene."""
+    loads = [_load_of(emitter, scene) for emitter in scene.emitters]
+    courses = [load.particles * _emissions(load, scene) for load in loads]
+    return np.sum(courses, axis=0).tolist() if courses else [0.0] * len(scene.time.frames)
+
+
+@dataclass(frozen=True)
+class _Load:
+    """What one emission of an emitter brings.
+
+    Attributes:
+        emitter: the emitter.
+        particles: particles.
+        cells: grid cells that they fill.
+        blocks: blocks of the grid that they occupy, no more than there are particles.
+        turnover: for an inflow without a flow rate, how often its shape's content flows in anew [1/s].
+        volume: of the content [m^3], in 2D its area [m^2].
+    """
+
+    emitter: Emitter
+    particles: float
+    cells: float
+    blocks: float
+    turnover: float
+    volume: float
+
+
+def _load_of(emitter: Emitter, scene: Scene) -> _Load:
+    spacing, dimension = scene.solver.grid_spacing, scene.solver.dimension
+    if emitter.shape.kind == "points":
+        position = np.array(emitter.shape.position)  # type: ignore[attr-defined]
+        position[:, 1] *= dimension - 2
+        return _Load(emitter, len(position), len(position) / PARTICLES_PER_CELL, _occupied_blocks(position, spacing), 0.0, 0.0)
+    shape = emitter.shape if dimension == 3 else section_of(emitter.shape, f'Emitter "{emitter.name}"')
+    volume = _layer_volume(shape, spacing, dimension) if emitter.source == "surface" else shape.volume()
+    if emitter.motion is not None and emitter.motion.matrices is not None:
+        volume *= float(np.cbrt(abs(np.linalg.det(np.asarray(emitter.motion.matrices)[0, :3, :3])))) ** dimension
+    cells = volume / spacing**dimension
+    particles = emitter.particle_count or cells * (emitter.particles_per_cell or PARTICLES_PER_CELL)
+    turnover = 0.0
+    if emitter.mode == "inflow" and emitter.is_stream(dimension):
+        velocity = in_plane(emitter.velocity, scene)
+        speed = float(np.linalg.norm(velocity))
+        turnover = speed * shadow(shape, velocity / speed) / volume
+    elif emitter.mode == "inflow":
+        # at most: nothing leaves a shape faster than across its least extent
+        extents = np.diff(shape.bounds()[:, :: 4 - dimension], axis=0)
+        turnover = float(_speeds(scene, emitter).mean()) / max(float(extents.min()), spacing)
+    return _Load(emitter, float(particles), cells, min(particles, cells / BLOCK**dimension), turnover, volume)
+
+
+def _speeds(scene: Scene, emitter: Emitter) -> NDArray[np.float64]:
+    """The greatest speed at which an emitter's matter begins, in each frame or, where nothing changes, in the first alone [m/s]."""
+    frames = scene.time.frames if emitter.animation is not None or emitter.motion is not None else scene.time.frames[:1]
+    return np.array([greatest_speed(scene, emitter, frame) for frame in frames])
+
+
+def _layer_volume(shape: Shape, spacing: float, dimension: int) -> float:
+    """About the volume of a layer of one cell at a shape's surface [m^3], in 2D its area [m^2]."""
+    if isinstance(shape, Mesh):
+        return shape.area() * spacing
+    if isinstance(shape, Outline):
+        return shape.length() * spacing
+    extents = np.diff(shape.bounds()[:, :: 4 - dimension], axis=0)
+    return shape.volume() * (1.0 - float(np.prod(np.maximum(1.0 - 2.0 * spacing / extents, 0.0))))
+
+
+def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: float, available: int) -> None:
+    """Say which spacing would fit, or, for the emitter that is heaviest, which count. Raises SceneError."""
+    emitter = heaviest.emitter
+    budget = max(0.9 * available - BYTES_OF_PROGRAM, 0.05 * available)
+    is_cloud = emitter.shape.kind == "points"
+    if is_cloud or emitter.particle_count is not None:
+        count = f"{heaviest.particles:.0f} points" if is_cloud else f"particle_count {emitter.particle_count}"
+        fitting = _fitting_count(blocks, scene.solver.precision, budget)
+        raise SceneError(f'Emitter "{emitter.name}": {count}: {need}; use at most {fitting} particles.')
+    spacing = scene.solver.grid_spacing * (memory / budget) ** (1.0 / scene.solver.dimension)
+    raise SceneError(
+        f'Emitter "{emitter.name}": grid_spacing {scene.solver.grid_spacing:g} m: {need}; '
+        f"use a grid_spacing of at least {_rounded_up(spacing):g} m."
+    )
+
+
+def _fitting_count(blocks: float, precision: str, budget: float) -> int:
+    """How many particles fit: shared among the blocks that are occupied now, or, where these alone are too many, one in each."""
+    each, block = BYTES_PER_PARTICLE[precision], BYTES_PER_BLOCK[precision]
+    return max(1, int(max((budget - blocks * block) / each, budget / (each + block))))
+
+
+def _rounded_up(value: float) -> float:
+    """The value with two digits, not below it."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / unit) * unit
+
+
+def _occupied_blocks(position: NDArray[np.float64], spacing: float) -> float:
+    """The blocks that hold a point; positions [m], shape (n, 3)."""
+    if not np.isfinite(position).all():
+        return float(len(position))
+    # 21 bits an axis make one key; what lies farther out is refused later
+    x, y, z = np.clip(np.floor(position / (BLOCK * spacing)), -(2.0**20), 2.0**20 - 1.0).astype(np.int64).T
+    return float(len(np.unique((x << 42) + (y << 21) + z)))
+
+
+def _emissions(load: _Load, scene: Scene) -> NDArray[np.float64]:
+    """How often the content of an emitter's shape has come in up to each frame of the scene."""
+    emitter = load.emitter
+    frames = np.array(scene.time.frames)
+    if emitter.mode == "once":
+        frame = frame_of_once(emitter, scene)
+        return (frames >= frame).astype(np.float64) if frame is not None else np.zeros(len(frames))
+    is_on = np.array([bool(value_at(emitter, "enabled", frame)) for frame in frames])
+    is_on &= (frames >= first_frame(emitter, scene)) & (frames <= last_frame(emitter, scene))
+    if emitter.mode == "repeat":
+        return np.cumsum(is_on & ((frames - first_frame(emitter, scene)) % emitter.interval == 0)).astype(np.float64)
+    if has_flow_rate(emitter):
+        first, last = max(first_frame(emitter, scene), frames[0]), last_frame(emitter, scene)
+        return np.array([volume_due(scene, emitter, float(np.clip(frame, first, last))) for frame in frames]) / load.volume
+    flowing = np.concatenate([[0.0], np.cumsum(is_on[1:] & is_on[:-1])])
+    return (np.cumsum(is_on) > 0) + load.turnover * flowing * scene.time.frame_seconds
+
+
+def _substeps(scene: Scene) -> int:
+    """About how many automatic steps a scene takes: CFL steps for the fastest waves, which are faster in what has hardened, and starts."""
+    frame = scene.time.frame_seconds
+    end = (len(scene.time.frames) - 1) * frame
+    if scene.solver.time_step is not None:
+        return math.ceil(end / scene.solver.time_step)
+    waves = [_wave_speed(emitter, scene) for emitter in scene.emitters]
+    starts = [float(_speeds(scene, emitter).max()) + 3.0 * emitter.velocity_spread for emitter in scene.emitters]
+    later = stiffened_wave_speeds(scene, waves)
+    times = sorted({0.0, end, *(min(seconds, end) for seconds, _ in later)})
+    viscous = min([frame, *(_viscous_limit(emitter, scene) for emitter in scene.emitters)])
+    steps = 0.0
+    for begin, stop in itertools.pairwise(times):
+        now = [after if seconds <= begin else before for before, (seconds, after) in zip(waves, later, strict=True)]
+        speed = max((wave + start for wave, start in zip(now, starts, strict=True)), default=0.0)
+        limit = min(viscous, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else viscous
+        steps += (stop - begin) / limit
+    return math.ceil(steps)
+
+
+def _wave_speed(emitter: Emitter, scene: Scene) -> float:
+    """How fast waves run in the matter of an emitter, as it comes [m/s]."""
+    law = scene.materials[emitter.material].law
+    stiffness = _wave_modulus(law) * emitter.stiffness_scale / emitter.mass_scale
+    painted = {} if emitter.painting is None else emitter.painting.values
+    stiffness *= float(np.max(painted.get("stiffness", 1.0))) / float(np.min(painted.get("density", 1.0)))
+    return math.sqrt(stiffness / law.density)
+
+
+def _viscous_limit(emitter: Emitter, scene: Scene) -> float:
+    """h^2 rho / (2 d eta) [s], the longest step that viscosity allows; see `time_step`."""
+    law = scene.materials[emitter.material].law
+    viscosity = law.greatest_viscosity(emitter.stiffness_scale)
+    density = law.density * emitter.mass_scale
+    return scene.solver.grid_spacing**2 * density / (2.0 * scene.solver.dimension * viscosity) if viscosity > 0.0 else math.inf
+
+
+def _wave_modulus(law: object) -> float:
+    """lambda + 2 mu, or the bulk modulus of a fluid [Pa]; 0 for a law with neither."""
+    bulk = getattr(law, "bulk_modulus", None)
+    if bulk is not None:
+        return bulk
+    young, poisson = getattr(law, "young_modulus", 0.0), getattr(law, "poisson_ratio", 0.0)
+    return young * (1.0 - poisson) / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
+
+
+def available_memory() -> int:
+    """The memory that a new program can use [bytes], without swapping: of the computer, and within its container's limit."""
+    if sys.platform == "win32":
+        return _available_on_windows()
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        for line in meminfo.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return min([int(line.split()[1]) * 1024, *_left_in_container()])
+    # macOS does not tell what is free; it gives back what its caches hold
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _left_in_container() -> list[int]:
+    """What the control group has left [bytes]; empty where it has no limit."""
+    try:
+        limit = (CONTROL_GROUP / "memory.max").read_text().strip()
+        used = int((CONTROL_GROUP / "memory.current").read_text())
+        statistics = dict(line.split() for line in (CONTROL_GROUP / "memory.stat").read_text().splitlines())
+    except OSError:
+        return []
+    if limit == "max":
+        return []
+    # the system takes back what it only keeps of files before it refuses memory
+    return [max(0, int(limit) - used + int(statistics.get("inactive_file", 0)))]
+
+
+def _available_on_windows() -> int:
+    import ctypes
+
+    class MemoryStatus(ctypes.Structure):
+        """MEMORYSTATUSEX of kernel32."""
+
+        _fields_ = [
+            ("length", ctypes.c_ulong),
+            ("load", ctypes.c_ulong),
+            *((name, ctypes.c_ulonglong) for name in ("total", "available", "t2", "a2", "t3", "a3", "a4")),
+        ]
+
+    status = MemoryStatus(length=ctypes.sizeof(MemoryStatus))
+    kernel32 = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
+    kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
+    return int(status.available)

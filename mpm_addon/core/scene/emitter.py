@@ -1,0 +1,241 @@
+"""What becomes particles: the shapes of a scene, and emitters."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SceneError
+from ..parameters import parameter, validate
+from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, check_motion_vertices
+from .painting import Painting
+from .settings import LAST_FRAME
+
+Floats = NDArray[np.float64]
+
+
+class Shape(ABC):
+    """A region of space: what an emitter fills or a collider blocks. Concrete shapes are frozen dataclasses.
+
+    Class attributes:
+        kind: the word in scene files.
+        can_emit, can_collide: what the shape can be used for.
+    """
+
+    kind: ClassVar[str]
+    can_emit: ClassVar[bool] = True
+    can_collide: ClassVar[bool] = True
+
+    @abstractmethod
+    def bounds(self) -> Floats:
+        """The axis-aligned bounding box [m], shape (2, 3): lowest and highest corner."""
+
+    @abstractmethod
+    def signed_distance(self, points: Floats) -> Floats:
+        """The signed distance [m] of points (n, 3) from the surface, shape (n,); positive outside."""
+
+    @abstractmethod
+    def volume(self) -> float:
+        """The enclosed volume [m^3]."""
+
+    def check(self, subject: str) -> None:
+        """Check the parameters. Raises SceneError naming `subject`."""
+        validate(self, subject)
+
+    def check_inside(self, subject: str) -> None:
+        """Check, after `check`, that there is an inside to fill. Raises SceneError naming `subject`."""
+
+
+# What makes an inflow unsteady when it changes.
+_FLOW_PARAMETERS = ("enabled", "flow_rate", "velocity", "normal_velocity", "angular_velocity")
+
+
+@dataclass(frozen=True)
+class Emitter:
+    """A shape that becomes particles of one material."""
+
+    name: str
+    shape: Shape
+    material: str
+    mode: str = parameter(
+        "once",
+        choices={
+            "once": "All at once: a block of jelly, a snowball, a full glass",
+            "inflow": "A steady stream: a tap, a hose, lava out of a crack",
+            "repeat": "The whole shape again and again: falling drops, lumps, balls",
+        },
+        help="When the matter comes: at once or little by little",
+    )
+    frame_start: int | None = parameter(
+        None,
+        minimum=-LAST_FRAME,
+        maximum=LAST_FRAME,
+        example=1,
+        help="First frame of emission; 1 where the scene begins at 1. The scene's first where it is not given",
+    )
+    frame_end: int | None = parameter(
+        None,
+        minimum=-LAST_FRAME,
+        maximum=LAST_FRAME,
+        example=48,
+        help="Last frame of emission; 48 is two seconds at 24 frames a second. The scene's last where it is not given",
+    )
+    interval: int = parameter(
+        10, unit="frames", minimum=1, maximum=LAST_FRAME, help="Time from one emission to the next; 5 pelts, 48 drops now and then"
+    )
+    enabled: bool = parameter(True, is_animatable=True, help="Whether matter comes out; keyed, it opens and closes a tap")
+    source: str = parameter(
+        "volume",
+        choices={"volume": "Fill the whole inside", "surface": "Cover the surface with one layer: a coat, a shell"},
+        help="Where in the object the matter comes",
+    )
+    flow_rate: float | None = parameter(
+        None,
+        unit="m^3/s",
+        minimum=0.0,
+        maximum=1e9,
+        example=0.01,
+        is_animatable=True,
+        help="How much streams in at most; tap 2e-4, hose 5e-4, fire hose 0.02. As much as finds room where it is not given",
+    )
+    velocity: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 0.0), unit="m/s", is_animatable=True, help="Speed and direction at the start; poured 0.5, thrown 10, shot 50"
+    )
+    normal_velocity: float = parameter(
+        0.0,
+        unit="m/s",
+        minimum=-1e6,
+        maximum=1e6,
+        is_animatable=True,
+        help="Speed out of the surface in all directions; fountain 3, burst 10, negative inward",
+    )
+    inherit_velocity: float = parameter(
+        1.0,
+        minimum=-10.0,
+        maximum=10.0,
+        is_animatable=True,
+        help="How much of the object's own motion its matter takes along; 1 is all of it",
+    )
+    angular_velocity: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 0.0), unit="degrees/s", is_animatable=True, help="Spin about the object's centre at the start; 360 is a turn a second"
+    )
+    velocity_spread: float = parameter(
+        0.0,
+        unit="m/s",
+        minimum=0.0,
+        maximum=1e6,
+        help="Random speed added to every particle, as a standard deviation along each axis; 0 a smooth jet, 0.2 ragged, 1 spray",
+    )
+    particles_per_cell: float | None = parameter(
+        None,
+        above=0.0,
+        maximum=1000.0,
+        example=8.0,
+        help="How finely the matter is divided, in particles for each grid cell; 4 for a draft, 8 usual, 16 fine and slower. "
+        "8 where neither this nor particle_count is given",
+    )
+    particle_count: int | None = parameter(
+        None,
+        minimum=1,
+        maximum=2**31 - 1,
+        example=100000,
+        help="Number of particles, exactly, however large the object; 20000 for a draft, 1000000 for a final picture",
+    )
+    sampling: str = parameter(
+        "poisson",
+        choices={
+            "poisson": "Evenly and without a pattern: best for pictures",
+            "lattice": "In rows and columns: for tests; rows may show",
+            "random": "Anywhere, with clumps and gaps",
+        },
+        help="How the particles are arranged at the start",
+    )
+    mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Makes it heavier or lighter than its material; 2 is twice as heavy")
+    stiffness_scale: float = parameter(
+        1.0, above=0.0, maximum=1e6, help="Makes it stiffer or softer than its material; 0.5 is half as stiff"
+    )
+    color: tuple[float, float, float, float] = parameter(
+        (1.0, 1.0, 1.0, 1.0), minimum=0.0, maximum=1.0, help="Colour of its particles in the viewport and in renders"
+    )
+    goal: float = parameter(
+        0.0,
+        minimum=0.0,
+        maximum=1.0,
+        is_animatable=True,
+        help="How firmly matter is held to the moving object; 0 falls free, 0.5 sways after it, 1 sticks to it",
+    )
+    goal_frequency: float = parameter(
+        10.0,
+        unit="1/s",
+        above=0.0,
+        maximum=1e4,
+        is_animatable=True,
+        help="How briskly matter springs back to the object; 1 sways slowly, 10 follows, 50 is nearly rigid",
+    )
+    goal_damping: float = parameter(
+        1.0,
+        minimum=0.0,
+        maximum=10.0,
+        is_animatable=True,
+        help="How soon that swinging ends; 0.1 swings long, 1 comes back without swinging",
+    )
+    motion: Motion | None = None
+    animation: Animation | None = None
+    painting: Painting | None = None
+
+    def __post_init__(self) -> None:
+        subject = f'Emitter "{self.name}"'
+        validate(self, subject)
+        check_motion_scale(self.motion, subject)
+        check_animation(self.animation, animatable_parameters(Emitter), subject)
+        if self.particles_per_cell is not None and self.particle_count is not None:
+            raise SceneError(f"{subject}: particles_per_cell and particle_count are both given; give one of them.")
+        if not self.shape.can_emit:
+            raise SceneError(f"{subject}: a {self.shape.kind} has no inside to fill; use a closed shape.")
+        self.shape.check(subject)
+        check_motion_vertices(self.motion, self.shape, subject)
+        if self.source == "volume":
+            self.shape.check_inside(subject)
+        elif self.shape.kind == "points":
+            raise SceneError(f'{subject}: points have no surface; use source "volume".')
+        if self.painting is not None:
+            self.painting.check(*_point_counts(self.shape, subject), subject)
+        if self.mode == "inflow" and self.shape.kind == "points":
+            raise SceneError(f'{subject}: points cannot flow in, they have no inside; use mode "once" or "repeat".')
+        if self.shape.kind == "points" and self.ever("normal_velocity"):
+            raise SceneError(f"{subject}: points have no surface with normals; use normal_velocity 0.")
+
+    def ever(self, name: str) -> bool:
+        """Whether a parameter is not 0, at any time."""
+        if self.animation is not None and name in self.animation.values:
+            return bool(self.animation.values[name].any())
+        return bool(np.any(getattr(self, name)))
+
+    def is_stream(self, dimension: int) -> bool:
+        """Whether this is an inflow at its simplest: it stands still, and one constant velocity carries its matter; dimension 2 or 3."""
+        given = () if self.animation is None else self.animation.values
+        if self.mode != "inflow" or self.source != "volume" or self.motion is not None or self.flow_rate is not None:
+            return False
+        if self.normal_velocity != 0.0 or any(name in given for name in _FLOW_PARAMETERS):
+            return False
+        velocity, turn = np.asarray(self.velocity), np.asarray(self.angular_velocity)
+        if dimension == 2:
+            velocity, turn = velocity * [1.0, 0.0, 1.0], turn * [0.0, 1.0, 0.0]
+        speed = float(np.linalg.norm(velocity))
+        # a rotation across the flow makes it faster on one side than on the other
+        return speed > 0.0 and bool(np.linalg.norm(np.cross(velocity, turn)) <= 1e-6 * speed * np.linalg.norm(turn))
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether it ever holds its particles."""
+        return self.goal > 0.0 or (self.animation is not None and "goal" in self.animation.values)
+
+
+def _point_counts(shape: Shape, subject: str) -> tuple[int, int]:
+    """The vertices and triangles, or the points, that values can be painted on."""
+    vertices = getattr(shape, "vertices", getattr(shape, "position", None))
+    if vertices is None:
+        raise SceneError(f"{subject}: a {shape.kind} has no vertices to paint on; use a mesh or points.")
+    return len(vertices), len(getattr(shape, "triangles", ()))

@@ -1,0 +1,119 @@
+"""Values painted on an emitter's shape: per vertex or corner of a mesh, or per point of a cloud. Plain numpy.
+
+Some names act on the particles (`ACTING`); values of any other name are carried along, to be shown.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SceneError
+from ..particles import ATTRIBUTES
+
+Floats = NDArray[np.float64]
+
+LARGEST_COMPONENT_COUNT = 4
+
+
+class Range(NamedTuple):
+    """The allowed values of a painted factor, both included, and what it does."""
+
+    minimum: float
+    maximum: float
+    help: str
+
+
+ACTING: Mapping[str, Range] = {
+    "stiffness": Range(1e-6, 1e6, "Where it is stiffer or softer than its material, as a factor"),
+    "density": Range(1e-6, 1e6, "Where it is heavier or lighter than its material, as a factor"),
+    "friction": Range(0.0, 1e3, "Where sand heaps steeper or flatter, as a factor on its slope"),
+    "strength": Range(0.0, 1e6, "Where it breaks or flows sooner or later, as a factor on its strength"),
+    "goal": Range(0.0, 1.0, "Where it is held to the moving object, as a factor on the goal"),
+}
+
+# what changes the matter itself, by bodies of their own
+FACTOR_NAMES = ("density", "stiffness", "friction", "strength")
+
+# what files of frames and exports call other things
+RESERVED = ("file", "frame", "header", "time", "x", "y", "z")
+_NAME = re.compile(r"[\w][\w .-]{0,62}")
+
+
+# of an attribute's name in Blender [bytes]
+_LONGEST_NAME = 63
+
+
+def is_attribute_name(name: str) -> bool:
+    """Whether values under this name can be carried to frames, to exports and to Blender."""
+    return name not in RESERVED and bool(_NAME.fullmatch(name)) and len(name.encode()) <= _LONGEST_NAME
+
+
+@dataclass(frozen=True, eq=False)
+class Painting:
+    """What is painted on a shape.
+
+    Attributes:
+        values: name -> values of each vertex or point, (n,) or (n, components), or of each corner of a mesh's triangles,
+            (m, 3, components); at most four components.
+    """
+
+    values: Mapping[str, Floats]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the arrays are equal by value."""
+        if not isinstance(other, Painting):
+            return NotImplemented
+        return self.values.keys() == other.values.keys() and all(
+            np.array_equal(values, other.values[name]) for name, values in self.values.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def carried(self) -> dict[str, int]:
+        """The values that are only carried along: name -> components."""
+        return {name: values.shape[-1] if values.ndim > 1 else 1 for name, values in self.values.items() if name not in ACTING}
+
+    def check(self, point_count: int, triangle_count: int, subject: str) -> None:
+        """Check names, shapes and ranges.
+
+        Args:
+            point_count: vertices of the mesh, or points of the cloud.
+            triangle_count: triangles of the mesh, 0 for a cloud.
+            subject: how messages name the emitter.
+
+        Raises:
+            SceneError: naming the attribute, its value, the limit and the remedy.
+        """
+        for name, values in self.values.items():
+            if name in ATTRIBUTES:
+                raise SceneError(f'{subject}: "{name}" is an attribute that every frame has; give the painted one another name.')
+            if not is_attribute_name(name):
+                raise SceneError(
+                    f'{subject}: "{name}" cannot be the name of a painted attribute; use letters, digits, spaces, "_", "." and "-", '
+                    f"at most {_LONGEST_NAME} bytes, and none of {', '.join(RESERVED)}."
+                )
+            is_corner = values.ndim == 3
+            wanted = (triangle_count, 3) if is_corner else (point_count,)
+            if values.shape[: len(wanted)] != wanted or values.ndim == 0 or (values.ndim > 1 and not 1 <= values.shape[-1] <= 4):
+                raise SceneError(
+                    f'{subject}: the painted attribute "{name}" has the shape {values.shape}; use ({point_count},), '
+                    f"({point_count}, components) or ({triangle_count}, 3, components), with at most {LARGEST_COMPONENT_COUNT} components."
+                )
+            if not np.isfinite(values).all():
+                raise SceneError(f'{subject}: the painted attribute "{name}" has a value that is not a finite number; paint it anew.')
+            if name not in ACTING:
+                continue
+            limits = ACTING[name]
+            if values[0].size != (3 if is_corner else 1):
+                raise SceneError(f'{subject}: the painted attribute "{name}" has {values.shape[-1]} components; it is a factor: use one.')
+            if values.min() < limits.minimum or values.max() > limits.maximum:
+                worst = values.min() if values.min() < limits.minimum else values.max()
+                raise SceneError(
+                    f'{subject}: the painted attribute "{name}" is {worst:g} somewhere; '
+                    f"use values from {limits.minimum:g} to {limits.maximum:g}."
+                )

@@ -1,0 +1,168 @@
+"""Getting kernels ready before they are called: loaded where they are kept, else compiled, by several processes at once.
+
+`python -m mpm_addon.core.stepping.compiling` is such a process: it reads a kernel a line and says when that one is kept.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ..compilation.kept import file_name, write_archive
+from ..compilation.kernel import CORE, PACKAGE, compiled_level, source_hash, store
+from ..compilation.team import team_size
+from ..errors import MpmError
+from ..processor import shipped_file
+from .kernel_list import Unit, Variant, argument_types, dispatcher_of, units_of_default_scheme
+
+# how many of how many kernels are compiled
+Report = Callable[[int, int], None]
+_LOOK_SECONDS = 0.05
+_LEAST_FOR_PROCESSES = 3
+_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+
+
+def kept_name(unit: Unit) -> str:
+    """The name of the file that a unit's code is kept in."""
+    return file_name(dispatcher_of(unit).py_func, argument_types(unit))
+
+
+def missing_of(units: Sequence[Unit]) -> list[Unit]:
+    """The units that have to be compiled."""
+    return [unit for unit in units if not store().has(kept_name(unit))]
+
+
+def compile_unit(unit: Unit) -> None:
+    """Load a unit, or compile and keep it."""
+    dispatcher_of(unit).compile(argument_types(unit))
+
+
+def make_ready(units: Sequence[Unit], processes: int, report: Report) -> None:
+    """Load units; what is missing is compiled before, in as many processes as there may be.
+
+    Args:
+        units: what will be called.
+        processes: how many may compile at once.
+        report: called as kernels get done, and often while one is compiled; may raise, which ends the processes.
+    """
+    missing = missing_of(units)
+    if missing:
+        report(0, len(missing))
+        if processes > 1 and len(missing) >= _LEAST_FOR_PROCESSES:
+            _compile_apart(missing, min(processes, len(missing)), report)
+        # what a process could not keep is compiled here
+        rest = missing_of(missing)
+        for number, unit in enumerate(rest):
+            report(len(missing) - len(rest) + number, len(missing))
+            compile_unit(unit)
+        report(len(missing), len(missing))
+    for unit in units:
+        compile_unit(unit)
+
+
+def make_all_ready(report: Report) -> None:
+    """Compile and keep all that scenes with the default scheme can call; nothing is loaded."""
+    missing = missing_of(units_of_default_scheme())
+    if missing:
+        _compile_apart(missing, min(team_size(), len(missing)), report)
+        for unit in missing_of(missing):
+            compile_unit(unit)
+        report(len(missing), len(missing))
+
+
+def pack(package: Path, report: Report) -> None:
+    """Write all that scenes with the default scheme can call to the archive that a package is shipped with.
+
+    Raises:
+        MpmError: a kernel cannot be compiled, or the file not be written.
+    """
+    make_all_ready(report)
+    path = shipped_file(compiled_level()[1], package)
+    names = [kept_name(unit) for unit in units_of_default_scheme()]
+    contents = {name: store().content(name) for name in names}
+    lost = [name for name, content in contents.items() if content is None]
+    if lost:
+        raise MpmError(f"{path}: the kernels {', '.join(lost[:3])} were not kept; look for the warnings before.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_archive(path, source_hash(), {name: content for name, content in contents.items() if content is not None})
+    except OSError as error:
+        raise MpmError(f"{path}: cannot be written ({error.strerror}); choose another file.") from error
+
+
+def kernel_problems() -> list[str]:
+    """What is wrong with the kept kernels, a line each; told once."""
+    found, store().problems[:] = list(store().problems), []
+    return found
+
+
+def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
+    """Let processes compile and keep units; one that ends early leaves its unit to the caller."""
+    waiting, done = deque(units), []
+    with contextlib.ExitStack() as stack:
+        try:
+            crew = [stack.enter_context(_compiler()) for _ in range(processes)]
+        except OSError as error:
+            store().problems.append(f"{sys.executable}: cannot be started ({error.strerror}), so kernels are compiled one after another.")
+            return
+        threads = [threading.Thread(target=_feed, args=(process, waiting, done), daemon=True) for process in crew]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            report(len(done), len(units))
+            time.sleep(_LOOK_SECONDS)
+
+
+@contextlib.contextmanager
+def _compiler() -> Iterator["subprocess.Popen[str]"]:
+    """A process that compiles; killed at the end, whatever it does."""
+    path = os.pathsep.join([str(CORE.parent.parent), *(entry for entry in sys.path if entry)])
+    # one thread each: they are as many as there are cores
+    environment = {**os.environ, "PYTHONPATH": path, "NUMBA_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"{PACKAGE}.core.compiling"], env=environment, text=True, encoding="utf-8",
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _feed(process: "subprocess.Popen[str]", waiting: deque[Unit], done: list[Unit]) -> None:
+    """Give a process one unit after the other, until none is left or it ends."""
+    assert process.stdin is not None and process.stdout is not None
+    while waiting:
+        try:
+            unit = waiting.popleft()
+            print(json.dumps(unit), file=process.stdin, flush=True)
+        except (IndexError, OSError, ValueError):
+            return
+        if not process.stdout.readline():
+            return
+        done.append(unit)
+
+
+def main() -> None:
+    """Compile what is named on stdin, a line each."""
+    # what numba makes lives on; to go through all of it again and again takes a twentieth of the time
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    for line in sys.stdin:
+        group, kernel, variant = json.loads(line)
+        try:
+            compile_unit(Unit(group, kernel, Variant(*variant)))
+        except MpmError as error:
+            print(error, file=sys.stderr)
+        print(kernel, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Whether the state that one scene has left is one from which another scene can go on."""
+
+from ..errors import SceneError
+from ..scene.description import Emitter, Scene
+from .bodies import bodies_of
+
+
+def refuse_another_state(before: Scene, after: Scene) -> None:
+    """Check that what is there after some frames of one scene means the same to another.
+
+    Laws' parameters but the density, forces, colliders that are not dynamic, domain, steps and what is emitted later may differ, and
+    emitters and materials may be added. What particles are numbered by, measured by or made of may not.
+
+    Raises:
+        SceneError: for the first thing that may not differ, with both values.
+    """
+    for section, names in (
+        ("time", ("frame_start", "fps", "time_scale")),
+        ("solver", ("dimension", "grid_spacing", "precision")),
+    ):
+        for name in names:
+            old, new = getattr(getattr(before, section), name), getattr(getattr(after, section), name)
+            _compare(f"{section}: {name}", old, new)
+    _compare("solver: transfer flip", before.solver.transfer == "flip", after.solver.transfer == "flip")
+    for number, emitter in enumerate(before.emitters):
+        now = after.emitters[number].name if number < len(after.emitters) else "none"
+        _compare(f"Emitter {number + 1}: name", emitter.name, now)
+        _compare(f'Emitter "{emitter.name}": material', emitter.material, after.emitters[number].material)
+        # frames say of what their particles are made by its number
+        numbers = [list(scene.materials).index(emitter.material) + 1 for scene in (before, after)]
+        _compare(f'Material "{emitter.material}": place among the materials', *numbers)
+        _compare(f'Emitter "{emitter.name}": a goal', emitter.has_goal, after.emitters[number].has_goal)
+        if emitter.has_goal:
+            # particles remember the triangle that carries them
+            counts = [_moving_vertices(scene.emitters[number]) for scene in (before, after)]
+            _compare(f'Emitter "{emitter.name}": vertices of its motion', *counts)
+    _compare("Emitters: painted attributes", before.carried, after.carried)
+    old_bodies, new_bodies = bodies_of(before), bodies_of(after)
+    for old, new in zip(old_bodies, new_bodies, strict=False):
+        _compare(f'Material "{old.name}": law', type(old.law).name, type(new.law).name)
+        _compare(f'Material "{old.name}": density', old.law.density, new.law.density)
+        _compare(f'Material "{old.name}": painted factors', old.factors, new.factors)
+    is_shorter = len(new_bodies) < len(old_bodies)
+    _compare("Materials: painted factors", len(old_bodies), len(new_bodies) if is_shorter else len(old_bodies))
+    _compare("Materials: all fluids", all(body.is_fluid for body in old_bodies), all(body.is_fluid for body in new_bodies))
+    _compare("Dynamic colliders", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))
+
+
+def _moving_vertices(emitter: Emitter) -> int:
+    return 0 if emitter.motion is None or emitter.motion.vertices is None else emitter.motion.vertices.shape[1]
+
+
+def _compare(subject: str, old: object, new: object) -> None:
+    if old != new:
+        raise SceneError(f"{subject} {new} differs from {old}, with which the earlier frames were baked; keep it, or bake from the start.")

@@ -1,0 +1,147 @@
+"""Which particles are to blame where no step was short enough, and what to change. Runs once, at the end of a simulation."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..failure import Kind, Trouble
+from ..scene.description import Scene
+from ..scene.settings import Solver
+from ..transfer.advance import advance_material
+from ..transfer.particle_store import ParticleStore
+from ..transfer.rows import DEFORMATION, FLUID_ROW_COUNT, POSITION, VELOCITY, VELOCITY_GRADIENT
+from .bodies import Body
+from .stepper import LARGEST_GRADIENT_STEP, Stepper
+from .time_step import StepControl
+
+Mask = NDArray[np.bool_]
+# what is wrong, the slots of the particles, ascending, and the one in which it began, where there is any
+Blame = tuple[Kind, NDArray[np.int64], int | None]
+
+# what a sort found: particles that went past the blocks around their own
+STRAYED = Trouble(Kind.RUNAWAY, "Matter")
+
+
+def examined(
+    trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float
+) -> tuple[Trouble, NDArray[np.int32], NDArray[np.float32]]:
+    """What is wrong with which particles, right after a step of dt [s] that cannot be shortened; the store goes back to its last sort.
+
+    Returns:
+        The trouble with the material that it began in; the ids of the particles, ascending, and where they were after the sort
+        [m], shape (n, 3).
+    """
+    kind, slots, worst = _strays(store) if trouble is STRAYED else _blamed(trouble, stepper, store, bodies, dt)
+    ids = np.sort(store.ids[slots])
+    if worst is not None:
+        body = (int(np.searchsorted(store.layout.first, worst, side="right")) - 1) % store.body_count
+        trouble = Trouble(kind, f'Material "{bodies[body].name}"', body)
+    store.restore()
+    now = store.ids[: store.layout.slot_count]
+    slots = np.flatnonzero(np.isin(now, ids))
+    slots = slots[np.argsort(now[slots])]
+    return trouble, ids, store.positions(stepper.spacing)[slots].astype(np.float32)
+
+
+def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float) -> Blame:
+    """The particles that a step found in trouble; their table is used up."""
+    if trouble.kind is Kind.NOT_FINITE:
+        its = _slots_of(store, trouble.body)
+        found = _not_finite(store, bodies, its)
+        if not found.any():
+            stepper.look()
+            found = its & ~np.isfinite(_table(store)).all(axis=0)
+        return _all_of(trouble.kind, found)
+    if trouble.kind is Kind.INVERTED:
+        found = _inverted(store, bodies)
+        if found.any():
+            return _all_of(trouble.kind, found)
+    # a body that is swept along by another may have been looked at first
+    stepper.look()
+    table = _table(store)
+    if trouble.kind is Kind.INVERTED:
+        slope = np.linalg.norm(table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9], axis=0)
+        return _beyond(trouble.kind, slope, LARGEST_GRADIENT_STEP / dt, store.live)
+    return _beyond(trouble.kind, np.linalg.norm(table[VELOCITY : VELOCITY + 3], axis=0), stepper.explained_speed, store.live)
+
+
+def _table(store: ParticleStore) -> NDArray[np.float64]:
+    return store.table[:, : store.layout.slot_count].astype(np.float64)
+
+
+def _slots_of(store: ParticleStore, body: int | None) -> Mask:
+    """Which slots hold a particle, of one body or of all."""
+    if body is None:
+        return store.live
+    runs = np.arange(len(store.layout.first) - 1) % store.body_count == body
+    return store.live & np.repeat(runs, np.diff(store.layout.first))
+
+
+def _all_of(kind: Kind, found: Mask) -> Blame:
+    slots = np.flatnonzero(found)
+    return kind, slots, int(slots[0]) if len(slots) else None
+
+
+def _beyond(kind: Kind, values: NDArray[np.float64], limit: float, its: Mask) -> Blame:
+    """The particles with values beyond a limit, or the one with the greatest where rounding hides them."""
+    values = np.where(its, values, -np.inf)
+    found, worst = np.flatnonzero(values > limit), int(np.argmax(values)) if its.any() else None
+    return kind, found if len(found) or worst is None else np.array([worst]), worst
+
+
+def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
+    """Which particles are no numbers, or have a stress that is none."""
+    found = its & ~np.isfinite(_table(store)).all(axis=0)
+    if found.any():
+        return found
+    for number, body in enumerate(bodies):
+        slots = _slots_of(store, number)
+        # runs are whole vectors: copies fill them
+        run = np.repeat(np.arange(len(store.layout.first) - 1) % store.body_count == number, np.diff(store.layout.first))
+        table, extremes = np.ascontiguousarray(store.table[:, np.flatnonzero(run)]), np.zeros(3)
+        advance_material(body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), extremes)
+        bad = np.zeros(len(run), np.bool_)
+        bad[run] = ~np.isfinite(table).all(axis=0)
+        found |= its & slots & bad
+    return found
+
+
+def _inverted(store: ParticleStore, bodies: list[Body]) -> Mask:
+    """Which particles have a J that their law does not know."""
+    found = np.zeros(store.layout.slot_count, np.bool_)
+    if store.row_count == FLUID_ROW_COUNT:
+        return found
+    ratio = np.linalg.det(_table(store)[DEFORMATION : DEFORMATION + 9].T.reshape(-1, 3, 3))
+    for number, body in enumerate(bodies):
+        if not body.is_fluid:
+            found |= _slots_of(store, number) & (ratio <= body.law.least_volume_ratio)
+    return found
+
+
+def _strays(store: ParticleStore) -> Blame:
+    """What keeps a store from being sorted: particles that are nowhere, or too far from their blocks."""
+    position = _table(store)[POSITION : POSITION + 3]
+    is_nowhere = store.live & ~np.isfinite(position).all(axis=0)
+    if is_nowhere.any():
+        return _all_of(Kind.NOT_FINITE, is_nowhere)
+    # relative to their blocks, which are four cells wide, positions are between 0.5 and 4.5 after a sort
+    return _beyond(Kind.RUNAWAY, np.abs(position - 2.5).max(axis=0), 6.0, store.live)
+
+
+def advice(trouble: Trouble, scene: Scene, bodies: list[Body], control: StepControl) -> str:
+    """What to change, in one clause."""
+    solver = scene.solver
+    wave = control.base.wave
+    law = bodies[trouble.body].law if trouble.body is not None else None
+    if solver.time_step is not None:
+        return f'use time_step = "auto" in the place of {solver.time_step:g} s'
+    if control.obstacle_speed > max(wave, control.base.particle):
+        return f"use slower colliders: they move at {control.obstacle_speed:.3g} m/s and waves in matter at {wave:.3g} m/s"
+    if control.stiffening > 1.5:
+        return f"let the keys of the material change it more slowly: waves become {control.stiffening:.3g} times as fast within a frame"
+    default = Solver(grid_spacing=solver.grid_spacing)
+    for name in ("cfl", "max_displacement"):
+        if getattr(solver, name) > getattr(default, name):
+            return f"use a smaller {name} than {getattr(solver, name):g}, such as {getattr(default, name):g}"
+    if trouble.kind is Kind.INVERTED and law is not None and law.least_volume_ratio > 0.0:
+        return 'use a greater stiffness, colliders that leave matter room, or the law "corotated", which can be turned inside out'
+    return "use a smaller cfl, a smaller stiffness, or a larger grid_spacing"

@@ -1,0 +1,147 @@
+"""Frames from the solver's state: what each particle shows, in order of id, and the frame's statistics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..emission.emission import Batch
+from ..particles import AGE, BIRTH, Frame, FrameStatistics, Moment, frame_attributes
+from ..scene.description import Scene
+from ..transfer.output import show_particles, totals, world_positions
+from ..transfer.particle_store import ParticleStore
+from ..transfer.rows import STATE, STATE_SIZE, VELOCITY, VOLUME
+from .bodies import Body
+
+# how the names of painted values begin in a snapshot
+_CARRIED = "painted "
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What is known of every particle ever emitted, by id.
+
+    Attributes:
+        emitter: number of the emitter (n,).
+        birth: time of emission [s] (n,).
+        rest_position: [m] (n, 3).
+        carried: painted values that are only shown: name -> (n, components), 0 where an emitter has none.
+    """
+
+    emitter: NDArray[np.int32]
+    birth: NDArray[np.float64]
+    rest_position: NDArray[np.float32]
+    carried: Mapping[str, NDArray[np.float32]]
+
+    @classmethod
+    def empty(cls, carried: Mapping[str, int]) -> "Provenance":
+        """Of no particle; `carried` gives the components of each painted value."""
+        nothing = {name: np.zeros((0, components), np.float32) for name, components in carried.items()}
+        return cls(np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32), nothing)
+
+    def extended(self, batch: Batch, birth: float) -> "Provenance":
+        """With the particles of a batch behind those that are here."""
+        count = len(batch.position)
+        return Provenance(
+            np.concatenate([self.emitter, np.full(count, batch.emitter_index, np.int32)]),
+            np.concatenate([self.birth, np.full(count, birth)]),
+            np.concatenate([self.rest_position, batch.position.astype(np.float32)]),
+            {
+                name: np.concatenate([values, batch.carried.get(name, np.zeros((count, values.shape[1]), np.float32))])
+                for name, values in self.carried.items()
+            },
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        carried = {f"{_CARRIED}{name}": values for name, values in self.carried.items()}
+        return {"emitter": self.emitter, "birth": self.birth, "rest_position": self.rest_position, **carried}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Provenance":
+        carried = {name.removeprefix(_CARRIED): values for name, values in arrays.items() if name.startswith(_CARRIED)}
+        return cls(arrays["emitter"], arrays["birth"], arrays["rest_position"], carried)
+
+    def births(self, scene: Scene) -> dict[str, NDArray[Any]]:
+        """What a frame says of the births of all particles; see `Frame.births`."""
+        materials = list(scene.materials)
+        material_of = np.array([materials.index(emitter.material) for emitter in scene.emitters], np.int32)
+        carried = {name: values if values.shape[1] > 1 else values[:, 0] for name, values in self.carried.items()}
+        own = {"emitter_index": self.emitter, "material_index": material_of[self.emitter], "rest_position": self.rest_position}
+        return {**own, BIRTH: self.birth, **carried}
+
+    def __len__(self) -> int:
+        return len(self.emitter)
+
+
+def make_frame(
+    moment: Moment,
+    scene: Scene,
+    bodies: list[Body],
+    store: ParticleStore,
+    provenance: Provenance,
+    *,
+    deleted: int,
+    substeps: int,
+    step_seconds: float,
+    poses: Mapping[str, NDArray[np.float64]],
+) -> Frame:
+    """The frame that the present state shows at a moment; see `particles.frame_attributes`."""
+    time = scene.time.seconds_at(moment.frame)
+    slots = _slots_by_id(store, len(provenance))
+    ids = store.ids[slots]
+    layout = store.layout
+    run = np.searchsorted(layout.first, slots, side="right") - 1
+    body = run % store.body_count
+    position = np.empty((len(slots), 3), np.float32)
+    world_positions(store.table, slots, run // store.body_count, layout.coordinates, scene.solver.grid_spacing, position)
+    density_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
+    rotation, stretch = np.empty((len(slots), 4), np.float32), np.empty((len(slots), 3), np.float32)
+    places = np.full(layout.slot_count, -1, np.int32)
+    places[slots] = np.arange(len(slots), dtype=np.int32)
+    is_fluid = np.repeat(np.tile([b.is_fluid for b in bodies], len(layout.keys)), np.diff(layout.first))
+    show_particles(store.table, places, is_fluid, density_ratio, stress, rotation, stretch)
+    for index, shown in enumerate(bodies):
+        its = body == index
+        density_ratio[its] = shown.law.volume_ratio(density_ratio[its], store.table[STATE : STATE + STATE_SIZE, slots[its]])
+    births = provenance.births(scene)
+    arrays = {
+        "position": position,
+        "velocity": store.table[VELOCITY : VELOCITY + 3, slots].T,
+        "id": ids,
+        "material_index": births["material_index"][ids],
+        "emitter_index": births["emitter_index"][ids],
+        "density_ratio": density_ratio,
+        "stress": stress,
+        AGE: time - births[BIRTH][ids],
+        "rest_position": births["rest_position"][ids],
+        "rotation": rotation,
+        "stretch": stretch,
+        "scale": store.table[VOLUME, slots] ** (1.0 / scene.solver.dimension),
+    }
+    attributes = frame_attributes(scene.carried)
+    arrays |= {name: births[name][ids] for name in scene.carried}
+    shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=each.dtype) for name, each in attributes.items()}
+    mass, *momentum, energy = _totals(store)
+    statistics = FrameStatistics(
+        particles=len(slots), deleted=deleted, substeps=substeps, kinetic_energy=energy,
+        momentum=(momentum[0], momentum[1], momentum[2]), mass=mass, step_seconds=step_seconds,
+    )  # fmt: skip
+    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births)
+
+
+def _slots_by_id(store: ParticleStore, id_count: int) -> NDArray[np.int64]:
+    """The slots of the particles that are present, in order of id."""
+    live = np.flatnonzero(store.live)
+    slot_of_id = np.full(id_count, -1, np.int64)
+    slot_of_id[store.ids[live]] = live
+    return slot_of_id[slot_of_id >= 0]
+
+
+def _totals(store: ParticleStore) -> list[float]:
+    """Mass [kg], momentum [kg m/s] (3) and kinetic energy [J]."""
+    layout = store.layout
+    pieces = np.zeros((len(layout.pieces) - 1, 5))
+    totals(store.table, layout.pieces, layout.first, store.body_count, pieces)
+    return [float(value) for value in pieces.sum(axis=0)]

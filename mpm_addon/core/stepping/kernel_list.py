@@ -1,0 +1,276 @@
+"""Every kernel that Python calls, with the types of its arguments, and which of them a scene needs.
+
+Compiling, shipping and the count of what is done read this list alone; a test lets scenes run with nothing else allowed. What kernels
+call among themselves is not in it. The tickets of a parallel kernel, its first argument, are left out.
+
+Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `half` int16, `byte` int8,
+`mark` uint8, `seed` uint64; a number after it is the number of dimensions of a C-contiguous array of these. Others are named tuples:
+`STRUCTURES`, the law's constants and the scheme.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ..scene.description import Scene
+
+# group -> kernel -> words
+KERNELS = {
+    "step": {
+        "transfer.scatter.particles_to_grid": "scheme real2 int1 int1 int2 bool1 bool float float real2 short2 arenas",
+        "transfer.grid.update_grid": "arenas short2 real2 short1 real1",
+        "transfer.grid.empty_grid": "real2 short1 int",
+        "transfer.grid.fastest_nodes": "real2 short1 int float2",
+        "transfer.output.world_positions": "real2 int1 int1 int2 float single2",
+        "transfer.output.show_particles": "real2 short1 bool1 single1 single1 single2 single2",
+        "transfer.output.totals": "real2 int1 int1 int float2",
+        "transfer.sorting.count_moves": "real2 short1 int1 int int2 int1 float2 byte1 short3 int2",
+        "transfer.sorting.find_goers": "short3 bool2",
+        "transfer.sorting.count_arrivals": "short3 int2 int2",
+        "transfer.sorting.place_arrivals": "short3 int2 int2",
+        "transfer.sorting.find_origins": "byte1 int1 int int1 short3 short1",
+        "transfer.sorting.copy_particles": "real2 short1 byte1 int real2 short1 short1 int1 int1 int1 real2 short1",
+        "transfer.blocks.cut_into_pieces": "int1 int1",
+        "transfer.blocks.keys_around": "int1 bool2 int1 int1 int2 int1",
+        "transfer.blocks.number_around": "int2 int1 int short2",
+        "transfer.packing.place_runs": "int1 int int1 int1",
+        "transfer.extent.make_room": "float2 int1 int1 bool int2 byte2",
+        "transfer.reach.find_extents": "real2 int1 int float2",
+        "transfer.reach.find_wanted": "float2 bool2",
+        "geometry.inside._find_inside": "form cells tree float2 bool1",
+        "compilation.team.is_done": "int2 int",
+        "compilation.team.is_called": "int1 int int",
+    },
+    "law": {
+        "transfer.advance.advance_particles": (
+            "law scheme real2 int1 int int int1 int2 real2 real2 bool1 bool float float float float real2 short2 arenas float2"
+        ),
+        "transfer.advance.advance_material": "law int real2 float real1 float1",
+    },
+    "obstacles": {
+        "transfer.blocks.find_around": "int1 int1 int1 int1 int2",
+        "transfer.reach.mark_reached": "float2 int2 int1",
+        "contact.surface.find_surface": "int1 int1 int2 int2 int1 float2 mark2 bool2",
+        "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
+        "contact.surface.place_feet": "int1 int1 int1 int2 int2 int2 float2 float3 float3 float2 float feet",
+        "contact.impulses.meet_matter": "real1 deep feet int1 int1 int2 float3 float3 int1 float1 float2 float float",
+        "contact.impulses.collide_feet": "real1 feet int1 int1 float1",
+        "contact.impulses.fill_nodes": "real1 int1 float",
+        "contact.expulsion.expel_nodes": "real2 int1 int1 int2 float2 float3 float3 float2 float1 float float",
+        "contact.collision.count_pairs": "int2 bool1 bool2 int1",
+        "contact.collision.find_pairs": "int1 int1 int2 bool2 int2 float2 float int1 single4 bool1",
+        "contact.collision.collide_particles": (
+            "real2 int1 int int1 bool1 int1 int1 single4 int2 int2 int2 float2 float3 float3 float2 float float float1 float1"
+        ),
+    },
+    "rigid": {
+        "contact.exchange.sum_momenta": "real2 int1 int2 float float1 float2",
+        "contact.exchange.sum_inertia": "real2 int1 int2 float2 float float1 float2",
+        "contact.exchange.move_feet": "int int1 int2 float2 float3 float1 float feet",
+        "contact.exchange.sum_moments": "real2 int1 int int1 int2 float float1 float2",
+        "contact.rigid_impulses.solve_contacts": "int1 int1 float2 float2 float2 float1 float1 float2 float3 float2 float2 int",
+    },
+    "forces": {
+        "stepping.forces.greatest_force": "float2 int2 int float int float1",
+        "stepping.forces.apply_forces": "float2 int2 real2 float int float float1",
+    },
+    "limit": {
+        "stepping.forces.limit_nodes": "real2 int float",
+        "stepping.forces.limit_particles": "real2 int int float",
+    },
+    "goals": {
+        "emission.holding.bind": "float2 int2 float2 float2 float2",
+        "emission.holding.find_targets": "int1 float3 float2 int2 float2 float2 float2",
+        "emission.holding.pull_particles": (
+            "real2 int1 int2 float1 int1 float1 float1 float1 float2 float2 float float float bool float2 float1"
+        ),
+        "emission.holding.hold_particles": "real2 int1 float1 int1 float1 float2 float2 float bool float2",
+        "emission.holding.spread_held": "real2 int1 int1 float1 int1 float1 float bool bool float2",
+        "emission.holding.hold_nodes": "real2 int1 short2 int1 float2",
+    },
+    "poisson": {
+        "geometry.poisson._fill_blocks": "blocks form cells tree int1 int seed int int int int1 int1 single3",
+        "geometry.poisson._write": "blocks float1 int1 single3 int1 int float2",
+    },
+    "mesh": {
+        "geometry.mesh_tree._fill_leaves": "float2 int2 float2 int1 float2 float2",
+        "geometry.mesh_tree._fill_inner_nodes": "float2 float2",
+        "geometry.mesh_tree._fill_radii": "float2 float2",
+        "geometry.mesh_cells._sort_in": "float2 float2 float2 float1 float int1 int1 short1",
+        "geometry.mesh_cells._wind": "cells",
+        "geometry.mesh_cells.classify_blocks": "cells float1 float byte3",
+        "geometry.distance_field._measure_centers": "tree float1 float float float3",
+        "geometry.distance_field._sign": "cells float1 float float3",
+        "geometry.distance_field._measure_blocks": "tree cells int2 float1 float float bool single4",
+        "geometry.distance_field._join": "int2 short3 float3 single4 float float single4",
+        "geometry.distance_field.query_field": "field float2 float float1 float2",
+        "geometry.mesh_distance.distances": "tree float2 float1",
+        "geometry.mesh_distance.find_closest": "tree float2 int1 float2",
+        "geometry.winding.winding_numbers": "tree float2 float float1",
+    },
+    "deforming": {
+        "geometry.deforming._volume_and_area": "float2 int2 int",
+        "geometry.deforming._query_points": "tree int2 float2 float2 bool float float1 float2 float2",
+        "geometry.deforming._query_lattices": "tree int2 float2 float2 int float float bool float float2 float3 float3",
+    },
+    "inflow": {
+        "geometry.nearness._take": "float2 int float int bool short1 short1 bool1",
+    },
+}
+
+STRUCTURES = {
+    "tree": ("geometry.mesh_tree.MeshTree", "float2 int1 int1 float2 float2"),
+    "cells": ("geometry.mesh_cells.MeshCells", "float1 float float1 int1 short1 float2 half3"),
+    "field": ("geometry.distance_field.DistanceField", "float1 float float short3 single3 single4"),
+    "blocks": ("geometry.poisson.Blocks", "float float int short3 int2 bool1 float1"),
+    "form": ("geometry.inside.Form", "float float bool bool float2 float1 float1 float"),
+    "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2"),
+    "deep": ("contact.surface.Deep", "int1 int1 int1"),
+    "feet": (
+        "contact.surface.Feet",
+        "int1 int1 short1 short1 short1 short1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real2 real2 real1 float1 float1 "
+        "float1 real1 float1",
+    ),
+}
+
+
+class Variant(NamedTuple):
+    """What the types of a kernel's arguments depend on.
+
+    Attributes:
+        precision: "float32" or "float64".
+        scheme: the name of a class in `transfer.scheme`; "" where it does not matter.
+        law: the name of a law; "" where it does not matter.
+    """
+
+    precision: str = "float32"
+    scheme: str = ""
+    law: str = ""
+
+
+class Unit(NamedTuple):
+    """One kernel for one set of types: what is compiled, shipped and counted."""
+
+    group: str
+    kernel: str
+    variant: Variant
+
+
+def found(name: str) -> Any:
+    """What a dotted name stands for, relative to the core."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(f"..{module}", __package__), attribute)
+
+
+def argument_types(unit: Unit) -> tuple[Any, ...]:
+    """The numba types of a unit's arguments, the tickets of a parallel kernel among them."""
+    from numba import types
+
+    words = KERNELS[unit.group][unit.kernel].split()
+    tickets = (types.Array(types.int64, 2, "C"),) if is_parallel(unit) else ()
+    return (*tickets, *(_type_of(word, unit.variant) for word in words))
+
+
+def is_parallel(unit: Unit) -> bool:
+    """Whether a unit's kernel is one that a team runs."""
+    return hasattr(_kernel_of(unit), "dispatcher")
+
+
+def dispatcher_of(unit: Unit) -> Any:
+    """What numba compiles."""
+    kernel = _kernel_of(unit)
+    return getattr(kernel, "dispatcher", kernel)
+
+
+def _kernel_of(unit: Unit) -> Any:
+    kernel = found(unit.kernel)
+    return getattr(kernel, "kept", kernel)
+
+
+def _type_of(word: str, variant: Variant) -> Any:
+    from numba import types
+
+    if word == "law":
+        from ..laws import LAWS
+
+        return _tuple_type(type(LAWS[variant.law]().constants(1.0, 3)), None)
+    if word == "scheme":
+        return _tuple_type(found(f"transfer.scheme.{variant.scheme}"), None)
+    if word in STRUCTURES:
+        name, words = STRUCTURES[word]
+        return _tuple_type(found(name), [_type_of(each, variant) for each in words.split()])
+    scalars = {
+        "real": types.float64 if variant.precision == "float64" else types.float32, "single": types.float32, "float": types.float64,
+        "int": types.int64, "short": types.int32, "half": types.int16, "byte": types.int8, "mark": types.uint8, "seed": types.uint64,
+        "bool": types.boolean,
+    }  # fmt: skip
+    name = word.rstrip("0123456789")
+    dimensions = word.removeprefix(name)
+    return types.Array(scalars[name], int(dimensions), "C") if dimensions else scalars[name]
+
+
+def _tuple_type(kind: Any, parts: list[Any] | None) -> Any:
+    """The type of a named tuple; of float64 alone where the parts are not given."""
+    from numba import types
+
+    return types.BaseTuple.from_types(parts or [types.float64] * len(kind._fields), kind)
+
+
+def units_of(scene: "Scene") -> list[Unit]:
+    """What a simulation of a scene calls, the longest to compile first; laws of one's own are compiled when they are called."""
+    from ..laws import LAWS
+    from ..transfer.scheme import scheme_of
+
+    solver = scene.solver
+    scheme = type(scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)).__name__
+    laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
+    ours = {law.name for law in laws if LAWS.get(law.name) is type(law)}
+    return list(_units(groups_of(scene), solver.precision, scheme, sorted(ours)))
+
+
+def groups_of(scene: "Scene") -> set[str]:
+    """The groups that a scene needs."""
+    groups = {"step", "law"}
+    if scene.colliders or scene.domain.kind != "unbounded":
+        groups.add("obstacles")
+    if any(collider.dynamic for collider in scene.colliders):
+        groups |= {"obstacles", "rigid"}
+    if scene.forces:
+        groups.add("forces")
+    if any(emitter.has_goal for emitter in scene.emitters):
+        groups.add("goals")
+    if any(emitter.sampling == "poisson" for emitter in scene.emitters):
+        groups.add("poisson")
+    if any(emitter.mode != "once" for emitter in scene.emitters):
+        groups.add("inflow")
+    bodies = (*scene.emitters, *scene.colliders, *scene.outflows)
+    if any(body.shape.kind == "mesh" for body in bodies):
+        groups.add("mesh")
+    if any(body.motion is not None and body.motion.vertices is not None for body in bodies):
+        groups |= {"mesh", "deforming"}
+    if scene.solver.max_speed is not None:
+        groups.add("limit")
+    return groups
+
+
+def units_of_default_scheme() -> list[Unit]:
+    """What any scene with the default scheme can call: in space, quadratic, float32, with every law."""
+    from ..laws import LAWS
+
+    return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(LAWS)))
+
+
+def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str]) -> Iterator[Unit]:
+    # laws take longest, so that no process is left alone with one at the end
+    for group in sorted(groups, key=lambda group: (group != "law", group)):
+        for kernel, words in KERNELS[group].items():
+            for law in laws if "law" in words.split() else ("",):
+                yield Unit(group, kernel, _variant(words.split(), precision, scheme, law))
+
+
+def _variant(words: list[str], precision: str, scheme: str, law: str) -> Variant:
+    """Only what the types depend on, so that equal code has one unit."""
+    parts = [*words, *(part for word in words if word in STRUCTURES for part in STRUCTURES[word][1].split())]
+    has_real = any(part.startswith("real") for part in parts)
+    return Variant(precision if has_real else "float32", scheme if "scheme" in words else "", law)

@@ -1,0 +1,106 @@
+"""Whether a simulation can go on from an exact state that was read from a file: kernels believe what they are given."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CacheError
+from ..scene.description import Scene
+from ..transfer import blocks
+from ..transfer.layout import packed, unpacked
+from ..transfer.rows import POSITION
+
+State = Mapping[str, NDArray[Any]]
+
+# Rounding may put a particle beside its block by this much [cells].
+_ROUNDING = 1e-3
+
+
+def check_state(state: State, own: State, scene: Scene, body_count: int) -> None:
+    """Check that a state is one of this scene, as far as indices and places in memory depend on it.
+
+    Args:
+        state: what was read.
+        own: a state of the same simulation, for the names, types and shapes; its particles may be others.
+        scene: what is simulated.
+        body_count: of the simulation.
+
+    Raises:
+        CacheError: naming what is wrong.
+    """
+    _check_types(state, own)
+    emitted = len(state["emitter"])
+    _check_range(state, "ids", emitted)
+    _check_range(state, "bodies", body_count)
+    _check_range(state, "emitter", len(scene.emitters))
+    if np.bincount(state["ids"], minlength=1).max() > 1:
+        raise _wrong("ids", "a particle is there twice")
+    # of the particles of a block, which lie one after another, the first
+    is_first = np.ones(len(state["keys"]), np.bool_)
+    is_first[1:] = state["keys"][1:] != state["keys"][:-1]
+    keys = state["keys"][is_first]
+    coordinates = unpacked(keys)
+    if (np.abs(coordinates) >= blocks.KEY_OFFSET - 2).any() or (packed(coordinates) != keys).any():
+        raise _wrong("keys", "a block is out of reach")
+    place = state["table"][POSITION : POSITION + 3]
+    if place.min(initial=0.5) < 0.5 - _ROUNDING or place.max(initial=0.5) > blocks.BLOCK + 0.5 + _ROUNDING:
+        raise _wrong("table", "a particle is beside its block")
+    number, part, parts = (int(value) for value in state["moment"])
+    if number not in scene.time.frames or not 0 <= part < parts:
+        raise _wrong("moment", f"{number}, {part} of {parts}")
+    if "pinned_id" in state:
+        _check_pins(state, scene, emitted)
+
+
+def _check_types(state: State, own: State) -> None:
+    """Check names, types and shapes; arrays that have one number for each particle agree on how many there are."""
+    if "pinned_id" not in state:
+        own = {name: array for name, array in own.items() if not name.startswith("pinned_")}
+    if state.keys() != own.keys():
+        raise _wrong("names", ", ".join(sorted(state.keys() ^ own.keys())))
+    counts: dict[str, int] = {}
+    for name, wanted in own.items():
+        found = state[name]
+        axis, group = _particle_axis(name)
+        shape = list(found.shape)
+        if group and len(shape) == wanted.ndim:
+            if counts.setdefault(group, shape[axis]) != shape[axis]:
+                raise _wrong(name, f"{shape[axis]} entries instead of {counts[group]}")
+            shape[axis] = wanted.shape[axis]
+        if tuple(shape) != wanted.shape or found.dtype != wanted.dtype:
+            raise _wrong(name, f"type {found.dtype} and shape {found.shape}")
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise _wrong(name, "a value is not a finite number")
+
+
+def _particle_axis(name: str) -> tuple[int, str]:
+    """Along which axis particles are counted, and which: those that are there, were ever emitted, or are held; "" for none."""
+    if name in ("table", "ids", "bodies", "keys"):
+        return (1 if name == "table" else 0), "there"
+    if name.startswith("pinned_"):
+        return 0, "held"
+    return 0, "" if name in ("moment", "substeps", "deleted", "speeds", "rigid_bodies") else "emitted"
+
+
+def _check_pins(state: State, scene: Scene, emitted: int) -> None:
+    _check_range(state, "pinned_id", emitted)
+    _check_range(state, "pinned_emitter", len(scene.emitters))
+    counts = np.array([len(getattr(emitter.shape, "vertices", ())) for emitter in scene.emitters])
+    corners = state["pinned_corners"]
+    is_free = (corners == -1).all(axis=1)
+    if not (is_free | ((corners >= 0) & (corners < counts[state["pinned_emitter"]][:, None])).all(axis=1)).all():
+        raise _wrong("pinned_corners", "a vertex is none of the emitter's")
+    if (np.diff(state["pinned_id"]) <= 0).any():
+        raise _wrong("pinned_id", "the order")
+
+
+def _check_range(state: State, name: str, count: int) -> None:
+    values = state[name]
+    if len(values) and not 0 <= int(values.min()) <= int(values.max()) < count:
+        raise _wrong(name, f"{int(values.min())} to {int(values.max())}, of {count}")
+
+
+def _wrong(name: str, found: str) -> CacheError:
+    return CacheError(f"The exact state to go on from is not one of this scene ({name}: {found}); bake again with --restart.")

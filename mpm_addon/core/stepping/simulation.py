@@ -1,0 +1,331 @@
+"""The simulation: a scene advanced frame by frame, in steps as long as its state allows.
+
+The particles are sorted anew before one of them can leave its block by more than a cell; every frame, and every state between
+two frames that the scene asks for, begins freshly sorted, so that a simulation continued from a snapshot gives the same bytes
+as one that was never interrupted.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compilation.team import team_size
+from ..contact.obstacles import open_limits, refuse_outside
+from ..contact.rigid_body import RigidBody
+from ..emission import emission
+from ..emission.outflows import Outflows
+from ..emission.surroundings import Simulated
+from ..errors import UnstableError
+from ..failure import Failure, Trouble
+from ..forecast.estimate import estimate
+from ..particles import Frame, Moment
+from ..scene.description import Scene
+from ..transfer.particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
+from ..transfer.rows import STRESS
+from .bodies import Body, bodies_of, body_numbers
+from .compiling import kernel_problems, make_ready
+from .continuation import refuse_another_state
+from .diagnosis import STRAYED, advice, examined
+from .framing import Provenance, make_frame
+from .kernel_list import units_of
+from .resumption import check_state
+from .stepper import Stepper
+from .support import refuse_unsupported
+from .time_step import LARGEST_HALVINGS, Speeds, StepControl
+
+
+class Progress(NamedTuple):
+    """How far a simulation is.
+
+    Attributes:
+        stage: "preparing", "compiling" or "simulating".
+        frame: the frame that is being computed.
+        fraction: how much of it is done, 0 to 1.
+        substeps: steps since the frame before.
+        particles: particles present.
+        time_step: the last step [s].
+        kernels: while compiling, how many are done, and of how many.
+    """
+
+    stage: str
+    frame: int
+    fraction: float
+    substeps: int
+    particles: int
+    time_step: float
+    kernels: tuple[int, int] = (0, 0)
+
+
+Report = Callable[[Progress], None]
+
+
+def simulate(scene: Scene) -> Iterator[Frame]:
+    """Simulate a scene, frame by frame, from its first frame (the initial state) to its last.
+
+    A scene with `subframes` gives as many more states between two frames; `Frame.moment` says which.
+
+    Raises:
+        SceneError: where the scene asks for something that cannot be computed.
+        UnstableError: where shorter steps do not keep the state sound; `failure` says of which particles.
+    """
+    return Simulation(scene).frames()
+
+
+class Simulation:
+    """A scene in the course of being simulated.
+
+    Args:
+        scene: what to simulate.
+        snapshot: what `snapshot` returned after a frame or a state between two, to continue from there. Raises CacheError for another.
+        before: the scene that the snapshot is of, where it is another one.
+        report: called before compiling and after every step; may raise `Cancelled` to stop.
+
+    Attributes:
+        kernel_problems: what is wrong with the kept kernels, a line each.
+        seconds: spent so far on the phases "sort", "grid", "contact", "particles" and "output".
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        snapshot: Mapping[str, NDArray[Any]] | None = None,
+        before: Scene | None = None,
+        report: Report | None = None,
+    ) -> None:
+        refuse_unsupported(scene)
+        if before is not None:
+            refuse_another_state(before, scene)
+        estimate(scene)
+        self.scene = scene
+        self.bodies: list[Body] = bodies_of(scene)
+        solver = scene.solver
+        self.store = ParticleStore(
+            len(self.bodies), solver.precision, solver.dimension,
+            is_flip=solver.transfer == "flip", is_fluid=all(body.is_fluid for body in self.bodies),
+        )  # fmt: skip
+        self.provenance = Provenance.empty(scene.carried)
+        self.control = StepControl(scene, self.bodies)
+        self._report_to = report
+        self._moment = Moment(scene.time.frame_start)
+        self._coming = scene.time.frame_start
+        self._deleted = 0
+        self._substeps = 0
+        self._step_seconds = 0.0
+        self._compile()
+        self._report("preparing", 0.0, 0.0)
+        self._stepper = Stepper(scene, self.bodies, self.store)
+        self.seconds = self._stepper.seconds
+        self._outflows = Outflows(scene)
+        self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
+        self._is_resumed = snapshot is not None
+        if snapshot is not None:
+            self._load(snapshot, is_changed=before is not None)
+
+    def frames(self) -> Iterator[Frame]:
+        """The frames, from the first one, or from the one after the snapshot's."""
+        if not self._is_resumed:
+            yield self._arrive()
+        while self._moment.number < self.scene.time.frame_end:
+            self._advance()
+            yield self._arrive()
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """The exact state at the last frame or state between two, as arrays that a `Simulation` continues from."""
+        return {
+            **self.store.snapshot(),
+            **self.provenance.arrays(),
+            **self._stepper.pins.snapshot(),
+            "moment": np.array(self._moment),
+            "substeps": np.array(self._substeps),
+            "deleted": np.array(self._deleted),
+            "speeds": np.array(self.control.speeds),
+            "rigid_bodies": self._stepper.rigid.state(),
+        }
+
+    @property
+    def rigid_bodies(self) -> list[RigidBody]:
+        """The dynamic colliders that are ever there, in the scene's order."""
+        return self._stepper.rigid.bodies
+
+    def _compile(self) -> None:
+        """Get the kernels ready that the scene needs."""
+
+        def tell(done: int, total: int) -> None:
+            self._tell(Progress("compiling", self._coming, done / total, 0, 0, 0.0, kernels=(done, total)))
+
+        make_ready(units_of(self.scene), team_size(), tell)
+        self.kernel_problems = kernel_problems()
+
+    def _load(self, snapshot: Mapping[str, NDArray[Any]], *, is_changed: bool) -> None:
+        check_state(snapshot, self.snapshot(), self.scene, len(self.bodies))
+        self._moment = Moment(*(int(part) for part in snapshot["moment"]))
+        self._coming = self._moment.number
+        self._substeps = int(snapshot["substeps"])
+        self._deleted = int(snapshot["deleted"])
+        self.control.speeds = Speeds(*(float(speed) for speed in snapshot["speeds"]))
+        self.provenance = Provenance.from_arrays(snapshot)
+        self._stepper.pins.load(snapshot)
+        self._stepper.move_to(self._moment.frame)
+        self._stepper.rigid.load(snapshot["rigid_bodies"])
+        particles = particles_of_snapshot(snapshot)
+        if is_changed:
+            self._stress_anew(particles)
+        self._outflows.take_up(self.store, particles, self._moment.frame)
+        self._stepper.begin()
+
+    def _stress_anew(self, particles: NewParticles) -> None:
+        """Give particles the stress, and the control the wave speeds, of laws that are not those with which they came here."""
+        self.control.speeds = self.control.speeds._replace(wave=0.0)
+        for number, body in enumerate(self.bodies):
+            its = np.flatnonzero(particles.bodies == number)
+            if not len(its):
+                continue
+            table = particles.table[:, its]
+            wave_speed, gradient = body.renew(table)
+            # deformation and state stay: how dense matter is around is not known here, and some laws ask for it
+            particles.table[STRESS : STRESS + 6, its] = table[STRESS : STRESS + 6]
+            if wave_speed > self.control.speeds.wave:
+                self.control.stiffest = body.name
+            self.control.speeds = self.control.speeds.at_least(wave_speed, 0.0, gradient)
+
+    def _report(self, stage: str, fraction: float, dt: float) -> None:
+        self._tell(Progress(stage, self._coming, fraction, self._substeps, self.store.particle_count, dt))
+
+    def _tell(self, progress: Progress) -> None:
+        if self._report_to is not None:
+            self._report_to(progress)
+
+    def _arrive(self) -> Frame:
+        """Emit what is due at this moment, sort, and show the particles."""
+        self._stepper.start_clock()
+        self._sort(self._emitted(self._moment.number, self._moment.share))
+        frame = make_frame(
+            self._moment, self.scene, self.bodies, self.store, self.provenance,
+            deleted=self._deleted, substeps=self._substeps, step_seconds=self._step_seconds, poses=self._stepper.rigid.poses(),
+        )  # fmt: skip
+        self._stepper.spent("output")
+        return frame
+
+    def _emitted(self, frame: int, fraction: float) -> NewParticles | None:
+        """The particles that come at a moment after a frame, where there are any."""
+        self._stepper.move_to(frame + fraction)
+        surroundings = Simulated(self.scene, self.store, self._stepper.solids())
+        batches, new = emission.emit(self.scene, frame, fraction, surroundings)[::-1], []
+        while batches:
+            # what has been taken in is let go at once: there may be many particles
+            new.append(self._admit(batches.pop(), frame + fraction))
+        return joined(new) if new else None
+
+    def _admit(self, batch: emission.Batch, moment: float) -> NewParticles:
+        """Number an emitter's particles and give them their law's first state and stress."""
+        emitter = self.scene.emitters[batch.emitter_index]
+        subject = f'Emitter "{emitter.name}"'
+        material_index = list(self.scene.materials).index(emitter.material)
+        numbers = body_numbers(self.bodies, material_index, batch.combinations)[batch.combination]
+        refuse_outside(self.scene, batch.position, subject)
+        particles = new_particles(
+            batch.position, batch.velocity, batch.velocity_gradient, batch.mass, batch.volume,
+            spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), bodies=numbers, subject=subject,
+            row_count=self.store.row_count,
+        )  # fmt: skip
+        self._stepper.pins.add(batch, len(self.provenance), moment)
+        self.provenance = self.provenance.extended(batch, self.scene.time.seconds_at(moment))
+        fastest = float(np.sqrt((batch.velocity**2).sum(axis=1).max()))
+        present = np.unique(numbers)
+        for number in present:
+            its = slice(None) if len(present) == 1 else np.flatnonzero(numbers == number)
+            # a view where all are of one body
+            table = particles.table[:, its]
+            wave_speed, gradient = self.bodies[number].prepare(table)
+            particles.table[:, its] = table
+            self.control.take_in(self.bodies[number].name, wave_speed, fastest, gradient)
+        return particles
+
+    def _sort(self, new: NewParticles | None = None) -> None:
+        assert self._stepper.planned is None, "the table holds no velocities while a step is planned"
+        self._deleted += self._outflows.sort(self.store, new, self._limits, self._stepper.moment)
+        self._stepper.begin()
+        self._stepper.spent("sort")
+
+    def _advance(self) -> None:
+        """Advance to the next frame or state between two, and let in on the way what is emitted before it."""
+        start, parts, frame_time = self._moment.number, self.scene.time.subframes + 1, self.scene.time.frame_seconds
+        self._coming = start + 1
+        if self._moment.is_frame:
+            self._substeps, self._step_seconds = 0, 0.0
+        # a state is a beginning like a frame, so that a simulation continued from it gives the same bytes
+        self.control.begin_frame()
+        end = (self._moment.part + 1) / parts
+        done = self._moment.share * frame_time
+        self._stepper.begin_frame(start + self._moment.share)
+        for moment in emission.moments(self.scene, start):
+            if self._moment.share < moment < end:
+                self._advance_to(start, done, moment * frame_time)
+                done = moment * frame_time
+                self._sort(self._emitted(start, moment))
+        self._advance_to(start, done, end * frame_time)
+        self._moment = Moment(start + 1) if end == 1.0 else Moment(start, self._moment.part + 1, parts)
+
+    def _advance_to(self, start: int, done: float, end: float) -> None:
+        """Advance from `done` to `end` [s after frame `start`], freshly sorted, in equal steps as far as the state allows.
+
+        Where a step turns out unstable, everything goes back to the last sort, and goes on from there in shorter steps; they grow
+        again where a later sort is reached.
+        """
+        stepper, control, frame_time = self._stepper, self.control, self.scene.time.frame_seconds
+        sorted_at, sorted_speeds, dt = done, control.speeds, 0.0
+        while done < end or stepper.may_have_strayed:
+            began = time.perf_counter()
+            stepper.start_clock()
+            moment = start + done / frame_time
+            control.drive = stepper.move_to(moment)
+            trouble, before = None, done
+            if stepper.must_sort:
+                try:
+                    self._sort()
+                except Strayed:
+                    trouble = STRAYED
+                else:
+                    sorted_at, sorted_speeds = done, control.speeds
+                    control.lengthen()
+            if trouble is None and done < end:
+                dt, done, trouble = self._step(moment, done, end)
+            if trouble is not None:
+                if not control.shorten(dt):
+                    raise self._failure(trouble, dt, start + before / frame_time)
+                stepper.move_to(start + sorted_at / frame_time)
+                stepper.restore()
+                done, control.speeds = sorted_at, sorted_speeds
+            self._step_seconds += time.perf_counter() - began
+            self._report("simulating", done / frame_time, dt)
+
+    def _step(self, moment: float, done: float, end: float) -> tuple[float, float, Trouble | None]:
+        """Take a step at a moment, in frames, on the way to `end`; returns it [s], how far it led [s], and what became unstable."""
+        stepper, control = self._stepper, self.control
+        obstacle_speed = stepper.move_obstacles(moment)
+        stepper.explained_speed = control.explained_speed(max(obstacle_speed, stepper.pins.spring_speed))
+        stepper.spent("contact")
+        dt = stepper.planned or control.step(end - done, obstacle_speed, self._coming)
+        after = end if dt >= end - done else done + dt
+        # one step ahead the speeds are those of now: a step's change of them is small against the margin of the limits
+        next_dt = control.step(end - after, obstacle_speed, self._coming) if after < end else None
+        trouble = stepper.step(dt, next_dt)
+        self._substeps += 1
+        if trouble is None:
+            control.speeds = stepper.speeds
+            control.stiffest = stepper.stiffest
+        return dt, after, trouble
+
+    def _failure(self, trouble: Trouble, dt: float, moment: float) -> UnstableError:
+        """What stops the simulation at a moment, in frames, after a step of dt [s] that cannot be shortened; it is over with that."""
+        trouble, ids, position = examined(trouble, self._stepper, self.store, self.bodies, dt)
+        emitters = tuple(self.scene.emitters[number].name for number in np.unique(self.provenance.emitter[ids]))
+        failure = Failure(
+            trouble.kind, trouble.subject, self._coming, self.scene.time.seconds_at(moment), dt, 2**LARGEST_HALVINGS,
+            ids, position, emitters, advice(trouble, self.scene, self.bodies, self.control),
+        )  # fmt: skip
+        return UnstableError(failure.message, failure)

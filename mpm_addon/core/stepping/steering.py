@@ -1,0 +1,220 @@
+"""What somebody moves by hand while a scene is simulated: colliders and force fields that stand still by themselves, and gravity.
+
+A thing that is steered has a motion of its own whose last interval is written anew before every frame: from where it is to where it is
+wanted. So it has a speed and pushes with it, and the solver needs to know nothing of steering. A wish takes effect at the next frame.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SceneError
+from ..geometry.rotation import rotation_matrix, rotation_vector
+from ..parameters import parameters_of, suggestion
+from ..scene.animation import Animation, Motion, animatable_parameters
+from ..scene.description import Collider, Scene
+from ..scene.force import Force
+
+Floats = NDArray[np.float64]
+
+# A collider goes no farther in a frame [cells]: each cell costs steps, and a hand may jump. It arrives later.
+LONGEST_WAY = 30.0
+# What has no end turns no farther in a frame [rad].
+LARGEST_TURN = 0.3
+# Between two frames a pose is given so often, because what turns about a point away from the origin moves on an arc.
+_KEYS = 5
+
+
+class Steering:
+    """The things of a scene that are steered, from the first wish on.
+
+    Attributes:
+        scene: the scene, with what is steered; a simulation has to be of this one.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self._things: dict[str, list[_Thing]] = {}
+        self._gravity: _Values | None = None
+
+    def steer(self, name: str, matrix: Any = None, center: Any = None, values: Mapping[str, float] | None = None) -> bool:
+        """Wish that a thing is somewhere, or has other values, from the next frame on.
+
+        Args:
+            name: of a collider or a force field.
+            matrix: how it was moved since the scene began: world from the world of then (4, 4) [m]. Its scale does not count.
+            center: where its middle shall be [m] (3,), in the place of a matrix.
+            values: of a force field, such as its strength.
+
+        Returns:
+            Whether the simulation has to go on with another scene, because the thing was not steered before.
+
+        Raises:
+            SceneError: there is no such thing, it cannot be steered, or a value is wrong.
+        """
+        is_new = name not in self._things
+        if is_new:
+            self._take_up(name)
+        for thing in self._things[name]:
+            thing.wish(matrix, center, values or {})
+        return is_new
+
+    def steer_gravity(self, gravity: Any) -> bool:
+        """Wish another gravity [m/s^2] (3,). Returns as `steer`. Raises SceneError where it is animated, or no vector."""
+        wanted = _numbers(gravity, (3,), "gravity")
+        is_new = self._gravity is None
+        if self._gravity is None:
+            solver = self.scene.solver
+            if solver.animation is not None and "gravity" in solver.animation.values:
+                raise SceneError("gravity: it is animated, so it cannot be steered; remove its keyframes.")
+            given = {} if solver.animation is None else solver.animation.values
+            if given:
+                raise SceneError("gravity: settings of the solver are animated, so it cannot be steered; remove their keyframes.")
+            self._gravity = _Values({"gravity": np.array(solver.gravity)})
+            self.scene = replace(self.scene, solver=replace(solver, animation=self._gravity.animation))
+        self._gravity.wanted["gravity"] = wanted
+        return is_new
+
+    def begin(self, frame: int) -> None:
+        """Set out, at a frame, to where everything is wanted, so that it is there at the next."""
+        for thing in (thing for things in self._things.values() for thing in things):
+            thing.begin(frame)
+        if self._gravity is not None:
+            self._gravity.begin(frame)
+
+    def _take_up(self, name: str) -> None:
+        scene = self.scene
+        found = [each for each in (*scene.colliders, *scene.forces) if each.name == name]
+        if not found:
+            names = [each.name for each in (*scene.colliders, *scene.forces)]
+            raise SceneError(f'"{name}" is no collider and no force of the scene{suggestion(name, names)}; there is: {", ".join(names)}.')
+        things = {id(each): _Thing(each, scene) for each in found}
+        self._things[name] = list(things.values())
+        self.scene = replace(
+            scene,
+            colliders=tuple(things[id(each)].item if id(each) in things else each for each in scene.colliders),
+            forces=tuple(things[id(each)].item if id(each) in things else each for each in scene.forces),
+        )
+
+
+class _Values:
+    """Values that change from frame to frame: those of now, and those that are wanted."""
+
+    def __init__(self, values: dict[str, Floats]) -> None:
+        self.wanted = values
+        self.animation = Animation(np.array([0.0, 1.0]), {name: np.stack([value, value]) for name, value in values.items()})
+
+    def begin(self, frame: int) -> None:
+        self.animation.frames[:] = frame, frame + 1
+        for name, values in self.animation.values.items():
+            values[0], values[1] = values[1], self.wanted[name]
+
+
+class _Thing:
+    """A collider or a force field that is steered.
+
+    Attributes:
+        item: its description, with the motion and the values that are written anew.
+    """
+
+    def __init__(self, item: Any, scene: Scene) -> None:
+        is_collider = isinstance(item, Collider)
+        self._subject = f'{"Collider" if is_collider else "Force"} "{item.name}"'
+        if item.motion is not None:
+            raise SceneError(f"{self._subject}: it is animated, so it cannot be steered; remove its keyframes.")
+        if is_collider and item.dynamic:
+            raise SceneError(f"{self._subject}: matter moves it, so it cannot be steered; turn Dynamic off.")
+        self._pivot = _middle(item)
+        self._radius, self._longest = math.inf, math.inf
+        if is_collider:
+            self._longest = LONGEST_WAY * scene.solver.grid_spacing
+            self._radius = float(np.linalg.norm(np.abs(item.shape.bounds() - self._pivot).max(axis=0)))
+        self._is_plane = scene.solver.dimension == 2
+        self._turn, self._place = np.eye(3), self._pivot.copy()
+        self._wanted_turn, self._wanted_place = self._turn, self._place
+        self._motion = Motion(np.linspace(0.0, 1.0, _KEYS), matrices=np.tile(np.eye(4), (_KEYS, 1, 1)))
+        self._values = _force_values(item)
+        animation = item.animation if self._values is None else self._values.animation
+        self.item: Any = replace(item, motion=self._motion, animation=animation)
+
+    def wish(self, matrix: Any, center: Any, values: Mapping[str, float]) -> None:
+        if matrix is not None:
+            moved = _numbers(matrix, (4, 4), f"{self._subject}: matrix")
+            left, sizes, right = np.linalg.svd(moved[:3, :3])
+            if sizes.min() <= 0.0 or np.linalg.det(left @ right) < 0.0:
+                raise SceneError(f"{self._subject}: its matrix is flat or mirrors; use a rotation and a translation.")
+            self._wanted_turn = left @ right
+            self._wanted_place = moved[:3, :3] @ self._pivot + moved[:3, 3]
+        if center is not None:
+            self._wanted_place = _numbers(center, (3,), f"{self._subject}: center")
+        if self._is_plane:
+            self._wanted_place = self._wanted_place * [1.0, 0.0, 1.0] + self._pivot * [0.0, 1.0, 0.0]
+            turn = rotation_vector(self._wanted_turn)
+            self._wanted_turn = rotation_matrix(turn * [0.0, 1.0, 0.0])
+        for name, value in values.items():
+            self._wish_value(name, value)
+
+    def _wish_value(self, name: str, value: float) -> None:
+        if self._values is None or name not in self._values.wanted:
+            known = ", ".join(self._values.wanted) if self._values is not None else "none"
+            raise SceneError(f'{self._subject}: "{name}" cannot be steered; what can is: {known}.')
+        declared = next(each for each in parameters_of(type(self.item)) if each.name == name)
+        declared.check(bool(value) if declared.kind == "flag" else value, self._subject)
+        self._values.wanted[name] = np.array(float(value))
+
+    def begin(self, frame: int) -> None:
+        way = self._wanted_place - self._place
+        turn = rotation_vector(self._wanted_turn @ self._turn.T)
+        share = min(1.0, self._reachable(way, turn))
+        start_turn, start_place = self._turn, self._place
+        for number, part in enumerate(np.linspace(0.0, share, _KEYS)):
+            self._turn, self._place = rotation_matrix(part * turn) @ start_turn, start_place + part * way
+            pose = self._motion.matrices[number]  # type: ignore[index]
+            pose[:3, :3], pose[:3, 3] = self._turn, self._place - self._turn @ self._pivot
+        if share == 1.0:
+            self._turn, self._place = self._wanted_turn, self._wanted_place
+        self._motion.frames[:] = np.linspace(frame, frame + 1.0, _KEYS)
+        if self._values is not None:
+            self._values.begin(frame)
+
+    def _reachable(self, way: Floats, turn: Floats) -> float:
+        """The share of a way [m] and a turn [rad] that a frame is enough for."""
+        if not math.isfinite(self._longest):
+            return 1.0
+        angle, farthest = float(np.linalg.norm(turn)), float(np.linalg.norm(way))
+        if math.isfinite(self._radius):
+            farthest += angle * self._radius
+        shares = [self._longest / farthest if farthest > 0.0 else 1.0]
+        if not math.isfinite(self._radius) and angle > 0.0:
+            shares.append(LARGEST_TURN / angle)
+        return min(shares)
+
+
+def _middle(item: Any) -> Floats:
+    """The point of a thing that a hand holds [m]."""
+    if isinstance(item, Force):
+        return np.array(item.center, np.float64)
+    bounds = item.shape.bounds()
+    return bounds.mean(axis=0) if np.isfinite(bounds).all() else np.array(getattr(item.shape, "point", np.zeros(3)), np.float64)
+
+
+def _force_values(item: Any) -> _Values | None:
+    """The values of a force field that can be steered; None where it has none, or has keyframes for them."""
+    if not isinstance(item, Force) or item.animation is not None:
+        return None
+    given = {name: getattr(item, name) for name in animatable_parameters(Force)}
+    return _Values({name: np.array(float(value)) for name, value in given.items() if value is not None})
+
+
+def _numbers(values: Any, shape: tuple[int, ...], subject: str) -> Floats:
+    try:
+        found = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != shape or not np.isfinite(found).all():
+        raise SceneError(f"{subject} is {str(values)[:60]}; use {' x '.join(map(str, shape))} finite numbers.")
+    return found

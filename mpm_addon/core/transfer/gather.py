@@ -1,0 +1,196 @@
+"""Grid to particles: APIC (Jiang et al. 2015), PIC or FLIP (Zhu and Bridson 2005), with MLS-MPM's velocity gradient (Hu et al. 2018).
+
+A particle reads its nodes by rows along z: four nodes, sixteen numbers, at once (with quadratic splines the fourth has no weight).
+Rows are weighted and added up first, the nodes within them last. Nodes are counted from the centre one, so that the same sums
+serve the velocity and its gradient: the slope along an axis is the sum of weight * count * velocity. See `scatter` for the
+other way.
+"""
+
+from typing import Any
+
+from numba.extending import overload
+
+from ..arithmetic.operations import constant, generic
+from ..arithmetic.vector import broadcast, load, shuffled, store, store_as_int32, whole_numbers
+from .blocks import BLOCK, NEIGHBOURS, NODE, PLANE, ROW
+from .scheme import all_weights, is_cubic, is_plane
+from .scratch import ALONG_Z, CHUNK, LANES, LANES_BEFORE, WEIGHTS, store_row_weights
+from .table import LANE_ROW, load_rows, store_rows
+
+ROW_OF_FOUR = 4 * NODE
+
+
+@generic
+def weighted_row(arena, at, scratch, weight):
+    """Four nodes along z times the weight of their row."""
+    return broadcast(scratch, weight, ROW_OF_FOUR) * load(arena, at, ROW_OF_FOUR)
+
+
+@generic
+def gather_plane_of_three(arena, at, scratch, weight):
+    """The weighted sum over three rows, and the slope from row to row."""
+    r0 = weighted_row(arena, at, scratch, weight)
+    r1 = weighted_row(arena, at + ROW, scratch, weight + CHUNK)
+    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
+    return r0 + r1 + r2, r2 - r0
+
+
+@generic
+def gather_plane_of_four(arena, at, scratch, weight):
+    """The weighted sum over four rows, and the slope from row to row."""
+    r0 = weighted_row(arena, at, scratch, weight)
+    r1 = weighted_row(arena, at + ROW, scratch, weight + CHUNK)
+    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
+    r3 = weighted_row(arena, at + 3 * ROW, scratch, weight + 3 * CHUNK)
+    high = r2 + r3
+    return (r0 + r1) + high, (high + r3) - r0
+
+
+def gather_rows(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> Any:
+    """The weighted sum over one particle's rows, and the slopes along x and y: each of four nodes along z, not yet weighted."""
+    raise TypeError("gather_rows is for kernels")
+
+
+@overload(gather_rows, jit_options={"forceinline": True})
+def _overload_gather_rows(scheme, arena, at, scratch, lane):
+    def quadratic_in_space(scheme, arena, at, scratch, lane):
+        weight = WEIGHTS + lane
+        p0, y0 = gather_plane_of_three(arena, at, scratch, weight)
+        p1, y1 = gather_plane_of_three(arena, at + PLANE, scratch, weight + 3 * CHUNK)
+        p2, y2 = gather_plane_of_three(arena, at + 2 * PLANE, scratch, weight + 6 * CHUNK)
+        return p0 + p1 + p2, p2 - p0, y0 + y1 + y2
+
+    def cubic_in_space(scheme, arena, at, scratch, lane):
+        weight = WEIGHTS + lane
+        p0, y0 = gather_plane_of_four(arena, at, scratch, weight)
+        p1, y1 = gather_plane_of_four(arena, at + PLANE, scratch, weight + 4 * CHUNK)
+        p2, y2 = gather_plane_of_four(arena, at + 2 * PLANE, scratch, weight + 8 * CHUNK)
+        p3, y3 = gather_plane_of_four(arena, at + 3 * PLANE, scratch, weight + 12 * CHUNK)
+        high = p2 + p3
+        return (p0 + p1) + high, (high + p3) - p0, (y0 + y1) + (y2 + y3)
+
+    def quadratic_in_plane(scheme, arena, at, scratch, lane):
+        value, along_x = gather_plane_of_three(arena, at, scratch, WEIGHTS + lane)
+        return value, along_x, constant(0.0, value)
+
+    def cubic_in_plane(scheme, arena, at, scratch, lane):
+        value, along_x = gather_plane_of_four(arena, at, scratch, WEIGHTS + lane)
+        return value, along_x, constant(0.0, value)
+
+    if is_plane(scheme):
+        return cubic_in_plane if is_cubic(scheme) else quadratic_in_plane
+    return cubic_in_space if is_cubic(scheme) else quadratic_in_space
+
+
+@generic
+def gather_lane(scheme, arena, at, scratch, lane, result):
+    """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of four at `result`."""
+    value, along_x, along_y = gather_rows(scheme, arena, at, scratch, lane)
+    weights = load(scratch, ALONG_Z + LANE_ROW * lane, 4)
+    wz = shuffled(weights, weights, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
+    value, along_x, along_y = value * wz, along_x * wz, along_y * wz
+    along_z = value * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2))
+    # each holds four nodes; pairs of nodes are added, then pairs of pairs
+    low = (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
+    high = (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
+    first = shuffled(value, along_x, low) + shuffled(value, along_x, high)
+    second = shuffled(along_y, along_z, low) + shuffled(along_y, along_z, high)
+    even = (0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
+    odd = (4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
+    store(scratch, result + LANE_ROW * lane, shuffled(first, second, even) + shuffled(first, second, odd))
+
+
+@generic
+def copy_row(below, middle, above, z0, z1, nodes, scratch, at):
+    """Copy the nodes from z0 to z1 of eight along z: the last of the row `below`, four of the `middle` one, three of the one `above`."""
+    if z0 == 0:
+        store(scratch, at, load(nodes, below + 3 * NODE, NODE))
+    store(scratch, at + NODE, load(nodes, middle, ROW_OF_FOUR))
+    # also where z1 is the first of these: what is read without a weight must be a number too. The fourth of them is written over, or
+    # lies behind the arena
+    if z1 > BLOCK:
+        store(scratch, at + 5 * NODE, load(nodes, above, ROW_OF_FOUR))
+
+
+@generic
+def gather_arena(nodes, neighbours, touched, scratch, start):
+    """Copy the nodes that are touched (see `extent`) from the node blocks around into an arena of the scratch."""
+    x0, x1, y0, y1, z0, z1 = touched
+    flat = nodes.reshape(-1)
+    size = nodes.shape[1]
+    # an arena begins at the last node of the block below
+    if neighbours.size == NEIGHBOURS:
+        for x in range(x0 + BLOCK - 1, x1 + BLOCK - 1):
+            for y in range(y0 + BLOCK - 1, y1 + BLOCK - 1):
+                inside = (x % BLOCK * BLOCK + y % BLOCK) * ROW_OF_FOUR
+                column = 9 * (x // BLOCK) + 3 * (y // BLOCK)
+                below, middle = neighbours[column] * size + inside, neighbours[column + 1] * size + inside
+                above = neighbours[column + 2] * size + inside
+                at = start + (x - BLOCK + 1) * PLANE + (y - BLOCK + 1) * ROW
+                copy_row(below, middle, above, z0, z1, flat, scratch, at)
+    else:
+        for x in range(x0 + BLOCK - 1, x1 + BLOCK - 1):
+            inside = x % BLOCK * ROW_OF_FOUR
+            column = 3 * (x // BLOCK)
+            below, middle = neighbours[column] * size + inside, neighbours[column + 1] * size + inside
+            above = neighbours[column + 2] * size + inside
+            copy_row(below, middle, above, z0, z1, flat, scratch, start + (x - BLOCK + 1) * ROW)
+
+
+@generic
+def prepare_gather(scheme, position, scratch, index, at):
+    """Write the weights of `LANE_COUNT` slots, the first of which is number `at` of the chunk."""
+    lowest, _, wx, wy, wz = all_weights(scheme, position)
+    store_as_int32(index, at, lowest)
+    store_row_weights(scheme, scratch, at, wx, wy)
+    w0, w1, w2, w3 = wz
+    store_rows(scratch, ALONG_Z + LANE_ROW * at, w0, w1, w2, w3)
+
+
+@generic
+def gather_lanes(scheme, begin, end, scratch, index, start, result):
+    """Gather what the grid has at the slots number [begin, end) of the chunk from the arena of velocities at `start`."""
+    arena = scratch[start:]
+    for lane in range(begin, end):
+        gather_lane(scheme, arena, NODE * index[lane], scratch, lane, result)
+
+
+@generic
+def repeat_last(live, count, scratch, result):
+    """Let the slots of the chunk behind the first `live` ones, which are copies of the last of these, have what it has."""
+    last = load(scratch, result + LANE_ROW * (live - 1), LANE_ROW)
+    for lane in range(live, count):
+        store(scratch, result + LANE_ROW * lane, last)
+
+
+@generic
+def gathered(scheme, position, spacing, scratch, at):
+    """What was gathered for `LANE_COUNT` slots, the first of which is number `at` of the chunk.
+
+    v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
+
+    Returns:
+        v (3 values) [m/s], C (9 values) [1/s], the mass at the nodes around by their weights [kg].
+    """
+    _, (dx, dy, dz), _, _, _ = all_weights(scheme, position)
+    row = LANES + LANE_ROW * at
+    u, v, w, mass = load_rows(scratch, row)
+    a, d, g, _ = load_rows(scratch, row + NODE)
+    b, e, h, _ = load_rows(scratch, row + 2 * NODE)
+    c, f, i, _ = load_rows(scratch, row + 3 * NODE)
+    factor = scheme.inverse_inertia / spacing
+    gradient = (
+        factor * (a - u * dx), factor * (b - u * dy), factor * (c - u * dz),
+        factor * (d - v * dx), factor * (e - v * dy), factor * (f - v * dz),
+        factor * (g - w * dx), factor * (h - w * dy), factor * (i - w * dz),
+    )  # fmt: skip
+    return (u, v, w), gradient, mass
+
+
+@generic
+def flip_velocity(scheme, velocity, gathered, scratch, at):
+    """(1 - r) v_pic + r (v + v_pic - sum w v_i before) with the FLIP ratio r (Zhu and Bridson 2005)."""
+    u0, v0, w0, _ = load_rows(scratch, LANES_BEFORE + LANE_ROW * at)
+    (p, q, r), (u, v, w) = velocity, gathered
+    flip, pic = scheme.flip_ratio, 1.0 - scheme.flip_ratio
+    return pic * u + flip * (p + (u - u0)), pic * v + flip * (q + (v - v0)), pic * w + flip * (r + (w - w0))

@@ -1,0 +1,176 @@
+"""The grid's own step: the blocks' arenas summed into nodes, momentum to velocity, gravity. See `blocks` for the layout."""
+
+import numpy as np
+
+from ..arithmetic.operations import absolute, constant, generic, maximum, select
+from ..arithmetic.vector import largest, load, shuffled, store
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
+from .extent import MARK_WORDS, box_of
+
+# a row of nodes in a block; an arena's row is twice as long
+ROW = NODE * BLOCK
+# the rows of a node block that may hold something, as bits: all of them
+ALL_ROWS = (1 << BLOCK * BLOCK) - 1
+# rows that lie together are gone through together: branches cost more than rows
+FOUR_ROWS = (1 << BLOCK) - 1
+
+
+@generic
+def overlap(offset, begin, end):
+    """The nodes [low, high) of a node block that touched nodes [begin, end) of the arena of the block at `offset` are, and what to add
+    for the arena's own count."""
+    if offset < 0:
+        return max(begin - BLOCK - 1, 0), min(end - BLOCK - 1, BLOCK - 1), BLOCK + 1
+    if offset == 0:
+        return max(begin - 1, 0), min(end - 1, BLOCK), 1
+    return max(begin + BLOCK - 1, BLOCK - 1), min(end + BLOCK - 1, BLOCK), 1 - BLOCK
+
+
+@generic
+def add_row(arena, at, offset, node, row):
+    """Add to a row of four nodes along z what an arena's row holds of it; `offset` is where along z the arena's block lies."""
+    total = load(node, row, ROW)
+    zero = constant(0.0, total)
+    if offset < 0:
+        # the upper three of its last four nodes
+        last = load(arena, at + ROW, ROW)
+        store(node, row, total + shuffled(last, zero, (4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16)))
+    elif offset == 0:
+        store(node, row, total + load(arena, at + NODE, ROW))
+    else:
+        # its lowest node
+        first = load(arena, at, ROW)
+        store(node, row, total + shuffled(first, zero, (16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3)))
+
+
+@generic
+def add_arena(arenas, run, place, node):
+    """Add what a run of the neighbour number `place` holds of a node block; returns the rows that it holds something of, as bits."""
+    x0, x1, y0, y1, z0, z1 = box_of(arenas, run)
+    low_x, high_x, ax = overlap(place // 9 - 1, x0, x1)
+    low_y, high_y, ay = overlap(place // 3 % 3 - 1, y0, y1)
+    low_z, high_z, _ = overlap(place % 3 - 1, z0, z1)
+    rows = 0
+    if low_z < high_z:
+        for x in range(low_x, high_x):
+            for y in range(low_y, high_y):
+                at = arenas.starts[run] + ((x + ax - x0) * (y1 - y0) + y + ay - y0) * NODE * ARENA
+                add_row(arenas.values, at, place % 3 - 1, node, (x * BLOCK + y) * ROW)
+                rows |= 1 << (x * BLOCK + y)
+    return rows
+
+
+@generic
+def add_plane_arena(arenas, run, place, node):
+    """`add_arena` in the plane."""
+    x0, x1, _, _, z0, z1 = box_of(arenas, run)
+    low_x, high_x, ax = overlap(place // 3 - 1, x0, x1)
+    low_z, high_z, _ = overlap(place % 3 - 1, z0, z1)
+    rows = 0
+    if low_z < high_z:
+        for x in range(low_x, high_x):
+            add_row(arenas.values, arenas.starts[run] + (x + ax - x0) * NODE * ARENA, place % 3 - 1, node, x * ROW)
+            rows |= 1 << x
+    return rows
+
+
+@generic
+def velocity_of(row, gravity):
+    """Momenta and masses of four nodes as velocities and masses; a node without mass keeps what it has, nothing."""
+    mass = shuffled(row, row, (3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15))
+    one = constant(1.0, row)
+    divisor = shuffled(row, one, (3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16))
+    return select(mass > 0.0, row / divisor + gravity, row)
+
+
+@generic
+def clear_rows(node, rows):
+    """Empty the rows of a node block that are named by bits, and those beside them."""
+    zero = constant(0.0, load(node, 0, ROW))
+    for row in range(0, node.size // ROW, BLOCK):
+        if rows >> row & FOUR_ROWS:
+            for each in range(row, row + BLOCK):
+                store(node, each * ROW, zero)
+
+
+@parallel_kernel
+def empty_grid(tickets, nodes, node_rows, count):
+    """Empty the first `count` node blocks; nodes, node_rows: see `update_grid`."""
+    for number in shared(tickets[0], count, 64):
+        if node_rows[number] != 0:
+            clear_rows(nodes[number], node_rows[number])
+            node_rows[number] = 0
+
+
+@parallel_kernel
+def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse):
+    """Sum the arenas into nodes, in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
+
+    Args:
+        arenas: see `Arenas`; what is marked is not any more.
+        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
+        nodes: (node blocks, 4 * block nodes) results: velocity [m/s] and mass [kg].
+        node_rows: (node blocks,) the rows along z in each that may hold something, as bits; results too.
+        impulse: (16,) dt g [m/s] and 0, four times.
+    """
+    gravity = load(impulse, 0, ROW)
+    body_count = arenas.rooms.shape[0]
+    for number in shared(tickets[0], node_arenas.shape[0], 16):
+        node = nodes[number]
+        if node_rows[number] != 0:
+            clear_rows(node, node_rows[number])
+        rows = 0
+        for word in range(MARK_WORDS):
+            marks = arenas.marks[number, word]
+            if marks == 0:
+                continue
+            arenas.marks[number, word] = 0
+            for byte in range(8):
+                if marks >> np.uint64(8 * byte) & np.uint64(1):
+                    place = 8 * word + byte
+                    block = node_arenas[number, place]
+                    for run in range(block * body_count, (block + 1) * body_count):
+                        if node_arenas.shape[1] == NEIGHBOURS:
+                            rows |= add_arena(arenas, run, place, node)
+                        else:
+                            rows |= add_plane_arena(arenas, run, place, node)
+        for row in range(0, node.size // ROW, BLOCK):
+            if rows >> row & FOUR_ROWS:
+                for each in range(row, row + BLOCK):
+                    store(node, each * ROW, velocity_of(load(node, each * ROW, ROW), gravity))
+        node_rows[number] = rows
+
+
+@generic
+def without_masses(row):
+    """The velocities of four nodes, the last component twice."""
+    return shuffled(row, row, (0, 1, 2, 2, 4, 5, 6, 6, 8, 9, 10, 10, 12, 13, 14, 14))
+
+
+@parallel_kernel
+def fastest_nodes(tickets, nodes, node_rows, count, extremes):
+    """A bound on how fast a particle can be gathered from the grid: weights are positive and add up to one.
+
+    Args:
+        nodes: (node blocks, 4 * block nodes) velocities and masses; node_rows: see `update_grid`; the first `count` blocks are looked at.
+        extremes: (pieces, 2) results: greatest component of a velocity [m/s], and 0, or NaN where one is not a finite number.
+    """
+    pieces = extremes.shape[0]
+    for piece in shared(tickets[0], pieces, 1):
+        fastest = constant(0.0, load(nodes[0], 0, ROW))
+        check = fastest
+        for number in range(count * piece // pieces, count * (piece + 1) // pieces):
+            rows = node_rows[number]
+            if rows == 0:
+                continue
+            node = nodes[number]
+            for row in range(0, node.size // ROW, BLOCK):
+                if rows >> row & FOUR_ROWS:
+                    for each in range(row, row + BLOCK):
+                        velocity = absolute(without_masses(load(node, each * ROW, ROW)))
+                        fastest = maximum(fastest, velocity)
+                        check = check + 0.0 * velocity
+        extremes[piece, 0] = largest(fastest)
+        extremes[piece, 1] = largest(check)

@@ -1,0 +1,30 @@
+"""Finding a node's block and its place there, from its coordinates in a block nearby."""
+
+from ..compilation.kernel import kernel
+from .blocks import BLOCK, BLOCK_BITS, NEIGHBOURS
+
+
+@kernel
+def neighbour_of_node(ix, iy, iz, neighbours):
+    """The block among the neighbours of a block that holds a node, counted from that block's origin; -1 where there is none."""
+    # shifts and masks: these run for eight corners of every particle near an obstacle
+    bx, bz = ix + BLOCK >> BLOCK_BITS, iz + BLOCK >> BLOCK_BITS
+    if neighbours.size == NEIGHBOURS:
+        return neighbours[(bx * 3 + (iy + BLOCK >> BLOCK_BITS)) * 3 + bz]
+    return neighbours[bx * 3 + bz]
+
+
+@kernel
+def corner_place(ix, iy, iz, neighbours):
+    """The place of a node in its block."""
+    if neighbours.size == NEIGHBOURS:
+        return ((ix & BLOCK - 1) * BLOCK + (iy & BLOCK - 1)) * BLOCK + (iz & BLOCK - 1)
+    return (ix & BLOCK - 1) * BLOCK + (iz & BLOCK - 1)
+
+
+@kernel
+def node_of_place(place, block_nodes):
+    """The node in its block that lies at a place; in the plane all lie at the top, y = 0."""
+    if block_nodes == BLOCK * BLOCK:
+        return place // BLOCK, BLOCK, place % BLOCK
+    return place // (BLOCK * BLOCK), place // BLOCK % BLOCK, place % BLOCK

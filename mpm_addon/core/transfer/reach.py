@@ -1,0 +1,100 @@
+"""Which nodes can have mass until the particles are sorted again: those that particles reach from where they are now."""
+
+import math
+
+import numpy as np
+
+from ..arithmetic.operations import maximum
+from ..arithmetic.vector import LANE_COUNT, largest, load
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from .blocks import BLOCK, NEIGHBOURS
+from .rows import POSITION
+
+# before its nodes are touched, a particle has gone a cell and its splines reach 3/2 (quadratic) or half a cell and 2 (cubic), at
+# most: from the node below x - LOW to the node below x + HIGH
+LOW, HIGH = 1.5, 2.5
+
+
+@parallel_kernel
+def find_extents(tickets, particles, first, body_count, extents):
+    """Find the box that each block's particles fill.
+
+    Args:
+        particles: (ROW_COUNT, slots); first: first slot of each run, with the number of slots at the end.
+        extents: (blocks, 6) result: highest -x, -y, -z, x, y, z, relative to the block [cells].
+    """
+    for block in shared(tickets[0], extents.shape[0], 64):
+        begin, end = first[block * body_count], first[(block + 1) * body_count]
+        for axis in range(3):
+            row = particles[POSITION + axis]
+            if end - begin < LANE_COUNT:
+                low, high = row[begin], row[begin]
+                for slot in range(begin + 1, end):
+                    low, high = min(low, row[slot]), max(high, row[slot])
+                extents[block, axis], extents[block, 3 + axis] = -low, high
+                continue
+            above = load(row, end - LANE_COUNT, LANE_COUNT)
+            below = -above
+            for slot in range(begin, end - LANE_COUNT, LANE_COUNT):
+                value = load(row, slot, LANE_COUNT)
+                above, below = maximum(above, value), maximum(below, -value)
+            extents[block, axis], extents[block, 3 + axis] = largest(below), largest(above)
+
+
+@kernel
+def find_wanted(extents, is_wanted):
+    """Which node blocks around each block are there: those that hold a node which particles can touch, or a neighbour of one.
+
+    Args:
+        extents: see `find_extents`.
+        is_wanted: (blocks, 27 or 9) result.
+    """
+    is_plane = is_wanted.shape[1] != NEIGHBOURS
+    along = np.empty((3, 3), np.bool_)
+    for block in range(is_wanted.shape[0]):
+        for axis in range(3):
+            along[axis, 0] = math.floor(-extents[block, axis] - LOW) - 1 < 0
+            along[axis, 1] = True
+            along[axis, 2] = math.floor(extents[block, 3 + axis] + HIGH) + 1 >= BLOCK
+        for place in range(is_wanted.shape[1]):
+            if is_plane:
+                is_wanted[block, place] = along[0, place // 3] and along[2, place % 3]
+            else:
+                is_wanted[block, place] = along[0, place // 9] and along[1, place // 3 % 3] and along[2, place % 3]
+
+
+@kernel
+def layer_bits(axis, index, is_plane):
+    """The nodes of a block with one coordinate along an axis: a bit for each."""
+    if is_plane:
+        return np.int64(0xF) << (BLOCK * index) if axis == 0 else np.int64(0x1111) << index
+    if axis == 0:
+        return np.int64(0xFFFF) << (BLOCK * BLOCK * index)
+    return np.int64(0x000F000F000F000F) << (BLOCK * index) if axis == 1 else np.int64(0x1111111111111111) << index
+
+
+@kernel
+def mark_reached(extents, neighbours, reached):
+    """Mark the nodes that particles can touch before they are sorted again.
+
+    Args:
+        extents: see `find_extents`.
+        neighbours: (blocks, 27 or 9) node blocks around each particle block; one more than there are where there is none.
+        reached: (node blocks + 1,) result: a bit for each node.
+    """
+    is_plane = neighbours.shape[1] != NEIGHBOURS
+    bits = np.zeros((3, 3), np.int64)
+    reached[:] = 0
+    for block in range(neighbours.shape[0]):
+        for axis in range(3):
+            low, high = math.floor(-extents[block, axis] - LOW), math.floor(extents[block, 3 + axis] + HIGH)
+            bits[axis] = 0
+            for node in range(max(low, -BLOCK), min(high + 1, 2 * BLOCK)):
+                bits[axis, (node + BLOCK) // BLOCK] |= layer_bits(axis, node % BLOCK, is_plane)
+        for place in range(neighbours.shape[1]):
+            if is_plane:
+                reached[neighbours[block, place]] |= bits[0, place // 3] & bits[2, place % 3]
+            else:
+                reached[neighbours[block, place]] |= bits[0, place // 9] & bits[1, place // 3 % 3] & bits[2, place % 3]

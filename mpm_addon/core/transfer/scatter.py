@@ -1,0 +1,299 @@
+"""Particles to grid: MLS-MPM (Hu et al. 2018) with APIC (Jiang et al. 2015), PIC or FLIP.
+
+`LANE_COUNT` particles at a time: weights and affine momenta are made for all lanes at once; then each particle's nodes are
+written two by two along z, as vectors of eight numbers (momentum and mass of two nodes). Pairs begin at even nodes, so that two
+of them hold the three nodes of a quadratic spline, and so that what one particle writes and the next one reads is the same
+pair: where they overlap in part the processor waits for memory. The momentum is linear in the node's count; along z it is
+counted from the second node of the first pair. See `blocks` for the layout of slots and arenas.
+"""
+
+from typing import Any
+
+from numba.extending import overload
+
+from ..arithmetic.operations import constant, generic, select
+from ..arithmetic.vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, whole_numbers
+from ..arithmetic.vector_arithmetic import floor
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from .blocks import NODE, ROW
+from .extent import LEAST_WAY, nodes_between, offset_in_arena, open_arena, place_in_arena, range_of
+from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .scheme import all_weights, is_cubic, is_plane
+from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
+from .table import LANE_ROW, live_count, load_matrix, load_symmetric, load_vector, store_rows
+
+PAIR = 2 * NODE
+
+
+@generic
+def add(arena, at, share, value):
+    """Add a share of a value to two nodes."""
+    store(arena, at, load(arena, at, PAIR) + share * value)
+
+
+@generic
+def scatter_row(arena, at, scratch, weight, value):
+    """Add to the two or three pairs of a row; `weight` is where the row's weight lies in the scratch."""
+    share = broadcast(scratch, weight, PAIR)
+    add(arena, at, share, value[0])
+    add(arena, at + PAIR, share, value[1])
+    if len(value) == 3:
+        add(arena, at + 2 * PAIR, share, value[2])
+
+
+@generic
+def scatter_plane_of_three(arena, at, scratch, weight, value, slope):
+    """Add to three rows a value that is linear in the row's count."""
+    scatter_row(arena, at, scratch, weight, minus(value, slope))
+    scatter_row(arena, at + ROW, scratch, weight + CHUNK, value)
+    scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK, plus(value, slope))
+
+
+@generic
+def scatter_plane_of_four(arena, at, scratch, weight, value, slope):
+    """Add to four rows a value that is linear in the row's count."""
+    above = plus(value, slope)
+    scatter_row(arena, at, scratch, weight, minus(value, slope))
+    scatter_row(arena, at + ROW, scratch, weight + CHUNK, value)
+    scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK, above)
+    scatter_row(arena, at + 3 * ROW, scratch, weight + 3 * CHUNK, plus(above, slope))
+
+
+def plus(a: Any, b: Any) -> Any:
+    """The sums of two tuples' values."""
+    raise TypeError("plus is for kernels")
+
+
+@overload(plus, jit_options={"forceinline": True})
+def _overload_plus(a, b):
+    if len(a) == 2:
+        return lambda a, b: (a[0] + b[0], a[1] + b[1])
+    return lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+def minus(a: Any, b: Any) -> Any:
+    """The differences of two tuples' values."""
+    raise TypeError("minus is for kernels")
+
+
+@overload(minus, jit_options={"forceinline": True})
+def _overload_minus(a, b):
+    if len(a) == 2:
+        return lambda a, b: (a[0] - b[0], a[1] - b[1])
+    return lambda a, b: (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def pairs_along_z(scheme: Any, value: Any, scratch: Any, lane: Any) -> Any:
+    """Pairs of nodes along z: value * weight."""
+    raise TypeError("pairs_along_z is for kernels")
+
+
+@overload(pairs_along_z, jit_options={"forceinline": True})
+def _overload_pairs_along_z(scheme, value, scratch, lane):
+    def two(scheme, value, scratch, lane):
+        row = ALONG_Z + LANE_ROW * lane
+        return value[0] * pair(scratch, row), value[1] * pair(scratch, row + 2)
+
+    def three(scheme, value, scratch, lane):
+        row = ALONG_Z + LANE_ROW * lane
+        return value[0] * pair(scratch, row), value[1] * pair(scratch, row + 2), value[2] * pair(scratch, row + 4)
+
+    return three if is_cubic(scheme) else two
+
+
+@generic
+def pair(scratch, at):
+    """Two numbers of the scratch, each four times: for the numbers of two nodes."""
+    both = load(scratch, at, 2)
+    return shuffled(both, both, (0, 0, 0, 0, 1, 1, 1, 1))
+
+
+def scatter_lane(scheme: Any, arena: Any, at: Any, across: Any, scratch: Any, lane: Any) -> None:
+    """Add one particle's momentum and mass to its nodes; `across` is the distance of planes in the arena."""
+    raise TypeError("scatter_lane is for kernels")
+
+
+@overload(scatter_lane, jit_options={"forceinline": True})
+def _overload_scatter_lane(scheme, arena, at, across, scratch, lane):
+    def quadratic_in_space(scheme, arena, at, across, scratch, lane):
+        value, along_x, along_y = momentum_of_lane(scheme, scratch, lane)
+        weight = WEIGHTS + lane
+        scatter_plane_of_three(arena, at, scratch, weight, minus(value, along_x), along_y)
+        scatter_plane_of_three(arena, at + across, scratch, weight + 3 * CHUNK, value, along_y)
+        scatter_plane_of_three(arena, at + 2 * across, scratch, weight + 6 * CHUNK, plus(value, along_x), along_y)
+
+    def cubic_in_space(scheme, arena, at, across, scratch, lane):
+        value, along_x, along_y = momentum_of_lane(scheme, scratch, lane)
+        weight = WEIGHTS + lane
+        above = plus(value, along_x)
+        scatter_plane_of_four(arena, at, scratch, weight, minus(value, along_x), along_y)
+        scatter_plane_of_four(arena, at + across, scratch, weight + 4 * CHUNK, value, along_y)
+        scatter_plane_of_four(arena, at + 2 * across, scratch, weight + 8 * CHUNK, above, along_y)
+        scatter_plane_of_four(arena, at + 3 * across, scratch, weight + 12 * CHUNK, plus(above, along_x), along_y)
+
+    def quadratic_in_plane(scheme, arena, at, across, scratch, lane):
+        value, along_x, _ = momentum_of_lane(scheme, scratch, lane)
+        scatter_plane_of_three(arena, at, scratch, WEIGHTS + lane, value, along_x)
+
+    def cubic_in_plane(scheme, arena, at, across, scratch, lane):
+        value, along_x, _ = momentum_of_lane(scheme, scratch, lane)
+        scatter_plane_of_four(arena, at, scratch, WEIGHTS + lane, value, along_x)
+
+    if is_plane(scheme):
+        return cubic_in_plane if is_cubic(scheme) else quadratic_in_plane
+    return cubic_in_space if is_cubic(scheme) else quadratic_in_space
+
+
+@generic
+def twice(scratch, at):
+    """Four numbers of the scratch, twice: for two nodes."""
+    node = load(scratch, at, NODE)
+    return shuffled(node, node, (0, 1, 2, 3, 0, 1, 2, 3))
+
+
+@generic
+def momentum_of_lane(scheme, scratch, lane):
+    """One particle's momentum and mass on the pairs of its centre row, weighted along z, and their slopes along x and y."""
+    row = LANES + LANE_ROW * lane
+    value, slope = twice(scratch, row), twice(scratch, row + 3 * NODE)
+    along_x, along_y = twice(scratch, row + NODE), twice(scratch, row + 2 * NODE)
+    # counted from the second of the nodes
+    first = value + slope * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0))
+    second = value + slope * whole_numbers(value, (1, 1, 1, 1, 2, 2, 2, 2))
+    third = value + slope * whole_numbers(value, (3, 3, 3, 3, 4, 4, 4, 4))
+    return (
+        pairs_along_z(scheme, (first, second, third), scratch, lane),
+        pairs_along_z(scheme, (along_x, along_x, along_x), scratch, lane),
+        pairs_along_z(scheme, (along_y, along_y, along_y), scratch, lane),
+    )
+
+
+@generic
+def store_two_pairs(scratch, row, is_odd, wz):
+    """Write the weights along z of four nodes counted from an even one: the lowest, or the one below it."""
+    w0, w1, w2, w3 = wz
+    zero = constant(0.0, w0)
+    store_rows(scratch, row, select(is_odd, zero, w0), select(is_odd, w0, w1), select(is_odd, w1, w2), select(is_odd, w2, w3))
+
+
+def store_pairs(scheme: Any, scratch: Any, row: Any, is_odd: Any, wz: Any) -> None:
+    """Write the weights along z of the two pairs of a quadratic spline or the three of a cubic one."""
+    raise TypeError("store_pairs is for kernels")
+
+
+@overload(store_pairs, jit_options={"forceinline": True})
+def _overload_store_pairs(scheme, scratch, row, is_odd, wz):
+    def three(scheme, scratch, row, is_odd, wz):
+        store_two_pairs(scratch, row, is_odd, wz)
+        zero = constant(0.0, wz[3])
+        store_rows(scratch, row + 4, select(is_odd, wz[3], zero), zero, zero, zero)
+
+    if is_cubic(scheme):
+        return three
+    return lambda scheme, scratch, row, is_odd, wz: store_two_pairs(scratch, row, is_odd, wz)
+
+
+@generic
+def prepare_momenta(scheme, scratch, row, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress):
+    """Write each lane's momentum at the node that counts begin at, with its mass, and the slopes of the momentum along x, y and z."""
+    dx, dy, dz = offsets
+    u, v, w = velocity
+    a, b, c, d, e, f, g, h, i = velocity_gradient
+    xx, xy, xz, yy, yz, zz = stress
+    affine = (scheme.affine * spacing) * mass
+    force = (scheme.inverse_inertia * dt / spacing) * volume
+    a, b, c = affine * a - force * xx, affine * b - force * xy, affine * c - force * xz
+    d, e, f = affine * d - force * xy, affine * e - force * yy, affine * f - force * yz
+    g, h, i = affine * g - force * xz, affine * h - force * yz, affine * i - force * zz
+    store_rows(
+        scratch,
+        row,
+        mass * u - (a * dx + b * dy + c * dz),
+        mass * v - (d * dx + e * dy + f * dz),
+        mass * w - (g * dx + h * dy + i * dz),
+        mass,
+    )
+    zero = constant(0.0, mass)
+    store_rows(scratch, row + NODE, a, d, g, zero)
+    store_rows(scratch, row + 2 * NODE, b, e, h, zero)
+    store_rows(scratch, row + 3 * NODE, c, f, i, zero)
+
+
+@generic
+def prepare_scatter(scheme, position, dt, spacing, mass, volume, velocity, velocity_gradient, stress, scratch, index, at):
+    """Write weights and momenta of `LANE_COUNT` slots, the first of which is number `at` of the chunk.
+
+    (mv)_i += w [m v + (m C - dt V0 D^-1 tau)(x_i - x_p)] (Hu et al. 2018, eq. 16 and 29); PIC and FLIP leave out m C.
+    """
+    lowest, (dx, dy, dz), wx, wy, wz = all_weights(scheme, position)
+    # rows of the arena are even in length
+    even = 2.0 * floor(0.5 * lowest)
+    store_as_int32(index, at, even)
+    store_row_weights(scheme, scratch, at, wx, wy)
+    store_pairs(scheme, scratch, ALONG_Z + LANE_ROW * at, even < lowest, wz)
+    # along z from the node behind the even one
+    offsets = dx, dy, dz + (lowest - even)
+    row = LANES + LANE_ROW * at
+    prepare_momenta(scheme, scratch, row, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress)
+
+
+@generic
+def scatter_lanes(scheme, begin, end, scratch, index, arenas, run):
+    """Scatter the slots number [begin, end) of the chunk into the arena of their run."""
+    start, across = offset_in_arena(scheme, arenas, run)
+    start = arenas.starts[run] + NODE * start
+    for lane in range(begin, end):
+        scatter_lane(scheme, arenas.values, start + NODE * place_in_arena(scheme, index[lane], across), NODE * across, scratch, lane)
+
+
+@parallel_kernel
+def particles_to_grid(
+    tickets, scheme, particles, first, pieces, neighbours, is_waiting, is_first, dt, spacing, scratch, index, arenas
+):  # fmt: skip
+    """Scatter mass and momentum, with the impulse of the stress, of the blocks that wait for it into their runs' arenas.
+
+    Args:
+        scheme: see `scheme`.
+        particles: (rows, slots).
+        first: first slot of each run.
+        pieces: first block of each piece of work.
+        neighbours: (blocks, 27 or 9) node blocks around each block.
+        is_waiting: (blocks,) which blocks to scatter.
+        is_first: whether no block has been scattered before, so that no place is kept for the arenas.
+        dt: [s]; spacing: cell size [m].
+        scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
+        arenas: result, see `Arenas`.
+    """
+    body_count = arenas.rooms.shape[0]
+    for piece in shared(tickets[0], pieces.size - 1, 1):
+        for body in range(body_count):
+            room = arenas.rooms[body, piece]
+            for block in range(pieces[piece], pieces[piece + 1]):
+                run = block * body_count + body
+                low, high = first[run], first[run + 1]
+                if low == high or not is_waiting[block]:
+                    continue
+                touched = nodes_between(scheme, range_of(scheme, particles, low, high), LEAST_WAY)
+                end = open_arena(arenas, block, run, room if is_first else arenas.starts[run], touched, neighbours[block])
+                if is_first:
+                    room = end
+                for chunk in range(low, high, CHUNK):
+                    count = min(high - chunk, CHUNK)
+                    for at in range(0, count, LANE_COUNT):
+                        slot = chunk + at
+                        prepare_scatter(
+                            scheme,
+                            load_vector(particles, POSITION, slot),
+                            dt,
+                            spacing,
+                            load(particles[MASS], slot, LANE_COUNT),
+                            load(particles[VOLUME], slot, LANE_COUNT),
+                            load_vector(particles, VELOCITY, slot),
+                            load_matrix(particles, VELOCITY_GRADIENT, slot),
+                            load_symmetric(particles, STRESS, slot),
+                            scratch[piece],
+                            index[piece],
+                            at,
+                        )
+                    scatter_lanes(scheme, 0, live_count(particles, chunk, count), scratch[piece], index[piece], arenas, run)

@@ -1,0 +1,157 @@
+"""Schemes: which B-spline carries particles to the grid, in how many dimensions, and how velocities travel back.
+
+The type of a scheme selects the code of the transfers when they are compiled; its numbers choose between APIC, PIC and FLIP.
+In two dimensions (plane strain in the x-z plane) particles keep all their rows, and everything along y stays zero.
+
+Quadratic splines touch three nodes along an axis, cubic ones four. Both are counted from a centre node: the nearest one for
+the quadratic spline, the next lower one for the cubic; the offset d of the particle from it is in cells.
+"""
+
+from typing import Any, NamedTuple
+
+from numba.extending import overload
+
+from ..arithmetic.operations import constant, generic
+from ..arithmetic.vector_arithmetic import floor
+from .blocks import ARENA
+
+
+class Quadratic3(NamedTuple):
+    """Quadratic splines in space.
+
+    Attributes:
+        inverse_inertia: D^-1 h^2: 4 for quadratic, 3 for cubic splines (Jiang et al. 2016, section 5.3).
+        affine: 1 where C goes to the grid (APIC), 0 where it does not (PIC, FLIP).
+        flip_ratio: share of FLIP in the velocity that a particle gets back.
+    """
+
+    inverse_inertia: float
+    affine: float
+    flip_ratio: float
+
+
+class Cubic3(NamedTuple):
+    """Cubic splines in space."""
+
+    inverse_inertia: float
+    affine: float
+    flip_ratio: float
+
+
+class Quadratic2(NamedTuple):
+    """Quadratic splines in the plane."""
+
+    inverse_inertia: float
+    affine: float
+    flip_ratio: float
+
+
+class Cubic2(NamedTuple):
+    """Cubic splines in the plane."""
+
+    inverse_inertia: float
+    affine: float
+    flip_ratio: float
+
+
+Scheme = Quadratic3 | Cubic3 | Quadratic2 | Cubic2
+
+
+def scheme_of(kernel: str, dimension: int, transfer: str, flip_ratio: float) -> Scheme:
+    """The scheme of a solver's settings."""
+    cubic, quadratic = (Cubic3, Quadratic3) if dimension == 3 else (Cubic2, Quadratic2)
+    kind, inverse_inertia = (cubic, 3.0) if kernel == "cubic" else (quadratic, 4.0)
+    return kind(inverse_inertia, float(transfer == "apic"), flip_ratio if transfer == "flip" else 0.0)
+
+
+def farthest_drift(scheme: Scheme) -> float:
+    """How far a particle may be from where it was sorted [cells], for its nodes to lie in its block's arena."""
+    return 0.49 if isinstance(scheme, Cubic3 | Cubic2) else 0.99
+
+
+def is_cubic(scheme: Any) -> bool:
+    """Whether a scheme's numba type has cubic splines."""
+    return scheme.instance_class in (Cubic3, Cubic2)
+
+
+def is_plane(scheme: Any) -> bool:
+    """Whether a scheme's numba type is two-dimensional."""
+    return scheme.instance_class in (Quadratic2, Cubic2)
+
+
+@generic
+def quadratic_weights(d):
+    """The weights of the nodes at -1, 0 and +1 for an offset d in [-1/2, 1/2] from the centre node."""
+    low = 0.5 - d
+    high = 0.5 + d
+    return 0.5 * (low * low), 0.75 - d * d, 0.5 * (high * high)
+
+
+@generic
+def cubic_weights(d):
+    """The weights of the nodes at -1, 0, +1 and +2 for an offset d in [0, 1] from the centre node."""
+    e = 1.0 - d
+    sixth = 1.0 / 6.0
+    w0 = sixth * (e * e * e)
+    w1 = 0.5 * (d * d * d) - d * d + 4.0 * sixth
+    w3 = sixth * (d * d * d)
+    # so that they add up to one in any float: the gathered velocity would grow or shrink at every step
+    return w0, w1, 1.0 - (w0 + w1 + w3), w3
+
+
+@generic
+def quadratic_axis(x):
+    """The centre node of positions along an axis, the offset from it, and four weights, the last one zero."""
+    centre = floor(x - 0.5) + 1.0
+    offset = x - centre
+    w0, w1, w2 = quadratic_weights(offset)
+    return centre, offset, (w0, w1, w2, 0.0 * offset)
+
+
+@generic
+def cubic_axis(x):
+    """The centre node of positions along an axis, the offset from it, and four weights."""
+    centre = floor(x)
+    offset = x - centre
+    return centre, offset, cubic_weights(offset)
+
+
+def axis_weights(scheme: Any, x: Any) -> Any:
+    """The centre node of positions along an axis, the offset from it, and the weights of the nodes at -1, 0, +1 and +2."""
+    raise TypeError("axis_weights is for kernels")
+
+
+@overload(axis_weights, jit_options={"forceinline": True})
+def _overload_axis_weights(scheme, x):
+    return (lambda scheme, x: cubic_axis(x)) if is_cubic(scheme) else (lambda scheme, x: quadratic_axis(x))
+
+
+def all_weights(scheme: Any, position: Any) -> Any:
+    """The weights of `LANE_COUNT` particles on their nodes, axis by axis.
+
+    Returns:
+        The number of the lowest node in the arena, the offsets from the centre nodes [cells], and the weights of the three axes;
+        in the plane the node in it has all the weight along y.
+    """
+    raise TypeError("all_weights is for kernels")
+
+
+@overload(all_weights, jit_options={"forceinline": True})
+def _overload_all_weights(scheme, position):
+    # the arena begins one node below the block, and the lowest node lies one below the centre: whole numbers, exact in any float
+    def in_space(scheme, position):
+        x, y, z = position
+        cx, dx, wx = axis_weights(scheme, x)
+        cy, dy, wy = axis_weights(scheme, y)
+        cz, dz, wz = axis_weights(scheme, z)
+        return (cx * float(ARENA) + cy) * float(ARENA) + cz, (dx, dy, dz), wx, wy, wz
+
+    def in_plane(scheme, position):
+        x, _, z = position
+        cx, dx, wx = axis_weights(scheme, x)
+        cz, dz, wz = axis_weights(scheme, z)
+        zero = 0.0 * dx
+        one = constant(1.0, dx)
+        return cx * float(ARENA) + cz, (dx, zero, dz), wx, (one, zero, zero, zero), wz
+
+    return in_plane if is_plane(scheme) else in_space

@@ -1,0 +1,75 @@
+"""The scratch of a piece of work: what is made for a vector of slots at once and then read particle by particle, and the arenas.
+
+Particles pass through in chunks, and each stage goes through a whole chunk before the next begins: particles do not wait for one
+another within a stage, and a processor works on several at a time. A chunk stays in the first cache.
+"""
+
+from typing import Any
+
+from numba.extending import overload
+
+from ..arithmetic.operations import generic
+from ..arithmetic.vector import store
+from .blocks import ARENA_NODES, NODE
+from .scheme import is_cubic, is_plane
+from .table import LANE_ROW
+
+# slots of a chunk
+CHUNK = 64
+# the weights of up to 4^2 rows of nodes, each for all slots
+WEIGHTS = 0
+# one row for each slot: up to six weights along z
+ALONG_Z = WEIGHTS + 16 * CHUNK
+# one row for each slot: four numbers, and their slopes along x, y and z; for FLIP the same of what was before the step
+LANES = ALONG_Z + LANE_ROW * CHUNK
+LANES_BEFORE = LANES + LANE_ROW * CHUNK
+# nodes around a block, and what they were before the step; a row of nodes may be read and written one node past the end
+GATHERED = LANES_BEFORE + LANE_ROW * CHUNK
+GATHERED_BEFORE = GATHERED + NODE * (ARENA_NODES + 4)
+SCRATCH_SIZE = GATHERED_BEFORE + NODE * (ARENA_NODES + 4)
+
+
+@generic
+def store_products_of_three(scratch, at, share, wy):
+    w0, w1, w2, _ = wy
+    store(scratch, at, share * w0)
+    store(scratch, at + CHUNK, share * w1)
+    store(scratch, at + 2 * CHUNK, share * w2)
+
+
+@generic
+def store_products_of_four(scratch, at, share, wy):
+    w0, w1, w2, w3 = wy
+    store(scratch, at, share * w0)
+    store(scratch, at + CHUNK, share * w1)
+    store(scratch, at + 2 * CHUNK, share * w2)
+    store(scratch, at + 3 * CHUNK, share * w3)
+
+
+def store_row_weights(scheme: Any, scratch: Any, at: Any, wx: Any, wy: Any) -> None:
+    """Write the weights on their rows of nodes of `LANE_COUNT` slots, the first of which is number `at` of the chunk."""
+    raise TypeError("store_row_weights is for kernels")
+
+
+@overload(store_row_weights, jit_options={"forceinline": True})
+def _overload_store_row_weights(scheme, scratch, at, wx, wy):
+    def quadratic_in_space(scheme, scratch, at, wx, wy):
+        store_products_of_three(scratch, WEIGHTS + at, wx[0], wy)
+        store_products_of_three(scratch, WEIGHTS + at + 3 * CHUNK, wx[1], wy)
+        store_products_of_three(scratch, WEIGHTS + at + 6 * CHUNK, wx[2], wy)
+
+    def cubic_in_space(scheme, scratch, at, wx, wy):
+        store_products_of_four(scratch, WEIGHTS + at, wx[0], wy)
+        store_products_of_four(scratch, WEIGHTS + at + 4 * CHUNK, wx[1], wy)
+        store_products_of_four(scratch, WEIGHTS + at + 8 * CHUNK, wx[2], wy)
+        store_products_of_four(scratch, WEIGHTS + at + 12 * CHUNK, wx[3], wy)
+
+    def quadratic_in_plane(scheme, scratch, at, wx, wy):
+        store_products_of_three(scratch, WEIGHTS + at, wy[0], wx)
+
+    def cubic_in_plane(scheme, scratch, at, wx, wy):
+        store_products_of_four(scratch, WEIGHTS + at, wy[0], wx)
+
+    if is_plane(scheme):
+        return cubic_in_plane if is_cubic(scheme) else quadratic_in_plane
+    return cubic_in_space if is_cubic(scheme) else quadratic_in_space
