@@ -41,6 +41,11 @@ def maximum(a: Any, b: Any) -> Any:
     return a if a > b else b
 
 
+def multiply_add(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c. Lanes take one instruction, also where a product that another sum needs too is not made for its own sake."""
+    return a * b + c
+
+
 def absolute(a: Any) -> Any:
     """|a|."""
     return abs(a)

@@ -47,6 +47,14 @@ def _unary_intrinsic(name: str) -> Any:
     return function
 
 
+@intrinsic
+def _multiply_add(typing_context, a, b, c):
+    def emit(context, builder, sig, args):
+        return call_ir(builder, "fmuladd", a, *args)
+
+    return a(a, a, a), emit
+
+
 _sqrt, _absolute, floor = _unary_intrinsic("sqrt"), _unary_intrinsic("fabs"), _unary_intrinsic("floor")
 _log_float64, _exp_float64 = _unary_intrinsic("log"), _unary_intrinsic("exp")
 
@@ -134,6 +142,13 @@ def _overload_minimum(a, b):
 @overload(arithmetic.maximum)
 def _overload_maximum(a, b):
     return lambda a, b: arithmetic.select(a > b, a, b)
+
+
+@overload(arithmetic.multiply_add)
+def _overload_multiply_add(a, b, c):
+    if isinstance(a, LanesType):
+        return lambda a, b, c: _multiply_add(a, b, c)
+    return lambda a, b, c: a * b + c
 
 
 @overload(arithmetic.absolute)

@@ -10,7 +10,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from ..arithmetic.operations import constant, generic
+from ..arithmetic.operations import constant, generic, multiply_add
 from ..arithmetic.vector import broadcast, load, shuffled, store, store_as_int32, whole_numbers
 from .blocks import BLOCK, NEIGHBOURS, NODE, PLANE, ROW
 from .scheme import all_weights, is_cubic, is_plane
@@ -21,29 +21,31 @@ ROW_OF_FOUR = 4 * NODE
 
 
 @generic
-def weighted_row(arena, at, scratch, weight):
-    """Four nodes along z times the weight of their row."""
-    return broadcast(scratch, weight, ROW_OF_FOUR) * load(arena, at, ROW_OF_FOUR)
+def row_of(arena, at, scratch, weight):
+    """The weight of a row, and its four nodes along z."""
+    return broadcast(scratch, weight, ROW_OF_FOUR), load(arena, at, ROW_OF_FOUR)
 
 
 @generic
 def gather_plane_of_three(arena, at, scratch, weight):
     """The weighted sum over three rows, and the slope from row to row."""
-    r0 = weighted_row(arena, at, scratch, weight)
-    r1 = weighted_row(arena, at + ROW, scratch, weight + CHUNK)
-    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
-    return r0 + r1 + r2, r2 - r0
+    w0, r0 = row_of(arena, at, scratch, weight)
+    w1, r1 = row_of(arena, at + ROW, scratch, weight + CHUNK)
+    w2, r2 = row_of(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
+    low = w0 * r0
+    return multiply_add(w2, r2, multiply_add(w1, r1, low)), multiply_add(w2, r2, -low)
 
 
 @generic
 def gather_plane_of_four(arena, at, scratch, weight):
     """The weighted sum over four rows, and the slope from row to row."""
-    r0 = weighted_row(arena, at, scratch, weight)
-    r1 = weighted_row(arena, at + ROW, scratch, weight + CHUNK)
-    r2 = weighted_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
-    r3 = weighted_row(arena, at + 3 * ROW, scratch, weight + 3 * CHUNK)
-    high = r2 + r3
-    return (r0 + r1) + high, (high + r3) - r0
+    w0, r0 = row_of(arena, at, scratch, weight)
+    w1, r1 = row_of(arena, at + ROW, scratch, weight + CHUNK)
+    w2, r2 = row_of(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK)
+    w3, r3 = row_of(arena, at + 3 * ROW, scratch, weight + 3 * CHUNK)
+    low, last = w0 * r0, w3 * r3
+    high = multiply_add(w2, r2, last)
+    return multiply_add(w1, r1, low) + high, (high + last) - low
 
 
 def gather_rows(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> Any:
