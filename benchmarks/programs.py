@@ -58,7 +58,9 @@ def taichi_example(example: str, material: str, particles: int, threads: int) ->
 
 def lean_reference(name: str, block: Block, threads: int) -> Program:
     """The lean reference on a block."""
-    return Program(name, OURS, "benchmarks.reference", (json.dumps({"law": block.law, "particles": block.particles}), str(threads)))
+    arguments = json.dumps({"law": block.law, "particles": block.particles}), str(threads)
+    # numba takes its number of threads when it is loaded
+    return Program(name, OURS, "benchmarks.reference", arguments, {"NUMBA_NUM_THREADS": str(threads)})
 
 
 class Worker:

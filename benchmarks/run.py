@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.processor import LEVELS, is_supported
+from mpm_addon.core.processor import LEVEL_VARIABLE, LEVELS, is_supported
 
 from . import compiling, machine, report, start_up
-from .levels import environment, levels_here
 from .programs import PEERS_STAMP, ROOT, BenchmarkError, Program, alternate, ask, lean_reference, solver, taichi_example
 from .scenes import PRESETS, Block
 
@@ -118,12 +117,12 @@ def measure_block(effort: Effort) -> Results:
 def measure_reference(effort: Effort) -> Results:
     """The solver in turn with a lean reference, compiled for each level of processors that this one can run."""
     particles = max(effort.particles)
-    for level in levels_here():
+    for level in filter(is_supported, sorted(LEVELS)):
         for law in REFERENCE_LAWS:
             for threads in effort.threads:
                 described = Block(law, particles)
                 programs = [solver(law, described, threads), lean_reference("reference", described, threads)]
-                programs = [replace(program, environment=environment(level)) for program in programs]
+                programs = [replace(program, environment={**program.environment, LEVEL_VARIABLE: level}) for program in programs]
                 yield group(law, programs, effort, particles=particles, threads=threads, level=level)
 
 

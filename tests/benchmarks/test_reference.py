@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.levels import LEVELS, environment
 from benchmarks.reference import CHUNK, GRAVITY, TIME_STEP, Particles, block, stepper
 from benchmarks.reference_laws import LAWS, STATES
 from benchmarks.reference_transfer import SCRATCH_SIZE
@@ -54,10 +53,3 @@ def test_squeezed_matter_pushes_its_surface_outward(law: str) -> None:
     centre = before[:2, slots].mean(axis=1, keepdims=True)
     outward = ((particles.position - before)[:2, slots] * (before[:2, slots] - centre)).sum()
     assert outward > 1.0
-
-
-def test_a_level_is_named_with_what_it_has() -> None:
-    said = environment("x86-64-v3")
-    assert said["NUMBA_CPU_NAME"] == "x86-64-v3"
-    assert "+avx2," in said["NUMBA_CPU_FEATURES"] and "avx512" not in said["NUMBA_CPU_FEATURES"]
-    assert set(LEVELS["x86-64-v3"].split()) < set(LEVELS["x86-64-v4"].split())
