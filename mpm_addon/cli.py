@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import frame_range, particle_count, thread_count
-from .core.errors import CacheError, Cancelled, MpmError, SceneError, one_line
+from .core.errors import CacheError, Cancelled, MpmError, SceneError
 from .core.forecast.estimate import estimate
+from .core.messages import SceneWarning, one_line
 from .core.processor import LEVELS, NATIVE, is_supported, prepare_numba
 from .core.scene.description import Scene
 from .core.stepping.support import refuse_unsupported
@@ -172,7 +173,7 @@ def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]]
     if level is None or level == NATIVE or level not in LEVELS or is_supported(level):
         return level if level in LEVELS else None
     words = f"was begun with processor level {level}, which this processor lacks; frames from here on may differ in their last digits."
-    tell({"event": "warning", "topic": "processor", "subject": str(options.cache), "message": words})
+    tell({"event": "warning", **SceneWarning("processor", str(options.cache), words).fields()})
     return None
 
 
@@ -271,14 +272,14 @@ def _duration(seconds: float) -> str:
 
 def _info(options: argparse.Namespace) -> None:
     if not options.path.exists():
-        raise SceneError(f"{options.path}: does not exist; give a cache, or a scene file or its folder.")
+        raise SceneError("does not exist", "give a cache, or a scene file or its folder", subject=str(options.path))
     is_cache = (options.path / CACHE_FILE).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
     if is_cache and options.variant is not None:
-        raise SceneError(f"{options.path}: is a cache, of one variant already; leave --variant out.")
+        raise SceneError("is a cache, of one variant already", "leave --variant out", subject=str(options.path))
     if is_cache and options.probe:
-        raise SceneError(f"{options.path}: is a cache, baked already; leave --probe out.")
+        raise SceneError("is a cache, baked already", "leave --probe out", subject=str(options.path))
     if options.check and not is_cache:
-        raise SceneError(f"{options.path}: is a scene, which is checked whenever it is read; leave --check out.")
+        raise SceneError("is a scene, which is checked whenever it is read", "leave --check out", subject=str(options.path))
     description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
     if options.check:
         description["damaged"] = list(open_cache(options.path).damaged())
@@ -290,7 +291,9 @@ def _info(options: argparse.Namespace) -> None:
         _print_scene(description)
     if options.check and description["damaged"]:
         count = len(description["damaged"])
-        raise CacheError(f"{options.path}: {count} file{'s are' if count > 1 else ' is'} damaged; delete what is named, and bake again.")
+        raise CacheError(
+            f"{count} file{'s are' if count > 1 else ' is'} damaged", "delete what is named, and bake again", subject=str(options.path)
+        )
 
 
 def _describe_cache(cache: Cache) -> dict[str, Any]:
@@ -324,7 +327,7 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
         "disk_free_bytes": disk_free,
         "sizes": sizes_of(scene),
         "probe": measured or None,
-        "warnings": [vars(warning) for warning in warnings],
+        "warnings": [warning.fields() for warning in warnings],
     }
 
 
@@ -392,7 +395,7 @@ def _export(options: argparse.Namespace) -> None:
     cache = open_cache(options.cache)
     first, last = options.frames or (0, -1)
     if options.frames and last < first:
-        raise CacheError(f"frames {first}-{last}: the last is before the first; exchange them.")
+        raise CacheError(f"frames {first}-{last}: the last is before the first", "exchange them")
     numbers = range(first, last + 1) if options.frames else cache.frames
     for _path in export_frames(cache, numbers, options.format, options.output, split=options.split):
         pass

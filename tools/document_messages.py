@@ -9,13 +9,16 @@ from pathlib import Path
 
 from environments import ROOT
 
+from mpm_addon.core.messages import Action
+
 PAGE = ROOT / "docs" / "manual" / "messages.md"
 PACKAGE = ROOT / "mpm_addon"
 # What stands for a value in a message.
 VALUE = "…"
-ERRORS = ("MpmError", "SceneError", "CacheError", "UnstableError", "Stopped", "Cancelled", "ParameterError")
-# Files whose functions return what the interface says.
-SAYING = ("health.py",)
+ERRORS = ("MpmError", "SceneError", "CacheError", "PresetError", "UnstableError", "Stopped", "Cancelled", "Message", "SceneWarning")
+# How many arguments stand before the problem; the subject of a warning is one of them.
+BEFORE = {"Stopped": 1, "SceneWarning": 2}
+ACTIONS = {f"Action.{action.name}": action.value for action in Action}
 
 INTRODUCTION = """\
 # All messages
@@ -60,16 +63,32 @@ def messages_of(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = _constants(tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _name(node.func) in ERRORS:
-            said: list[ast.expr] = node.args
-        elif isinstance(node, ast.Return) and node.value is not None and path.name in SAYING:
-            said = [node.value]
-        else:
-            continue
-        for expression in said:
-            text = template(expression, constants)
-            if text is not None and len(text.replace(VALUE, "").split()) > 2:
+        if isinstance(node, ast.Call) and _name(node.func) in ERRORS and len(node.args) > BEFORE.get(_name(node.func), 0):
+            text = _told(node, constants)
+            if len(text.replace(VALUE, "").split()) > 2:
                 yield " ".join(text.replace("`", "'").split())
+
+
+def _told(call: ast.Call, constants: Mapping[str, str]) -> str:
+    """What a call that makes a message says: the subject, the problem and the remedies."""
+    name = _name(call.func)
+    before, (problem, *remedies) = call.args[: BEFORE.get(name, 0)], call.args[BEFORE.get(name, 0) :]
+    subject = next((word.value for word in call.keywords if word.arg == "subject"), None)
+    if name == "SceneWarning":
+        subject = before[1]
+    elif name == "Message":
+        subject = remedies[1] if len(remedies) > 1 else subject
+        remedies = remedies[0].elts if remedies and isinstance(remedies[0], ast.Tuple) else remedies[:1]
+    text = template(problem, constants) or VALUE
+    helps = ", then ".join(
+        ACTIONS.get(ast.unparse(each)) or template(each, constants) or constants.get(_name(each), VALUE) for each in remedies
+    )
+    about = "" if subject is None else f"{template(subject, constants) or VALUE}: "
+    return f"{about}{text}; {helps}." if helps else f"{about}{text}"
+
+
+def _remedy(node: ast.expr, constants: Mapping[str, str]) -> str:
+    return ACTIONS.get(ast.unparse(node)) or template(node, constants) or constants.get(_name(node), VALUE)
 
 
 def template(node: ast.expr, constants: Mapping[str, str]) -> str | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..core.advice.preview import preview_of
 from ..core.errors import Cancelled, MpmError, SceneError, Stopped, UnstableError
 from ..core.forecast.estimate import estimate
+from ..core.messages import Message, message_of
 from ..core.scene.description import Scene
 from ..core.stepping.support import refuse_unsupported
 from ..stopping import Listener
@@ -102,25 +103,27 @@ def bake(
         if job is None:
             emit(ending)
         if isinstance(error, KeyboardInterrupt):
-            raise Cancelled(ending["message"]) from error
+            raise Cancelled.of(message_of(ending)) from error
         if isinstance(error, MemoryError):
-            raise SceneError(ending["message"]) from error
+            raise SceneError.of(message_of(ending)) from error
         raise
 
 
 def _ending(error: BaseException, scene_path: str | Path, job: Job | None) -> Event:
     """The last event of a bake that did not come to its end."""
     if isinstance(error, (Cancelled, KeyboardInterrupt)):
-        return {"event": "cancelled", "message": job.words() if job is not None else "cancelled before the bake began."}
+        message = job.words() if job is not None else Message("cancelled before the bake began.")
+        return {"event": "cancelled", **message.fields()}
     if isinstance(error, Stopped):
-        return {"event": "stopped", "reason": error.reason, "message": str(error)}
+        return {"event": "stopped", "reason": error.reason, **error.message.fields()}
     if isinstance(error, UnstableError) and error.failure is not None:
-        return {"event": "error", "message": str(error), "failure": summary(error.failure)}
+        return {"event": "error", **error.message.fields(), "failure": summary(error.failure)}
     if isinstance(error, MpmError):
-        return {"event": "error", "message": str(error)}
+        return {"event": "error", **error.message.fields()}
     if isinstance(error, MemoryError):
-        return {"event": "error", "message": f"{scene_path}: the memory ran out; use a larger grid_spacing or close other programs."}
-    return {"event": "error", "message": f"{type(error).__name__}: {error}"}
+        remedy = "use a larger grid_spacing or close other programs"
+        return {"event": "error", **Message("out of memory", (remedy,), str(scene_path)).fields()}
+    return {"event": "error", **Message(f"{type(error).__name__}: {error}").fields()}
 
 
 def _with_limits(scene: Scene, size_limit: float | None, time_limit: float | None) -> Scene:
@@ -134,7 +137,7 @@ def _previewed(scene: Scene, particles: int, emit: OnEvent) -> Scene:
     """The preview of a scene; what is seen worse in it is told."""
     made = preview_of(scene, particles)
     for warning in made.warnings:
-        emit({"event": "warning", **vars(warning)})
+        emit({"event": "warning", **warning.fields()})
     return made.scene
 
 

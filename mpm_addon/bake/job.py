@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import CacheError, Cancelled
 from ..core.failure import Failure
 from ..core.forecast.estimate import Estimate
+from ..core.messages import NOTHING, Action, Message, SceneWarning, message_of
 from ..core.particles import FrameStatistics
 from ..core.scene.description import Scene
 from ..stopping import Listener
@@ -115,7 +116,7 @@ class Job:
             write_failure(self._writer.folder, failure, take=self._writer.take)
         except (OSError, CacheError) as error:
             # what stopped the bake matters more than what may be told of it
-            self._emit({"event": "warning", "topic": "failure", "subject": FAILURE, "message": f"cannot be written ({error})."})
+            self._emit({"event": "warning", **SceneWarning("failure", FAILURE, f"cannot be written ({error})").fields()})
 
     def end(self, event: Event) -> None:
         """Say with which event the bake ends, other than "done"."""
@@ -125,7 +126,7 @@ class Job:
             self._listen_no_more()
             # where it cannot be written, because the folder is gone or the disk is full, the event says what is wrong
             with contextlib.suppress(CacheError):
-                self.write_status(event["event"], event["message"], reason=event.get("reason"))
+                self.write_status(event["event"], message_of(event), reason=event.get("reason"))
 
     def _listen_no_more(self) -> None:
         if self._listener is not None:
@@ -133,8 +134,8 @@ class Job:
 
     def _last_words(self) -> None:
         """The end of a bake that was asked to stop and is too busy: called in another thread, before the process is ended."""
-        self._emit({"event": "cancelled", "message": self.words()})
-        print(f"mpm: {self.words()}", file=sys.stderr, flush=True)
+        self._emit({"event": "cancelled", **self.words().fields()})
+        print(f"mpm: {self.words().text()}", file=sys.stderr, flush=True)
         with contextlib.suppress(CacheError):
             self.write_status("cancelled", self.words())
         self._lock.release()
@@ -143,8 +144,8 @@ class Job:
         """Tell where frames that are there were kept with other settings."""
         changed = self._writer.changed_settings()
         if changed:
-            message = f"frames that are there stay as they were kept ({', '.join(changed)}); use --restart to bake them again."
-            self._tell_warnings([{"topic": "settings", "subject": str(self._writer.folder), "message": message}])
+            problem = f"its frames were cached with other settings ({', '.join(changed)}) and are kept"
+            self._tell_warnings([SceneWarning("settings", str(self._writer.folder), problem, Action.RESTART).fields()])
 
     def _tell_gaps(self) -> None:
         """Tell which frames of the takes before are not there: they are not made here."""
@@ -152,8 +153,8 @@ class Job:
             return
         count = f"{len(self._gaps)} frames, {min(self._gaps)} to {max(self._gaps)}," if len(self._gaps) > 1 else f"frame {min(self._gaps)}"
         verb = "belong" if len(self._gaps) > 1 else "belongs"
-        message = f"{count} {verb} to an earlier take and cannot be made here; info --check names what is missing and how it is made again."
-        self._tell_warnings([{"topic": "gap", "subject": str(self._writer.folder), "message": message}])
+        problem = f"{count} {verb} to an earlier take and cannot be baked here"
+        self._tell_warnings([SceneWarning("gap", str(self._writer.folder), problem, Action.FIND_MISSING).fields()])
 
     def _known_warnings(self) -> list[Event] | None:
         """What an earlier run found worth a second look in the scene itself; None where that is not known."""
@@ -166,9 +167,9 @@ class Job:
         """Tell what is worth a second look; the scene is not looked through again where that is known."""
         from ..core.advice.preflight import cost_warnings, scene_warnings
 
-        found = [vars(warning) for warning in scene_warnings(self._scene)] if known is None else known
+        found = [warning.fields() for warning in scene_warnings(self._scene)] if known is None else known
         free = free_space(self._writer.folder)
-        self._tell_warnings(found + [vars(warning) for warning in cost_warnings(self._scene, cost, disk_free=free)])
+        self._tell_warnings(found + [warning.fields() for warning in cost_warnings(self._scene, cost, disk_free=free)])
         self._has_warned = True
         # before there is a state to go on from
         self.write_status("running")
@@ -196,7 +197,7 @@ class Job:
         if self._writer.from_frame is not None:
             checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
-        self._tell_warnings([{"topic": "kernels", "subject": "Kernels", "message": line} for line in simulation.kernel_problems])
+        self._tell_warnings([SceneWarning("kernels", "Kernels", line).fields() for line in simulation.kernel_problems])
         missing, last = set(self._missing), self._missing[-1]
         started = self._clock.seconds
         for frame in simulation.frames():
@@ -280,13 +281,13 @@ class Job:
         """Ask the bake to stop at the next substep."""
         self._is_stopped = True
 
-    def write_status(self, state: str, message: str = "", **more: Any) -> None:
+    def write_status(self, state: str, message: Message = NOTHING, **more: Any) -> None:
         """Write status.json. Raises CacheError where it cannot be written, or where the cache is not the one that was begun."""
         self._lock.check()
         self._writer.write_status(
             {
                 "state": state,
-                "message": message,
+                **message.fields(),
                 "take": self._writer.take,
                 "pid": os.getpid(),
                 "host": socket.gethostname(),
@@ -315,7 +316,7 @@ class Job:
             if not self._is_stopped and self._pause_file.exists():
                 self._wait()
         if self._is_stopped or (self._listener is not None and self._listener.is_asked):
-            raise Cancelled(self.words())
+            raise Cancelled.of(self.words())
 
     def _wait(self) -> None:
         """Wait until the request to pause is taken back, or the bake is cancelled."""
@@ -332,6 +333,6 @@ class Job:
     def _there(self) -> str:
         return f"{self._done} of {self._total} frames are there"
 
-    def words(self) -> str:
+    def words(self) -> Message:
         """What a cancelled bake says."""
-        return f"cancelled: {self._there()}; bake again to go on after them."
+        return Message(f"cancelled: {self._there()}", (Action.RESUME,))

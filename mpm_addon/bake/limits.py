@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..core.errors import Stopped
 from ..core.forecast.estimate import BIRTH_BYTES, CHECKPOINT_BYTES, Estimate
+from ..core.messages import Action
 from ..core.scene.description import Scene
 from ..storage.disk import folder_size, free_space
 
@@ -48,14 +49,14 @@ class Limits:
             words: how many frames are there.
         """
         if self.seconds is not None and seconds > self.seconds:
-            raise Stopped("time_limit", f"stopped after {self.seconds / _HOUR:g} h, its time_limit: {words}; bake again to go on.")
+            raise Stopped("time_limit", f"stopped after {self.seconds / _HOUR:g} h, its time_limit: {words}", Action.RESUME)
 
     def check_room(self, words: str) -> None:
         """Raises Stopped where another frame would pass the size, or leave no room for one more on the disk."""
         free = free_space(self.folder)
         if free is not None and free < 2 * self.step:
             need = f"a frame takes up to {_gigabytes(self.step)} and {_gigabytes(free)} are free"
-            raise Stopped("disk", f"stopped before the disk of {self.folder} is full ({need}): {words}; make room and bake again to go on.")
+            raise Stopped("disk", f"stopped before the disk of {self.folder} is full ({need}): {words}", "make room", Action.RESUME)
         if self.size is None:
             return
         # the files are counted only where the limit could be near
@@ -66,7 +67,7 @@ class Limits:
         if self._known_size + self.step > self.size:
             need = f"{self.folder} holds {_gigabytes(self._known_size)}, and a frame takes up to {_gigabytes(self.step)}"
             limit = f"stopped before its size_limit of {_gigabytes(self.size)}"
-            raise Stopped("size_limit", f"{limit} ({need}): {words}; raise the limit and bake again to go on.")
+            raise Stopped("size_limit", f"{limit} ({need}): {words}", "raise the limit", Action.RESUME)
 
 
 def _gigabytes(count: float) -> str:

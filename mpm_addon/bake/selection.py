@@ -9,11 +9,11 @@ def wanted_frames(scene: Scene, frames: tuple[int, int] | None) -> range:
     """The frames to keep. Raises SceneError where they are not all of the scene's."""
     first, last = frames or (scene.time.frame_start, scene.time.frame_end)
     if last < first:
-        raise SceneError(f"frames {first}-{last}: the last is before the first; exchange them.")
+        raise SceneError(f"frames {first}-{last}: the last is before the first", "exchange them")
     if first < scene.time.frame_start or last > scene.time.frame_end:
         raise SceneError(
-            f'frames {first}-{last}: scene "{scene.name}" has frames {scene.time.frame_start} to '
-            f"{scene.time.frame_end}; stay within them, or change frame_start or frame_end."
+            f'frames {first}-{last}: scene "{scene.name}" has frames {scene.time.frame_start} to {scene.time.frame_end}',
+            "stay within them, or change frame_start or frame_end",
         )
     return range(first, last + 1)
 

@@ -14,10 +14,8 @@ from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
 from .interface import preferences, timeline
-from .interface.operators import all_operators as operators
-from .interface.operators import commands, export_operators, live_operators, material_operators, part_operators
-from .interface.panels import all_panels as panels
-from .interface.panels import graphs
+from .interface.operators import all_operators, commands, export_operators, live_operators, material_operators, part_operators
+from .interface.panels import all_panels, graphs
 from .live import live_session
 from .playback import playback
 from .settings import properties, thumbnails
@@ -34,12 +32,12 @@ _PARTS: tuple[ModuleType, ...] = (
     help,
     display,
     material_operators,
-    operators,
+    all_operators,
     part_operators,
     live_operators,
     showing,
     graphs,
-    panels,
+    all_panels,
     export_operators,
     adding,
     add_menu,

@@ -1,32 +1,28 @@
-"""The errors that a user can cause. Each message names the object, the value, the limit and the remedy in one line."""
+"""The errors that a user can cause. Each names the object, the value, the limit and the remedy."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
+
+from .messages import Action, Message, one_line
 
 if TYPE_CHECKING:
     from .failure import Failure
 
-# Characters of a message; a name from a file may have millions.
-LONGEST = 1000
-
-
-def one_line(text: str) -> str:
-    """A text as it can be shown anywhere: on one line, without control characters, and no longer than `LONGEST`."""
-    if len(text) > LONGEST:
-        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
-
-
-def _escaped(letter: str) -> str:
-    return " " if letter.isspace() else letter.encode("unicode_escape").decode()
-
 
 class MpmError(Exception):
-    """Base of every error that the command line and the operators turn into one line; its text is one."""
+    """Base of every error that the command line and the operators turn into one line; its text is that of the command line.
 
-    def __init__(self, message: str) -> None:
-        super().__init__(one_line(message))
+    Attributes:
+        message: what is wrong and what helps.
+    """
+
+    def __init__(self, problem: str, *remedies: str | Action, subject: str = "") -> None:
+        self.message = Message(problem, remedies, subject)
+        super().__init__(one_line(self.message.text()))
+
+    @classmethod
+    def of(cls, message: Message) -> Self:
+        """The error that tells a message."""
+        return cls(message.problem, *message.remedies, subject=message.subject)
 
 
 class SceneError(MpmError):
@@ -48,9 +44,14 @@ class UnstableError(MpmError):
         failure: what became of which particles, where it is known.
     """
 
-    def __init__(self, message: str, failure: "Failure | None" = None) -> None:
-        super().__init__(message)
-        self.failure = failure
+    failure: "Failure | None" = None
+
+    @classmethod
+    def of_failure(cls, failure: "Failure") -> Self:
+        """The error that tells a failure."""
+        error = cls.of(failure.message)
+        error.failure = failure
+        return error
 
 
 class Cancelled(MpmError):
@@ -64,6 +65,6 @@ class Stopped(MpmError):
         reason: "size_limit", "time_limit" or "disk".
     """
 
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, reason: str, problem: str, *remedies: str | Action, subject: str = "") -> None:
+        super().__init__(problem, *remedies, subject=subject)
         self.reason = reason

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .messages import Message
+
 # so many ids stand in a message; all are in the arrays
 TOLD_IDS = 8
 
@@ -69,12 +71,12 @@ class Failure:
     advice: str
 
     @property
-    def message(self) -> str:
-        """One line for people."""
-        parts = [f"{self.subject}: unstable at frame {self.frame} ({self.time:.4g} s)"]
+    def message(self) -> Message:
+        """What is told of it."""
+        parts = [f"unstable at frame {self.frame} ({self.time:.4g} s)"]
         parts.append(f" even with steps {self.shortening} times shorter ({self.time_step:.3g} s)")
         if len(self.id):
             ids = ", ".join(str(number) for number in self.id[:TOLD_IDS]) + (", ..." if len(self.id) > TOLD_IDS else "")
             sources = ", ".join(f'"{name}"' for name in self.emitters)
             parts.append(f"; {len(self.id):,} particles {WORDS[self.kind]} (ids {ids}; emitter {sources})")
-        return "".join(parts) + f"; {self.advice}."
+        return Message("".join(parts), (self.advice,), self.subject)

@@ -92,9 +92,9 @@ def chosen_level(*, is_for_others: bool = False) -> str:
     """
     name = os.environ.get(LEVEL_VARIABLE, "") or best_level()
     if name != NATIVE and name not in LEVELS:
-        raise MpmError(f"{LEVEL_VARIABLE}: there is no processor level {name}; use one of {', '.join(LEVELS)}, or {NATIVE}.")
+        raise MpmError(f"there is no processor level {name}", f"use one of {', '.join(LEVELS)}, or {NATIVE}", subject=str(LEVEL_VARIABLE))
     if name != NATIVE and not (is_for_others or is_supported(name)):
-        raise MpmError(f"processor level {name}: this processor lacks its instructions; use {best_level()}, or another machine.")
+        raise MpmError(f"processor level {name}: this processor lacks its instructions", f"use {best_level()}, or another machine")
     return name
 
 

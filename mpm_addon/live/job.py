@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.advice.preview import preview_of
 from ..core.errors import Cancelled, MpmError, SceneError
+from ..core.messages import Message
 from ..core.particles import Frame
 from ..core.scene.description import Scene
 from ..core.stepping.steering import Steering
@@ -151,7 +152,7 @@ class _Live:
                 preview = preview_of(scene, self._particles)
                 scene = preview.scene
                 for warning in preview.warnings:
-                    self._emit({"event": "warning", **vars(warning)})
+                    self._emit({"event": "warning", **warning.fields()})
             self._known = (path, scene)
         return self._known[1]
 
@@ -173,7 +174,7 @@ class _Live:
     def _tell_refusal(self, error: SceneError) -> None:
         if str(error) != self._refused:
             self._refused = str(error)
-            self._emit({"event": "warning", "topic": "steering", "subject": "steering", "message": str(error)})
+            self._emit({"event": "warning", "topic": "steering", **error.message.fields()})
 
     def _report(self, run: int) -> "Callable[[Progress], None]":
         def report(progress: "Progress") -> None:
@@ -211,15 +212,16 @@ class _Live:
         if changed is not None:
             self._wishes, self._heard = changed, now
         elif os.getppid() != self._parent or now > self._heard + SILENCE:
-            raise Cancelled("stopped: whoever steered is gone.")
+            raise Cancelled("stopped: the controlling process exited")
 
 
 def ending(error: BaseException) -> Event:
     """The last event of a live simulation that did not come to its end by itself."""
     if isinstance(error, (Cancelled, KeyboardInterrupt)):
-        return {"event": "cancelled", "message": str(error) or "stopped."}
+        message = error.message if isinstance(error, Cancelled) else Message("stopped.")
+        return {"event": "cancelled", **message.fields()}
     if isinstance(error, MpmError):
-        return {"event": "error", "message": str(error)}
+        return {"event": "error", **error.message.fields()}
     if isinstance(error, MemoryError):
-        return {"event": "error", "message": "the memory ran out; use fewer particles or close other programs."}
-    return {"event": "error", "message": f"{type(error).__name__}: {error}"}
+        return {"event": "error", **Message("out of memory", ("use fewer particles or close other programs",)).fields()}
+    return {"event": "error", **Message(f"{type(error).__name__}: {error}").fields()}

@@ -66,7 +66,7 @@ class WishReader:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise SceneError(f"{self._path}: cannot be read ({error.strerror or error}); check its permissions.") from error
+            raise SceneError(f"cannot be read ({error.strerror or error})", "check its permissions", subject=str(self._path)) from error
         self._seen = seen
         return _parsed(text, self._path)
 
@@ -75,21 +75,23 @@ def _parsed(text: bytes, path: Path) -> Wishes:
     try:
         told = parse_json(text)
     except ValueError as error:
-        raise SceneError(f'{path}: is no JSON ({error}); write an object such as {{"things": {{}}}}.') from error
+        raise SceneError(f"is no JSON ({error})", 'write an object such as {"things": {}}', subject=str(path)) from error
     if not isinstance(told, dict):
-        raise SceneError(f'{path}: is no JSON object; write one such as {{"things": {{}}}}.')
+        raise SceneError("is no JSON object", 'write one such as {"things": {}}', subject=str(path))
     for name, value in told.items():
         if name not in _KINDS:
-            raise SceneError(f'{path}: "{name}" is unknown; use {", ".join(_KINDS)}.')
+            raise SceneError(f'{path}: "{name}" is unknown', f"use {', '.join(_KINDS)}")
         if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
-            raise SceneError(f'{path}: "{name}" is {json.dumps(value)[:40]}; use {_word(name)}.')
+            raise SceneError(f'{path}: "{name}" is {json.dumps(value)[:40]}', f"use {_word(name)}")
     for name, wish in told.get("things", {}).items():
         unknown = next((key for key in wish if key not in _THING), None) if isinstance(wish, dict) else "it"
         if unknown is not None or not isinstance(wish.get("values", {}), dict):
-            raise SceneError(f'{path}: things: "{name}": {unknown or "values"} is wrong; use an object with {", ".join(_THING)}.')
+            raise SceneError(
+                f'things: "{name}": {unknown or "values"} is wrong', f"use an object with {', '.join(_THING)}", subject=str(path)
+            )
         wrong = next((key for key, value in wish.get("values", {}).items() if not isinstance(value, (int, float))), None)
         if wrong is not None:
-            raise SceneError(f'{path}: things: "{name}": {wrong} is no number; use one.')
+            raise SceneError(f'things: "{name}": {wrong} is no number', "use one", subject=str(path))
     return Wishes(**told)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import CacheError, SceneError
+from ..core.messages import Action
 from ..core.particles import Frame, Moment
 from ..core.scene.settings import Time
 from .arrays import ArrayFileError
@@ -58,7 +59,7 @@ class Cache:
         try:
             return Time(**{key: self.manifest[key] for key in keys})
         except (KeyError, SceneError) as error:
-            raise CacheError(f"{self.takes[-1].folder / MANIFEST}: is damaged ({error}); bake again with --restart.") from error
+            raise CacheError(f"is damaged ({error})", Action.RESTART, subject=str(self.takes[-1].folder / MANIFEST)) from error
 
     @property
     def frames(self) -> list[int]:
@@ -83,7 +84,7 @@ class Cache:
         try:
             return self.take_of(moment).read(moment, self._births_of)
         except FileNotFoundError:
-            raise CacheError(f"{self.folder}: frame {moment.frame:g} was not baked; {self._extent()}.") from None
+            raise CacheError(f"frame {moment.frame:g} was not baked", f"{self._extent()}", subject=str(self.folder)) from None
 
     def frame_path(self, number: int) -> Path:
         """Where a frame is, or would be."""
@@ -164,17 +165,17 @@ class Cache:
             try:
                 new = read_births(folder, known, max(limit, known))
             except ArrayFileError as error:
-                raise CacheError(f"{folder}: {error}; delete this file and bake again.") from error
+                raise CacheError(f"{error}", "delete this file", Action.FILL_GAP, subject=str(folder)) from error
             except OSError as error:
                 raise unreadable(folder, error) from error
             pieces += new
             known += sum(len(next(iter(piece.values()))) for piece in new)
         if known < count or not pieces:
-            raise CacheError(f"{self.folder}: the births of particles {known} to {count - 1} are missing; bake again to fill the gap.")
+            raise CacheError(f"the births of particles {known} to {count - 1} are missing", Action.FILL_GAP, subject=str(self.folder))
         try:
             self._births = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[-1]}
         except (KeyError, ValueError) as error:
-            raise CacheError(f"{self.folder}: its births do not belong together ({error}); bake again with --restart.") from error
+            raise CacheError(f"its births do not belong together ({error})", Action.RESTART, subject=str(self.folder)) from error
         return self._births
 
     def _extent(self) -> str:
@@ -207,16 +208,22 @@ def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
     try:
         is_other, is_cache = folder.exists() and not folder.is_dir(), (folder / CACHE_FILE).is_file()
     except (OSError, ValueError) as error:  # too long, not to be entered, or no path at all
-        raise CacheError(f"{folder}: cannot be found ({getattr(error, 'strerror', None) or error}); give the folder of a bake.") from error
+        raise CacheError(
+            f"cannot be found ({getattr(error, 'strerror', None) or error})", "give the folder of a bake", subject=str(folder)
+        ) from error
     if is_other:
-        raise CacheError(f"{folder}: is a file, not a cache folder; give the folder of a bake.")
+        raise CacheError("is a file, not a cache folder", "give the folder of a bake", subject=str(folder))
     if not is_cache:
         known = known_takes(folder)
-        remedy = f"show one of its takes ({known}) to make it one again" if known else "give the folder of a bake"
-        raise CacheError(f"{folder}: holds no cache ({CACHE_FILE} is missing); {remedy}.")
+        there = f", but takes {known}" if known else ""
+        raise CacheError(
+            f"holds no cache ({CACHE_FILE} is missing){there}",
+            Action.MEND_BY_TAKE if known else "give the folder of a bake",
+            subject=str(folder),
+        )
     number = current_take(folder)
     if take is not None and take not in take_numbers(folder):
-        raise CacheError(f"{folder}: has no take {take}; use one of {known_takes(folder)}.")
+        raise CacheError(f"has no take {take}", f"use one of {known_takes(folder)}", subject=str(folder))
     return Cache(folder, chain(folder, number if take is None else take))
 
 
@@ -255,7 +262,9 @@ def chain(folder: Path, number: int) -> list[Take]:
     while takes[0].parent is not None:
         earlier = _take(folder, takes[0].parent)
         if earlier.number >= takes[0].number:
-            raise CacheError(f"{takes[0].folder / MANIFEST}: goes on after take {earlier.number}, which is not earlier; bake again.")
+            raise CacheError(
+                f"goes on after take {earlier.number}, which is not earlier", "bake again", subject=str(takes[0].folder / MANIFEST)
+            )
         takes.insert(0, earlier)
     return takes
 
@@ -271,7 +280,7 @@ def current_take(folder: Path) -> int:
     path = folder / CACHE_FILE
     number = _manifest(path).get("take")
     if not isinstance(number, int) or number < 1:
-        raise CacheError(f"{path}: take {number!r} is no number; bake again with --restart.")
+        raise CacheError(f"take {number!r} is no number", Action.RESTART, subject=str(path))
     return number
 
 
@@ -285,28 +294,29 @@ def refuse_foreign(folder: Path) -> None:
     except ValueError:
         return
     if not isinstance(manifest, dict) or manifest.get("kind") != CACHE_KIND:
-        raise CacheError(f"{path}: belongs to another program; give another folder.")
+        raise CacheError("belongs to another program", "give another folder", subject=str(path))
     if manifest.get("schema") != CACHE_SCHEMA:
         raise CacheError(
-            f"{path}: schema {manifest.get('schema')!r} is not known to this version (it knows {CACHE_SCHEMA}); "
-            "use the version that baked it, or bake into another folder."
+            f"schema {manifest.get('schema')!r} is not known to this version (it knows {CACHE_SCHEMA})",
+            "use the version that baked it, or bake into another folder",
+            subject=str(path),
         )
 
 
 def _take(folder: Path, number: int) -> Take:
     path = take_folder(folder, number) / MANIFEST
     if not path.exists() and not Take(folder, number, {}).moments():
-        raise CacheError(f"{folder}: no frame is there yet (take {number} has no {MANIFEST}); bake into it.")
+        raise CacheError(f"no frame is there yet (take {number} has no {MANIFEST})", Action.BAKE, subject=str(folder))
     manifest = _manifest(path)
     parent, wanted = manifest.get("parent"), ("from_frame", "first_id") if manifest.get("parent") is not None else ()
     if not isinstance(parent, int | None) or not all(isinstance(manifest.get(key), int) for key in wanted):
-        raise CacheError(f"{path}: does not say after which frame it goes on; bake again with --restart.")
+        raise CacheError("does not say after which frame it goes on", Action.RESTART, subject=str(path))
     for key, kind in _MANIFEST_KINDS.items():
         if not isinstance(manifest.get(key, kind()), kind):
-            raise CacheError(f"{path}: has a {key} that is none ({manifest[key]!r}); bake again with --restart.")
+            raise CacheError(f"has a {key} that is none ({manifest[key]!r})", Action.RESTART, subject=str(path))
     for key in ("materials", "emitters"):
         if not all(isinstance(name, str) for name in manifest.get(key, ())):
-            raise CacheError(f"{path}: has {key} whose names are no text; bake again with --restart.")
+            raise CacheError(f"has {key} whose names are no text", Action.RESTART, subject=str(path))
     return Take(folder, number, manifest)
 
 
@@ -314,9 +324,9 @@ def _manifest(path: Path) -> dict[str, Any]:
     try:
         return unsealed(read_plain(path))
     except FileNotFoundError as error:
-        raise CacheError(f"{path}: is missing; show another take, or bake again with --restart.") from error
+        raise CacheError("is missing", Action.SHOW_OTHER_TAKE, subject=str(path)) from error
     except OSError as error:
         raise unreadable(path, error) from error
     except ValueError as error:
-        remedy = "show one of its takes to write it again" if path.name == CACHE_FILE else "show another take, or bake again with --restart"
-        raise CacheError(f"{path}: is damaged ({error}); {remedy}.") from error
+        remedy = Action.MEND_BY_TAKE if path.name == CACHE_FILE else Action.SHOW_OTHER_TAKE
+        raise CacheError(f"is damaged ({error})", remedy, subject=str(path)) from error

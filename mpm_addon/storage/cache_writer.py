@@ -17,6 +17,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..core.errors import CacheError
+from ..core.messages import Action
 from ..core.particles import Frame, Moment
 from ..core.scene.description import Scene
 from .arrays import ArrayFileError
@@ -118,7 +119,7 @@ class CacheWriter:
             CacheError: the folder is a file, holds another scene or foreign files, lacks the frame, or cannot be written.
         """
         if self.folder.exists() and not self.folder.is_dir():
-            raise CacheError(f"{self.folder}: is a file, not a folder; give another cache folder or remove the file.")
+            raise CacheError("is a file, not a folder", "give another cache folder or remove the file", subject=str(self.folder))
         with self._writing():
             self.folder.mkdir(parents=True, exist_ok=True)
             refuse_links(self.folder)
@@ -222,8 +223,9 @@ class CacheWriter:
             foreign = [name for name in (TAKES, STATUS, FAILURE) if (self.folder / name).exists()]
             if foreign:
                 known = known_takes(self.folder)
-                remedy = f"show one of its takes ({known}) to make it one again" if known else "give another folder"
-                raise CacheError(f'{self.folder}: holds "{foreign[0]}" but no {CACHE_FILE}: it is no cache; {remedy}.')
+                there = f" and takes {known}" if known else f' and "{foreign[0]}"'
+                remedy = Action.MEND_BY_TAKE if known else "give another folder"
+                raise CacheError(f"holds no {CACHE_FILE}{there}, so it is no cache", remedy, subject=str(self.folder))
             return [Take(self.folder, 1, self._manifest)]
         refuse_foreign(self.folder)
         numbers = take_numbers(self.folder)
@@ -253,7 +255,7 @@ class CacheWriter:
         if Moment(frame) not in cache.whole_moments():
             frames = cache.frames
             known = f"frames {frames[0]} to {frames[-1]} are" if frames else "none is"
-            raise CacheError(f"{self.folder}: frame {frame} is not there to go on after; {known}.")
+            raise CacheError(f"frame {frame} is not there to go on after", f"{known}", subject=str(self.folder))
         parent = cache.take_of(Moment(frame))
         first_id = parent.journal()[Moment(frame)]["emitted"]
         place = {"parent": parent.number, "from_frame": frame, "first_id": first_id}
@@ -270,13 +272,16 @@ class CacheWriter:
 
     def _check(self, manifest: Mapping[str, Any]) -> None:
         """Check that frames are those that this scene would give. Raises CacheError."""
-        remedy = "use --restart to replace them, --from to go on after one of them, or give another cache folder."
         if manifest.get("scene_hash") != self._hash:
             name = manifest.get("scene_name")
-            raise CacheError(f'{self.folder}: holds frames of another scene or of other settings ("{name}"); {remedy}')
+            raise CacheError(f'holds frames of another scene or of other settings ("{name}")', Action.REPLACE, subject=str(self.folder))
         baked_by = manifest.get("versions", {}).get("mpm_addon")
         if baked_by != version():
-            raise CacheError(f"{self.folder}: holds frames of version {baked_by}, this is {version()}, and its frames may differ; {remedy}")
+            raise CacheError(
+                f"holds frames of version {baked_by}, this is {version()}, and its frames may differ",
+                Action.REPLACE,
+                subject=str(self.folder),
+            )
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
@@ -286,7 +291,7 @@ class CacheWriter:
         except OSError as error:
             free = f", {shutil.disk_usage(self.folder).free / 1e9:.1f} GB free" if self.folder.is_dir() else ""
             raise CacheError(
-                f"{self.folder}: cannot be written ({error.strerror or error}{free}); make room or give another cache folder."
+                f"cannot be written ({error.strerror or error}{free})", "make room or give another cache folder", subject=str(self.folder)
             ) from error
 
 
@@ -317,7 +322,7 @@ def refuse_links(folder: Path) -> None:
     link = next((place for place in places if place.is_symlink()), None)
     if link is not None:
         raise CacheError(
-            f"{link}: is a symbolic link, and what is written there would go elsewhere; remove it, or give another cache folder."
+            "is a symbolic link, and what is written there would go elsewhere", "remove it, or give another cache folder", subject=str(link)
         )
 
 

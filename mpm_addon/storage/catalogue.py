@@ -45,7 +45,7 @@ def read_catalogue(path: Path) -> list[Entry]:
     try:
         lines = read_plain(path).decode("utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise PresetError(f"{path}: the translations cannot be read ({error}); install the extension again.") from error
+        raise PresetError(f"the translations cannot be read ({error})", "install the extension again", subject=str(path)) from error
     entries: list[Entry] = []
     fields: dict[str, str] = {}
     places: list[str] = []
@@ -60,7 +60,7 @@ def read_catalogue(path: Path) -> list[Entry]:
         elif not line.startswith("#"):
             match = _LINE.fullmatch(line.strip())
             if match is None or not (match[1] or word):
-                raise PresetError(f"{path}: line {number} is not one of a PO file; mend it there.")
+                raise PresetError(f"line {number} is not one of a PO file", "mend it there", subject=str(path))
             word = match[1] or word
             fields[word] = fields.get(word, "") + re.sub(r"\\.", lambda found: _ESCAPES.get(found[0], found[0]), match[2])
     return entries

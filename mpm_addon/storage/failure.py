@@ -46,9 +46,9 @@ def read_failure(folder: Path, *, shown: int | None = None) -> Failure | None:
     except FileNotFoundError:
         return None
     except ArrayFileError as error:
-        raise CacheError(f"{path}: {error}; bake again.") from error
+        raise CacheError(f"{error}", "bake again", subject=str(path)) from error
     except OSError as error:
-        raise CacheError(f"{path}: cannot be read ({error.strerror}); check its permissions.") from error
+        raise CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path)) from error
 
 
 def remove_failure(folder: Path) -> None:
@@ -56,7 +56,7 @@ def remove_failure(folder: Path) -> None:
     try:
         (folder / FAILURE).unlink(missing_ok=True)
     except OSError as error:
-        raise CacheError(f"{folder / FAILURE}: cannot be deleted ({error.strerror}); check its permissions.") from error
+        raise CacheError(f"cannot be deleted ({error.strerror})", "check its permissions", subject=str(folder / FAILURE)) from error
 
 
 def summary(failure: Failure) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def summary(failure: Failure) -> dict[str, Any]:
         "particles": len(failure.id),
         "ids": failure.id[:TOLD_IDS].tolist(),
         "emitters": list(failure.emitters),
-        "message": failure.message,
+        "message": failure.message.text(),
     }
 
 

@@ -40,4 +40,4 @@ def require(module: str, distribution: str, purpose: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise SceneError(f"{purpose} needs the package {module}, which is missing; pip install {distribution}.") from error
+        raise SceneError(f"{purpose} needs the package {module}, which is missing", f"pip install {distribution}") from error

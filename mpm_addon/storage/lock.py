@@ -48,13 +48,15 @@ class WriterLock:
     def __enter__(self) -> "WriterLock":
         """Make the folder where it is missing, and take the lock. Raises CacheError where somebody else has it."""
         if self._folder.exists() and not self._folder.is_dir():
-            raise CacheError(f"{self._folder}: is a file, not a folder; give another cache folder or remove the file.")
+            raise CacheError("is a file, not a folder", "give another cache folder or remove the file", subject=str(self._folder))
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._acquire()
         except OSError as error:
             self._close()
-            raise CacheError(f"{self._folder}: cannot be written ({error.strerror or error}); give another cache folder.") from error
+            raise CacheError(
+                f"cannot be written ({error.strerror or error})", "give another cache folder", subject=str(self._folder)
+            ) from error
         except CacheError:
             self._close()
             raise
@@ -70,10 +72,14 @@ class WriterLock:
         except (FileNotFoundError, NotADirectoryError):
             is_same = False
         except OSError as error:
-            raise CacheError(f"{self._folder}: cannot be reached ({error.strerror or error}); bake again when it is there.") from error
+            raise CacheError(
+                f"cannot be reached ({error.strerror or error})", "bake again when it is there", subject=str(self._folder)
+            ) from error
         if not is_same:
             raise CacheError(
-                f"{self._folder}: the folder or its lock was deleted or replaced during the bake, and nothing more is written; bake again."
+                "the folder or its lock was deleted or replaced during the bake, and nothing more is written",
+                "bake again",
+                subject=str(self._folder),
             )
 
     def release(self) -> None:
@@ -201,7 +207,9 @@ def is_alive(pid: object) -> bool:
 
 def _refusal(folder: Path, owner: Owner) -> CacheError:
     who = f"process {owner.get('pid', '?')} on {owner.get('host', '?')}"
-    return CacheError(f"{folder}: another bake writes into it ({who}); wait for its end, cancel it, or give another cache folder.")
+    return CacheError(
+        f"another bake writes into it ({who})", "wait for its end, cancel it, or give another cache folder", subject=str(folder)
+    )
 
 
 def _read_owner(path: Path) -> Owner:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import CacheError
+from ..core.messages import NOTHING
 from ..core.particles import Moment
 from .cache import CACHE_FILE, Cache, chain, current_take
 from .journal import Entry
@@ -83,7 +84,7 @@ class CacheWatch:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.problem = ""
+        self.problem = NOTHING
         self._stamp: Any = None
         self._takes: dict[int, Take] = {}
         self._shown: list[Take] = []
@@ -95,7 +96,7 @@ class CacheWatch:
 
         Nothing that is the same as before is made again: the same object is returned.
         """
-        self.problem = ""
+        self.problem = NOTHING
         try:
             if not self._find_takes():
                 return None
@@ -105,7 +106,7 @@ class CacheWatch:
                 is_read &= take.read_journal(None if seconds == math.inf else max(0.0, end - time.perf_counter()))
             known = {number: take.known() for number, take in self._takes.items()}
         except CacheError as error:
-            self.problem = str(error)
+            self.problem = error.message
             self._stamp, self._overview = None, None
             return None
         # mappings that are the same object hold the same

@@ -47,9 +47,9 @@ class PackageReader:
             SceneError: unknown kind or key, a value out of range, a missing or damaged file.
         """
         if table is None:
-            raise SceneError(f'{subject}: shape is missing; use shape = {{ kind = "sphere", radius = 0.1 }} or another.')
+            raise SceneError("shape is missing", 'use shape = { kind = "sphere", radius = 0.1 } or another', subject=subject)
         if not isinstance(table, dict):
-            raise SceneError(f'{subject}: shape {table!r} is not a table; use shape = {{ kind = "...", ... }}.')
+            raise SceneError(f"shape {table!r} is not a table", 'use shape = { kind = "...", ... }', subject=subject)
         kind = look_up(table.get("kind"), SHAPES, "shape kind", subject)
         place = f"{subject}, shape"
         names = parameter_names(kind)
@@ -59,7 +59,7 @@ class PackageReader:
         check_keys(table, ("kind", "file", *names), place)
         values = declared_values(kind, table, place)
         if "file" not in table:
-            raise SceneError(f'{place}: file is missing; give the path of a file, such as file = "x.npz".')
+            raise SceneError("file is missing", 'give the path of a file, such as file = "x.npz"', subject=str(place))
         path = self.path(table["file"], subject)
         arrays = self._read(read_mesh_arrays if kind.kind == "mesh" else read_point_arrays, path, subject)
         return kind(**arrays, **values, source=str(table["file"]))
@@ -83,7 +83,7 @@ class PackageReader:
             SceneError: it does not exist, or the path leaves the scene's folder.
         """
         if not isinstance(name, str) or not name or "\0" in name:
-            raise SceneError(f"{subject}: file {name!r} is not allowed; give a relative path as text.")
+            raise SceneError(f"file {name!r} is not allowed", "give a relative path as text", subject=subject)
         # told by the words alone at first: on Windows a look at a share or a device is an access already
         if not is_relative(name):
             raise self._outside(name, subject)
@@ -93,23 +93,25 @@ class PackageReader:
             if not path.is_relative_to(folder):
                 raise self._outside(name, subject)
             if not path.is_file():
-                raise SceneError(f'{subject}: file "{name}" does not exist in {folder}; check the path.')
+                raise SceneError(f'file "{name}" does not exist in {folder}', "check the path", subject=subject)
         except (OSError, RuntimeError, ValueError) as error:  # a loop of links is a RuntimeError
             raise SceneError(
-                f'{subject}: file "{name}" cannot be found ({getattr(error, "strerror", None) or error}); check the path.'
+                f'file "{name}" cannot be found ({getattr(error, "strerror", None) or error})', "check the path", subject=subject
             ) from error
         return path
 
     def _outside(self, name: str, subject: str) -> SceneError:
-        return SceneError(f'{subject}: file "{name}" lies outside the scene\'s folder; copy it into {self.folder} and name it there.')
+        return SceneError(
+            f'file "{name}" lies outside the scene\'s folder', f"copy it into {self.folder} and name it there", subject=subject
+        )
 
     def _read(self, read: Callable[[Path], Any], path: Path, subject: str) -> Any:
         try:
             return read(path)
         except ArrayFileError as error:
-            raise SceneError(f'{subject}: file "{path.name}" {error}.') from error
+            raise SceneError(f'file "{path.name}" {error}.', subject=subject) from error
         except OSError as error:
-            raise SceneError(f'{subject}: file "{path.name}" cannot be read ({error.strerror}).') from error
+            raise SceneError(f'file "{path.name}" cannot be read ({error.strerror}).', subject=subject) from error
 
 
 class PackageWriter:

@@ -93,7 +93,7 @@ def material_preset(name: str) -> MaterialPreset:
     names = material_preset_names()
     if name not in names:
         hint = suggestion(name, names)
-        raise PresetError(f'material preset "{name}" is unknown{hint}; use one of {", ".join(names)}.')
+        raise PresetError(f'material preset "{name}" is unknown{hint}', f"use one of {', '.join(names)}")
     return read_material_preset(presets_folder() / "materials" / f"{name}.toml")
 
 
@@ -117,16 +117,16 @@ def read_material_preset(path: Path) -> MaterialPreset:
         )
         preset.law.check(subject)
     except SceneError as error:
-        raise PresetError(str(error)) from None
+        raise PresetError.of(error.message) from None
     return preset
 
 
 def _text(table: dict[str, object], key: str, subject: str, longest: int) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise SceneError(f"{subject}: {key} {value!r} is not allowed; give one or two sentences.")
+        raise SceneError(f"{key} {value!r} is not allowed", "give one or two sentences", subject=subject)
     if len(value) > longest or not value.isprintable():
-        raise SceneError(f"{subject}: {key} is not one line of at most {longest} letters; shorten it.")
+        raise SceneError(f"{key} is not one line of at most {longest} letters", "shorten it", subject=subject)
     return value
 
 
@@ -136,7 +136,7 @@ def _color(table: dict[str, object], subject: str) -> tuple[float, float, float]
     value = table["color"]
     numbers: list[Any] = value if isinstance(value, list) and len(value) == 3 else [None]
     if not all(isinstance(number, (int, float)) and not isinstance(number, bool) and 0.0 <= number <= 1.0 for number in numbers):
-        raise SceneError(f"{subject}: color {value!r} is not allowed; give red, green and blue from 0 to 1.")
+        raise SceneError(f"color {value!r} is not allowed", "give red, green and blue from 0 to 1", subject=subject)
     red, green, blue = (float(number) for number in numbers)
     return red, green, blue
 
@@ -154,4 +154,4 @@ def preset_file(name: str) -> Path:
     if name in names:
         return presets_folder() / "materials" / f"{name}.toml"
     known = (*names, *scenes)
-    raise PresetError(f'preset "{name}" is unknown{suggestion(name, known)}; use one of {", ".join(known)}.')
+    raise PresetError(f'preset "{name}" is unknown{suggestion(name, known)}', f"use one of {', '.join(known)}")

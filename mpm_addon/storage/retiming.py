@@ -53,7 +53,7 @@ class MomentReader:
         shown, start, end = (self._frame(moment) for moment in (Moment(wanted), first, second))
         for name in {*start.arrays, *end.arrays, *shown.arrays}:
             if len({frame.arrays[name].shape[1:] for frame in (start, end, shown) if name in frame.arrays}) > 1:
-                raise CacheError(f'{self.cache.folder}: "{name}" has other components at frame {start.number} than after it; bake again.')
+                raise CacheError(f'{self.cache.folder}: "{name}" has other components at frame {start.number} than after it', "bake again")
         return between(start, end, self.cache.time.seconds_at(frame), like=shown)
 
     def _around(self, frame: float, wanted: int) -> tuple[Moment, Moment]:

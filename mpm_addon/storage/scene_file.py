@@ -63,7 +63,7 @@ def read_scene(path: str | Path, variant: str | None = None) -> Scene:
     if variant is None:
         return scene
     if not scenes:
-        raise SceneError(f'{subject}: variant "{variant}" is unknown: it has none; leave the variant out.')
+        raise SceneError(f'variant "{variant}" is unknown: it has none', "leave the variant out", subject=subject)
     return look_up(variant, scenes, "variant", subject)
 
 
@@ -80,8 +80,8 @@ def changed_scenes(path: str | Path, table: Table, variants: Mapping[str, Table]
         try:
             changed = _scene(with_changes(table, changes, name), file, subject, reader)
         except MpmError as error:
-            message = str(error)
-            raise type(error)(message if message.startswith(f'Variant "{name}"') else f'Variant "{name}": {message}') from error
+            subject = f'Variant "{name}"'
+            raise type(error).of(error.message if str(error).startswith(subject) else error.message.within(subject)) from error
         scenes[name] = dataclasses.replace(changed, name=f"{scene.name} ({name})")
     return scene, scenes
 
@@ -127,14 +127,14 @@ def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Sce
 def _text(table: Table, key: str, subject: str) -> str:
     text = table.get(key, "")
     if not isinstance(text, str):
-        raise SceneError(f"{subject}: {key} {text!r} is not allowed; give a sentence as text.")
+        raise SceneError(f"{key} {text!r} is not allowed", "give a sentence as text", subject=subject)
     return text
 
 
 def _name(table: Table, fallback: str, subject: str) -> str:
     name = table.get("name", fallback)
     if not isinstance(name, str) or not name or not name.isprintable():
-        raise SceneError(f"{subject}: name {name!r} is not allowed; use a text of printable characters.")
+        raise SceneError(f"name {name!r} is not allowed", "use a text of printable characters", subject=subject)
     return name
 
 
@@ -146,14 +146,14 @@ def _read_plain(owner: type, table: Any, subject: str) -> Any:
 
 def _read_solver(table: Any, reader: PackageReader) -> Solver:
     if table is None:
-        raise SceneError("solver: the section is missing; give [solver] with grid_spacing, in metres.")
+        raise SceneError("solver: the section is missing", "give [solver] with grid_spacing, in metres")
     check_keys(table, (*parameter_names(Solver), "animation"), "solver")
     step = table.get("time_step")
     if step == "auto":
         table = {key: value for key, value in table.items() if key != "time_step"}
     elif isinstance(step, str):
         hint = suggestion(step, ["auto"])
-        raise SceneError(f'solver: time_step "{step}" is not allowed{hint}; use "auto" or seconds.')
+        raise SceneError(f'solver: time_step "{step}" is not allowed{hint}', 'use "auto" or seconds')
     return Solver(**declared_values(Solver, table, "solver"), **_changes(table, "solver", reader))
 
 
@@ -165,7 +165,7 @@ def _read_domain(table: Any) -> Domain:
     if values.get("kind", "unbounded") == "unbounded":
         for key in table:
             if key != "kind":
-                raise SceneError(f'domain: {key} is for a box; add kind = "box" or remove {key}.')
+                raise SceneError(f"domain: {key} is for a box", f'add kind = "box" or remove {key}')
         return Domain(**values)
     common = {key: table[key] for key in side_keys if key in table}
     given = table.get("sides", {})
@@ -187,16 +187,16 @@ def _changes(table: Table, subject: str, reader: PackageReader) -> dict[str, Any
 
 def _read_materials(table: Any, reader: PackageReader) -> dict[str, Material]:
     if not isinstance(table, dict) or not table:
-        raise SceneError('materials: none is given; add a section such as [materials.water] with law = "water".')
+        raise SceneError("materials: none is given", 'add a section such as [materials.water] with law = "water"')
     return {name: _read_material(name, entry, reader) for name, entry in table.items()}
 
 
 def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
     subject = f'Material "{name}"'
     if not isinstance(table, dict):
-        raise SceneError(f'{subject}: {table!r} is not a table; use [materials.{name}] with law = "...".')
+        raise SceneError(f"{table!r} is not a table", f'use [materials.{name}] with law = "..."', subject=subject)
     if ("law" in table) == ("preset" in table):
-        raise SceneError(f"{subject}: give one of law ({', '.join(LAWS)}) and preset.")
+        raise SceneError(f"give one of law ({', '.join(LAWS)}) and preset.", subject=subject)
     preset = load_material_preset(_preset_name(table["preset"], subject)) if "preset" in table else None
     law = type(preset) if preset is not None else look_up(table["law"], LAWS, "law", subject)
     check_keys(table, ("law", "preset", *parameter_names(law), "animation"), subject)
@@ -207,7 +207,7 @@ def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
 
 def _preset_name(name: Any, subject: str) -> str:
     if not isinstance(name, str):
-        raise SceneError(f"{subject}: preset {name!r} is not allowed; give its name as text.")
+        raise SceneError(f"preset {name!r} is not allowed", "give its name as text", subject=subject)
     return name
 
 
@@ -215,7 +215,7 @@ def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any]
     """Every table of an array of tables, with its name and the words by which messages call it."""
     entries = table.get(section, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise SceneError(f"{section}: not a list of tables; begin each with [[{section}]].")
+        raise SceneError("not a list of tables", f"begin each with [[{section}]]", subject=str(section))
     named = []
     for number, entry in enumerate(entries, start=1):
         name = _name(entry, entry_name(entry, number, section), f"{noun} {number}")
@@ -227,7 +227,7 @@ def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: Packag
     check_keys(table, ("name", "material", "shape", *parameter_names(Emitter), "motion", "animation", "painting"), subject)
     material = table.get("material")
     if not isinstance(material, str):
-        raise SceneError(f"{subject}: material {material!r} is not allowed; give the name of a material.")
+        raise SceneError(f"material {material!r} is not allowed", "give the name of a material", subject=subject)
     values = {**declared_values(Emitter, table, subject), **_changes(table, subject, reader)}
     if "painting" in table:
         values["painting"] = reader.painting(table["painting"], subject)
@@ -249,5 +249,5 @@ def _read_outflow(table: dict[str, Any], name: str, subject: str, reader: Packag
 def _read_force(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Force:
     check_keys(table, ("name", *parameter_names(Force), "motion", "animation"), subject)
     if "kind" not in table:
-        raise SceneError(f"{subject}: kind is missing; use one of {', '.join(FORCE_KINDS)}.")
+        raise SceneError("kind is missing", f"use one of {', '.join(FORCE_KINDS)}", subject=subject)
     return Force(name=name, **declared_values(Force, table, subject), **_changes(table, subject, reader))

@@ -49,7 +49,7 @@ def write_scene(scene: Scene, folder: str | Path, name: str = SCENE_FILE) -> Pat
         text = toml.dumps(scene_table(scene, PackageWriter(store)))
         write_atomically(folder / name, lambda file: file.write(text.encode()))
     except OSError as error:
-        raise SceneError(f"{folder}: the scene cannot be written ({error.strerror}); choose another folder.") from error
+        raise SceneError(f"the scene cannot be written ({error.strerror})", "choose another folder", subject=str(folder)) from error
     return folder / name
 
 

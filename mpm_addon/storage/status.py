@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.errors import CacheError, one_line
+from ..core.errors import CacheError
+from ..core.messages import Message, SceneWarning, message_of, one_line
 from .lock import is_held
 from .plain_files import parse_json, read_plain
 
@@ -15,7 +16,7 @@ PAUSE = "pause"
 _RUNNING = ("running", "paused")
 _MOST_BYTES = 1_000_000
 # the keys of a warning
-_WARNING = {"topic", "subject", "message"}
+_WARNING = SceneWarning("", "", "").fields().keys()
 
 
 class BakeStatus(NamedTuple):
@@ -24,7 +25,7 @@ class BakeStatus(NamedTuple):
     Attributes:
         state: "running", "paused", "done", "cancelled", "stopped" (by a limit), "error", or "interrupted": the file says that it
             runs, and its process is gone.
-        message: its last words; empty while it runs.
+        message: its last words; `NOTHING` while it runs.
         done: frames that are there, of `total`.
         frame: the one that was last computed; None where there was none.
         fraction: how much of that frame is done, 0 to 1.
@@ -32,7 +33,7 @@ class BakeStatus(NamedTuple):
     """
 
     state: str
-    message: str
+    message: Message
     done: int
     total: int
     frame: int | None
@@ -45,11 +46,11 @@ class BakeStatus(NamedTuple):
         return self.state in _RUNNING
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Message, ...]:
         """What the bake found worth a second look, each with what it is about."""
         told = self.told.get("warnings")
         found = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
-        return tuple(f"{each.get('subject', '')}: {each.get('message', '')}" for each in found)
+        return tuple(map(message_of, found))
 
 
 def read_status(folder: Path) -> BakeStatus | None:
@@ -64,7 +65,7 @@ def read_status(folder: Path) -> BakeStatus | None:
             told = {**told, "state": "interrupted"}
     return BakeStatus(
         state=str(told.get("state", "")),
-        message=str(told.get("message", "")),
+        message=message_of(told),
         done=_whole(told.get("done")) or 0,
         total=_whole(told.get("total")) or 0,
         frame=_whole(told.get("frame")),
@@ -112,7 +113,7 @@ def _asking(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CacheError(f"{folder}: the bake cannot be asked ({error.strerror}); check the folder's permissions.") from error
+        raise CacheError(f"the bake cannot be asked ({error.strerror})", "check the folder's permissions", subject=str(folder)) from error
 
 
 def status_words(status: BakeStatus) -> str:
@@ -127,10 +128,11 @@ def _words(status: BakeStatus) -> str:
         return f"{'Paused' if status.state == 'paused' else 'Baking'} on {host}, process {status.told.get('pid', '?')}: {frames}"
     if status.state == "interrupted":
         at = "" if status.frame is None else f" at frame {status.frame}"
-        return f"Interrupted{at}: {frames} are there; bake again to go on"
+        return f"Interrupted{at}: {frames} are there; bake again to resume"
     if status.state == "done":
         return f"Baked: {frames}"
-    return (status.message[:1].upper() + status.message[1:]).removesuffix(".") or status.state.capitalize()
+    words = status.message.text()
+    return (words[:1].upper() + words[1:]).removesuffix(".") or status.state.capitalize()
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
@@ -142,7 +144,9 @@ def _read(folder: Path) -> dict[str, Any] | None:
 
 
 def _is_warning(value: object) -> bool:
-    return isinstance(value, dict) and value.keys() == _WARNING and all(isinstance(words, str) for words in value.values())
+    return (
+        isinstance(value, dict) and value.keys() == _WARNING and all(isinstance(value[key], str) for key in ("topic", "subject", "message"))
+    )
 
 
 def _whole(value: object) -> int | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import CacheError
+from ..core.messages import Action
 from ..core.particles import Frame, Moment
 from . import births
 from .arrays import ArrayFileError
@@ -148,13 +149,13 @@ class Take:
         try:
             frame = read_frame(path, births_of)
         except ArrayFileError as error:
-            raise CacheError(f"{path}: {error}; delete this file and bake again to fill the gap.") from error
+            raise CacheError(f"{error}", "delete this file", Action.FILL_GAP, subject=str(path)) from error
         except FileNotFoundError:
             raise
         except OSError as error:
             raise unreadable(path, error) from error
         if frame.moment != moment:
-            raise CacheError(f"{path}: holds frame {frame.moment.frame:g}, not {moment.frame:g}; give it back its own name.")
+            raise CacheError(f"holds frame {frame.moment.frame:g}, not {moment.frame:g}", "give it back its own name", subject=str(path))
         return frame
 
 
@@ -165,4 +166,4 @@ def take_folder(cache: Path, number: int) -> Path:
 
 def unreadable(path: Path, error: OSError) -> CacheError:
     """What is said of a file that the system does not give."""
-    return CacheError(f"{path}: cannot be read ({error.strerror}); check its permissions.")
+    return CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path))

@@ -77,7 +77,7 @@ def show_take(folder: Path, number: int) -> None:
         try:
             write_sealed(folder / CACHE_FILE, manifest_of_cache(number))
         except OSError as error:
-            raise CacheError(f"{folder}: cannot be written ({error.strerror}); check its permissions.") from error
+            raise CacheError(f"cannot be written ({error.strerror})", "check its permissions", subject=str(folder)) from error
 
 
 def remove_take(folder: Path, number: int) -> None:
@@ -94,10 +94,10 @@ def remove_take(folder: Path, number: int) -> None:
             open_cache(folder, take=number)
         others = [each for each in numbers if each != number]
         if not others:
-            raise CacheError(f"{folder}: take {number} is the only one; free the bake to delete it.")
+            raise CacheError(f"take {number} is the only one", "free the bake to delete it", subject=str(folder))
         following = next((each for each in others if any(take.number == number for take in _chain_if_whole(folder, each))), None)
         if following is not None:
-            raise CacheError(f"{folder}: take {following} goes on after take {number}; remove take {following} first.")
+            raise CacheError(f"take {following} goes on after take {number}", f"remove take {following} first", subject=str(folder))
         own = _chain_if_whole(folder, number)
         try:
             if current_take(folder) == number:
@@ -106,7 +106,7 @@ def remove_take(folder: Path, number: int) -> None:
                 remove_failure(folder)
             remove_files(take_folder(folder, number))
         except OSError as error:
-            raise CacheError(f"{error.filename}: cannot be deleted ({error.strerror}); check its permissions.") from error
+            raise CacheError(f"cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
 
 
 def _chain_if_whole(folder: Path, number: int) -> list[Take]:

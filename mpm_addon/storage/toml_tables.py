@@ -39,11 +39,11 @@ def check_keys(table: Any, known: Collection[str], subject: str) -> None:
         SceneError: naming the first unknown key, where it stands and the nearest known one.
     """
     if not isinstance(table, Mapping):
-        raise SceneError(f"{subject}: {table!r} is not a table; give keys with their values.")
+        raise SceneError(f"{table!r} is not a table", "give keys with their values", subject=subject)
     for key in table:
         if key not in known:
             hint = suggestion(key, known)
-            raise SceneError(f'{subject}: unknown key "{key}"{hint}; known are {", ".join(known)}.')
+            raise SceneError(f'unknown key "{key}"{hint}', f"known are {', '.join(known)}", subject=subject)
 
 
 def check_schema(table: Table, subject: str, *, newest: int, error: type[MpmError] = SceneError) -> None:
@@ -66,7 +66,7 @@ def declared_values(owner: type, table: Table, subject: str) -> dict[str, Any]:
         if declared.name in table:
             values[declared.name] = declared.check(table[declared.name], subject)
         elif declared.is_required:
-            raise SceneError(f"{subject}: {declared.name} is missing; give {declared.limits()}.")
+            raise SceneError(f"{declared.name} is missing", f"give {declared.limits()}", subject=subject)
     return values
 
 
@@ -91,5 +91,5 @@ def look_up(word: Any, known: Mapping[str, Any], noun: str, subject: str) -> Any
     if not isinstance(word, str) or word not in known:
         hint = suggestion(word, known) if isinstance(word, str) else ""
         shown = f'"{word}"' if isinstance(word, str) else repr(word)
-        raise SceneError(f"{subject}: {noun} {shown} is unknown{hint}; use one of {', '.join(known)}.")
+        raise SceneError(f"{noun} {shown} is unknown{hint}", f"use one of {', '.join(known)}", subject=subject)
     return known[word]

@@ -28,7 +28,7 @@ def file_name(label: str) -> str:
     plain = unicodedata.normalize("NFKC", label).strip().lower()
     cleaned = re.sub(r"[^\w]+", "_", plain)[:LONGEST_LABEL].strip("_")
     if not cleaned:
-        raise PresetError(f'Preset name "{label}" has no letter and no digit; give it another name.')
+        raise PresetError(f'Preset name "{label}" has no letter and no digit', "give it another name")
     return f"{cleaned}_preset" if _DEVICES.fullmatch(cleaned) else cleaned
 
 
@@ -62,7 +62,7 @@ def preset_path(folder: Path, name: str) -> Path:
     """The file of the preset with a name. Raises PresetError where the name is no plain one or there is no such file."""
     path = folder / f"{name}{SUFFIX}"
     if path not in preset_files(folder):
-        raise PresetError(f'Preset "{name}" is not in {folder}; choose one that is listed, or save it again.')
+        raise PresetError(f'Preset "{name}" is not in {folder}', "choose one that is listed, or save it again")
     return path
 
 
@@ -75,12 +75,14 @@ def save_preset(folder: Path, preset: MaterialPreset, *, replace: bool = False) 
     toml = require("tomli_w", "tomli-w", "saving a preset")
     path = folder / f"{file_name(preset.label)}{SUFFIX}"
     if path.exists() and not replace:
-        raise PresetError(f'Preset "{preset.label}" is there already; choose Replace, or give it another name.')
+        raise PresetError(f'Preset "{preset.label}" is there already', "choose Replace, or give it another name")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(path, lambda file: file.write(toml.dumps(preset_table(preset)).encode()))
     except OSError as error:
-        raise PresetError(f"{folder}: the preset cannot be written ({error.strerror}); check the folder and its permissions.") from error
+        raise PresetError(
+            f"the preset cannot be written ({error.strerror})", "check the folder and its permissions", subject=str(folder)
+        ) from error
     return path
 
 
@@ -90,7 +92,9 @@ def remove_preset(folder: Path, name: str) -> None:
     try:
         path.unlink()
     except OSError as error:
-        raise PresetError(f"{path}: the preset cannot be deleted ({error.strerror}); check the folder and its permissions.") from error
+        raise PresetError(
+            f"the preset cannot be deleted ({error.strerror})", "check the folder and its permissions", subject=str(path)
+        ) from error
 
 
 def preset_table(preset: MaterialPreset) -> dict[str, object]:

@@ -39,7 +39,7 @@ def variants_of(table: Table, subject: str) -> dict[str, Table]:
     """
     variants = table.get("variants", {})
     if not isinstance(variants, Mapping):
-        raise SceneError(f"{subject}: variants {variants!r} is not a table; begin each with [variants.NAME].")
+        raise SceneError(f"variants {variants!r} is not a table", "begin each with [variants.NAME]", subject=subject)
     for name, changes in variants.items():
         check_keys(changes, _KEYS, f'Variant "{name}"')
     return dict(variants)
@@ -61,15 +61,15 @@ def check_place(path: tuple[str, ...], table: Table, subject: str) -> None:
     depth = 3 if section in _WHOLE else 2
     if len(path) < depth:
         place = "NAME.KEY" if section in _WHOLE else "KEY"
-        raise SceneError(f"{subject}: names no value; give {section}.{place}.")
+        raise SceneError("names no value", f"give {section}.{place}", subject=subject)
     if section not in _WHOLE:
         return
     entries = table.get(section, {})
     names = list(_by_name(entries, section, subject) if section in _LISTS and isinstance(entries, list) else entries)
     if path[1] not in names:
         raise SceneError(
-            f'{subject}: "{path[1]}" is not in {section}{suggestion(path[1], names)}; use one of {", ".join(names) or "none"}, '
-            "in quotes where a name has dots or spaces."
+            f'{subject}: "{path[1]}" is not in {section}{suggestion(path[1], names)}',
+            f"use one of {', '.join(names) or 'none'}, in quotes where a name has dots or spaces",
         )
 
 
@@ -107,7 +107,9 @@ def _by_name(entries: list[dict[str, Any]], section: str, subject: str) -> dict[
     for number, entry in enumerate(entries, start=1):
         name = entry_name(entry, number, section)
         if name in named:
-            raise SceneError(f'{subject}: {_LISTS[section]} "{name}" is there twice; variants find it by its name: give each its own.')
+            raise SceneError(
+                f'{_LISTS[section]} "{name}" is there twice', "variants find it by its name: give each its own", subject=subject
+            )
         named[name] = entry
     return named
 
@@ -115,17 +117,17 @@ def _by_name(entries: list[dict[str, Any]], section: str, subject: str) -> dict[
 def _check_entries(changes: Any, known: Table, section: str, place: str) -> None:
     """Refuse a name that is neither known nor given what a new entry needs."""
     if not isinstance(changes, Mapping):
-        raise SceneError(f"{place}: {changes!r} is not a table; give the entries by their names.")
+        raise SceneError(f"{changes!r} is not a table", "give the entries by their names", subject=str(place))
     for name, entry in changes.items():
         if not isinstance(entry, Mapping):
-            raise SceneError(f"{place}.{name}: {entry!r} is not a table; give keys with their values.")
+            raise SceneError(f"{place}.{name}: {entry!r} is not a table", "give keys with their values")
         if name not in known and not any(key in entry for key in _WHOLE[section]):
             raise SceneError(
-                f'{place}: "{name}" is not in the scene{suggestion(name, known)}; use one of {", ".join(known) or "none"}, '
-                f"or give {' or '.join(_WHOLE[section])} to add it."
+                f'{place}: "{name}" is not in the scene{suggestion(name, known)}',
+                f"use one of {', '.join(known) or 'none'}, or give {' or '.join(_WHOLE[section])} to add it",
             )
         if section in _LISTS and entry.get("name", name) != name:
-            raise SceneError(f'{place}: "{name}" cannot be renamed to {entry["name"]!r}; remove name.')
+            raise SceneError(f'{place}: "{name}" cannot be renamed to {entry["name"]!r}', "remove name")
 
 
 def _merged(known: Table, changes: Table) -> dict[str, Any]:
@@ -139,8 +141,8 @@ def _merged(known: Table, changes: Table) -> dict[str, Any]:
 def _check_left_out(names: Any, known: list[str], subject: str) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise SceneError(
-            f"{subject}: leave_out {names!r} is not allowed; give a list of names of emitters, colliders, forces and outflows."
+            f"leave_out {names!r} is not allowed", "give a list of names of emitters, colliders, forces and outflows", subject=subject
         )
     for name in names:
         if name not in known:
-            raise SceneError(f'{subject}: leave_out "{name}" is unknown{suggestion(name, known)}; use names of {", ".join(known)}.')
+            raise SceneError(f'leave_out "{name}" is unknown{suggestion(name, known)}', f"use names of {', '.join(known)}", subject=subject)

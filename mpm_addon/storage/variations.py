@@ -92,15 +92,15 @@ def parse_axis(text: str) -> Axis:
     match = _ASSIGNMENT.fullmatch(text)
     subject = f"--vary {text}"
     if match is None:
-        raise SceneError(f"{subject}: is no key with values; {_RANGE_WORDS}.")
+        raise SceneError("is no key with values", f"{_RANGE_WORDS}", subject=subject)
     path = _path(match[1].strip(), subject)
     values = _range(match[2], subject) if ":" in match[2] else _list(match[2])
     axis = Axis(path, values)
     if not values:
-        raise SceneError(f"{subject}: has no value; {_RANGE_WORDS}.")
+        raise SceneError("has no value", f"{_RANGE_WORDS}", subject=subject)
     for number, value in enumerate(values):
         if value in values[:number]:
-            raise SceneError(f"{subject}: has the value {value_text(value)} twice; remove one.")
+            raise SceneError(f"has the value {value_text(value)} twice", "remove one", subject=subject)
     return axis
 
 
@@ -109,7 +109,7 @@ def _path(key: str, subject: str) -> tuple[str, ...]:
     try:
         table: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
-        raise SceneError(f'{subject}: "{key}" is no key; use dots between names, and quotes around a name with spaces.') from None
+        raise SceneError(f'{subject}: "{key}" is no key', "use dots between names, and quotes around a name with spaces") from None
     path = []
     while isinstance(table, dict):
         ((part, table),) = table.items()
@@ -123,13 +123,13 @@ def _range(text: str, subject: str) -> tuple[float, ...]:
     try:
         start, end, steps = float(first), float(last), int(count)
     except ValueError:
-        raise SceneError(f"{subject}: {text} is no range; {_RANGE_WORDS}.") from None
+        raise SceneError(f"{text} is no range", f"{_RANGE_WORDS}", subject=subject) from None
     if spacing not in ("lin", "log") or not (math.isfinite(start) and math.isfinite(end)):
-        raise SceneError(f"{subject}: {text} is no range; {_RANGE_WORDS}.")
+        raise SceneError(f"{text} is no range", f"{_RANGE_WORDS}", subject=subject)
     if not 2 <= steps <= MOST_VARIATIONS:
-        raise SceneError(f"{subject}: the count {steps} is not allowed; use 2 to {MOST_VARIATIONS}.")
+        raise SceneError(f"the count {steps} is not allowed", f"use 2 to {MOST_VARIATIONS}", subject=subject)
     if spacing == "log" and not (start > 0.0 and end > 0.0):
-        raise SceneError(f"{subject}: a range with log needs two ends above 0; use lin.")
+        raise SceneError("a range with log needs two ends above 0", "use lin", subject=subject)
     shares = [step / (steps - 1) for step in range(1, steps - 1)]
     if spacing == "log":
         between = [start ** (1.0 - share) * end**share for share in shares]
@@ -171,10 +171,10 @@ def variations(axes: Sequence[Axis], table: Table) -> list[Variation]:
         for other in axes[:number]:
             shared = min(len(axis.path), len(other.path))
             if axis.path[:shared] == other.path[:shared]:
-                raise SceneError(f"{subject}: overlaps with --vary {other.key}; keep one of them.")
+                raise SceneError(f"overlaps with --vary {other.key}", "keep one of them", subject=subject)
     count = math.prod(len(axis.values) for axis in axes)
     if count > MOST_VARIATIONS:
-        raise SceneError(f"--vary: {count} combinations are too many; use at most {MOST_VARIATIONS}.")
+        raise SceneError(f"--vary: {count} combinations are too many", f"use at most {MOST_VARIATIONS}")
     return [_variation(axes, values) for values in itertools.product(*(axis.values for axis in axes))]
 
 

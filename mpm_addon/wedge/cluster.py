@@ -80,11 +80,11 @@ def dask_cluster(address: str, output: Path, jobs: int | None, threads: int | No
     try:
         client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise MpmError(f"--scheduler {address}: no scheduler answers there ({_first_line(error)}); check the address.") from error
+        raise MpmError(f"--scheduler {address}: no scheduler answers there ({_first_line(error)})", "check the address") from error
     with client:
         slots = _slots_beside(client.nthreads())
         if not slots:
-            raise MpmError(f"--scheduler {address}: the cluster has no worker; start some with: dask worker {address}")
+            raise MpmError(f"--scheduler {address}: the cluster has no worker", f"start some with: dask worker {address}")
         _check_workers(client, output)
         executor: Executor = client.get_executor(pure=False)
         width = sum(client.nthreads().values())
@@ -98,7 +98,7 @@ def _check_address(address: str) -> None:
     except ValueError:
         is_address = False
     if not is_address:
-        raise MpmError(f"--scheduler {address}: is no address; use one such as tcp://farm:8786.")
+        raise MpmError(f"--scheduler {address}: is no address", "use one such as tcp://farm:8786")
 
 
 def run_on_worker(order: Order, threads: int | None, slots: dict[str, int]) -> Outcome:

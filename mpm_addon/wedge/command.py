@@ -43,7 +43,7 @@ def _wedge(options: argparse.Namespace) -> None:
         if errors:
             raise errors[-1]
     except MpmError as error:
-        tell({"event": "cancelled" if isinstance(error, Cancelled) else "error", "message": str(error)})
+        tell({"event": "cancelled" if isinstance(error, Cancelled) else "error", **error.message.fields()})
         raise
     tell({"event": "done", "variants": len(planned.variants)})
 

@@ -54,7 +54,7 @@ def draw_sheet(index: Index, variants: list[Variant], frame: int | None = None) 
     tiles = [_tile(index, variant, frame) for variant in variants]
     shown = [tile for tile in tiles if tile.frame is not None and len(tile.frame.position)]
     if not shown:
-        raise CacheError(f"{index.folder}: no variant has a particle in the frame to show; choose another --frame.")
+        raise CacheError("no variant has a particle in the frame to show", "choose another --frame", subject=str(index.folder))
     frames = [tile.frame for tile in shown if tile.frame is not None]
     view = view_of([frame.position for frame in frames], max(tile.dimension for tile in shown), max(map(_radius, frames)))
     columns = _columns(variants)
@@ -73,7 +73,7 @@ def draw_sheet(index: Index, variants: list[Variant], frame: int | None = None) 
     try:
         write_atomically(path, lambda file: file.write(content.getvalue()))
     except OSError as error:
-        raise CacheError(f"{path}: cannot be written ({error.strerror}).") from error
+        raise CacheError(f"cannot be written ({error.strerror}).", subject=str(path)) from error
     return path
 
 

@@ -91,7 +91,7 @@ def plan(scene: Path, vary: Sequence[str], output: Path, frames: tuple[int, int]
             refuse_unsupported(changed)
             wanted[name] = wanted_frames(changed, frames)
         except SceneError as error:
-            raise SceneError(f'Variant "{name}": {error}') from error
+            raise SceneError(f"{error}", subject=f'Variant "{name}"') from error
     return Plan(index, variants, scenes, wanted, frames)
 
 
@@ -138,7 +138,7 @@ def bake_wedge(
     if cancel_file.exists():
         cancel_file.unlink(missing_ok=True)
         done = sum(variant.state == "done" for variant in plan.variants)
-        raise Cancelled(f"cancelled: {done} of {len(plan.variants)} variants are there; run it again to go on.")
+        raise Cancelled(f"cancelled: {done} of {len(plan.variants)} variants are there", "run it again to go on")
 
 
 def _cluster(
@@ -240,9 +240,9 @@ def status_of(cache: Path) -> Event:
 def failures(variants: Sequence[Variant]) -> list[MpmError]:
     """An error for every variant that failed, and a last one for all together."""
     failed = [variant for variant in variants if variant.state == "failed"]
-    errors = [MpmError(f"{variant.name}: {variant.message}") for variant in failed]
+    errors = [MpmError(f"{variant.message}", subject=str(variant.name)) for variant in failed]
     if failed:
-        errors.append(MpmError(f"{len(failed)} of {len(variants)} variants failed; run it again to try them once more."))
+        errors.append(MpmError(f"{len(failed)} of {len(variants)} variants failed", "run it again to try them once more"))
     return errors
 
 

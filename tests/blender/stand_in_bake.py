@@ -14,6 +14,8 @@ import sys
 import time
 from pathlib import Path
 
+from mpm_addon.core.messages import Action, Message
+
 
 def say(event: str, **fields: object) -> None:
     print(json.dumps({"event": event, **fields}), flush=True)
@@ -37,7 +39,7 @@ def main() -> None:
             say("frame", frame=number, particles=4, substeps=9, done=number, total=2, deleted=0, seconds=0.1)
         say("done", frames=2, seconds=0.5)
     elif behaviour == "error":
-        say("error", message='Emitter "Cube": too small; use a larger one.')
+        say("error", **Message("too small", ("use a larger one",), 'Emitter "Cube"').fields())
         sys.exit(1)
     elif behaviour == "unstable":
         from mpm_addon.storage.failure import write_failure
@@ -46,7 +48,7 @@ def main() -> None:
         write_cache(cache, {1: 4})
         write_failure(cache, failure(2))
         say("frame", frame=1, particles=4, substeps=9, done=1, total=2, deleted=0, seconds=0.1)
-        say("error", message=failure(2).message)
+        say("error", **failure(2).message.fields())
         sys.exit(1)
     elif behaviour == "crash":
         print("first line\nthe reason", file=sys.stderr, flush=True)
@@ -58,7 +60,7 @@ def main() -> None:
         say("progress", frame=2, fraction=0.5, substeps=7, particles=4, done=1, total=2, eta_seconds=61.0)
         while behaviour == "stubborn" or not (cache / "cancel").exists():
             time.sleep(0.01)
-        say("cancelled", message="cancelled: 1 of 2 frames are there; bake again to go on after them.")
+        say("cancelled", **Message("cancelled: 1 of 2 frames are there", (Action.RESUME,)).fields())
         sys.exit(130)
 
 

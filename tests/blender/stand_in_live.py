@@ -12,6 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+from mpm_addon.core.messages import Message, SceneWarning
+
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.blender.scenes import write_cache
@@ -24,13 +26,13 @@ def say(event: str, **fields: object) -> None:
 def main() -> None:
     cache, wishes, behaviour = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     if behaviour == "error":
-        say("error", message='Emitter "Cube": too small; use a larger one.')
+        say("error", **Message("too small", ("use a larger one",), 'Emitter "Cube"').fields())
         sys.exit(1)
     if behaviour == "crash":
         print("first line\nthe reason", file=sys.stderr, flush=True)
         os._exit(3)
     if behaviour == "warning":
-        say("warning", topic="thin_emitter", subject='Emitter "Cube"', message="it is 1.9 cells thin.")
+        say("warning", **SceneWarning("thin_emitter", 'Emitter "Cube"', "it is 1.9 cells thin").fields())
     run = number = 0
     while True:
         told = json.loads(wishes.read_text())

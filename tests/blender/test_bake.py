@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import results, session, unstable, worker
+from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface.operators import bake_operators, commands
 from mpm_addon.blender.playback import playback
 from mpm_addon.blender.reading import freshness
@@ -170,9 +171,9 @@ def test_what_the_worker_says_is_what_the_script_gets(bpy: Any, stand_in: Any) -
 def test_a_bake_that_becomes_unstable_shows_its_particles_until_one_succeeds(bpy: Any, stand_in: Any) -> None:
     scene = bpy.context.scene
     stand_in("unstable")
-    assert error_of(bpy.ops.mpm.bake) == failure(2).message
+    assert error_of(bpy.ops.mpm.bake) == failure(2).message.text()
     (item,) = unstable.objects(scene)
-    assert (len(item.data.vertices), unstable.message(item)) == (2, failure(2).message)
+    assert (len(item.data.vertices), problem_and_remedy(unstable.message(item))) == (2, problem_and_remedy(failure(2).message))
     (result,) = playback.result_objects(scene)
     assert len(result.data.vertices) == 4
     remove_failure(paths.absolute(scene.mpm.cache))
@@ -183,7 +184,7 @@ def test_a_bake_that_becomes_unstable_shows_its_particles_until_one_succeeds(bpy
 
 def test_a_worker_that_dies_is_reported_with_its_last_words(bpy: Any, stand_in: Any) -> None:
     stand_in("crash")
-    assert error_of(bpy.ops.mpm.bake) == "The bake ended with status 3: first line | the reason."
+    assert error_of(bpy.ops.mpm.bake) == "The bake ended with status 3: first line | the reason"
     assert playback.result_objects(bpy.context.scene) == []
 
 
@@ -374,7 +375,7 @@ def test_in_the_interface_cancelling_ends_the_operator(bpy: Any, stand_in: Any) 
     until(lambda: modal.event() and session.current().text.startswith("Baking"))  # type: ignore[union-attr]
     bpy.ops.mpm.bake_cancel()
     assert modal.to_the_end() == {"CANCELLED"}
-    assert modal.reports == [({"WARNING"}, "cancelled: 1 of 2 frames are there; choose Resume to go on after them.")]
+    assert modal.reports == [({"WARNING"}, "cancelled: 1 of 2 frames are there; choose Resume.")]
 
 
 def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any) -> None:

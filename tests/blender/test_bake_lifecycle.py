@@ -286,7 +286,7 @@ def test_a_file_that_is_saved_elsewhere_still_shows_the_folder_of_its_bake(bpy: 
     [
         ({"state": "running", "frame": 3, "done": 2, "total": 6}, "The bake was interrupted at frame 3"),
         ({"state": "cancelled", "message": "cancelled: 2 are there; bake again."}, "1 of 250 frames are baked"),
-        ({"state": "stopped", "message": "stopped after 2 h; bake again to go on."}, "Stopped after 2 h Choose Resume to go on"),
+        ({"state": "stopped", "problem": "stopped after 2 h", "remedies": [{"action": "resume"}]}, "Stopped after 2 h Choose Resume"),
         ({"state": "done", "done": 6, "total": 6}, None),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 
 from mpm_addon.blender.baking import bake_facts, bake_queue, observation, session, unstable, watching
 from mpm_addon.blender.baking.bake_view import Progress, State, view_of
+from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface import timeline
 from mpm_addon.blender.interface.operators import cache_operators
 from mpm_addon.blender.interface.panels import bake_panels, graph_picture, graphs
@@ -95,8 +96,7 @@ def test_the_panel_says_what_made_the_bake_stop(bpy: Any, draw: Any, host: str, 
     unstable.refresh(scene, scene.mpm.cache)
     layout = draw(bake_panels.MPM_PT_bake)
     assert layout.find("operator", "mpm.select_unstable") != []
-    wrong, _, remedy = failure(2).message.removesuffix(".").rpartition("; ")
-    assert f"{wrong} {remedy.capitalize()}" in " ".join(layout.texts())
+    assert " ".join(problem_and_remedy(failure(2).message)) in " ".join(layout.texts())
 
 
 def test_an_error_before_the_bake_stays_readable_until_the_next(bpy: Any, host: str, draw: Any, cache: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 import mpm_addon
 from mpm_addon.blender.baking.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
-from mpm_addon.blender.host.wording import duration, in_blender, remaining, size, with_remedy
+from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, problem_and_remedy, remaining, size
 from mpm_addon.blender.reading.freshness import Freshness
+from mpm_addon.core.messages import NOTHING, Action, Message, SceneWarning
 from mpm_addon.storage.overview import Overview, TakeOverview
 from mpm_addon.storage.status import BakeStatus
 
@@ -24,7 +25,7 @@ def overview(*frames: int, others: tuple[int, ...] = (), is_read: bool = True) -
     return Overview(1, tuple(takes), rows, (1, 4), 25_000_000 * len(frames), is_read)
 
 
-def status(state: str, message: str = "", **told: Any) -> BakeStatus:
+def status(state: str, message: Message = NOTHING, **told: Any) -> BakeStatus:
     return BakeStatus(state, message, 2, 4, 3, 0.5, {"take": 1, **told})
 
 
@@ -42,14 +43,14 @@ def facts(**options: Any) -> Facts:
 
 
 SITUATIONS = {
-    State.UNAVAILABLE: facts(unavailable="numba is missing, so nothing can be baked; install the zip again."),
+    State.UNAVAILABLE: facts(unavailable=Message("numba is missing, so nothing can be baked", ("install the zip again",))),
     State.EMPTY: facts(),
     State.RESUMABLE: facts(overview=overview(1, 2)),
     State.OUTDATED: facts(overview=overview(1, 2, 3, 4), freshness=Freshness.OUTDATED, frame=3),
     State.UNKNOWN: facts(overview=overview(1, 2, 3, 4), freshness=Freshness.UNKNOWN),
     State.NOT_SHOWN: facts(overview=overview(1, 2, 3, 4), is_shown=False),
-    State.LIMITED: facts(overview=overview(1, 2), status=status("stopped", "stopped after 2 h, its time_limit; bake again to go on.")),
-    State.FAILED: facts(overview=overview(1, 2), status=status("error", 'Emitter "Cube": too small; use a larger one.')),
+    State.LIMITED: facts(overview=overview(1, 2), status=status("stopped", Message("stopped after 2 h, its time_limit", (Action.RESUME,)))),
+    State.FAILED: facts(overview=overview(1, 2), status=status("error", Message("too small", ("use a larger one",), 'Emitter "Cube"'))),
     State.DONE: facts(overview=overview(1, 2, 3, 4), status=status("done")),
 }
 
@@ -145,7 +146,7 @@ def test_frames_that_no_object_shows_are_shown_again_first() -> None:
 
 
 def test_what_a_bake_warned_of_is_said_as_long_as_its_frames_are_shown() -> None:
-    warned = status("done", warnings=[{"subject": 'Emitter "Cube"', "message": "its mesh has a hole; close it."}, "damaged"])
+    warned = status("done", warnings=[SceneWarning("open_mesh", 'Emitter "Cube"', "its mesh has a hole", "close it").fields(), "damaged"])
     view = view_of(SITUATIONS[State.DONE]._replace(status=warned))
     assert view.warnings == ('Emitter "Cube": its mesh has a hole; close it',)
     assert view.text.endswith(view.warnings[0])
@@ -168,17 +169,17 @@ def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
     assert buttons(view)[0] == ("bake", "Resume from Frame 3")
     assert ("copy_message", "Copy Message") in buttons(view)
     assert view.text == 'The bake failed\n2 frames, 50 MB are there\nEmitter "Cube": too small; Use a larger one'
-    view = view_of(facts(trouble="unstable at frame 3; use a smaller cfl.", has_unstable=True))
+    view = view_of(facts(trouble=Message("unstable at frame 3", ("use a smaller cfl",)), has_unstable=True))
     assert ("select_unstable", "Select Unstable Particles") in buttons(view)
     # frames that do not fit to the scene any more are no beginning
     assert buttons(view_of(SITUATIONS[State.FAILED]._replace(freshness=Freshness.OUTDATED)))[0] == ("bake_again", "Bake Again")
     view = view_of(facts(overview=overview(1), status=status("interrupted")))
     assert view.headline == "The bake was interrupted at frame 3"
-    assert view.remedy == "Choose Resume to go on"
+    assert view.remedy == "Choose Resume"
 
 
 def test_the_end_of_another_take_is_not_told() -> None:
-    failed = status("error", "unstable; use a smaller cfl.", take=2)
+    failed = status("error", Message("unstable", ("use a smaller cfl",)), take=2)
     assert view_of(facts(overview=overview(1, 2, 3, 4, others=(2,)), status=failed)).state is State.DONE
     # a take that failed before its first frame is not there, so its end is told
     assert view_of(facts(overview=overview(1, 2, 3, 4), status=failed)).state is State.FAILED
@@ -188,13 +189,14 @@ def test_the_end_of_another_take_is_not_told() -> None:
 
 
 def test_options_of_the_command_line_become_buttons() -> None:
-    assert in_blender("/c: is damaged; show another take, or bake again with --restart.") == (
-        "/c: is damaged; show another take, or choose Bake Again."
-    )
-    assert in_blender("use --restart to replace them, --from to go on after one of them, or give another cache folder.") == (
-        "choose Bake Again to replace them, From Frame to go on after one of them, or give another cache folder."
-    )
-    assert in_blender("1 frame is there; bake again to go on after it.") == "1 frame is there; choose Resume to go on after it."
+    assert set(BUTTONS) == set(Action)
+    assert not any("--" in words for words in BUTTONS.values())
+    damaged = Message("is damaged", (Action.SHOW_OTHER_TAKE,), "/--from/c")
+    assert damaged.text() == "/--from/c: is damaged; show another take, or bake again with --restart."
+    # a name that looks like an option stays a name
+    assert in_blender(damaged) == "/--from/c: is damaged; show another take, or choose Bake Again."
+    full = Message("the disk is full", ("make room", Action.RESUME))
+    assert problem_and_remedy(full) == ("The disk is full", "Make room, then choose Resume")
 
 
 def test_no_message_of_storage_and_bake_keeps_an_option() -> None:
@@ -205,14 +207,12 @@ def test_no_message_of_storage_and_bake_keeps_an_option() -> None:
         for path in (package / part).rglob("*.py")
         for text in re.findall(r'f?"([^"\n`]*--[a-z][^"\n]*)"', path.read_text())
     ]
-    # what only the command line says: files of many frames, variations of a wedge
-    kept = {text for text in texts if re.search(r"--[a-z]", in_blender(text))}
-    assert len(texts) >= 12
-    assert {text for text in kept if "--frames" not in text and "--vary" not in text} == set()
+    # what only the command line says: the actions' own words, files of many frames, variations of a wedge
+    told = {text for text in texts if text not in {action.value for action in Action}}
+    assert {text for text in told if "--frames" not in text and "--vary" not in text} == set()
 
 
 def test_numbers_for_people() -> None:
     assert [size(count) for count in (12, 3.4e4, 1.25e6, 2.5e9)] == ["12 bytes", "34 kB", "1.25 MB", "2.5 GB"]
     assert [duration(seconds) for seconds in (0.42, 3.4, 89.0, 130.0, 7500.0)] == ["0.42 s", "3 s", "89 s", "2 min", "2 h 5 min"]
     assert [remaining(seconds) for seconds in (31.2, 3730.0)] == ["0:31", "1:02:10"]
-    assert with_remedy("a word.") == ("A word", "")

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import health, session, worker
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.interface import preferences
 from mpm_addon.blender.interface.panels import bake_panels, notice_panels, object_panels
 from mpm_addon.blender.playback import playback
 from mpm_addon.core.errors import MpmError
+from mpm_addon.core.messages import NOTHING
 from mpm_addon.storage import container
 
 from .scenes import add_emitter, error_of, write_cache
@@ -62,13 +64,13 @@ def test_llvmlite_of_another_platform_is_one_line(bpy: Any, tmp_path: Path, monk
 
 @pytest.mark.parametrize(("present", "fits"), [("1.21.0", False), ("1.22", True), ("2.5.1", True), ("2.6.0", False), ("3.0.0rc1", False)])
 def test_the_versions_of_numpy_are_those_that_numba_says(present: str, fits: bool) -> None:
-    line = health.numpy_problem(present, "<2.6,>=1.22")
-    assert (line == "") == fits
-    assert fits or (f"numpy {present} of this Blender" in line and "(<2.6,>=1.22)" in line)
+    found = health.numpy_problem(present, "<2.6,>=1.22")
+    assert bool(found) != fits
+    assert fits or (f"numpy {present} of this Blender" in found.problem and "(<2.6,>=1.22)" in found.problem)
 
 
 def test_numba_says_which_versions_of_numpy_it_takes() -> None:
-    assert health.numpy_problem("0.1", health._wanted_numpy()) != ""
+    assert health.numpy_problem("0.1", health._wanted_numpy())
 
 
 def test_without_zstandard_frames_say_why_they_are_not_shown(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,21 +137,21 @@ def test_the_doctor_reports_what_a_bug_report_needs(bpy: Any, monkeypatch: pytes
     told = json.JSONDecoder().raw_decode(text, text.index("{"))[0]
     assert told["worker"] == answer
     assert told["blender"] == bpy.app.version_string
-    assert told["problems"] == [health.kernels_problem()]
-    assert "cache folder cannot be written" in health.kernels_problem()
+    assert told["problems"] == [in_blender(health.kernels_problem())]
+    assert "cache folder cannot be written" in health.kernels_problem().problem
 
 
 def test_folders_that_cannot_be_written_are_said(bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bpy.context.scene.mpm.cache = str(tmp_path / "not" / "there" / "yet")
-    assert health.folder_problem(tmp_path / "not" / "there") == ""
+    assert health.folder_problem(tmp_path / "not" / "there") == NOTHING
     assert draw(notice_panels.MPM_PT_notices) is None
     (tmp_path / "not").touch()
-    assert health.folder_problem(tmp_path / "not" / "there") == (
+    assert in_blender(health.folder_problem(tmp_path / "not" / "there")) == (
         f"The cache folder {tmp_path / 'not' / 'there'} cannot be written ({tmp_path / 'not'} is a file); choose another one."
     )
     assert "choose another one" in " ".join(draw(notice_panels.MPM_PT_notices).texts())
     monkeypatch.setattr(health.os, "access", lambda *_: False)
-    assert f"({tmp_path} is read-only)" in health.folder_problem(tmp_path / "cache")
+    assert f"({tmp_path} is read-only)" in health.folder_problem(tmp_path / "cache").problem
     assert health.temporary_problem().startswith("The folder for temporary files, ")
     for panel in (bake_panels.MPM_PT_bake, object_panels.MPM_PT_object):
         add_emitter(bpy)
@@ -157,9 +159,9 @@ def test_folders_that_cannot_be_written_are_said(bpy: Any, draw: Any, tmp_path: 
 
 
 def test_a_newer_blender_gets_a_word_and_works() -> None:
-    assert health.blender_notice((5, 2, 9)) == ""
-    assert health.blender_notice((4, 2, 0)) == ""
-    assert "Blender 5.3 is newer than those that MPM" in health.blender_notice((5, 3, 0))
+    assert health.blender_notice((5, 2, 9)) == NOTHING
+    assert health.blender_notice((4, 2, 0)) == NOTHING
+    assert "Blender 5.3 is newer than those that MPM" in health.blender_notice((5, 3, 0)).problem
 
 
 def test_preferences_tell_bakes_how_many_threads_and_which_processor_level(bpy: Any, host: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,12 +16,13 @@ from mpm_addon.blender.building import quick
 from mpm_addon.blender.host import operation
 from mpm_addon.blender.playback import playback
 from mpm_addon.core.errors import MpmError
+from mpm_addon.core.messages import Action
 from tests.fakes import layout
 
 from .file_state import difference, file_state
 from .scenes import add_collider, add_emitter, add_mesh, error_of, write_cache
 
-LAYER = str(Path(operation.__file__).parent)
+LAYER = str(Path(operation.__file__).parents[1])
 # what takes back
 UNHARMED = {"operation.py", "file_record.py"}
 # what Blender calls when something changes: it prints what they raise, and no operator hears of it
@@ -226,7 +227,7 @@ def test_what_is_foreseen_is_said_as_it_is_and_taken_back_too(bpy: Any, monkeypa
     before = file_state(bpy)
 
     def refuse(*_arguments: Any) -> None:
-        raise MpmError("No room for a floor; bake again with --restart.")
+        raise MpmError("No room for a floor", Action.RESTART)
 
     monkeypatch.setattr(quick, "_add_floor", refuse)
     assert error_of(bpy.ops.mpm.quick) == "No room for a floor; choose Bake Again."

@@ -102,7 +102,7 @@ def test_a_damaged_frame_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp
     (tmp_path / "cache" / "takes" / "0001" / "frames" / "frame_000002.mpm").write_bytes(b"no frame at all")
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
-    assert "delete this file and bake again" in playback.status(particles)
+    assert "delete this file, then choose Resume to fill the gap" in playback.status(particles)
 
 
 def test_without_a_cache_nothing_is_touched(bpy: Any) -> None:

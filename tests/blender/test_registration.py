@@ -156,7 +156,7 @@ def test_modules_that_are_loaded_anew_while_registered_leave_nothing(bpy: Any, b
     there = state(bpy)
     loaded = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "mpm_addon"}
     # of these Blender does not tell whose they are
-    for name in ("commands", "thumbnails", "graphs", "help", "translations"):
+    for name in ("interface.operators.commands", "settings.thumbnails", "interface.panels.graphs", "host.help", "host.translations"):
         loaded[f"mpm_addon.blender.{name}"].unregister()
     try:
         for name in loaded:

@@ -202,7 +202,7 @@ def test_info_of_a_scene_warns_and_measures(scene: Path, tmp_path: Path) -> None
     assert (done.returncode, done.stderr) == (0, "")
     described = json.loads(done.stdout)
     assert [warning["topic"] for warning in described["warnings"]] == ["thin_emitter"] * len(described["emitters"])
-    assert set(described["warnings"][0]) == {"topic", "subject", "message"}
+    assert set(described["warnings"][0]) == {"topic", "subject", "message", "problem", "remedies"}
     assert described["probe"]["expected_substeps"] > 0 and described["probe"]["expected_seconds"] > 0.0
     told = run("info", tmp_path / "thin", "--probe").stdout
     assert "\nwarning: Emitter " in told and "\nmeasured: a bake takes about 0:0" in told

@@ -1,14 +1,39 @@
-"""Where kernels may be written, so that an edited one never comes back stale from the disk."""
+"""Which sources name the store of compiled kernels, so that an edited one never comes back stale from the disk."""
 
+import ast
 import re
+from collections.abc import Iterator
+from importlib.util import resolve_name
 from pathlib import Path
 
-import mpm_addon.core
-from mpm_addon.core.compilation.kernel import PACKAGES_WITH_KERNELS
+from mpm_addon.core.compilation.kernel import CORE, kernel_sources
+
+MARKED = re.compile(r"^@(kernel|parallel_kernel|law_kernel|generic|njit|overload|register_jitable)\b", re.MULTILINE)
+# What kernels' modules import for the Python around them: declarations, errors and what numba reads.
+PLAIN = ("errors", "parameters", "processor", "scene")
 
 
-def test_kernels_are_in_the_packages_whose_sources_name_the_cache() -> None:
-    core = Path(mpm_addon.core.__file__).parent
-    marked = re.compile(r"^@(kernel|law_kernel|generic|njit|overload|register_jitable)\b", re.MULTILINE)
-    homes = {source.relative_to(core).parts[0] for source in core.rglob("*.py") if marked.search(source.read_text())}
-    assert homes == set(PACKAGES_WITH_KERNELS)
+def imported(path: Path) -> Iterator[Path]:
+    """The modules of the core that a module of it imports."""
+    package = ".".join(("core", *path.relative_to(CORE).parent.parts))
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            home = resolve_name("." * node.level + (node.module or ""), package)
+            for name in (home, *(f"{home}.{each.name}" for each in node.names)):
+                file = CORE.parent / f"{name.replace('.', '/')}.py"
+                if file.is_file():
+                    yield file
+
+
+def test_every_kernel_is_among_the_sources() -> None:
+    marked = {path for path in CORE.rglob("*.py") if MARKED.search(path.read_text())}
+    assert len(marked) > 40
+    assert marked <= set(kernel_sources())
+
+
+def test_kernels_are_made_of_nothing_else() -> None:
+    sources = set(kernel_sources())
+    marked = [path for path in sources if MARKED.search(path.read_text())]
+    missing = {used for path in marked for used in imported(path) if used not in sources and used.relative_to(CORE).parts[0] not in PLAIN}
+    missing = {path for path in missing if path.relative_to(CORE).stem not in PLAIN}
+    assert missing == set()

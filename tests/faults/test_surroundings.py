@@ -49,7 +49,7 @@ def refused(scene: Path, cache: Path) -> str:
     with pytest.raises(MpmError) as caught:
         stand_in.bake(scene, cache, on_event=events.append)
     assert "\n" not in str(caught.value) and str(cache) in str(caught.value)
-    assert events[-1] == {"event": "error", "message": str(caught.value)}
+    assert events[-1] == {"event": "error", **caught.value.message.fields()}
     return str(caught.value)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.core.errors import SceneError
+from mpm_addon.core.messages import Message
 from mpm_addon.live import Wishes, write_wishes
 from mpm_addon.live.wishes import WishReader
 from mpm_addon.storage import open_cache
@@ -107,7 +108,7 @@ def test_it_goes_no_farther_than_is_wanted_and_stops_when_it_is_told(live: Proce
     live.process.terminate()
     out, complaint = live.process.communicate(timeout=20)
     assert (live.process.returncode, complaint) == (130, "mpm: stopped.\n")
-    assert json.loads(out.splitlines()[-1]) == {"event": "cancelled", "message": "stopped."}
+    assert json.loads(out.splitlines()[-1]) == {"event": "cancelled", **Message("stopped.").fields()}
     assert not list(live.cache.glob("*.partial"))
 
 

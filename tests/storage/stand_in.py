@@ -118,7 +118,7 @@ class Simulation:
             self._emit(number if substeps else None)
             if number == self.fails_at:
                 failure = failure_at(number)
-                raise UnstableError(failure.message, failure)
+                raise UnstableError.of_failure(failure)
             self._number, self._part = number, 0
             yield self._frame(substeps)
 

@@ -13,6 +13,7 @@ import pytest
 from mpm_addon.bake import bake
 from mpm_addon.core.advice import preflight
 from mpm_addon.core.errors import CacheError, Cancelled, SceneError, UnstableError
+from mpm_addon.core.messages import SceneWarning
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.sealed import sealed, unsealed
 from tests.storage import stand_in
@@ -44,7 +45,7 @@ def test_what_is_wrong_with_kept_kernels_is_a_warning(
 ) -> None:
     monkeypatch.setattr(stand_in_simulation, "kernel_problems", ("The kernels are cold.",))
     events = bake_here(scene, tmp_path / "cache")
-    assert {"event": "warning", "topic": "kernels", "subject": "Kernels", "message": "The kernels are cold."} in events
+    assert {"event": "warning", **SceneWarning("kernels", "Kernels", "The kernels are cold.").fields()} in events
     assert events[-1]["event"] == "done"
 
 
@@ -371,7 +372,7 @@ def test_a_bake_that_goes_on_repeats_what_was_found_in_the_scene_without_looking
     looks: list[object] = []
     look, cost = preflight.scene_warnings, preflight.cost_warnings
     monkeypatch.setattr(preflight, "scene_warnings", lambda scene: looks.append(scene) or look(scene))
-    full = preflight.SceneWarning("disk", "Scene", "it is full.")
+    full = SceneWarning("disk", "Scene", "it is full")
     monkeypatch.setattr(preflight, "cost_warnings", lambda *given, **more: [*cost(*given, **more), full])
 
     def told(last: int) -> list[str]:

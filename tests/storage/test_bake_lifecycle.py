@@ -115,7 +115,7 @@ def test_a_cache_that_goes_away_ends_the_bake_in_one_line(scene: Path, tmp_path:
     events, error = bake_and(scene, cache, at("frame", 3, take_away))
     assert isinstance(error, CacheError)
     assert "deleted or replaced during the bake" in str(error) and "\n" not in str(error)
-    assert events[-1] == {"event": "error", "message": str(error)}
+    assert events[-1] == {"event": "error", **error.message.fields()}
     there = {path.relative_to(cache): path.read_bytes() for path in cache.rglob("*") if path.is_file()} if cache.exists() else {}
     expected = {path.relative_to(other): path.read_bytes() for path in other.rglob("*") if path.is_file()}
     assert there == (expected if change == "replaced by a cache" else {})
@@ -189,8 +189,8 @@ def test_a_bake_stops_before_its_cache_is_too_large_and_goes_on_under_a_higher_l
     room = limits.folder_size(tmp_path / "half") + Limits.of(described, estimate(described), cache).step
     events, error = bake_and(scene, cache, lambda _event: None, size_limit=room / 1e9)
     assert isinstance(error, Stopped) and error.reason == "size_limit"
-    assert events[-1] == {"event": "stopped", "reason": "size_limit", "message": str(error)}
-    assert str(error).startswith("stopped before its size_limit of ") and str(error).endswith("raise the limit and bake again to go on.")
+    assert events[-1] == {"event": "stopped", "reason": "size_limit", **error.message.fields()}
+    assert str(error).startswith("stopped before its size_limit of ") and str(error).endswith("raise the limit, then bake again to resume.")
     assert limits.folder_size(cache) < room
     found = read_status(cache)
     assert found is not None and (found.state, found.told["reason"]) == ("stopped", "size_limit")
@@ -213,7 +213,7 @@ def test_a_bake_stops_after_its_time(scene: Path, cache: Path, stand_in_simulati
     stand_in_simulation.pause = 0.03
     _, error = bake_and(scene, cache, lambda _event: None, time_limit=0.2 / 3600.0)
     assert isinstance(error, Stopped) and error.reason == "time_limit"
-    assert "its time_limit" in str(error) and "of 6 frames are there; bake again to go on." in str(error)
+    assert "its time_limit" in str(error) and "of 6 frames are there; bake again to resume." in str(error)
     assert status(cache)["state"] == "stopped"
 
 
@@ -253,7 +253,7 @@ def test_a_bake_that_runs_is_told_from_one_whose_process_is_gone(scene: Path, ca
         process.kill()
     found = read_status(cache.with_name("killed"))
     assert found is not None and (found.state, found.is_live) == ("interrupted", False)
-    assert status_words(found).startswith("Interrupted") and "of 6 frames are there; bake again to go on" in status_words(found)
+    assert status_words(found).startswith("Interrupted") and "of 6 frames are there; bake again to resume" in status_words(found)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '"x"', "[" * 100_000, '{"state": 3, "done": "x", "frame": true, "fraction": []}'])
@@ -305,7 +305,7 @@ def test_the_process_ends_by_itself_where_the_bake_cannot_look(scene: Path, cach
                 process.send_signal(signal.SIGTERM if os.name == "posix" else signal.SIGINT)
             assert process.wait(20) == 130
             assert process.stdout.read() == "cancelled\n"
-            assert process.stderr.read() == "mpm: cancelled: 0 of 6 frames are there; bake again to go on after them.\n"
+            assert process.stderr.read() == "mpm: cancelled: 0 of 6 frames are there; bake again to resume.\n"
         assert status(cache)["state"] == "cancelled"
         assert not (cache / "lock").exists()
 

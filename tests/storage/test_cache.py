@@ -69,7 +69,7 @@ def test_a_flipped_bit_in_the_numbers_is_found(cache: Path) -> None:
     damaged = bytearray(path.read_bytes())
     damaged[len(damaged) // 2] ^= 4
     path.write_bytes(damaged)
-    with pytest.raises(CacheError, match=r"frame_000002\.mpm: is damaged.*delete this file and bake again"):
+    with pytest.raises(CacheError, match=r"frame_000002\.mpm: is damaged.*delete this file, then bake again to fill the gap"):
         open_cache(cache).frame(2)
 
 
@@ -188,7 +188,7 @@ def test_settings_of_the_cache_that_change_are_told_every_time(tmp_path: Path) -
     other = write_small_scene(tmp_path / "other")
     for _ in range(2):
         told = [event["message"] for event in bake_here(other, tmp_path / "cache") if event.get("topic") == "settings"]
-        assert told == ["frames that are there stay as they were kept (precision exact); use --restart to bake them again."]
+        assert told == ["its frames were cached with other settings (precision exact) and are kept; bake again with --restart."]
     assert open_cache(tmp_path / "cache").manifest["precision"] == "exact"
 
 

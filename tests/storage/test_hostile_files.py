@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpm_addon.core.errors import LONGEST, MpmError, SceneError
+from mpm_addon.core.errors import MpmError, SceneError
+from mpm_addon.core.messages import LONGEST
 from mpm_addon.storage import arrays, read_scene
 from mpm_addon.storage.arrays import ArrayFileError, read_arrays
 from mpm_addon.storage.meshes import read_mesh

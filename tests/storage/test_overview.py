@@ -77,13 +77,13 @@ def test_a_folder_without_a_cache_and_a_damaged_one_have_nothing_to_see(writer: 
     assert watch.look() is not None
     (writer.folder / "takes" / "0002" / "take.json").write_text("{}")
     assert watch.look() is None
-    assert "is damaged" in watch.problem
+    assert "is damaged" in watch.problem.problem
     show_take(writer.folder, 1)
     found = watch.look()
     assert found is not None and [take.take for take in found.takes] == [1]
     remove_cache(writer.folder)
     assert watch.look() is None
-    assert watch.problem == ""
+    assert not watch.problem
 
 
 def test_frames_make_runs() -> None:

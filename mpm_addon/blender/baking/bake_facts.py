@@ -1,10 +1,10 @@
 """Finds out what is known of a bake, for its view. Cheap enough for every redraw; reads and never writes."""
 
 from ...core.errors import MpmError
+from ...core.messages import NOTHING, Message
 from ...storage.overview import Overview, Span
 from ...storage.status import BakeStatus, is_asked_to_pause
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..host.wording import in_blender
 from ..playback import playback
 from ..reading.freshness import Freshness, freshness_of
 from ..settings import paths
@@ -49,7 +49,7 @@ def shown_by(scene: BlenderScene, folder: object) -> list[BlenderObject]:
 
 def frame_notes(scene: BlenderScene) -> list[str]:
     """What is to be said of the frame that objects show: "Frame 9 is not baked"."""
-    return [in_blender(said) for item in playback.result_objects(scene) if (said := playback.status(item))]
+    return [said for item in playback.result_objects(scene) if (said := playback.status(item))]
 
 
 def shown_overview(scene: BlenderScene) -> tuple[Overview, bool] | None:
@@ -63,12 +63,12 @@ def shown_overview(scene: BlenderScene) -> tuple[Overview, bool] | None:
     return None
 
 
-def _unavailable() -> str:
+def _unavailable() -> Message:
     try:
         session.require_numba()
     except MpmError as error:
-        return str(error)
-    return ""
+        return error.message
+    return NOTHING
 
 
 def _progress(scene: BlenderScene, object_name: str) -> Progress | None:

@@ -57,7 +57,7 @@ class Queue:
 
     def note(self, error: MpmError | None) -> None:
         """Remember how the present scene ended. One that was cancelled ends the queue."""
-        self.entries[self.index] = self.entries[self.index]._replace(outcome="done" if error is None else in_blender(str(error)))
+        self.entries[self.index] = self.entries[self.index]._replace(outcome="done" if error is None else in_blender(error.message))
         if isinstance(error, Cancelled):
             self.index = len(self.entries)
 
@@ -78,7 +78,7 @@ def current() -> Queue | None:
 def begin(context: Context) -> Queue:
     """Begin to bake all scenes. Raises MpmError where a bake runs, there is nothing to bake, or two of them have one folder."""
     if session.current() is not None:
-        raise MpmError("A bake is running; wait for its end or cancel it.")
+        raise MpmError("A bake is running", "wait for its end or cancel it")
     _queue[:] = [Queue(scenes_to_bake())]
     _queue[0].start_next(context)
     return _queue[0]
@@ -102,14 +102,14 @@ def scenes_to_bake() -> list[BlenderScene]:
     scenes: list[BlenderScene] = list(bpy.data.scenes)
     scenes = [scene for scene in scenes if any(item.mpm.type == "emitter" for item in scene.objects)]
     if not scenes:
-        raise SceneError("No scene of this file has an emitter; select an object and set its type to Emitter in the Physics tab.")
+        raise SceneError("No scene of this file has an emitter", "select an object and set its type to Emitter in the Physics tab")
     scene_caches.part()
     folders: dict[Path, str] = {}
     for scene in scenes:
         folder = paths.absolute(paths.cache_path(scene))
         if folder in folders:
             raise SceneError(
-                f'Scenes "{folders[folder]}" and "{scene.name}" have the same cache folder, {folder}; give one of them another folder.'
+                f'Scenes "{folders[folder]}" and "{scene.name}" have the same cache folder, {folder}', "give one of them another folder"
             )
         folders[folder] = scene.name
     return scenes

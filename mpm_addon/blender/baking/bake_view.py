@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
+from ...core.messages import NOTHING, Action, Message
 from ...storage.overview import Overview, Span
 from ...storage.status import BakeStatus
-from ..host.wording import counted, duration, in_blender, remaining, sentence, size, with_remedy
+from ..host.wording import counted, duration, in_blender, problem_and_remedy, remaining, sentence, size
 from ..reading.freshness import Freshness
 
 
@@ -70,11 +71,11 @@ class Facts(NamedTuple):
         wanted: first and last frame to bake.
         frame: the current frame.
         object_name: the one emitter that is baked; all where it is empty.
-        unavailable: why nothing can be baked here; "" where it can.
+        unavailable: why nothing can be baked here; `NOTHING` where it can.
         progress: where a bake runs.
         status: how the last one ended; None where nothing is known of it.
         overview: what is there; None where nothing is.
-        trouble: why the cache cannot be read, or what went wrong with the last bake; "" where nothing did.
+        trouble: why the cache cannot be read, or what went wrong with the last bake; `NOTHING` where nothing did.
         has_unstable: whether the particles that made it stop are shown.
         freshness: whether the scene has changed since what is there was baked.
         is_shown: whether an object of the scene shows what is there.
@@ -84,11 +85,11 @@ class Facts(NamedTuple):
     wanted: Span
     frame: int = 1
     object_name: str = ""
-    unavailable: str = ""
+    unavailable: Message = NOTHING
     progress: Progress | None = None
     status: BakeStatus | None = None
     overview: Overview | None = None
-    trouble: str = ""
+    trouble: Message = NOTHING
     has_unstable: bool = False
     freshness: Freshness = Freshness.CURRENT
     is_shown: bool = True
@@ -152,7 +153,7 @@ def _state_view(facts: Facts) -> BakeView:
     if facts.progress is not None:
         return _running(facts, facts.progress)
     if facts.unavailable:
-        message, remedy = with_remedy(facts.unavailable)
+        message, remedy = problem_and_remedy(facts.unavailable)
         return BakeView(State.UNAVAILABLE, "Nothing can be baked here", "ERROR", message=message, remedy=remedy, buttons=((_copy(facts),),))
     if facts.trouble or _ended(facts) in ("error", "interrupted"):
         return _failed(facts)
@@ -222,11 +223,11 @@ def _failed(facts: Facts) -> BakeView:
     if facts.trouble:
         told, headline = facts.trouble, "The bake failed" if status is None or status.state != "interrupted" else "The bake was interrupted"
     elif status is not None and status.state == "interrupted":
-        told = "its process ended without a word: the computer or the process was stopped; choose Resume to go on"
+        told = Message("the bake process stopped unexpectedly", (Action.RESUME,))
         headline = "The bake was interrupted" + ("" if status.frame is None else f" at frame {status.frame}")
     else:
-        told, headline = "" if status is None else status.message, "The bake failed"
-    message, remedy = with_remedy(in_blender(told))
+        told, headline = NOTHING if status is None else status.message, "The bake failed"
+    message, remedy = problem_and_remedy(told)
     first = [_lead(facts)]
     rows = [tuple(first), *_beside(facts)]
     if facts.has_unstable:
@@ -236,7 +237,7 @@ def _failed(facts: Facts) -> BakeView:
 
 
 def _limited(facts: Facts) -> BakeView:
-    message, remedy = with_remedy(in_blender("" if facts.status is None else facts.status.message))
+    message, remedy = problem_and_remedy(NOTHING if facts.status is None else facts.status.message)
     return BakeView(State.LIMITED, "Stopped at a limit", "INFO", None, _there(facts), message, remedy, ((_lead(facts),), *_beside(facts)))
 
 

@@ -21,10 +21,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core.errors import MpmError, one_line
+from ...core.errors import MpmError
+from ...core.messages import NOTHING, Message
 from ...storage import container
 from ...storage.installation import version
 from ..host.blender_version import NEWEST, words
+from ..host.wording import in_blender
 from ..settings import paths
 from . import worker
 
@@ -34,52 +36,54 @@ _DOCTOR_SECONDS = 120.0
 _LOST_KERNELS = "mpm_addon_kernels_"
 
 # What the worker said when it was asked last: nothing, a report, or why there is none.
-_told: list[dict[str, Any] | str] = []
+_told: list[dict[str, Any] | Message] = []
 
 
 def lines() -> list[str]:
     """What is wrong with the installation, one line each; the first ones keep bakes from running. Cheap enough for a panel."""
-    return [*baking_problems(), *other_problems()]
+    return [in_blender(message) for message in (*baking_problems(), *other_problems())]
 
 
-def baking_problems() -> list[str]:
+def baking_problems() -> list[Message]:
     """Why nothing can be baked; nothing where it can."""
-    return [line for line in (numba_problem(), zstandard_problem(), temporary_problem(), _doctor_problem()) if line]
+    return [found for found in (numba_problem(), zstandard_problem(), temporary_problem(), _doctor_problem()) if found]
 
 
-def other_problems() -> list[str]:
+def other_problems() -> list[Message]:
     """What works less well than it could."""
-    return [line for line in (blender_notice(bpy.app.version),) if line]
+    return [found for found in (blender_notice(bpy.app.version),) if found]
 
 
 def require_baking() -> None:
     """Raises MpmError where no bake could run."""
-    for line in baking_problems():
-        raise MpmError(line)
+    for problem in baking_problems():
+        raise MpmError.of(problem)
 
 
-def numba_problem() -> str:
+def numba_problem() -> Message:
     """What is wrong with numba, as far as files tell."""
     found = importlib.util.find_spec("numba")
     if found is None:
-        return f"numba is missing, so nothing can be baked; {_AGAIN}."
+        return Message("numba is missing, so nothing can be baked", (_AGAIN,))
     return _numba_files_problem(found.origin or "")
 
 
 @functools.cache
-def _numba_files_problem(origin: str) -> str:
+def _numba_files_problem(origin: str) -> Message:
     folder = Path(origin).parent
     if not any((folder / f"_dispatcher{suffix}").is_file() for suffix in EXTENSION_SUFFIXES):
-        return (
-            f"numba is made for another Python or platform than this Blender's ({_python_words()}), so nothing can be baked; "
-            "install the extension's zip for this platform and a version for this Blender."
+        return Message(
+            f"numba is made for another Python or platform than this Blender's ({_python_words()}), so nothing can be baked",
+            ("install the extension's zip for this platform and a version for this Blender",),
         )
     compiler = importlib.util.find_spec("llvmlite")
     if compiler is None:
-        return f"llvmlite is missing, so nothing can be baked; {_AGAIN}."
+        return Message("llvmlite is missing, so nothing can be baked", (_AGAIN,))
     library = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}.get(sys.platform, "libllvmlite.so")
     if not (Path(compiler.origin or "").parent / "binding" / library).is_file():
-        return f"llvmlite is made for another platform than this one ({sysconfig.get_platform()}), so nothing can be baked; {_AGAIN}."
+        return Message(
+            f"llvmlite is made for another platform than this one ({sysconfig.get_platform()}), so nothing can be baked", (_AGAIN,)
+        )
     return numpy_problem(np.__version__, _wanted_numpy())
 
 
@@ -92,52 +96,54 @@ def _wanted_numpy() -> str:
     return next((text.removeprefix("numpy") for text in needed if re.match(r"numpy[<>=! ]", text)), "")
 
 
-def numpy_problem(present: str, wanted: str) -> str:
+def numpy_problem(present: str, wanted: str) -> Message:
     """What is wrong with a version of numpy, given limits as "<2.6,>=1.22"."""
     number = _number(present)
     for sign, limit in re.findall(r"(>=|<=|<|>)\s*([\d.]+)", wanted):
         bound = _number(limit)
         fits = {">=": number >= bound, "<=": number <= bound, "<": number < bound, ">": number > bound}[sign]
         if not fits:
-            return (
-                f"numpy {present} of this Blender is not one that numba works with ({wanted.strip()}), so nothing can be baked; "
-                "install a newer version of the extension, or the Blender that it is made for."
+            return Message(
+                f"numpy {present} of this Blender is not one that numba works with ({wanted.strip()}), so nothing can be baked",
+                ("install a newer version of the extension, or the Blender that it is made for",),
             )
-    return ""
+    return NOTHING
 
 
-def zstandard_problem() -> str:
+def zstandard_problem() -> Message:
     """What is wrong with what packs caches."""
     try:
         container.require_zstandard()
     except MpmError as error:
-        return str(error)
-    return ""
+        return error.message
+    return NOTHING
 
 
-def temporary_problem() -> str:
+def temporary_problem() -> Message:
     """What is wrong with the folder for temporary files."""
     root = paths.temporary_root()
     if os.access(root, os.W_OK):
-        return ""
-    return f"The folder for temporary files, {root}, cannot be written, so nothing can be baked; choose another in the system's settings."
-
-
-def kernels_problem() -> str:
-    """What it costs where compiled kernels cannot be kept; known when the worker was asked."""
-    told = _told[0] if _told else ""
-    if isinstance(told, str) or not Path(str(told.get("kernel_cache", ""))).name.startswith(_LOST_KERNELS):
-        return ""
-    return (
-        "The user's cache folder cannot be written, so every bake compiles what the extension has no kernels for; check its permissions, "
-        "or set NUMBA_CACHE_DIR to a folder that can be written."
+        return NOTHING
+    return Message(
+        f"The folder for temporary files, {root}, cannot be written, so nothing can be baked", ("choose another in the system's settings",)
     )
 
 
-def folder_problem(folder: Path) -> str:
-    """Why a bake could not write a cache folder, which may be still to be made; "" where it could."""
+def kernels_problem() -> Message:
+    """What it costs where compiled kernels cannot be kept; known when the worker was asked."""
+    told = _told[0] if _told else NOTHING
+    if isinstance(told, Message) or not Path(str(told.get("kernel_cache", ""))).name.startswith(_LOST_KERNELS):
+        return NOTHING
+    return Message(
+        "The user's cache folder cannot be written, so every bake compiles what the extension has no kernels for",
+        ("check its permissions, or set NUMBA_CACHE_DIR to a folder that can be written",),
+    )
+
+
+def folder_problem(folder: Path) -> Message:
+    """Why a bake could not write a cache folder, which may be still to be made; `NOTHING` where it could."""
     place = _unwritable(folder)
-    return f"The cache folder {folder} cannot be written ({place}); choose another one." if place else ""
+    return Message(f"The cache folder {folder} cannot be written ({place})", ("choose another one",)) if place else NOTHING
 
 
 def _unwritable(folder: Path) -> str:
@@ -153,18 +159,18 @@ def _unwritable(folder: Path) -> str:
     return "its drive is not there"
 
 
-def blender_notice(running: Sequence[int]) -> str:
+def blender_notice(running: Sequence[int]) -> Message:
     """A word about a Blender that is newer than this version."""
     if tuple(running[:2]) <= NEWEST:
-        return ""
-    return (
-        f"Blender {words(tuple(running))} is newer than those that MPM {version()} was made for (up to {words(NEWEST)}): where "
-        "something does not work, look for an update of the extension."
+        return NOTHING
+    return Message(
+        f"Blender {words(tuple(running))} is newer than those that MPM {version()} was made for (up to {words(NEWEST)})",
+        ("look for an update of the extension where something does not work",),
     )
 
 
-def _doctor_problem() -> str:
-    return _told[0] if _told and isinstance(_told[0], str) else ""
+def _doctor_problem() -> Message:
+    return _told[0] if _told and isinstance(_told[0], Message) else NOTHING
 
 
 def report() -> dict[str, Any]:
@@ -177,8 +183,8 @@ def report() -> dict[str, Any]:
         "platform": sysconfig.get_platform(),
         "numpy": np.__version__,
         "cores": os.cpu_count(),
-        "problems": [*lines(), *filter(None, [kernels_problem()])],
-        "worker": told,
+        "problems": [*lines(), *map(in_blender, filter(None, [kernels_problem()]))],
+        "worker": in_blender(told) if isinstance(told, Message) else told,
     }
 
 
@@ -196,17 +202,18 @@ def ask_worker() -> dict[str, Any]:
         )  # fmt: skip
         told = json.loads(done.stdout) if done.returncode == 0 else _last_line(done.stderr, done.returncode)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        told = one_line(f"Bakes do not run: {error}; {_AGAIN}.")
+        told = Message(f"Bakes do not run: {error}", (_AGAIN,))
     _told[:] = [told]
-    if isinstance(told, str):
-        raise MpmError(told)
+    if isinstance(told, Message):
+        raise MpmError.of(told)
     return told
 
 
-def _last_line(complaint: str, status: int) -> str:
+def _last_line(complaint: str, status: int) -> Message:
     said = complaint.strip().splitlines()
-    reason = said[-1].removeprefix("mpm: ") if said else f"Python {worker.ending(status)}; {_AGAIN}."
-    return f"Bakes do not run: {reason}"
+    if said:
+        return Message(f"Bakes do not run: {said[-1].removeprefix('mpm: ')}")
+    return Message(f"Bakes do not run: Python {worker.ending(status)}", (_AGAIN,))
 
 
 def forget() -> None:

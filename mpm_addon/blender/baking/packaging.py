@@ -37,7 +37,7 @@ class Packaging:
         if self._error is not None:
             raise self._error
         if self._path is None:
-            raise MpmError(f"{self.folder}: the scene could not be written; bake again.")
+            raise MpmError("the scene could not be written", "bake again", subject=str(self.folder))
         return self._path
 
     def remove(self) -> None:

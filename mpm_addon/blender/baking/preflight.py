@@ -17,11 +17,12 @@ import numpy as np
 
 from ...core.advice.preflight import size_text
 from ...core.errors import Cancelled, MpmError
+from ...core.messages import NOTHING, Message, SceneWarning, message_of
 from ...storage import write_scene
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
 from ..host.meshes import matrix_array
-from ..host.wording import duration
+from ..host.wording import duration, in_blender
 from ..reading import freshness
 from ..reading.extract import extract_scene
 from ..reading.fingerprint import fingerprint
@@ -58,7 +59,7 @@ class Preflight:
         self._scene_name = scene.name
         self._object_name = object_name
         self._answer: Report | None = None
-        self._problem = ""
+        self._problem = NOTHING
         description = extract_scene(context, object_name=object_name)
         cache = paths.cache_path(scene, object_name=object_name)
         self._state = _state(scene, object_name)
@@ -81,10 +82,11 @@ class Preflight:
         if status is None and time.monotonic() < self._end:
             return
         if status is None:
-            self._problem = f"The pre-flight took more than {_PATIENCE_SECONDS / 60.0:.0f} minutes; use a larger grid_spacing."
+            words = f"The pre-flight took more than {_PATIENCE_SECONDS / 60.0:.0f} minutes"
+            self._problem = Message(words, ("use a larger grid_spacing",))
         elif self._answer is None:
             words = self._worker.complaint().removeprefix("mpm: ")
-            self._problem = words or f"The pre-flight ended with status {status} and said nothing."
+            self._problem = Message(words or f"The pre-flight ended with status {status} and said nothing.")
         self.is_finished = True
         self.close()
         scene = bpy.data.scenes.get(self._scene_name)
@@ -95,7 +97,7 @@ class Preflight:
     def result(self) -> Report:
         """What `info --json` says of the scene. Raises MpmError where there is no answer."""
         if self._answer is None:
-            raise MpmError(self._problem) if self._problem else Cancelled("cancelled.")
+            raise MpmError.of(self._problem) if self._problem else Cancelled("cancelled.")
         return self._answer
 
     def wait(self) -> Report:
@@ -182,9 +184,9 @@ def lines_of(report: Report) -> list[str]:
     return [*lines, *(size_text(name, size) for name, size in report["sizes"].items())]
 
 
-def warning_lines(warning: dict[str, str]) -> list[str]:
+def warning_lines(warning: Report) -> list[str]:
     """A warning in lines that fit into the sidebar."""
-    return wrapped(f"{warning['subject']}: {warning['message']}")
+    return wrapped(in_blender(message_of(warning)))
 
 
 def wrapped(text: str) -> list[str]:
@@ -210,7 +212,7 @@ def _state(scene: BlenderScene, object_name: str, digest: Callable[[BlenderScene
     return [digest(scene, object_name), frames.frame_end]
 
 
-def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[dict[str, str]]:
+def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[Report]:
     """A word about every participant whose axes are scaled differently."""
     found = []
     for item in items:
@@ -220,13 +222,16 @@ def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[dict[str, str
         scale = np.linalg.norm(matrix_array(shown_object.matrix_world)[:3, :3], axis=0)
         if np.ptp(scale) > _UNIFORM * scale.max():
             shown = ", ".join(f"{part:.3g}" for part in scale)
-            message = f"its scale is ({shown}), not the same along all axes; apply the scale (Ctrl A) before it moves or turns."
-            found.append({"topic": "scale", "subject": f'{type(item).__name__} "{item.name}"', "message": message})
+            problem = f"its scale is ({shown}), not the same along all axes"
+            warning = SceneWarning(
+                "scale", f'{type(item).__name__} "{item.name}"', problem, "apply the scale (Ctrl A) before it moves or turns"
+            )
+            found.append(warning.fields())
     return found
 
 
-def _file_warnings(cache: str) -> list[dict[str, str]]:
+def _file_warnings(cache: str) -> list[Report]:
     if bpy.data.filepath:
         return []
-    message = f"it is not saved, and frames beside it go to a temporary folder ({cache}); save it before the bake."
-    return [{"topic": "unsaved_file", "subject": "File", "message": message}]
+    problem = f"it is not saved, and frames beside it go to a temporary folder ({cache})"
+    return [SceneWarning("unsaved_file", "File", problem, "save it before the bake").fields()]

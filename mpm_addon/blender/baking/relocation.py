@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.app.handlers import persistent
 
-from ...core.errors import CacheError, one_line
+from ...core.errors import CacheError
+from ...core.messages import one_line
 from ...storage import open_cache
 from ...storage.disk import folder_size, free_space
 from ...storage.lock import is_held

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core.errors import CacheError, MpmError
+from ...core.messages import Message
 from ...core.scene.description import Scene
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
@@ -168,7 +169,7 @@ def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
     watch = watching.watch(folder)
     found = watch.look()
     if found is None:
-        raise CacheError(watch.problem or f"{folder}: holds no cache; give the folder of a bake.")
+        raise CacheError.of(watch.problem or Message("holds no cache", ("choose the folder of a bake",), str(folder)))
     return {
         frame: {name: np.array(pose, np.float64) for name, pose in noted.get("poses", {}).items()} for frame, noted in found.rows.items()
     }

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 import bpy
 
 from ...core.errors import Cancelled, MpmError, Stopped
+from ...core.messages import NOTHING, Action, Message, message_of
 from ...core.scene.description import Scene
 from ...storage.status import is_asked_to_pause
 from ..host.blender_types import BlenderScene, Context
@@ -38,7 +39,7 @@ _STATES = {
 # At most one.
 _running: "list[BakeSession]" = []
 # What went wrong with the last bake into a folder.
-_troubles: dict[Path, str] = {}
+_troubles: dict[Path, Message] = {}
 
 
 class Order(TypedDict, total=False):
@@ -114,7 +115,7 @@ class BakeSession:
                 self._steps = extraction(context, object_name=object_name)
             self._prepare()
         except MpmError as error:
-            self._remember(str(error))
+            self._remember(error.message)
             self.close()
             raise
 
@@ -156,7 +157,7 @@ class BakeSession:
             self.state = State.CANCELLING
             self._worker.cancel()
         elif self.is_preparing:
-            self._end({"event": "cancelled", "message": "cancelled while the scene was read; no frame was baked."})
+            self._end({"event": "cancelled", **Message("cancelled while the scene was read; no frame was baked.").fields()})
 
     def poll(self) -> list[Event]:
         """Read on in the scene, or deal with what the worker said since the last call, and return it. Never waits."""
@@ -166,7 +167,7 @@ class BakeSession:
             try:
                 self._prepare()
             except MpmError as error:
-                self._end({"event": "error", "message": str(error)})
+                self._end({"event": "error", **error.message.fields()})
             return []
         scene = self.result.scene
         if scene is not None:
@@ -199,13 +200,13 @@ class BakeSession:
             self.result.describe(finished.value)
             self._packaging = Packaging(finished.value)
         except ReferenceError as error:
-            raise MpmError("The scene was changed while it was read; bake again.") from error
+            raise MpmError("The scene was changed while it was read", "bake again") from error
 
     def _its_scene(self) -> AbstractContextManager[Any]:
         """Let the context have the scene that is baked, where the window shows another one."""
         scene = self.result.scene
         if scene is None:
-            raise MpmError("The scene was removed while it was read; bake another one.")
+            raise MpmError("The scene was removed while it was read", "bake another one")
         if self._context.scene == scene:
             return nullcontext()
         return self._context.temp_override(scene=scene, view_layer=scene.view_layers[0])
@@ -220,25 +221,26 @@ class BakeSession:
         # without an interface whoever ends Blender, such as a render farm, means the bake too
         self._worker = Worker(command, self.folder, is_apart=not bpy.app.background)
 
-    def _remember(self, trouble: str) -> None:
+    def _remember(self, trouble: Message) -> None:
         _troubles[self.folder] = trouble
 
     def _end(self, outcome: Event) -> None:
         self._outcome = outcome
         self._is_finished = True
         if outcome["event"] == "error":
-            self._remember(outcome["message"])
+            self._remember(message_of(outcome))
         self.close()
 
     def raise_outcome(self) -> None:
         """Raises Cancelled, Stopped or MpmError with the worker's words where the bake did not come to its end."""
-        outcome = self._outcome or {"event": "cancelled", "message": "cancelled."}
+        outcome = self._outcome or {"event": "cancelled", **Message("cancelled.").fields()}
+        told = message_of(outcome)
         if outcome["event"] == "cancelled":
-            raise Cancelled(outcome["message"])
+            raise Cancelled.of(told)
         if outcome["event"] == "stopped":
-            raise Stopped(outcome["reason"], outcome["message"])
+            raise Stopped(outcome["reason"], told.problem, *told.remedies, subject=told.subject)
         if outcome["event"] == "error":
-            raise MpmError(outcome["message"])
+            raise MpmError.of(told)
 
     def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
         """Wait for the end. Raises as `raise_outcome`."""
@@ -296,10 +298,10 @@ class BakeSession:
         """The worker is gone: find out how, and show what it left."""
         outcome = self._outcome
         if outcome is None and worker.is_cancelled:
-            outcome = {"event": "cancelled", "message": "cancelled; the frames that are there stay, bake again to go on after them."}
+            outcome = {"event": "cancelled", **Message("cancelled: the finished frames are kept", (Action.RESUME,)).fields()}
         elif outcome is None:
             words = worker.complaint() or "it said nothing"
-            outcome = {"event": "error", "message": f"The bake {ending(status)}: {words}."}
+            outcome = {"event": "error", **Message(f"The bake {ending(status)}: {words}").fields()}
         self._end(outcome)
         self.result.finish()
         if outcome["event"] == "done":
@@ -315,9 +317,9 @@ def require_numba() -> None:
     health.require_baking()
 
 
-def trouble(folder: Path) -> str:
+def trouble(folder: Path) -> Message:
     """What went wrong with the last bake into a folder that this Blender began; "" where nothing did."""
-    return _troubles.get(folder, "")
+    return _troubles.get(folder, NOTHING)
 
 
 def forget_trouble(folder: Path) -> None:
@@ -334,7 +336,7 @@ def start(context: Context, **order: Unpack[Order]) -> BakeSession:
     """Begin a bake. Raises MpmError where one is running or the scene cannot be baked."""
     running = current()
     if running is not None and not running.is_finished:
-        raise MpmError(f"A bake into {running.result.cache} is running; wait for its end or cancel it.")
+        raise MpmError(f"A bake into {running.result.cache} is running", "wait for its end or cancel it")
     if order.get("preview") is not None:
         previews.begin(order.get("scene") or context.scene)
     _running[:] = [BakeSession(context, **order)]

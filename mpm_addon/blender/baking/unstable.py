@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.errors import CacheError
 from ...core.failure import Failure
+from ...core.messages import Message
 from ...storage import open_cache
 from ...storage.cache import current_take
 from ...storage.failure import read_failure
@@ -19,7 +20,8 @@ from ..settings.matter import SPHERES
 
 OBJECT_NAME = "MPM Unstable"
 # the object remembers whose particles it shows, and what the panel says of them: drawing reads no files
-CACHE, _MESSAGE, _FRAME = "mpm_unstable_cache", "mpm_unstable_message", "mpm_unstable_frame"
+CACHE, _FRAME = "mpm_unstable_cache", "mpm_unstable_frame"
+_PROBLEM, _REMEDY = "mpm_unstable_problem", "mpm_unstable_remedy"
 _LOOK = display.Look("Unstable", (1.0, 0.02, 0.02, 1.0), mode=SPHERES)
 
 
@@ -34,9 +36,9 @@ def shown(scene: BlenderScene, cache: str) -> BlenderObject | None:
     return next((item for item in objects(scene) if paths.absolute(item[CACHE]) == folder), None)
 
 
-def message(item: BlenderObject) -> str:
+def message(item: BlenderObject) -> Message:
     """What the panel says of such an object."""
-    return str(item[_MESSAGE])
+    return Message(str(item[_PROBLEM]), (str(item[_REMEDY]),))
 
 
 def refresh(scene: BlenderScene, cache: str) -> None:
@@ -77,7 +79,7 @@ def select(scene: BlenderScene, view_layer: Any, cache: str) -> None:
     """
     item = shown(scene, cache)
     if item is None:
-        raise CacheError(f"{paths.absolute(cache)}: its last bake did not become unstable; there is nothing to select.")
+        raise CacheError("its last bake did not become unstable", "there is nothing to select", subject=str(paths.absolute(cache)))
     for other in view_layer.objects:
         other.select_set(other == item)
     view_layer.objects.active = item
@@ -94,7 +96,9 @@ def _new_object(scene: BlenderScene) -> BlenderObject:
 
 
 def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str) -> None:
-    item[CACHE], item[_MESSAGE], item[_FRAME] = cache, failure.message, failure.frame
+    told = failure.message
+    item[CACHE], item[_FRAME] = cache, failure.frame
+    item[_PROBLEM], item[_REMEDY] = f"{told.subject}: {told.problem}", told.remedy()
     count = len(failure.id)
     # as large as a cell: larger than all particles, and to be found at any resolution
     size = float(open_cache(paths.absolute(cache)).manifest["grid_spacing"])

@@ -6,6 +6,7 @@ How long a look takes decides when the next one comes, so that looking never tak
 import time
 from pathlib import Path
 
+from ...core.messages import Message
 from ...storage.overview import CacheWatch, Overview
 
 # Seconds that one look may take, and how many times as long nothing is looked at afterwards.
@@ -29,8 +30,8 @@ def overview(folder: Path) -> Overview | None:
     return found
 
 
-def problem(folder: Path) -> str:
-    """Why a cache cannot be read, in a line; "" where it can, or where there is none."""
+def problem(folder: Path) -> Message:
+    """Why a cache cannot be read; `NOTHING` where it can, or where there is none."""
     return watch(folder).problem
 
 

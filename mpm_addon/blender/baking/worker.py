@@ -59,7 +59,7 @@ def python_executable() -> str:
     for candidate in candidates:
         if candidate.name.lower().startswith("python") and os.access(candidate, os.X_OK) and candidate.is_file():
             return str(candidate)
-    raise MpmError(f"Blender's Python was not found in {prefix}; install Blender again from blender.org.")
+    raise MpmError(f"Blender's Python was not found in {prefix}", "install Blender again from blender.org")
 
 
 def bake_command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:
@@ -145,7 +145,7 @@ class Worker:
                 )
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
-            raise MpmError(f"{command[0]}: cannot be started ({error.strerror}); check Blender's installation.") from error
+            raise MpmError(f"cannot be started ({error.strerror})", "check Blender's installation", subject=str(command[0])) from error
         self._output = open(self._folder / "stdout", "rb")  # noqa: SIM115 - closed with the worker
         atexit.register(self.close)
 

@@ -94,7 +94,7 @@ def _add_inflow(context: Context, _kind: str, size: float) -> BlenderObject:
 def _add_domain(context: Context, _kind: str, size: float) -> BlenderObject:
     domain = context.scene.mpm.domain
     if domain.kind == "box" and domain.object is not None and domain.object.name in context.scene.objects:
-        raise SceneError(f'The scene has a domain already, "{domain.object.name}"; scale that one, or delete it first.')
+        raise SceneError(f'The scene has a domain already, "{domain.object.name}"', "scale that one, or delete it first")
     edge = 4.0 * size
     item = _new(context, "Domain", solids.box((edge, edge, edge)), 0.5 * edge)
     show_as_wire(item)

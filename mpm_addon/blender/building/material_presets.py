@@ -103,7 +103,7 @@ def _law(item: BlenderObject) -> Law:
     """The law with the values of a custom material. Raises MpmError where they are malformed."""
     material = item.mpm.material
     if material.source == "preset" or material.law not in LAWS:
-        raise PresetError(f'Object "{item.name}": its material does not exist here; choose another one, then save it.')
+        raise PresetError("its material does not exist here", "choose another one, then save it", subject=f'Object "{item.name}"')
     law = LAWS[material.law](**values_of(getattr(material, material.law), LAWS[material.law]))
     law.check(f'Object "{item.name}"')
     return law

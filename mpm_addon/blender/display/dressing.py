@@ -8,6 +8,7 @@ import bpy
 from ...core.errors import MpmError
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
+from ..host.wording import in_blender
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
 from ..settings.matter import POINTS, finish_of
 from . import assets, tree
@@ -86,7 +87,7 @@ def refit(item: BlenderObject) -> None:
     try:
         limits = fitted_range(item, _scene_of(item), attribute_of(display))
     except (MpmError, OSError) as error:
-        _problems[item.name_full] = str(error)
+        _problems[item.name_full] = in_blender(error.message) if isinstance(error, MpmError) else str(error)
         return
     with silent():
         display.range_min, display.range_max = limits

@@ -54,11 +54,11 @@ def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
     found = [item for item in items if item.name == name] if name else finals
     if name and not found:
         near = suggestion(name, [item.name for item in items])
-        raise MpmError(f'Object "{name}" shows no cache in scene "{scene.name}"{near}; name one that does.')
+        raise MpmError(f'Object "{name}" shows no cache in scene "{scene.name}"{near}', "name one that does")
     if not found:
-        raise MpmError(f'Scene "{scene.name}" has no object that shows a cache; bake first.')
+        raise MpmError(f'Scene "{scene.name}" has no object that shows a cache', "bake first")
     if len(found) > 1:
-        raise MpmError(f"{len(found)} objects show a cache; name one of them: {', '.join(item.name for item in found)}.")
+        raise MpmError(f"{len(found)} objects show a cache", f"name one of them: {', '.join(item.name for item in found)}")
     return found[0]
 
 
@@ -78,13 +78,13 @@ def export_points(context: Context, item: BlenderObject, path: Path, frames: tup
     suffix = path.suffix.lower()
     first, last = frames or frames_of(item, context.scene)
     if last < first:
-        raise MpmError(f"The last frame {last} is before the first one, {first}; give them the other way round.")
+        raise MpmError(f"The last frame {last} is before the first one, {first}", "give them the other way round")
     if suffix in ANIMATIONS:
         require(path)
         return _export_animation(context, item, path, first, last)
     if suffix[1:] not in EXPORTERS:
         known = ", ".join([*ANIMATIONS, *(f".{name}" for name in sorted(EXPORTERS))])
-        raise MpmError(f'{path}: the format "{suffix}" is unknown; use one of {known}.')
+        raise MpmError(f'the format "{suffix}" is unknown', f"use one of {known}", subject=str(path))
     cache = open_cache(paths.shown_folder(item))
     for _ in export_frames(cache, range(first, last + 1), suffix[1:], path if first == last else path.with_suffix("")):
         pass
@@ -125,7 +125,9 @@ def frames_of(item: BlenderObject, scene: BlenderScene) -> tuple[int, int]:
     folder = paths.shown_folder(item)
     baked = [number for number in open_cache(folder).frames if first <= number <= last]
     if not baked:
-        raise CacheError(f"{folder}: none of the scene's frames {first} to {last} is baked; bake, or change the scene's frames.")
+        raise CacheError(
+            f"none of the scene's frames {first} to {last} is baked", "bake, or change the scene's frames", subject=str(folder)
+        )
     return baked[0], baked[-1]
 
 
@@ -193,7 +195,7 @@ def _write(path: Path, scene: BlenderScene, first: int, last: int) -> None:
 def cannot_write(path: Path, error: Exception) -> CacheError:
     """What to say where Blender or the system refused to write a file or a folder."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
-    return CacheError(f"{path}: cannot be written ({words}); give another place.")
+    return CacheError(f"cannot be written ({words})", "give another place", subject=str(path))
 
 
 def write_usd(path: Path, *, is_animated: bool) -> None:
@@ -210,7 +212,9 @@ def require(path: Path) -> None:
     if not is_built_with(name):
         others = " or ".join([*([other] if is_built_with(other) else []), "PLY"])
         raise MpmError(
-            f"{path}: this Blender was built without {name}; export {others} instead, or use a Blender from blender.org, which has {name}."
+            f"this Blender was built without {name}",
+            f"export {others} instead, or use a Blender from blender.org, which has {name}",
+            subject=str(path),
         )
 
 

@@ -46,13 +46,13 @@ def publish(context: Context, folder: Path) -> list[str]:
         MpmError: the file was never saved, nothing shows a cache, the folder holds other files, or the copy could not be made.
     """
     if not bpy.data.filepath:
-        raise MpmError("The file is not saved; save it first, then publish it.")
+        raise MpmError("The file is not saved", "save it first, then publish it")
     shown = [(scene, item) for scene in bpy.data.scenes for item in playback.result_objects(scene) if not previews.is_preview(item)]
     if not shown:
-        raise MpmError("Nothing to publish: no object shows a cache, but for previews; bake first.")
+        raise MpmError("Nothing to publish: no object shows a cache, but for previews", "bake first")
     for _, item in shown:
         if item.library is not None:
-            raise MpmError(f'"{item.name}": is linked from {item.library.filepath}; publish that file, or make the object local.')
+            raise MpmError(f'"{item.name}": is linked from {item.library.filepath}', "publish that file, or make the object local")
     name = Path(bpy.data.filepath).name
     _prepare(folder, folder / name)
     notes: list[str] = []
@@ -79,7 +79,7 @@ def publish(context: Context, folder: Path) -> list[str]:
 def _prepare(folder: Path, blend: Path) -> None:
     """Make the folder, and empty it of an earlier publication. Raises MpmError where it holds anything else."""
     if blend.exists() and Path(bpy.data.filepath).exists() and blend.samefile(bpy.data.filepath):
-        raise MpmError(f"{folder}: is the folder of the open file; give a folder of its own.")
+        raise MpmError("is the folder of the open file", "give a folder of its own", subject=str(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -95,7 +95,7 @@ def _check_manifest(folder: Path) -> None:
     except (OSError, ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
-        raise MpmError(f"{folder}: holds other files; give a new or an empty folder.")
+        raise MpmError("holds other files", "give a new or an empty folder", subject=str(folder))
 
 
 def _write_manifest(folder: Path, content: dict[str, Any]) -> None:

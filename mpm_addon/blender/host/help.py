@@ -47,14 +47,14 @@ def page_address(page: str) -> str:
     """The address of a page. Raises MpmError where the manual is not there."""
     path = manual_folder() / f"{page}.html"
     if not path.is_file():
-        raise MpmError(f'The manual has no page "{page}" in {manual_folder()}; install the extension again, or make it: make site.')
+        raise MpmError(f'The manual has no page "{page}" in {manual_folder()}', "install the extension again, or make it: make site")
     return path.as_uri()
 
 
 def open_address(address: str) -> None:
     """Show an address in the web browser. Raises MpmError where none can be started."""
     if not webbrowser.open(address):
-        raise MpmError(f"No web browser can be started; open {address} in one.")
+        raise MpmError("No web browser can be started", f"open {address} in one")
 
 
 class MPM_OT_help(Operation, bpy.types.Operator):

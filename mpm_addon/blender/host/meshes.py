@@ -55,13 +55,15 @@ def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
         mesh = evaluated.to_mesh()
     except RuntimeError:
         kind = evaluated.type.replace("_", " ").lower()
-        raise SceneError(f"{subject}: a {kind} object has no mesh; use a mesh, a curve, a text, a metaball or a collection.") from None
+        raise SceneError(
+            f"a {kind} object has no mesh", "use a mesh, a curve, a text, a metaball or a collection", subject=subject
+        ) from None
     if mesh is None:  # a curve or a text of nothing
-        raise SceneError(f"{subject}: it has no surface; give it one, or set its type to None in the Physics tab.")
+        raise SceneError("it has no surface", "give it one, or set its type to None in the Physics tab", subject=subject)
     try:
         if evaluated.type == "META" and not len(mesh.vertices) and "." in evaluated.name:
             family = evaluated.name.rpartition(".")[0]
-            raise SceneError(f'{subject}: its surface is that of the metaball family "{family}"; use the object "{family}".')
+            raise SceneError(f'its surface is that of the metaball family "{family}"', f'use the object "{family}"', subject=subject)
         yield mesh
     finally:
         evaluated.to_mesh_clear()

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
-from ...core.errors import Cancelled, MpmError, Stopped, one_line
+from ...core.errors import Cancelled, MpmError, Stopped
+from ...core.messages import one_line
 from .blender_types import BlenderEvent, BlenderObject, Context
 from .file_record import FileRecord
 from .translations import message
@@ -35,7 +36,7 @@ class Operation:
     def notes(self: Any, lines: Iterable[str]) -> None:
         """Report what is worth a second look."""
         for line in lines:
-            self.report({"WARNING"}, in_blender(line))
+            self.report({"WARNING"}, line)
 
 
 class _Attempt:
@@ -63,7 +64,7 @@ class _Attempt:
         self.was_expected = isinstance(error, MpmError)
         if isinstance(error, MpmError):
             level = "WARNING" if isinstance(error, Cancelled | Stopped) else "ERROR"
-            said = in_blender(str(error))
+            said = in_blender(error.message)
         else:
             level, said = "ERROR", unexpected(self._operator.bl_label, error)
             sys.excepthook(type(error), error, trace)

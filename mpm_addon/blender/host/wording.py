@@ -1,37 +1,33 @@
-"""What the command line says, in the words of Blender's buttons. Knows nothing of Blender's data."""
+"""How the interface says things: messages in the words of Blender's buttons, durations and sizes. Knows nothing of Blender's data."""
 
-import re
+from ...core.messages import Action, Message, one_line
 
-# What messages of storage and bake call, and the button that does it; the first that fits counts.
-_BUTTONS = (
-    (r"bake again with --restart", "choose Bake Again"),
-    (r"use --restart to", "choose Bake Again to"),
-    (r"--from to", "From Frame to"),
-    (r"info --check names what is missing and how it is made again", "show that take and resume its bake to fill the gap"),
-    (r"bake again to (go on|fill)", r"choose Resume to \1"),
-    (r"bake into it", "choose Bake"),
-    (r"show one of its takes", "choose one of its takes"),
-    (r"--restart\b", "Bake Again"),
-    (r"--from\b", "From Frame"),
-)
+BUTTONS = {
+    Action.BAKE: "choose Bake",
+    Action.RESTART: "choose Bake Again",
+    Action.RESUME: "choose Resume",
+    Action.FILL_GAP: "choose Resume to fill the gap",
+    Action.REPLACE: "choose Bake Again to replace the frames, From Frame to continue after one of them, or choose another cache folder",
+    Action.SHOW_OTHER_TAKE: "show another take, or choose Bake Again",
+    Action.MEND_BY_TAKE: "choose one of its takes",
+    Action.FIND_MISSING: "show that take and resume its bake to fill the gap",
+}
 
 
-def in_blender(message: str) -> str:
-    """A message with the name of a button in the place of each option of the command line."""
-    for pattern, words in _BUTTONS:
-        message = re.sub(pattern, words, message)
-    return message
+def in_blender(message: Message) -> str:
+    """A message in one line."""
+    return one_line(message.text(BUTTONS))
 
 
-def sentence(message: str) -> str:
-    """A message with a capital letter and without its full stop."""
-    return (message[:1].upper() + message[1:]).removesuffix(".")
+def sentence(words: str) -> str:
+    """Words with a capital letter and without a full stop."""
+    return (words[:1].upper() + words[1:]).removesuffix(".")
 
 
-def with_remedy(message: str) -> tuple[str, str]:
-    """What is wrong, and what helps: a message of ours tells both, with a semicolon between them."""
-    wrong, separator, remedy = message.rpartition("; ")
-    return (sentence(wrong), sentence(remedy)) if separator else (sentence(message), "")
+def problem_and_remedy(message: Message) -> tuple[str, str]:
+    """What is wrong, with its subject, and what helps; each as a sentence."""
+    problem = f"{message.subject}: {message.problem}" if message.subject else message.problem
+    return sentence(problem), sentence(message.remedy(BUTTONS))
 
 
 def duration(seconds: float) -> str:

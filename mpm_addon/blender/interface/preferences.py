@@ -15,6 +15,7 @@ from ...storage.installation import presets_folder
 from ..baking import health, worker
 from ..host.blender_types import Context, Layout
 from ..host.operation import Operation
+from ..host.wording import in_blender
 from ..settings import paths
 from .panels.drawing import draw_lines
 
@@ -101,7 +102,7 @@ class MPM_OT_doctor(Operation, bpy.types.Operator):
         try:
             health.ask_worker()
         except MpmError as error:
-            self.notes([str(error)])
+            self.notes([in_blender(error.message)])
         text = json.dumps(health.report(), indent=2)
         print(text, flush=True)
         context.window_manager.clipboard = text

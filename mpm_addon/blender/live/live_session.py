@@ -15,6 +15,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
+from ...core.messages import NOTHING, Message, message_of
 from ...core.scene.description import Scene
 from ...live.wishes import Wishes, write_wishes
 from ...storage import write_scene
@@ -23,7 +24,7 @@ from ..baking import previews, session
 from ..baking.results import looks_of
 from ..baking.worker import Event, Worker, ending, live_command
 from ..host.blender_types import BlenderScene, Context
-from ..host.wording import sentence
+from ..host.wording import in_blender, sentence
 from ..playback import playback
 from ..reading.extract import extraction
 from .hands import Hands
@@ -73,8 +74,8 @@ class LiveSession:
         self._shown_since = 0.0
         self._timeline = scene.frame_current
         self._arrivals: list[float] = []
-        self._reason = ""
-        self.text, self.message, self.error = "Preparing", "", ""
+        self._reason = NOTHING
+        self.text, self.message, self.error = "Preparing", "", NOTHING
         self.frame: int | None = None
         self.is_finished = False
         atexit.register(self.close)
@@ -106,7 +107,7 @@ class LiveSession:
         try:
             scene = self.scene
             if scene is None or context.scene != scene:
-                self._end("")
+                self._end(NOTHING)
                 return True
             before = (self.text, self.message, self.frame, self._newest)
             if self._steps is not None:
@@ -118,7 +119,7 @@ class LiveSession:
             self._tell(scene)
             return before != (self.text, self.message, self.frame, self._newest) or self.is_finished
         except (MpmError, OSError, ReferenceError) as error:
-            self._end(str(error))
+            self._end(error.message if isinstance(error, MpmError) else Message(str(error)))
             return True
 
     def close(self) -> None:
@@ -133,8 +134,8 @@ class LiveSession:
         shutil.rmtree(self._work, ignore_errors=True)
         playback.held.clear()
 
-    def _end(self, error: str) -> None:
-        self.error = self.message = error
+    def _end(self, error: Message) -> None:
+        self.error, self.message = error, in_blender(error)
         self.close()
 
     def _read(self, context: Context) -> None:
@@ -194,7 +195,7 @@ class LiveSession:
             self._take(event)
         if status is not None and not self.is_finished:
             words = self._worker.complaint() or "it said nothing"
-            self._end(self._reason or f"The live simulation {ending(status)}: {words}")
+            self._end(self._reason or Message(f"The live simulation {ending(status)}: {words}"))
 
     def _take(self, event: Event) -> None:
         kind = event["event"]
@@ -204,9 +205,9 @@ class LiveSession:
         elif kind == "compiling" and self._newest is None:
             self.text = "Compiling"
         elif kind == "warning":
-            self.message = sentence(f"{event['subject']}: {event['message']}")
+            self.message = sentence(in_blender(message_of(event)))
         elif kind in ("error", "cancelled"):
-            self._reason = event["message"]
+            self._reason = message_of(event)
 
     def _show(self, scene: BlenderScene, *, is_playing: bool) -> None:
         """Show the frame that is due, where there is one."""
@@ -241,7 +242,7 @@ class LiveSession:
         if scene.mpm.use_live_repeat:
             self._restart()
         else:
-            self._end("")
+            self._end(NOTHING)
 
     def _put(self, scene: BlenderScene, frame: int) -> None:
         """Let the preview's object show a frame; it is made again where an undo or a hand took it away."""
@@ -287,22 +288,22 @@ def message() -> str:
 def start(context: Context) -> LiveSession:
     """Begin a live simulation. Raises MpmError where one runs, where a bake runs, or where the scene cannot be simulated."""
     if _running:
-        raise MpmError("A live simulation is running; stop it first.")
+        raise MpmError("A live simulation is running", "stop it first")
     if session.current() is not None:
-        raise MpmError("A bake is running; wait for its end or cancel it.")
+        raise MpmError("A bake is running", "wait for its end or cancel it")
     _last_words.clear()
     _running[:] = [LiveSession(context)]
     return _running[0]
 
 
-def stop() -> str:
+def stop() -> Message:
     """End the live simulation, if any; returns what went wrong in it."""
-    error = ""
+    error = NOTHING
     while _running:
         ended = _running.pop()
         ended.close()
         error = ended.error
-        _last_words[:] = [error] if error else []
+        _last_words[:] = [in_blender(error)] if error else []
     return error
 
 

@@ -19,6 +19,7 @@ from ...storage import open_cache
 from ...storage.retiming import MomentReader, nearest_frame
 from ..host import homes
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
+from ..host.wording import in_blender
 from ..settings import paths, retime
 from ..settings.declarations import decimal
 
@@ -206,7 +207,7 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
         fill(mesh, wanted(item, settings, scene, reader).read(reader), scene.unit_settings.scale_length)
     except (MpmError, OSError) as error:
         clear(mesh)
-        return str(error)
+        return in_blender(error.message) if isinstance(error, MpmError) else str(error)
     return ""
 
 

@@ -58,7 +58,7 @@ def assembled(parts: Sequence[Part], matrix: Floats, subject: str, frame: float)
         piece = parts[0].piece
         return piece.vertices, Surface(piece.triangles, piece.counts, piece.painting, 0.0, frame, piece.is_cloud, piece.velocity)
     if abs(np.linalg.det(matrix[:3, :3])) == 0.0:
-        raise SceneError(f"{subject}: its scale is zero at frame {frame:g}; use a scale above 0 on every axis.")
+        raise SceneError(f"its scale is zero at frame {frame:g}", "use a scale above 0 on every axis", subject=subject)
     inverse = np.linalg.inv(matrix)
     vertices, triangles, paintings = [], [], []
     start = 0
@@ -84,5 +84,5 @@ def _turned(values: Floats, *, is_mirrored: bool) -> Floats:
 
 def _joined(values: list[Floats], name: str, subject: str) -> Floats:
     if len({each.shape[1:] for each in values}) > 1:
-        raise SceneError(f'{subject}: "{name}" is painted in different ways on its parts; use one domain and one type on all of them.')
+        raise SceneError(f'{subject}: "{name}" is painted in different ways on its parts', "use one domain and one type on all of them")
     return np.concatenate(values)

@@ -43,7 +43,7 @@ def emitters_of(
             Emitter(name=name, shape=shape, material=material.name, motion=body[1], animation=body[3], painting=painting, **values)
         )
     if not emitters:
-        raise SceneError(f"{tracks[0][1].subject}: it is disabled in viewports at every frame, as is every emitter; enable one.")
+        raise SceneError("it is disabled in viewports at every frame, as is every emitter", "enable one", subject=tracks[0][1].subject)
     return found, tuple(emitters)
 
 
@@ -87,7 +87,7 @@ def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float
     """An emitter's vertices without a surface, with the velocities that they have at the first sample."""
     if motion is not None and motion.vertices is not None:
         remedy = "let the object move as a whole without changing its scale, or apply its modifiers"
-        raise SceneError(f"{track.subject}: its points move against each other, which points that emit cannot; {remedy}.")
+        raise SceneError("its points move against each other, which points that emit cannot", f"{remedy}", subject=track.subject)
     velocity = None if track.surface is None else track.surface.velocity
     if velocity is not None:
         matrix = next(each for each in track.matrices if each is not None)
@@ -98,7 +98,7 @@ def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float
 def _refuse_motion(track: Track, motion: Motion) -> None:
     """A dynamic collider starts where it is at the first sample, and matter moves it from there on."""
     what = "is animated" if motion.matrices is not None else "is deformed"
-    raise SceneError(f"{track.subject}: it is dynamic, so matter moves it, but it {what} too; remove that, or turn Dynamic off.")
+    raise SceneError(f"it is dynamic, so matter moves it, but it {what} too", "remove that, or turn Dynamic off", subject=track.subject)
 
 
 def _material(name: str, item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
@@ -106,7 +106,7 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
     settings = item.mpm.material
     if track is None:
         if not settings.preset:
-            raise SceneError(f'Emitter "{name}": its material preset does not exist here; choose another preset.')
+            raise SceneError("its material preset does not exist here", "choose another preset", subject=f'Emitter "{name}"')
         preset = material_preset(settings.preset)
         color = material_color(preset.law.name) if preset.color is None else (*preset.color, 1.0)
         return Material(settings.preset, preset.law), color

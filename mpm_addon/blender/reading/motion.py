@@ -76,7 +76,7 @@ def placed(
         SceneError: the object's scale is zero at the first sample.
     """
     if abs(np.linalg.det(matrices[0, :3, :3])) == 0.0:
-        raise SceneError(f"{subject}: its scale is zero at frame {frames[0]:g}; use a scale above 0 on every axis.")
+        raise SceneError(f"its scale is zero at frame {frames[0]:g}", "use a scale above 0 on every axis", subject=subject)
     if np.linalg.det(matrices[0, :3, :3]) < 0.0:
         triangles = triangles[:, ::-1]
     world = moved(shapes[0], matrices[0]) * scale_length

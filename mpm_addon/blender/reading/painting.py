@@ -41,7 +41,7 @@ def painting_reader(settings: Any, subject: str) -> ReadPainting | None:
     carried = [name.strip() for name in settings.carried_attributes.split(",") if name.strip()]
     for name in carried:
         if name in ACTING:
-            raise SceneError(f'{subject}: the name "{name}" acts on particles; choose the attribute under Painted Control instead.')
+            raise SceneError(f'the name "{name}" acts on particles', "choose the attribute under Painted Control instead", subject=subject)
     if not acting and not carried:
         return None
 
@@ -89,11 +89,11 @@ class _Source:
         if attribute is None:
             known = paintable_names(self._item, self._mesh)
             hint = f"{suggestion(name, known)}; paint it, or use one of: {', '.join(known) or 'none'}"
-            raise SceneError(f'{self._subject}: its attribute "{name}"{purpose} does not exist{hint}.')
+            raise SceneError(f'its attribute "{name}"{purpose} does not exist{hint}.', subject=self._subject)
         if attribute.data_type not in _TYPES or attribute.domain not in ("POINT", "CORNER", "FACE"):
             kind = f"{attribute.data_type} on {attribute.domain}".lower().replace("_", " ")
             remedy = "use numbers, vectors or colours on points, corners or faces"
-            raise SceneError(f'{self._subject}: its attribute "{name}" is of the kind {kind}; {remedy}.')
+            raise SceneError(f'its attribute "{name}" is of the kind {kind}', f"{remedy}", subject=self._subject)
         field, components, dtype = _TYPES[attribute.data_type]
         flat = np.empty(len(attribute.data) * components, dtype)
         attribute.data.foreach_get(field, flat)

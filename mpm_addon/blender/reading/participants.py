@@ -74,16 +74,16 @@ def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
     if object_name:
         if object_name not in scene.objects:
             near = suggestion(object_name, scene.objects.keys())
-            raise SceneError(f'Object "{object_name}" does not exist in scene "{scene.name}"{near}; check its name.')
+            raise SceneError(f'Object "{object_name}" does not exist in scene "{scene.name}"{near}', "check its name")
         marked = [item for item in marked if item.name == object_name]
         if not marked:
-            raise SceneError(f'Object "{object_name}" is not an emitter; name an emitter, or make it one in the Physics tab.')
+            raise SceneError(f'Object "{object_name}" is not an emitter', "name an emitter, or make it one in the Physics tab")
     if not marked:
-        raise SceneError(f'Scene "{scene.name}" has no emitter; select an object and set its type to Emitter in the Physics tab.')
+        raise SceneError(f'Scene "{scene.name}" has no emitter', "select an object and set its type to Emitter in the Physics tab")
     emitting = [item for item in marked if _is_evaluated(context, item)]
     if not emitting:
         raise SceneError(
-            f'Emitter "{marked[0].name}" is disabled in viewports or in an excluded collection, as is every emitter; enable one.'
+            f'Emitter "{marked[0].name}" is disabled in viewports or in an excluded collection, as is every emitter', "enable one"
         )
     return emitting
 
@@ -126,7 +126,7 @@ def _force(name: str, item: BlenderObject, scene: BlenderScene, scale_length: fl
 def _material(name: str, item: BlenderObject) -> Track:
     law = item.mpm.material.law
     if law not in LAWS:
-        raise SceneError(f'Emitter "{name}": its law does not exist here; use one of: {", ".join(LAWS)}.')
+        raise SceneError("its law does not exist here", f"use one of: {', '.join(LAWS)}", subject=f'Emitter "{name}"')
     return Track(
         item,
         f'Material "{name} (custom)"',

@@ -102,9 +102,11 @@ class Track:
             self.surface = surface
         elif surface.counts != self.surface.counts:
             raise SceneError(
-                f"{self.subject}: its mesh has {surface.counts[0]} vertices and {surface.counts[1]} faces at frame {frame:g}, but "
-                f"{self.surface.counts[0]} and {self.surface.counts[1]} at frame {self.surface.frame:g}; keep their number: turn off what "
-                "changes it (such as Remesh, Decimate, Build or Boolean), or bake the object to a mesh that deforms alone."
+                f"its mesh has {surface.counts[0]} vertices and {surface.counts[1]} faces at frame {frame:g}, but "
+                f"{self.surface.counts[0]} and {self.surface.counts[1]} at frame {self.surface.frame:g}",
+                "keep their number: turn off what "
+                "changes it (such as Remesh, Decimate, Build or Boolean), or bake the object to a mesh that deforms alone",
+                subject=self.subject,
             )
         tolerance = surface.tolerance
         if last is not None and (np.abs(vertices - last).max(initial=0.0) <= tolerance if tolerance else np.array_equal(vertices, last)):
@@ -123,10 +125,11 @@ class Track:
 
     def _refuse_empty(self) -> None:
         if self.block.instance_type == "NONE":
-            raise SceneError(f"{self.subject}: an empty has no mesh; use a mesh, or let the empty instance a collection.")
+            raise SceneError("an empty has no mesh", "use a mesh, or let the empty instance a collection", subject=self.subject)
         raise SceneError(
-            f"{self.subject}: Blender evaluates nothing that it instances; choose a collection with meshes, and show the object and "
-            "the collection in the viewport."
+            "Blender evaluates nothing that it instances",
+            "choose a collection with meshes, and show the object and the collection in the viewport",
+            subject=self.subject,
         )
 
 
@@ -143,7 +146,7 @@ def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterato
     changing = [track for track in tracks if track.may_change]
     for index, frame in enumerate(frames if changing else frames[:1]):
         if context.scene != scene:
-            raise SceneError(f'Scene "{scene.name}": another scene was chosen while it was read; bake again.')
+            raise SceneError("another scene was chosen while it was read", "bake again", subject=f'Scene "{scene.name}"')
         whole = int(np.floor(frame))
         scene.frame_set(whole, subframe=float(frame - whole))
         _sample(context.evaluated_depsgraph_get(), changing if index else tracks, float(frame))
@@ -200,8 +203,12 @@ def animated(samples: Sequence[Values], frames: Floats, subject: str) -> tuple[V
             continue
         frame = frames[next(index for index, each in enumerate(values) if each != value)]
         if any(each is None for each in values):
-            raise SceneError(f"{subject}: {name} is left out at some frames only (see frame {frame:g}); keep its check box as it is.")
+            raise SceneError(
+                f"{name} is left out at some frames only (see frame {frame:g})", "keep its check box as it is", subject=subject
+            )
         if isinstance(value, str):
-            raise SceneError(f'{subject}: {name} changes at frame {frame:g} and cannot be animated; keep it "{value}" at all frames.')
+            raise SceneError(
+                f"{name} changes at frame {frame:g} and cannot be animated", f'keep it "{value}" at all frames', subject=subject
+            )
         changing[name] = np.array(values, dtype=np.float64)
     return first, Animation(frames[: len(samples)], changing) if changing else None

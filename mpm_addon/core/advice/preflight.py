@@ -4,7 +4,6 @@ Warnings change nothing and refuse nothing. Where things overlap, meshes are ask
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ..geometry.section import section_of
 from ..geometry.shapes import Mesh, Points
 from ..geometry.solid import solid_properties
 from ..geometry.thickness import is_solid, thickening
+from ..messages import SceneWarning
 from ..scene.animation import value_at
 from ..scene.description import Collider, Emitter, Scene, Shape
 from ..scene.settings import SIDES
@@ -40,25 +40,6 @@ SCENE_TOPICS = frozenset({"thin_emitter", "thin_collider", "open_mesh", "outside
 
 _INSIDE_POINTS = 20_000
 _POSES = 50
-
-
-@dataclass(frozen=True)
-class SceneWarning:
-    """Something to look at before a bake.
-
-    Attributes:
-        topic: one word for programs: "thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits",
-            "light_body", "memory", "disk", "duration".
-        subject: what it is about: 'Emitter "Cube"'.
-        message: the value, the limit and the remedy, one sentence without the subject.
-    """
-
-    topic: str
-    subject: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.subject}: {self.message}"
 
 
 def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, expected_seconds: float | None = None) -> list[SceneWarning]:
@@ -91,24 +72,30 @@ def cost_warnings(
     if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
         found.append(
             SceneWarning(
-                "memory", subject, f"it needs about {_gigabytes(cost.memory_bytes)} of memory and "
-                f"{_gigabytes(cost.memory_available_bytes)} are available; close other programs or use a larger grid_spacing.",
+                "memory",
+                subject,
+                f"it needs about {_gigabytes(cost.memory_bytes)} of memory and {_gigabytes(cost.memory_available_bytes)} are available",
+                "close other programs or use a larger grid_spacing",
             )
-        )  # fmt: skip
+        )
     if disk_free is not None and cost.disk_bytes > LARGEST_SHARE_OF_DISK * disk_free:
         found.append(
             SceneWarning(
-                "disk", subject, f"its cache needs about {_gigabytes(cost.disk_bytes)} and {_gigabytes(disk_free)} are free; "
-                "make room, give another cache folder, or use fewer frames or particles.",
+                "disk",
+                subject,
+                f"its cache needs about {_gigabytes(cost.disk_bytes)} and {_gigabytes(disk_free)} are free",
+                "make room, give another cache folder, or use fewer frames or particles",
             )
-        )  # fmt: skip
+        )
     if expected_seconds is not None and expected_seconds > 3600.0 * LONGEST_HOURS:
         found.append(
             SceneWarning(
-                "duration", subject, f"it takes about {expected_seconds / 3600.0:.0f} hours, more than {LONGEST_HOURS:.0f}; "
-                "use a larger grid_spacing, softer materials, or fewer frames.",
+                "duration",
+                subject,
+                f"it takes about {expected_seconds / 3600.0:.0f} hours, more than {LONGEST_HOURS:.0f}",
+                "use a larger grid_spacing, softer materials, or fewer frames",
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -119,9 +106,11 @@ def _silent_emitters(scene: Scene) -> Iterator[SceneWarning]:
         is_flowing = emitter.mode != "inflow" or not has_flow_rate(emitter)
         if not any(value_at(emitter, "enabled", frame) and (is_flowing or value_at(emitter, "flow_rate", frame) > 0.0) for frame in frames):
             yield SceneWarning(
-                "never_emits", f'Emitter "{emitter.name}"', f"it is off or without flow at all frames from {frames[0]} to {frames[-1]}; "
-                "enable it, or give it a flow_rate, at one of them.",
-            )  # fmt: skip
+                "never_emits",
+                f'Emitter "{emitter.name}"',
+                f"it is off or without flow at all frames from {frames[0]} to {frames[-1]}",
+                "enable it, or give it a flow_rate, at one of them",
+            )
 
 
 def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
@@ -136,9 +125,12 @@ def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
             density = collider.mass / solid_properties(collider.shape, subject, scene.solver.dimension).volume
         if density < LIGHTEST_BODY * lightest:
             yield SceneWarning(
-                "light_body", subject, f"its density is {density:.3g} kg/m^3, less than 1/30 of the lightest matter's "
-                f"{lightest:.3g} kg/m^3: it may jump, and steps get short; use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3.",
-            )  # fmt: skip
+                "light_body",
+                subject,
+                f"its density is {density:.3g} kg/m^3, less than 1/30 of the lightest matter's "
+                f"{lightest:.3g} kg/m^3: it may jump, and steps get short",
+                f"use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3",
+            )
 
 
 def sizes_of(scene: Scene) -> dict[str, tuple[float, float, float]]:
@@ -185,8 +177,8 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
         added = 0.0 if is_emitter else thickening(shape, spacing)
         if added > 0.0:
             words += f", and matter meets it as if it were {added:.2g} m thicker"
-        remedy = f"use at least {THINNEST:g} cells: a grid_spacing of at most {thickness / THINNEST:.2g} m, or make it thicker."
-        yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, f"{words}; {remedy}")
+        remedy = f"use at least {THINNEST:g} cells: a grid_spacing of at most {thickness / THINNEST:.2g} m, or make it thicker"
+        yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, words, remedy)
 
 
 def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
@@ -204,9 +196,11 @@ def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
         has = "a hole" if len(holes) == 1 else f"{len(holes)} holes"
         effect = "it is filled" if isinstance(item, Emitter) else "it blocks"
         yield SceneWarning(
-            "open_mesh", _subject(item), f"its mesh has {has} with {edges} boundary edges, {share:.0%} of its surface, and {effect} as if "
-            "closed there; close it (in Blender: Mesh > Clean Up > Fill Holes), or give it a thickness (Solidify modifier).",
-        )  # fmt: skip
+            "open_mesh",
+            _subject(item),
+            f"its mesh has {has} with {edges} boundary edges, {share:.0%} of its surface, and {effect} as if closed there",
+            "close it (in Blender: Mesh > Clean Up > Fill Holes), or give it a thickness (Solidify modifier)",
+        )
 
 
 def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float | None:
@@ -255,9 +249,11 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
                 if beyond > (0.0 if is_open else 0.5 * scene.solver.grid_spacing):
                     effect = "what is emitted there vanishes at once" if is_open else "a bake refuses it"
                     yield SceneWarning(
-                        "outside_domain", _subject(emitter), f"it reaches {beyond:.3g} m beyond the domain's side {side} at "
-                        f"{domain[is_high][axis]:g} m: {effect}; move it inside or make the domain larger.",
-                    )  # fmt: skip
+                        "outside_domain",
+                        _subject(emitter),
+                        f"it reaches {beyond:.3g} m beyond the domain's side {side} at {domain[is_high][axis]:g} m: {effect}",
+                        "move it inside or make the domain larger",
+                    )
     for collider in scene.colliders:
         # what is dynamic may fall into it
         if collider.dynamic:
@@ -267,9 +263,11 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
         low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
         if any(low[axis] > domain[1][axis] or high[axis] < domain[0][axis] for axis in axes):
             yield SceneWarning(
-                "outside_domain", _subject(collider), "it is outside the domain at all frames and meets nothing; "
-                "move it inside, make the domain larger, or leave it out.",
-            )  # fmt: skip
+                "outside_domain",
+                _subject(collider),
+                "it is outside the domain at all frames and meets nothing",
+                "move it inside, make the domain larger, or leave it out",
+            )
 
 
 def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
@@ -290,9 +288,12 @@ def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
             share = float((_distance(collider, frame, points) < 0.0).mean()) if len(points) else 0.0
             if share > LARGEST_OVERLAP:
                 yield SceneWarning(
-                    "overlap", _subject(emitter), f"{share:.0%} of its volume lies inside collider \"{collider.name}\" at frame {frame}, "
-                    f"and at most {LARGEST_OVERLAP:.0%} goes unnoticed: nothing is emitted there; move them apart.",
-                )  # fmt: skip
+                    "overlap",
+                    _subject(emitter),
+                    f'{share:.0%} of its volume lies inside collider "{collider.name}" at frame {frame}, '
+                    f"and at most {LARGEST_OVERLAP:.0%} goes unnoticed: nothing is emitted there",
+                    "move them apart",
+                )
 
 
 def _first_frame(emitter: Emitter, scene: Scene) -> int | None:

@@ -13,10 +13,11 @@ import numpy as np
 from ..forecast.estimate import PARTICLES_PER_CELL, particles_at_frames
 from ..geometry.section import section_of
 from ..geometry.shapes.points import Points
+from ..messages import SceneWarning
 from ..scene.description import Collider, Emitter, Scene
 from ..scene.painting import Painting
 from ..scene.settings import CacheSettings
-from .preflight import SceneWarning, thickness_of
+from .preflight import thickness_of
 
 # Particles of a preview, unless somebody wants another number.
 PARTICLES = 10_000
@@ -29,6 +30,7 @@ AIM = 0.95
 # The longest steps that still are stable; the final has smaller ones because they cost it little.
 CFL = 0.6
 _SEARCHES = 40
+_REMEDY = "use more particles for the preview"
 # With a smaller share of its particles in a cell, matter has holes.
 _FEWEST_SHARE = 0.6
 
@@ -171,15 +173,10 @@ def _limits(scene: Scene, spacing: float) -> Iterator[tuple[Emitter | Collider, 
 def _thin(item: Emitter | Collider, thickness: float, spacing: float) -> SceneWarning:
     is_emitter = isinstance(item, Emitter)
     kind, effect = ("emitter", "moves stiffer") if is_emitter else ("collider", "is met as if it were thicker")
-    message = (
-        f"it is {thickness / spacing:.2g} cells thin in the preview and {effect} than in the final; use more particles for the preview."
-    )
-    return SceneWarning(f"thin_{kind}", f'{kind.capitalize()} "{item.name}"', message)
+    problem = f"it is {thickness / spacing:.2g} cells thin in the preview and {effect} than in the final"
+    return SceneWarning(f"thin_{kind}", f'{kind.capitalize()} "{item.name}"', problem, _REMEDY)
 
 
 def _sparse(scene: Scene, share: float) -> SceneWarning:
-    message = (
-        f"its preview has {share:.0%} of the particles in a cell that the final has, because an emitter is too thin for larger cells; "
-        "use more particles for the preview."
-    )
-    return SceneWarning("preview_particles", f'Scene "{scene.name}"', message)
+    problem = f"its preview has {share:.0%} of the particles in a cell that the final has, because an emitter is too thin for larger cells"
+    return SceneWarning("preview_particles", f'Scene "{scene.name}"', problem, _REMEDY)

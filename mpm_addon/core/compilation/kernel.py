@@ -44,16 +44,20 @@ def compiled_level() -> tuple[str, str]:
     return name, name if name != NATIVE else f"{NATIVE}-{hashlib.sha256(f'{triple} {cpu} {features}'.encode()).hexdigest()[:8]}"
 
 
+def kernel_sources() -> list[Path]:
+    """The files that kernels are made of."""
+    sources = sorted(CORE.rglob("*.py"))
+    return [each for each in sources if each.relative_to(CORE).parts[0] in PACKAGES_WITH_KERNELS or MAKES_KERNELS in each.read_bytes()]
+
+
 @cache
 def source_hash() -> str:
     """A hash of the sources of all kernels, and of all else that their code depends on but the processor's level."""
     versions = f"{numba.__version__} {llvmlite.__version__} {platform_tag()} {PACKAGE}"
     digest = hashlib.sha256(versions.encode())
-    for source in sorted(CORE.rglob("*.py")):
-        place, text = source.relative_to(CORE), source.read_bytes()
-        if place.parts[0] in PACKAGES_WITH_KERNELS or MAKES_KERNELS in text:
-            digest.update(place.as_posix().encode())
-            digest.update(text)
+    for source in kernel_sources():
+        digest.update(source.relative_to(CORE).as_posix().encode())
+        digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -235,7 +235,9 @@ def _make_stream(scene: Scene, index: int) -> Stream:
         volume *= 0.98
     if len(stream.filling) == 0:
         raise SceneError(
-            f"{subject_of(emitter)}: no particle fits into the shape; use a smaller grid_spacing than {scene.solver.grid_spacing:g} m."
+            "no particle fits into the shape",
+            f"use a smaller grid_spacing than {scene.solver.grid_spacing:g} m",
+            subject=subject_of(emitter),
         )
     if emitter.particle_count is not None:
         generator = np.random.default_rng(seed_of(scene, index, 0))

@@ -192,11 +192,12 @@ def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: flo
     if is_cloud or emitter.particle_count is not None:
         count = f"{heaviest.particles:.0f} points" if is_cloud else f"particle_count {emitter.particle_count}"
         fitting = _fitting_count(blocks, scene.solver.precision, budget)
-        raise SceneError(f'Emitter "{emitter.name}": {count}: {need}; use at most {fitting} particles.')
+        raise SceneError(f"{count}: {need}", f"use at most {fitting} particles", subject=f'Emitter "{emitter.name}"')
     spacing = scene.solver.grid_spacing * (memory / budget) ** (1.0 / scene.solver.dimension)
     raise SceneError(
-        f'Emitter "{emitter.name}": grid_spacing {scene.solver.grid_spacing:g} m: {need}; '
-        f"use a grid_spacing of at least {_rounded_up(spacing):g} m."
+        f"grid_spacing {scene.solver.grid_spacing:g} m: {need}",
+        f"use a grid_spacing of at least {_rounded_up(spacing):g} m",
+        subject=f'Emitter "{emitter.name}"',
     )
 
 

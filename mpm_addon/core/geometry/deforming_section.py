@@ -33,8 +33,9 @@ class DeformingSection:
         if (reaches[:, 0] > 0.0).all() or (reaches[:, 1] < 0.0).all():
             low, high = reaches[:, 0].min(), reaches[:, 1].max()
             raise SceneError(
-                f"{subject}: the mesh reaches from y = {low:g} m to {high:g} m at all frames; in 2D it is cut by the plane y = 0, "
-                "so move it there."
+                f"the mesh reaches from y = {low:g} m to {high:g} m at all frames",
+                "in 2D it is cut by the plane y = 0, so move it there",
+                subject=subject,
             )
         self.move_to(poses[0], np.zeros_like(poses[0]))
 

@@ -44,7 +44,7 @@ def mass_properties(vertices: ArrayLike, triangles: ArrayLike) -> MassProperties
     total = float(parts.sum())
     size = float(np.ptp(vertices[triangles.ravel()], axis=0).max(initial=0.0))
     if not abs(total) > 1e-12 * size**3:
-        raise SceneError(f"the mesh encloses {abs(total):g} m^3; close it, or give it a thickness (Solidify modifier).")
+        raise SceneError(f"the mesh encloses {abs(total):g} m^3", "close it, or give it a thickness (Solidify modifier)")
     corner_sum = a + b + c
     center = parts @ corner_sum / (4.0 * total)
     second = sum(np.einsum("i,ij,ik->jk", parts, each, each) for each in (a, b, c, corner_sum)) / (20.0 * total)

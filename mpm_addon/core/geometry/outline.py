@@ -37,8 +37,8 @@ class Outline(ArrayEquality, ClosedForm):
         if not self.volume() > 1e-9 * self.length() * size:
             start = f"{subject}: " if subject else ""
             raise SceneError(
-                f"{start}{self.words} encloses {max(self.volume(), 0.0):g} m^2 in the plane y = 0; "
-                "close it, or move it so that the plane cuts it."
+                f"{start}{self.words} encloses {max(self.volume(), 0.0):g} m^2 in the plane y = 0",
+                "close it, or move it so that the plane cuts it",
             )
 
     def bounds(self) -> Floats:

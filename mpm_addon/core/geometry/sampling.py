@@ -55,7 +55,7 @@ def sample_shape(
     """
     start = f"{subject}: " if subject else ""
     if not isinstance(shape, ClosedForm | Mesh) or not shape.can_emit:
-        raise SceneError(f"{start}a {shape.kind} has no inside to fill; use a closed shape.")
+        raise SceneError(f"{start}a {shape.kind} has no inside to fill", "use a closed shape")
     shape.check_inside(subject or "sampling")
     if dimension == 2 and not isinstance(shape, Layer):
         shape = section_of(shape, subject)
@@ -64,13 +64,15 @@ def sample_shape(
         shape = shape.closed
     extent = float(np.diff(shape.bounds()[:, :: 4 - dimension], axis=0).min())
     if extent < grid_spacing * (1.0 - 1e-9):
-        raise SceneError(f"{start}grid_spacing {grid_spacing:g} m is larger than the object ({extent:g} m); use at most {extent / 4:g} m.")
+        raise SceneError(
+            f"{start}grid_spacing {grid_spacing:g} m is larger than the object ({extent:g} m)", f"use at most {extent / 4:g} m"
+        )
     spacing = grid_spacing / (particles_per_cell or PARTICLES_PER_CELL) ** (1.0 / dimension)
     count = particle_count or round(shape.volume() / spacing**dimension)
     if count < 1:
         raise SceneError(
-            f"{start}particles_per_cell {particles_per_cell:g} gives no particle in {shape.volume():g} m^{dimension}; "
-            f"use at least {grid_spacing**dimension / shape.volume():.2g}."
+            f"{start}particles_per_cell {particles_per_cell:g} gives no particle in {shape.volume():g} m^{dimension}",
+            f"use at least {grid_spacing**dimension / shape.volume():.2g}",
         )
     if sampling == "random":
         return _random(shape, count, seed, dimension)
@@ -79,7 +81,7 @@ def sample_shape(
     else:
         positions = _poisson_of(shape, count, seed, dimension, is_exact=particle_count is not None)
     if len(positions) == 0:
-        raise SceneError(f"{start}no particle fits into the object at a spacing of {spacing:g} m; use a smaller grid_spacing.")
+        raise SceneError(f"{start}no particle fits into the object at a spacing of {spacing:g} m", "use a smaller grid_spacing")
     return positions
 
 
@@ -102,7 +104,7 @@ def sample_mesh(vertices: ArrayLike, triangles: ArrayLike, spacing: float, seed:
     mesh.check("sample_mesh")
     mesh.check_inside("sample_mesh")
     if not (np.isfinite(spacing) and spacing > 0.0):
-        raise SceneError(f"sample_mesh: spacing {spacing} m is not allowed; use a finite number above 0 m.")
+        raise SceneError(f"sample_mesh: spacing {spacing} m is not allowed", "use a finite number above 0 m")
     return poisson_disk(mesh.closed, float(spacing), int(seed))
 
 

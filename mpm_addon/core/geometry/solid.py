@@ -26,7 +26,7 @@ def solid_properties(shape: Shape, subject: str, dimension: int = 3) -> MassProp
         SceneError: naming `subject`, where the shape has no inside.
     """
     if not shape.can_emit:
-        raise SceneError(f"{subject}: a {shape.kind} has no end and no mass, so it cannot be dynamic; use a closed shape.")
+        raise SceneError(f"a {shape.kind} has no end and no mass, so it cannot be dynamic", "use a closed shape", subject=subject)
     shape.check_inside(subject)
     if dimension == 2:
         return _plane_properties(section_of(shape, subject), subject)
@@ -41,8 +41,8 @@ def solid_properties(shape: Shape, subject: str, dimension: int = 3) -> MassProp
 def _refuse_open(opening: float, start: str, noun: str) -> None:
     if opening > LARGEST_CAPPED_OPENING:
         raise SceneError(
-            f"{start} is open: its openings are {opening:.0%} of its {noun}, and a dynamic collider may have "
-            f"{LARGEST_CAPPED_OPENING:.0%}; close it, or give it a thickness (Solidify modifier)."
+            f"{start} is open: its openings are {opening:.0%} of its {noun}, and a dynamic collider may have {LARGEST_CAPPED_OPENING:.0%}",
+            "close it, or give it a thickness (Solidify modifier)",
         )
 
 

@@ -46,9 +46,11 @@ def evaluate_law(
     if velocity_gradient is not None:
         gradients, *given = _as_matrices(velocity_gradient, "velocity_gradient", depth=0.0)
         if given != [shape, dimension]:
-            raise SceneError(f"velocity_gradient: shape {np.shape(velocity_gradient)} is not that of F {np.shape(F)}; give one for each F.")
+            raise SceneError(
+                f"velocity_gradient: shape {np.shape(velocity_gradient)} is not that of F {np.shape(F)}", "give one for each F"
+            )
     if isinstance(law, FluidLaw) and (np.linalg.det(deformations.reshape(-1, 3, 3)) <= 0.0).any():
-        raise SceneError(f'law "{law.name}": det F is not positive; a fluid has no inverted state: give F with det F above 0.')
+        raise SceneError(f'law "{law.name}": det F is not positive', "a fluid has no inverted state: give F with det F above 0")
     energies = np.empty(len(deformations))
     stresses = np.empty((len(deformations), 6))
     _evaluate(law.constants(dimension=dimension), dimension, deformations, states, gradients, energies, stresses)
@@ -95,12 +97,12 @@ def make_law(name: str | Law, parameters: Mapping[str, Any] | None = None) -> La
     if isinstance(name, Law):
         law = name
     elif name not in LAWS:
-        raise SceneError(f'law "{name}" is unknown{suggestion(name, LAWS)}; use one of {", ".join(LAWS)}.')
+        raise SceneError(f'law "{name}" is unknown{suggestion(name, LAWS)}', f"use one of {', '.join(LAWS)}")
     else:
         known = [declared.name for declared in parameters_of(LAWS[name])]
         for key in parameters or {}:
             if key not in known:
-                raise SceneError(f'law "{name}": parameter "{key}" is unknown{suggestion(key, known)}; use one of {", ".join(known)}.')
+                raise SceneError(f'law "{name}": parameter "{key}" is unknown{suggestion(key, known)}', f"use one of {', '.join(known)}")
         law = LAWS[name](**(parameters or {}))
     law.check(f'law "{law.name}"')
     return law
@@ -110,9 +112,11 @@ def _as_matrices(value: ArrayLike, subject: str, *, depth: float = 1.0) -> tuple
     """The matrices as rows of nine, the shape before the last two axes, and the dimension; `depth` is yy of plane ones."""
     matrices = np.asarray(value, dtype=np.float64)
     if matrices.shape[-2:] not in ((2, 2), (3, 3)):
-        raise SceneError(f"{subject}: shape {matrices.shape} does not end in (3, 3) or (2, 2); give matrices of 3 by 3, or 2 by 2 for x-z.")
+        raise SceneError(
+            f"shape {matrices.shape} does not end in (3, 3) or (2, 2)", "give matrices of 3 by 3, or 2 by 2 for x-z", subject=subject
+        )
     if not np.isfinite(matrices).all():
-        raise SceneError(f"{subject}: it holds values that are not finite; give finite numbers.")
+        raise SceneError("it holds values that are not finite", "give finite numbers", subject=subject)
     shape, dimension = matrices.shape[:-2], matrices.shape[-1]
     if dimension == 2:
         whole = np.zeros((*shape, 3, 3))
@@ -133,11 +137,11 @@ def _states(law: Law, state: Mapping[str, ArrayLike] | None, shape: tuple[int, .
     for key in state or {}:
         if key not in law.state_names:
             known = ", ".join(law.state_names) or "none"
-            raise SceneError(f'law "{law.name}": state "{key}" is unknown{suggestion(key, law.state_names)}; it has: {known}.')
+            raise SceneError(f'law "{law.name}": state "{key}" is unknown{suggestion(key, law.state_names)}', f"it has: {known}")
     for column, (key, virgin) in enumerate(zip(law.state_names, law.virgin_state, strict=True)):
         values = np.asarray((state or {}).get(key, virgin), dtype=np.float64)
         if values.shape not in ((), shape):
-            raise SceneError(f'law "{law.name}": state "{key}" has shape {values.shape}; give one value for each F, shape {shape}.')
+            raise SceneError(f'law "{law.name}": state "{key}" has shape {values.shape}', f"give one value for each F, shape {shape}")
         states[:, column] = np.broadcast_to(values, shape).reshape(-1)
     return states
 

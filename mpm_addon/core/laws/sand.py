@@ -125,15 +125,16 @@ class Sand(HenckyLaw):
     def check(self, subject: str) -> None:
         super().check(subject)
         if self.friction_angle is not None and self.friction_hardening is not None:
-            raise SceneError(f"{subject}: friction_angle and friction_hardening are both given; give one of them.")
+            raise SceneError("friction_angle and friction_hardening are both given", "give one of them", subject=subject)
         h0, _, _, h3 = self._hardening_degrees()
         if h0 < h3 or (h0 == h3 and h0 > 0.0):
-            raise SceneError(f"{subject}: friction_hardening h0 {h0:g} degrees is not above h3 {h3:g} degrees; raise h0.")
+            raise SceneError(f"friction_hardening h0 {h0:g} degrees is not above h3 {h3:g} degrees", "raise h0", subject=subject)
         greatest = self._greatest_angle()
         if greatest >= 90.0:
             raise SceneError(
-                f"{subject}: friction_hardening lets the friction angle grow to {greatest:g} degrees; "
-                "it must stay below 90 degrees: lower h0 or h1, or raise h2."
+                f"friction_hardening lets the friction angle grow to {greatest:g} degrees",
+                "it must stay below 90 degrees: lower h0 or h1, or raise h2",
+                subject=subject,
             )
 
     def _greatest_angle(self) -> float:

@@ -110,15 +110,15 @@ def check_animation(animation: Animation | None, known: Mapping[str, Parameter],
     for name, values in animation.values.items():
         if name not in known:
             words = ", ".join(known) or "none"
-            raise SceneError(f'{subject}: "{name}" cannot be animated{suggestion(name, known)}; what can is: {words}.')
+            raise SceneError(f'{subject}: "{name}" cannot be animated{suggestion(name, known)}', f"what can is: {words}")
         declared = known[name]
         wanted = (len(animation.frames), declared.size) if declared.kind == "vector" else (len(animation.frames),)
         if values.shape != wanted:
-            raise SceneError(f"{subject}: the animation of {name} has the shape {values.shape}; use {wanted}.")
+            raise SceneError(f"the animation of {name} has the shape {values.shape}", f"use {wanted}", subject=subject)
         for frame, value in zip(animation.frames, values, strict=True):
             if declared.kind == "flag":
                 if value not in (0.0, 1.0):
-                    raise SceneError(f"{subject}: {name} is {value:g} at frame {frame:g}; a flag is 0 or 1.")
+                    raise SceneError(f"{name} is {value:g} at frame {frame:g}", "a flag is 0 or 1", subject=subject)
                 continue
             declared.check(value.tolist() if value.ndim else float(value), f"{subject}, frame {frame:g}")
 
@@ -133,8 +133,9 @@ def check_motion_scale(motion: Motion | None, subject: str) -> None:
     if len(wrong):
         shown = ", ".join(f"{scale:g}" for scale in scales[wrong[0]])
         raise SceneError(
-            f"{subject}: motion at frame {motion.frames[wrong[0]]:g} scales the shape by ({shown}); "
-            f"use one scale along all axes and at all frames ({wanted:g}), and put the rest into the shape."
+            f"motion at frame {motion.frames[wrong[0]]:g} scales the shape by ({shown})",
+            f"use one scale along all axes and at all frames ({wanted:g}), and put the rest into the shape",
+            subject=subject,
         )
 
 
@@ -144,28 +145,32 @@ def check_motion_vertices(motion: Motion | None, shape: Any, subject: str) -> No
         return
     frames, vertices = motion.frames, motion.vertices
     if shape.kind != "mesh":
-        raise SceneError(f"{subject}: a {shape.kind} has no vertices to move; give motion by matrix, or a mesh.")
+        raise SceneError(f"a {shape.kind} has no vertices to move", "give motion by matrix, or a mesh", subject=subject)
     count = len(shape.vertices)
     if vertices.ndim != 3 or vertices.shape[::2] != (len(frames), 3):
-        raise SceneError(f"{subject}: motion has vertices of shape {vertices.shape} for {len(frames)} frames; use (frames, vertices, 3).")
+        raise SceneError(
+            f"motion has vertices of shape {vertices.shape} for {len(frames)} frames", "use (frames, vertices, 3)", subject=subject
+        )
     if vertices.shape[1] != count:
         raise SceneError(
-            f"{subject}: motion at frame {frames[0]:g} has {vertices.shape[1]} vertices and the mesh has {count}; "
-            "use a mesh whose vertices stay the same at all frames."
+            f"motion at frame {frames[0]:g} has {vertices.shape[1]} vertices and the mesh has {count}",
+            "use a mesh whose vertices stay the same at all frames",
+            subject=subject,
         )
     wrong = np.flatnonzero(~np.isfinite(vertices).all(axis=(1, 2)))
     if len(wrong):
         vertex = int(np.argmax(~np.isfinite(vertices[wrong[0]]).all(axis=1)))
         raise SceneError(
-            f"{subject}: motion at frame {frames[wrong[0]]:g} has vertex {vertex} at {vertices[wrong[0], vertex]}; "
-            "move it to finite coordinates."
+            f"motion at frame {frames[wrong[0]]:g} has vertex {vertex} at {vertices[wrong[0], vertex]}",
+            "move it to finite coordinates",
+            subject=subject,
         )
 
 
 def refuse_vertices(motion: Motion | None, owner: str, subject: str) -> None:
     """Refuse vertices in motion where poses alone can move the `owner`, such as "an outflow"."""
     if motion is not None and motion.matrices is None:
-        raise SceneError(f'{subject}: a motion by vertices does not move {owner}; give "matrix", and a shape that does not deform.')
+        raise SceneError(f"a motion by vertices does not move {owner}", 'give "matrix", and a shape that does not deform', subject=subject)
 
 
 def check_motion_turn(motion: Motion | None, subject: str) -> None:
@@ -177,6 +182,7 @@ def check_motion_turn(motion: Motion | None, subject: str) -> None:
     wrong = np.flatnonzero(out > 1e-5 * np.abs(axes).max(axis=(1, 2)))
     if len(wrong):
         raise SceneError(
-            f"{subject}: motion at frame {motion.frames[wrong[0]]:g} turns the shape out of the x-z plane; in 2D let it turn about y "
-            "alone, and put any other rotation into the shape."
+            f"motion at frame {motion.frames[wrong[0]]:g} turns the shape out of the x-z plane",
+            "in 2D let it turn about y alone, and put any other rotation into the shape",
+            subject=subject,
         )

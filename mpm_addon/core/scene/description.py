@@ -95,7 +95,7 @@ class Collider:
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Collider), subject)
         if not self.shape.can_collide:
-            raise SceneError(f'{subject}: a shape of kind "{self.shape.kind}" has no surface; use another shape.')
+            raise SceneError(f'a shape of kind "{self.shape.kind}" has no surface', "use another shape", subject=subject)
         self.shape.check(subject)
         check_motion_vertices(self.motion, self.shape, subject)
         if self.dynamic:
@@ -117,7 +117,7 @@ class Outflow:
         subject = f'Outflow "{self.name}"'
         validate(self, subject)
         if not self.shape.can_collide:
-            raise SceneError(f'{subject}: matter cannot vanish in a shape of kind "{self.shape.kind}"; use another shape.')
+            raise SceneError(f'matter cannot vanish in a shape of kind "{self.shape.kind}"', "use another shape", subject=subject)
         self.shape.check(subject)
         check_motion_scale(self.motion, subject)
         refuse_vertices(self.motion, "an outflow", subject)
@@ -145,8 +145,9 @@ class Scene:
             if emitter.material not in self.materials:
                 known = ", ".join(self.materials) or "none"
                 raise SceneError(
-                    f'Emitter "{emitter.name}": material "{emitter.material}" does not exist'
-                    f"{suggestion(emitter.material, self.materials)}; use one of: {known}."
+                    f'material "{emitter.material}" does not exist{suggestion(emitter.material, self.materials)}',
+                    f"use one of: {known}",
+                    subject=f'Emitter "{emitter.name}"',
                 )
             _check_emission_frames(emitter, self.time)
             _check_factors(emitter, self.materials[emitter.material])
@@ -172,8 +173,9 @@ class Scene:
             for name, components in ({} if emitter.painting is None else emitter.painting.carried).items():
                 if components != carried[name]:
                     raise SceneError(
-                        f'Emitter "{emitter.name}": the painted attribute "{name}" has {components} components and {carried[name]} '
-                        "on another emitter; use as many on both, or another name."
+                        f'the painted attribute "{name}" has {components} components and {carried[name]} on another emitter',
+                        "use as many on both, or another name",
+                        subject=f'Emitter "{emitter.name}"',
                     )
 
     def _check_size(self, emitter: Emitter) -> None:
@@ -185,8 +187,9 @@ class Scene:
         size = float(min(extents) if self.solver.dimension == 3 else min(extents[0], extents[2]))
         if self.solver.grid_spacing > size * (1.0 + 1e-9):
             raise SceneError(
-                f'Emitter "{emitter.name}": grid_spacing {self.solver.grid_spacing:g} m is larger than the object '
-                f"({size:g} m); use at most {size / 4:.3g} m."
+                f"grid_spacing {self.solver.grid_spacing:g} m is larger than the object ({size:g} m)",
+                f"use at most {size / 4:.3g} m",
+                subject=f'Emitter "{emitter.name}"',
             )
 
 
@@ -204,8 +207,8 @@ def _check_factors(emitter: Emitter, material: Material) -> None:
         if name in names and name not in law.scalable:
             known = ", ".join(law.scalable)
             raise SceneError(
-                f'Emitter "{emitter.name}": "{name}" is painted, and the law "{law.name}" of material "{material.name}" has none; '
-                f"its factors are: {known}. Remove the attribute, or use another law."
+                f'Emitter "{emitter.name}": "{name}" is painted, and the law "{law.name}" of material "{material.name}" has none',
+                f"its factors are: {known}. Remove the attribute, or use another law",
             )
 
 
@@ -215,12 +218,14 @@ def _check_emission_frames(emitter: Emitter, time: Time) -> None:
     start = time.frame_start if emitter.frame_start is None else emitter.frame_start
     end = time.frame_end if emitter.frame_end is None else emitter.frame_end
     if emitter.mode == "once" and start not in time.frames:
-        raise SceneError(f"{subject}: frame_start {start} is not a frame of the scene; use {time.frame_start} to {time.frame_end}.")
+        raise SceneError(f"frame_start {start} is not a frame of the scene", f"use {time.frame_start} to {time.frame_end}", subject=subject)
     if emitter.mode != "once" and end < start:
-        raise SceneError(f"{subject}: frame_end {end} is before frame_start {start}; use at least {start}.")
+        raise SceneError(f"frame_end {end} is before frame_start {start}", f"use at least {start}", subject=subject)
     if emitter.mode != "once" and (start > time.frame_end or end < time.frame_start):
         raise SceneError(
-            f"{subject}: its frames {start} to {end} lie outside the scene's {time.frame_start} to {time.frame_end}; let them overlap."
+            f"its frames {start} to {end} lie outside the scene's {time.frame_start} to {time.frame_end}",
+            "let them overlap",
+            subject=subject,
         )
 
 
@@ -236,6 +241,7 @@ def _check_flow(emitter: Emitter, solver: Solver, *, has_forces: bool) -> None:
     if not (np.asarray(velocity) * axes).any() and not (np.asarray(gravity) * axes).any():
         where = " in the x-z plane" if solver.dimension == 2 else ""
         raise SceneError(
-            f'Emitter "{emitter.name}": velocity 0 m/s{where} brings nothing in without gravity; mode inflow needs a velocity such as '
-            "(0, 0, -1)."
+            f"velocity 0 m/s{where} brings nothing in without gravity",
+            "mode inflow needs a velocity such as (0, 0, -1)",
+            subject=f'Emitter "{emitter.name}"',
         )

@@ -191,21 +191,21 @@ class Emitter:
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Emitter), subject)
         if self.particles_per_cell is not None and self.particle_count is not None:
-            raise SceneError(f"{subject}: particles_per_cell and particle_count are both given; give one of them.")
+            raise SceneError("particles_per_cell and particle_count are both given", "give one of them", subject=subject)
         if not self.shape.can_emit:
-            raise SceneError(f"{subject}: a {self.shape.kind} has no inside to fill; use a closed shape.")
+            raise SceneError(f"a {self.shape.kind} has no inside to fill", "use a closed shape", subject=subject)
         self.shape.check(subject)
         check_motion_vertices(self.motion, self.shape, subject)
         if self.source == "volume":
             self.shape.check_inside(subject)
         elif self.shape.kind == "points":
-            raise SceneError(f'{subject}: points have no surface; use source "volume".')
+            raise SceneError("points have no surface", 'use source "volume"', subject=subject)
         if self.painting is not None:
             self.painting.check(*_point_counts(self.shape, subject), subject)
         if self.mode == "inflow" and self.shape.kind == "points":
-            raise SceneError(f'{subject}: points cannot flow in, they have no inside; use mode "once" or "repeat".')
+            raise SceneError("points cannot flow in, they have no inside", 'use mode "once" or "repeat"', subject=subject)
         if self.shape.kind == "points" and self.ever("normal_velocity"):
-            raise SceneError(f"{subject}: points have no surface with normals; use normal_velocity 0.")
+            raise SceneError("points have no surface with normals", "use normal_velocity 0", subject=subject)
 
     def ever(self, name: str) -> bool:
         """Whether a parameter is not 0, at any time."""
@@ -237,5 +237,5 @@ def _point_counts(shape: Shape, subject: str) -> tuple[int, int]:
     """The vertices and triangles, or the points, that values can be painted on."""
     vertices = getattr(shape, "vertices", getattr(shape, "position", None))
     if vertices is None:
-        raise SceneError(f"{subject}: a {shape.kind} has no vertices to paint on; use a mesh or points.")
+        raise SceneError(f"a {shape.kind} has no vertices to paint on", "use a mesh or points", subject=subject)
     return len(vertices), len(getattr(shape, "triangles", ()))

@@ -64,7 +64,7 @@ class Force:
         subject = f'Force "{self.name}"'
         validate(self, subject)
         if not any(self.direction):
-            raise SceneError(f"{subject}: direction (0, 0, 0) points nowhere; use a direction such as (0, 0, 1).")
+            raise SceneError("direction (0, 0, 0) points nowhere", "use a direction such as (0, 0, 1)", subject=subject)
         _check_distances(self.radius, self.min_distance, subject)
         refuse_vertices(self.motion, "a force", subject)
         check_motion_scale(self.motion, subject)
@@ -77,4 +77,6 @@ class Force:
 
 def _check_distances(radius: float | None, min_distance: float, subject: str) -> None:
     if radius is not None and radius < min_distance:
-        raise SceneError(f"{subject}: radius {radius:g} m is below min_distance {min_distance:g} m; use at least {min_distance:g} m.")
+        raise SceneError(
+            f"radius {radius:g} m is below min_distance {min_distance:g} m", f"use at least {min_distance:g} m", subject=subject
+        )

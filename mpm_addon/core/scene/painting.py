@@ -91,29 +91,36 @@ class Painting:
         """
         for name, values in self.values.items():
             if name in ATTRIBUTES:
-                raise SceneError(f'{subject}: "{name}" is an attribute that every frame has; give the painted one another name.')
+                raise SceneError(f'{subject}: "{name}" is an attribute that every frame has', "give the painted one another name")
             if not is_attribute_name(name):
                 raise SceneError(
-                    f'{subject}: "{name}" cannot be the name of a painted attribute; use letters, digits, spaces, "_", "." and "-", '
-                    f"at most {_LONGEST_NAME} bytes, and none of {', '.join(RESERVED)}."
+                    f'{subject}: "{name}" cannot be the name of a painted attribute',
+                    f'use letters, digits, spaces, "_", "." and "-", at most {_LONGEST_NAME} bytes, and none of {", ".join(RESERVED)}',
                 )
             is_corner = values.ndim == 3
             wanted = (triangle_count, 3) if is_corner else (point_count,)
             if values.shape[: len(wanted)] != wanted or values.ndim == 0 or (values.ndim > 1 and not 1 <= values.shape[-1] <= 4):
                 raise SceneError(
-                    f'{subject}: the painted attribute "{name}" has the shape {values.shape}; use ({point_count},), '
-                    f"({point_count}, components) or ({triangle_count}, 3, components), with at most {LARGEST_COMPONENT_COUNT} components."
+                    f'the painted attribute "{name}" has the shape {values.shape}',
+                    f"use ({point_count},), "
+                    f"({point_count}, components) or ({triangle_count}, 3, components), with at most {LARGEST_COMPONENT_COUNT} components",
+                    subject=subject,
                 )
             if not np.isfinite(values).all():
-                raise SceneError(f'{subject}: the painted attribute "{name}" has a value that is not a finite number; paint it anew.')
+                raise SceneError(
+                    f'the painted attribute "{name}" has a value that is not a finite number', "paint it anew", subject=subject
+                )
             if name not in ACTING:
                 continue
             limits = ACTING[name]
             if values[0].size != (3 if is_corner else 1):
-                raise SceneError(f'{subject}: the painted attribute "{name}" has {values.shape[-1]} components; it is a factor: use one.')
+                raise SceneError(
+                    f'the painted attribute "{name}" has {values.shape[-1]} components', "it is a factor: use one", subject=subject
+                )
             if values.min() < limits.minimum or values.max() > limits.maximum:
                 worst = values.min() if values.min() < limits.minimum else values.max()
                 raise SceneError(
-                    f'{subject}: the painted attribute "{name}" is {worst:g} somewhere; '
-                    f"use values from {limits.minimum:g} to {limits.maximum:g}."
+                    f'the painted attribute "{name}" is {worst:g} somewhere',
+                    f"use values from {limits.minimum:g} to {limits.maximum:g}",
+                    subject=subject,
                 )

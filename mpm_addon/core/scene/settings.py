@@ -42,7 +42,9 @@ class Time:
     def __post_init__(self) -> None:
         validate(self, "time")
         if self.frame_end < self.frame_start:
-            raise SceneError(f"time: frame_end {self.frame_end} is before frame_start {self.frame_start}; use at least {self.frame_start}.")
+            raise SceneError(
+                f"time: frame_end {self.frame_end} is before frame_start {self.frame_start}", f"use at least {self.frame_start}"
+            )
 
     @property
     def frames(self) -> range:
@@ -218,11 +220,11 @@ class Domain:
         if self.kind == "unbounded":
             return
         if self.min is None or self.max is None:
-            raise SceneError("domain: a box needs min and max, three coordinates [m] each; give both.")
+            raise SceneError("domain: a box needs min and max, three coordinates [m] each", "give both")
         for axis, low, high in zip("xyz", self.min, self.max, strict=True):
             if not low < high:
-                raise SceneError(f"domain: min {low:g} m is not below max {high:g} m along {axis}; exchange or move them.")
+                raise SceneError(f"domain: min {low:g} m is not below max {high:g} m along {axis}", "exchange or move them")
         for name in self.sides:
             if name not in SIDES:
-                raise SceneError(f'domain: side "{name}" is unknown{suggestion(name, SIDES)}; use one of {", ".join(SIDES)}.')
+                raise SceneError(f'domain: side "{name}" is unknown{suggestion(name, SIDES)}', f"use one of {', '.join(SIDES)}")
         object.__setattr__(self, "sides", {name: self.sides.get(name, Side()) for name in SIDES})

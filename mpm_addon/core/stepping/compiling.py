@@ -89,12 +89,12 @@ def pack(package: Path, report: Report) -> None:
     contents = {name: store().content(name) for name in names}
     lost = [name for name, content in contents.items() if content is None]
     if lost:
-        raise MpmError(f"{path}: the kernels {', '.join(lost[:3])} were not kept; look for the warnings before.")
+        raise MpmError(f"the kernels {', '.join(lost[:3])} were not kept", "look for the warnings before", subject=str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_archive(path, source_hash(), {name: content for name, content in contents.items() if content is not None})
     except OSError as error:
-        raise MpmError(f"{path}: cannot be written ({error.strerror}); choose another file.") from error
+        raise MpmError(f"cannot be written ({error.strerror})", "choose another file", subject=str(path)) from error
 
 
 def kernel_problems() -> list[str]:

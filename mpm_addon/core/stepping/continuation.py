@@ -52,4 +52,4 @@ def _moving_vertices(emitter: Emitter) -> int:
 
 def _compare(subject: str, old: object, new: object) -> None:
     if old != new:
-        raise SceneError(f"{subject} {new} differs from {old}, with which the earlier frames were baked; keep it, or bake from the start.")
+        raise SceneError(f"{subject} {new} differs from {old}, with which the earlier frames were baked", "keep it, or bake from the start")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CacheError
+from ..messages import Action
 from ..scene.description import Scene
 from ..transfer import blocks
 from ..transfer.layout import packed, unpacked
@@ -103,4 +104,4 @@ def _check_range(state: State, name: str, count: int) -> None:
 
 
 def _wrong(name: str, found: str) -> CacheError:
-    return CacheError(f"The exact state to go on from is not one of this scene ({name}: {found}); bake again with --restart.")
+    return CacheError(f"The exact state to resume from is not one of this scene ({name}: {found})", Action.RESTART)

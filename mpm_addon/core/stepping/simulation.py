@@ -328,4 +328,4 @@ class Simulation:
             trouble.kind, trouble.subject, self._coming, self.scene.time.seconds_at(moment), dt, 2**LARGEST_HALVINGS,
             ids, position, emitters, advice(trouble, self.scene, self.bodies, self.control),
         )  # fmt: skip
-        return UnstableError(failure.message, failure)
+        return UnstableError.of_failure(failure)

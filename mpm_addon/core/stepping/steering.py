@@ -70,10 +70,10 @@ class Steering:
         if self._gravity is None:
             solver = self.scene.solver
             if solver.animation is not None and "gravity" in solver.animation.values:
-                raise SceneError("gravity: it is animated, so it cannot be steered; remove its keyframes.")
+                raise SceneError("gravity: it is animated, so it cannot be steered", "remove its keyframes")
             given = {} if solver.animation is None else solver.animation.values
             if given:
-                raise SceneError("gravity: settings of the solver are animated, so it cannot be steered; remove their keyframes.")
+                raise SceneError("gravity: settings of the solver are animated, so it cannot be steered", "remove their keyframes")
             self._gravity = _Values({"gravity": np.array(solver.gravity)})
             self.scene = replace(self.scene, solver=replace(solver, animation=self._gravity.animation))
         self._gravity.wanted["gravity"] = wanted
@@ -91,7 +91,7 @@ class Steering:
         found = [each for each in (*scene.colliders, *scene.forces) if each.name == name]
         if not found:
             names = [each.name for each in (*scene.colliders, *scene.forces)]
-            raise SceneError(f'"{name}" is no collider and no force of the scene{suggestion(name, names)}; there is: {", ".join(names)}.')
+            raise SceneError(f'"{name}" is no collider and no force of the scene{suggestion(name, names)}', f"there is: {', '.join(names)}")
         things = {id(each): _Thing(each, scene) for each in found}
         self._things[name] = list(things.values())
         self.scene = replace(
@@ -125,9 +125,9 @@ class _Thing:
         is_collider = isinstance(item, Collider)
         self._subject = f'{"Collider" if is_collider else "Force"} "{item.name}"'
         if item.motion is not None:
-            raise SceneError(f"{self._subject}: it is animated, so it cannot be steered; remove its keyframes.")
+            raise SceneError("it is animated, so it cannot be steered", "remove its keyframes", subject=self._subject)
         if is_collider and item.dynamic:
-            raise SceneError(f"{self._subject}: matter moves it, so it cannot be steered; turn Dynamic off.")
+            raise SceneError("matter moves it, so it cannot be steered", "turn Dynamic off", subject=self._subject)
         self._pivot = _middle(item)
         self._radius, self._longest = math.inf, math.inf
         if is_collider:
@@ -146,7 +146,7 @@ class _Thing:
             moved = _numbers(matrix, (4, 4), f"{self._subject}: matrix")
             left, sizes, right = np.linalg.svd(moved[:3, :3])
             if sizes.min() <= 0.0 or np.linalg.det(left @ right) < 0.0:
-                raise SceneError(f"{self._subject}: its matrix is flat or mirrors; use a rotation and a translation.")
+                raise SceneError("its matrix is flat or mirrors", "use a rotation and a translation", subject=self._subject)
             self._wanted_turn = left @ right
             self._wanted_place = moved[:3, :3] @ self._pivot + moved[:3, 3]
         if center is not None:
@@ -161,7 +161,7 @@ class _Thing:
     def _wish_value(self, name: str, value: float) -> None:
         if self._values is None or name not in self._values.wanted:
             known = ", ".join(self._values.wanted) if self._values is not None else "none"
-            raise SceneError(f'{self._subject}: "{name}" cannot be steered; what can is: {known}.')
+            raise SceneError(f'{self._subject}: "{name}" cannot be steered', f"what can is: {known}")
         declared = next(each for each in parameters_of(type(self.item)) if each.name == name)
         declared.check(bool(value) if declared.kind == "flag" else value, self._subject)
         self._values.wanted[name] = np.array(float(value))
@@ -216,5 +216,5 @@ def _numbers(values: Any, shape: tuple[int, ...], subject: str) -> Floats:
     except (TypeError, ValueError):
         found = np.zeros(0)
     if found.shape != shape or not np.isfinite(found).all():
-        raise SceneError(f"{subject} is {str(values)[:60]}; use {' x '.join(map(str, shape))} finite numbers.")
+        raise SceneError(f"{subject} is {str(values)[:60]}", f"use {' x '.join(map(str, shape))} finite numbers")
     return found

@@ -14,7 +14,7 @@ def refuse_unsupported(scene: Scene) -> None:
     for collider in scene.colliders:
         if collider.dynamic:
             if sum(other.dynamic and other.name == collider.name for other in scene.colliders) > 1:
-                raise SceneError(f'Collider "{collider.name}": two dynamic colliders have this name; give each one of its own.')
+                raise SceneError("two dynamic colliders have this name", "give each one of its own", subject=f'Collider "{collider.name}"')
             solid_properties(collider.shape, f'Collider "{collider.name}"', scene.solver.dimension)
     if not scene.emitters:
-        raise SceneError(f'Scene "{scene.name}": there is no emitter; add one.')
+        raise SceneError("there is no emitter", "add one", subject=f'Scene "{scene.name}"')

@@ -130,16 +130,16 @@ class StepControl:
         if fixed is not None:
             if fixed > limit:
                 raise UnstableError(
-                    f"solver: time_step {fixed:g} s is longer than the stable step {limit:.3g} s; use at most that, "
-                    f'or "auto" (frame {frame}).'
+                    f"solver: time_step {fixed:g} s is longer than the stable step {limit:.3g} s",
+                    f'use at most that, or "auto" (frame {frame})',
                 )
             limit = fixed
         limit = min(limit, self._longest)
         if remaining > MOST_STEPS * limit:
             cause, remedy = self._fastest(obstacle_speed)
             raise UnstableError(
-                f"{cause} allow steps of {limit:.3g} s only, more than {MOST_STEPS:,} a frame; use {remedy} or a larger grid_spacing "
-                f"(frame {frame})."
+                f"{cause} allow steps of {limit:.3g} s only, more than {MOST_STEPS:,} a frame",
+                f"use {remedy} or a larger grid_spacing (frame {frame})",
             )
         if limit >= remaining:
             return remaining

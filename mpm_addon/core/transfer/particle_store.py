@@ -77,7 +77,7 @@ def new_particles(
     if farthest >= blocks.KEY_OFFSET - 2:
         distance, limit = np.abs(position).max(), _REACH * spacing
         raise SceneError(
-            f"{subject}: a particle lies {distance:g} m from the origin; at grid_spacing {spacing:g} m use at most {limit:g} m."
+            f"a particle lies {distance:g} m from the origin", f"at grid_spacing {spacing:g} m use at most {limit:g} m", subject=subject
         )
     table[VELOCITY : VELOCITY + 3] = velocity.T
     table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = velocity_gradient.T
@@ -176,8 +176,8 @@ class ParticleStore:
         around = blocks_around(old.keys, goes)
         if (np.abs(unpacked(around.keys)) >= blocks.KEY_OFFSET - 2).any():
             raise UnstableError(
-                f"a particle was thrown more than {_REACH:,} cells from the origin; bound the domain with open sides, "
-                "or look for a collider that throws it out."
+                f"a particle was thrown more than {_REACH:,} cells from the origin",
+                "bound the domain with open sides, or look for a collider that throws it out",
             )
         keys = np.union1d(around.keys, new.keys)
         targets = np.append(np.searchsorted(keys, around.keys), -1)[around.places]

@@ -47,9 +47,9 @@ def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output
     suffix = f".{format_name}"
     is_file = output.suffix.lower() == suffix and not output.is_dir()
     if is_file and len(numbers) != 1:
-        raise CacheError(f"{output}: one file cannot hold {len(numbers)} frames; give a folder, or one frame (--frames N).")
+        raise CacheError(f"one file cannot hold {len(numbers)} frames", "give a folder, or one frame (--frames N)", subject=str(output))
     if is_file and split is not None:
-        raise CacheError(f"{output}: one file cannot hold a frame that is split by {split}; give a folder.")
+        raise CacheError(f"one file cannot hold a frame that is split by {split}", "give a folder", subject=str(output))
     series = []
     for number in numbers:
         frame = cache.frame(number)
@@ -68,7 +68,7 @@ def _write(path: Path, write: Callable[[IO[bytes]], None]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, write, is_durable=False)
     except OSError as error:
-        raise CacheError(f"{path}: cannot be written ({error.strerror}); give another output.") from error
+        raise CacheError(f"cannot be written ({error.strerror})", "give another output", subject=str(path)) from error
 
 
 def _parts(cache: Cache, frame: Frame, split: str | None) -> dict[str, Frame]:
@@ -77,10 +77,12 @@ def _parts(cache: Cache, frame: Frame, split: str | None) -> dict[str, Frame]:
         return {"": frame}
     attribute, group = SPLITS[split]
     if attribute not in frame.arrays:
-        raise CacheError(f"{cache.folder}: frame {frame.number} has no {attribute}; bake with it, or do not split by {split}.")
+        raise CacheError(f"frame {frame.number} has no {attribute}", f"bake with it, or do not split by {split}", subject=str(cache.folder))
     index, names = frame.arrays[attribute], cache.manifest.get(group, [])
     if len(index) and not 0 <= int(index.min()) <= int(index.max()) < len(names):
-        raise CacheError(f"{cache.folder}: frame {frame.number} has particles of {split} {index.max()}, but {len(names)} are known.")
+        raise CacheError(
+            f"frame {frame.number} has particles of {split} {index.max()}, but {len(names)} are known.", subject=str(cache.folder)
+        )
     plain = plain_names(names)
     members = [np.flatnonzero(index == number) for number in range(len(names))]
     return {

@@ -76,7 +76,7 @@ class MPM_OT_bake(Following, bpy.types.Operator):
     def _options(self) -> dict[str, Any]:
         from_frame = None if self.from_frame == NO_FRAME else self.from_frame
         if from_frame is not None and self.restart:
-            raise SceneError("from_frame and restart: one keeps frames that are there, the other replaces them; give one of them.")
+            raise SceneError("from_frame and restart: one keeps frames that are there, the other replaces them", "give one of them")
         return {"object_name": self.object, "cache": self.cache, "restart": self.restart, "from_frame": from_frame}
 
     def _warn_of_temporary_folder(self, context: Context) -> None:

@@ -41,14 +41,14 @@ class MPM_OT_open_cache_folder(Operation, bpy.types.Operator):
     def _open(self, scene: BlenderScene) -> None:
         folder = paths.absolute(paths.cache_path(scene, object_name=self.object))
         if not folder.is_dir():
-            raise CacheError(f"{folder}: is not there yet; bake, or choose the folder of a bake.")
+            raise CacheError("is not there yet", "bake, or choose the folder of a bake", subject=str(folder))
         # Blender prints a traceback and says that all is well where the program for it is missing
         if sys.platform.startswith("linux") and shutil.which("xdg-open") is None:
-            raise CacheError(f"{folder}: cannot be opened (xdg-open is missing); open it in the file manager.")
+            raise CacheError("cannot be opened (xdg-open is missing)", "open it in the file manager", subject=str(folder))
         try:
             bpy.ops.wm.path_open(filepath=str(folder))
         except RuntimeError as error:
-            raise CacheError(f"{folder}: cannot be opened ({str(error).strip()}); open it in the file manager.") from error
+            raise CacheError(f"cannot be opened ({str(error).strip()})", "open it in the file manager", subject=str(folder)) from error
 
 
 class MPM_OT_copy_command(Operation, bpy.types.Operator):
@@ -120,7 +120,7 @@ class MPM_OT_select_unstable(Operation, bpy.types.Operator):
 def blender_command(scene: BlenderScene, object_name: str = "") -> str:
     """The command that bakes a scene of the saved file in Blender without a window. Raises SceneError where it is not saved."""
     if not bpy.data.filepath:
-        raise SceneError("The file is not saved, so no command can bake it; save it first.")
+        raise SceneError("The file is not saved, so no command can bake it", "save it first")
     which = ["--scene", scene.name] if len(bpy.data.scenes) > 1 else []
     command = [bpy.app.binary_path or "blender", "-b", bpy.data.filepath, *which, "--command", NAME, "bake"]
     return quoted([*command, *(["--object", object_name] if object_name else [])])
@@ -132,7 +132,7 @@ def python_command(scene: BlenderScene, object_name: str = "") -> str:
     try:
         package = open_cache(folder).takes[-1].folder / SCENE
     except CacheError as error:
-        raise MpmError(f"{folder}: no scene was read into it yet; bake once, and cancel if need be.") from error
+        raise MpmError("no scene was read into it yet", "bake once, and cancel if need be", subject=str(folder)) from error
     arguments = [worker.python_executable(), "-m", worker.PACKAGE.name, "bake", str(package), "--cache", str(folder)]
     search_path = os.pathsep.join(worker.search_path())
     if sys.platform == "win32":

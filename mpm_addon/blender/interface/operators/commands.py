@@ -77,7 +77,7 @@ def _bake(options: argparse.Namespace) -> None:
 
 def _bake_all(options: argparse.Namespace) -> None:
     if options.cache or options.restart or options.from_frame is not None:
-        raise SceneError("--all: bakes each scene into its own cache and resumes; leave --cache, --restart and --from out.")
+        raise SceneError("--all: bakes each scene into its own cache and resumes", "leave --cache, --restart and --from out")
     _print_notes(bake_queue.bake_all(bpy.context, on_event=_print_event))
 
 

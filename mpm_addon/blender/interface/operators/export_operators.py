@@ -123,9 +123,9 @@ def publish(context: Context, directory: str) -> list[str]:
 
 def _absolute(path: str, noun: str) -> Path:
     if not path:
-        raise MpmError(f"No {noun} is given; give one.")
+        raise MpmError(f"No {noun} is given", "give one")
     if paths.is_temporary(path):
-        raise MpmError(f"{path}: the file is not saved, so the {noun} is nowhere; save the file or give another {noun}.")
+        raise MpmError(f"the file is not saved, so the {noun} is nowhere", f"save the file or give another {noun}", subject=str(path))
     return paths.absolute(path)
 
 

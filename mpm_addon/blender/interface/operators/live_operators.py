@@ -11,6 +11,7 @@ from ...baking.results import show_motion
 from ...host.blender_types import BlenderEvent, BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
+from ...host.wording import in_blender
 from ...live import live_session
 from ...settings import paths
 
@@ -77,7 +78,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         """Without a window nobody drags anything."""
-        raise MpmError('Live needs a window; use bpy.ops.mpm.preview(), or "python -m mpm_addon live" with a steering file.')
+        raise MpmError("Live needs a window", 'use bpy.ops.mpm.preview(), or "python -m mpm_addon live" with a steering file')
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         if live_session.current() is not None:
@@ -105,7 +106,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
         error = live_session.stop()
         self._stop(context)
         if error:
-            raise MpmError(error)
+            raise MpmError.of(error)
         return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
@@ -145,7 +146,7 @@ def _final_motion(scene: BlenderScene) -> list[str]:
     try:
         return show_motion(scene, cache)
     except MpmError as error:
-        return [str(error)]
+        return [in_blender(error.message)]
 
 
 def _bake_options(context: Context) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
+from ....core.messages import message_of
 from ...baking import preflight
 from ...baking.following import Following
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
+from ...host.wording import in_blender
 
 
 class MPM_OT_preflight(Following, bpy.types.Operator):
@@ -57,7 +59,7 @@ class MPM_OT_preflight(Following, bpy.types.Operator):
         preflight.end()
 
     def _tell(self, report: preflight.Report) -> None:
-        self.notes(f"{warning['subject']}: {warning['message']}" for warning in report["warnings"])
+        self.notes(in_blender(message_of(warning)) for warning in report["warnings"])
 
 
 class MPM_OT_preflight_cancel(Operation, bpy.types.Operator):

@@ -5,6 +5,7 @@ import bpy
 from ... import migrations
 from ...baking import health, relocation
 from ...host.blender_types import BlenderScene, Context
+from ...host.wording import in_blender
 from ...settings import paths
 from .drawing import ScenePanel, draw_lines, split_layout
 
@@ -12,7 +13,7 @@ from .drawing import ScenePanel, draw_lines, split_layout
 def lines(scene: BlenderScene) -> list[str]:
     """What there is to say; nothing as a rule. Cheap enough for a panel."""
     folder = paths.absolute(paths.cache_path(scene))
-    found = [*relocation.notices(scene), migrations.notice(scene), health.folder_problem(folder)]
+    found = [*relocation.notices(scene), migrations.notice(scene), in_blender(health.folder_problem(folder))]
     return [line for line in found if line]
 
 

@@ -50,38 +50,42 @@ class Mesh(ArrayEquality, Shape):
         super().check(subject)
         start = f"{subject}: {self.words}"
         if len(self.vertices) == 0:
-            raise SceneError(f"{start} has no vertices; give a mesh with a surface.")
+            raise SceneError(f"{start} has no vertices", "give a mesh with a surface")
         if len(self.triangles) == 0:
-            raise SceneError(f"{start} has no faces; add faces, or remove the object from the simulation.")
+            raise SceneError(f"{start} has no faces", "add faces, or remove the object from the simulation")
         for name, values, dtype in (("vertices", self.vertices, np.float64), ("triangles", self.triangles, np.int64)):
             if values.ndim != 2 or values.shape[1] != 3 or values.dtype != dtype:
                 words = "numbers" if dtype is np.float64 else "whole numbers"
-                raise SceneError(f"{start} has {name} of shape {values.shape} and type {values.dtype}; use {words} of shape (n, 3).")
+                raise SceneError(f"{start} has {name} of shape {values.shape} and type {values.dtype}", f"use {words} of shape (n, 3)")
         wrong = ~np.isfinite(self.vertices).all(axis=1)
         if wrong.any():
             index = int(np.argmax(wrong))
-            raise SceneError(f"{start} has vertex {index} at {self.vertices[index]}; move it to finite coordinates or delete it.")
+            raise SceneError(f"{start} has vertex {index} at {self.vertices[index]}", "move it to finite coordinates or delete it")
         outside = (self.triangles < 0) | (self.triangles >= len(self.vertices))
         if outside.any():
             row = int(np.argmax(outside.any(axis=1)))
             raise SceneError(
-                f"{start} has triangle {row} with vertices {self.triangles[row].tolist()}; use indices from 0 to {len(self.vertices) - 1}."
+                f"{start} has triangle {row} with vertices {self.triangles[row].tolist()}",
+                f"use indices from 0 to {len(self.vertices) - 1}",
             )
         if not self.area() > 1e-14 * float(np.ptp(self.vertices[self.triangles.ravel()], axis=0).max()) ** 2:
-            raise SceneError(f"{start} has zero area: all its faces are lines or points; use faces with an area.")
+            raise SceneError(f"{start} has zero area: all its faces are lines or points", "use faces with an area")
 
     def check_inside(self, subject: str) -> None:
         """Check that the mesh encloses something, after `check`. Raises SceneError."""
         size = float(np.ptp(self.closed.vertices, axis=0).max())
         if self.opening() > LARGEST_OPENING:
             raise SceneError(
-                f"{subject}: {self.words} has no volume: its openings are {self.opening():.0%} of its surface and at "
-                f"most {LARGEST_OPENING:.0%} can be filled; close it, or give it a thickness (Solidify modifier)."
+                f"{self.words} has no volume: its openings are {self.opening():.0%} of its surface and at "
+                f"most {LARGEST_OPENING:.0%} can be filled",
+                "close it, or give it a thickness (Solidify modifier)",
+                subject=subject,
             )
         if not self.volume() > 1e-9 * self.area() * size:
             raise SceneError(
-                f"{subject}: {self.words} has no volume: its faces enclose {max(self.volume(), 0.0):g} m^3; "
-                "close it, or give it a thickness (Solidify modifier)."
+                f"{self.words} has no volume: its faces enclose {max(self.volume(), 0.0):g} m^3",
+                "close it, or give it a thickness (Solidify modifier)",
+                subject=subject,
             )
 
     def bounds(self) -> Floats:

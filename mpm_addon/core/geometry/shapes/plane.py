@@ -25,7 +25,7 @@ class Plane(ClosedForm):
     def check(self, subject: str) -> None:
         super().check(subject)
         if not any(self.normal):
-            raise SceneError(f"{subject}: the plane's normal {self.normal} has length 0; use a direction as (0, 0, 1).")
+            raise SceneError(f"the plane's normal {self.normal} has length 0", "use a direction as (0, 0, 1)", subject=subject)
 
     def bounds(self) -> Floats:
         return np.array([[-np.inf] * 3, [np.inf] * 3])

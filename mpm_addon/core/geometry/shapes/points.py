@@ -41,25 +41,25 @@ class Points(ArrayEquality, Shape):
         where = f'the points of "{self.source}"' if self.source else "the points"
         count = len(self.position) if self.position.ndim else 0
         if count == 0:
-            raise SceneError(f"{subject}: {where} are 0 in number; give at least 1.")
+            raise SceneError(f"{where} are 0 in number", "give at least 1", subject=subject)
         for name, shape in (("position", (count, 3)), ("velocity", (count, 3)), ("volume", (count,))):
             values = getattr(self, name)
             if values is None:
                 continue
             if values.dtype != np.float64 or values.shape != shape:
                 raise SceneError(
-                    f"{subject}: {where} have {name} of shape {values.shape} and type {values.dtype}; use numbers of shape {shape}."
+                    f"{where} have {name} of shape {values.shape} and type {values.dtype}", f"use numbers of shape {shape}", subject=subject
                 )
             wrong = ~np.isfinite(values).reshape(count, -1).all(axis=1)
             if wrong.any():
                 index = int(np.argmax(wrong))
-                raise SceneError(f"{subject}: {where} have {name} {values[index]} at point {index}; use finite numbers everywhere.")
+                raise SceneError(f"{where} have {name} {values[index]} at point {index}", "use finite numbers everywhere", subject=subject)
         if self.volume is not None and not (self.volume > 0.0).all():
             index = int(np.argmin(self.volume))
-            raise SceneError(f"{subject}: {where} have volume {self.volume[index]:g} m^3 at point {index}; use volumes above 0 m^3.")
+            raise SceneError(f"{where} have volume {self.volume[index]:g} m^3 at point {index}", "use volumes above 0 m^3", subject=subject)
 
     def bounds(self) -> Floats:
         return np.array([self.position.min(axis=0), self.position.max(axis=0)])
 
     def signed_distance(self, points: Floats) -> Floats:
-        raise SceneError("points have no surface to measure a distance from; use another shape.")
+        raise SceneError("points have no surface to measure a distance from", "use another shape")

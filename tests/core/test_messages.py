@@ -1,0 +1,60 @@
+"""Messages as data: what each front end says, and what comes back from JSON that anybody may have written."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mpm_addon.core.errors import CacheError, MpmError, UnstableError
+from mpm_addon.core.messages import NOTHING, Action, Message, SceneWarning, message_of
+
+DAMAGED = Message("is damaged", ("delete this file", Action.FILL_GAP), "/cache")
+BUTTONS = {action: f"press {action.name}" for action in Action}
+
+
+def test_each_front_end_has_words_of_its_own_for_actions() -> None:
+    assert DAMAGED.text() == "/cache: is damaged; delete this file, then bake again to fill the gap."
+    assert DAMAGED.text(BUTTONS) == "/cache: is damaged; delete this file, then press FILL_GAP."
+
+
+def test_what_looks_like_a_remedy_in_a_name_stays_a_name() -> None:
+    message = Message('has no take "a; use --restart"', (Action.RESTART,), "/x; --from")
+    assert message.text(BUTTONS) == '/x; --from: has no take "a; use --restart"; press RESTART.'
+
+
+def test_an_error_keeps_its_message_and_says_it_on_one_line() -> None:
+    error = CacheError("is\ndamaged", Action.RESTART, subject="/cache")
+    assert str(error) == "/cache: is damaged; bake again with --restart."
+    assert error.message.remedies == (Action.RESTART,)
+    again = UnstableError.of(error.message.within('Variant "wet"'))
+    assert isinstance(again, UnstableError) and str(again).startswith('Variant "wet": /cache: is damaged')
+
+
+def test_a_message_without_a_remedy_is_its_problem() -> None:
+    assert str(MpmError("cancelled.")) == "cancelled."
+    assert not NOTHING and Message("x")
+
+
+def test_a_warning_names_its_subject_apart() -> None:
+    warning = SceneWarning("open_mesh", 'Emitter "Cube"', "its mesh has a hole", "close it")
+    assert str(warning) == 'Emitter "Cube": its mesh has a hole; close it.'
+    fields = warning.fields()
+    assert (fields["topic"], fields["subject"], fields["message"]) == ("open_mesh", 'Emitter "Cube"', "its mesh has a hole; close it.")
+
+
+@given(st.text(max_size=40), st.lists(st.one_of(st.text(max_size=20), st.sampled_from(Action)), max_size=3), st.text(max_size=20))
+def test_json_gives_back_what_was_told(problem: str, remedies: list[str | Action], subject: str) -> None:
+    message = Message(problem, tuple(remedies), subject)
+    again = message_of(json.loads(json.dumps(message.fields())))
+    if problem.isprintable() and subject.isprintable() and problem:
+        assert again == message
+
+
+@pytest.mark.parametrize("told", [{}, {"problem": 3, "remedies": "x"}, {"remedies": [{"action": "explode"}, 7, None]}, {"message": ["a"]}])
+def test_json_of_anything_else_is_no_message(told: dict[str, object]) -> None:
+    assert message_of(told) == NOTHING
+
+
+def test_json_of_a_message_alone_is_its_problem() -> None:
+    assert message_of({"message": "it failed; try again."}) == Message("it failed; try again.")
