@@ -19,8 +19,6 @@ from .errors import SceneError
 
 # No number of a scene is larger: products of several stay finite.
 LARGEST = 1e30
-# Limits of this size and more are no news to people.
-_TELLING = 1e5
 _SIGNS = {"^2": "²", "^3": "³", "^n": "ⁿ", " ": "·", "degrees": "°"}
 
 KINDS = {float: "number", int: "integer", str: "text", bool: "flag"}
@@ -69,17 +67,6 @@ class Parameter:
     def unit_words(self) -> str:
         """The unit as people write it: "kg/m³", "Pa·s", "°/s"."""
         return "".join(_SIGNS.get(part, part) for part in re.split(r"(\^\w| |degrees)", self.unit))
-
-    @property
-    def interval(self) -> str:
-        """The limits in few words, "0 to 1" or "above 0"; those that only keep numbers finite are left out."""
-        low, high = self.minimum, self.maximum
-        low = None if low is not None and (low <= -_TELLING or 0.0 < low <= 1.0 / _TELLING) else low
-        high = None if high is not None and high >= _TELLING else high
-        if low is not None and high is not None:
-            return f"{low:g} to {high:g}"
-        bounds = [("at least", low), ("above", self.above), ("at most", high), ("below", self.below)]
-        return " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
 
     def limits(self) -> str:
         """The allowed values in words: "a number above 0 and at most 1 kg/m^3"."""

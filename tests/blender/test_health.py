@@ -152,7 +152,7 @@ def test_folders_that_cannot_be_written_are_said(bpy: Any, draw: Any, tmp_path: 
     assert "choose another one" in " ".join(draw(notice_panels.MPM_PT_notices).texts())
     monkeypatch.setattr(health.os, "access", lambda *_: False)
     assert f"({tmp_path} is read-only)" in health.folder_problem(tmp_path / "cache").problem
-    assert health.temporary_problem().startswith("The folder for temporary files, ")
+    assert health.temporary_problem().problem.startswith("The folder for temporary files, ")
     for panel in (bake_panels.MPM_PT_bake, object_panels.MPM_PT_object):
         add_emitter(bpy)
         assert any("temporary files" in text for text in draw(panel).texts())

@@ -46,7 +46,7 @@ def test_the_objects_that_take_part_are_listed_with_what_they_are(rows: Any, sce
 def test_an_empty_list_says_what_to_do(bpy: Any, draw: Any, rows: Any) -> None:
     add_mesh(bpy, "Bystander")
     assert rows() == {}
-    assert "press + to make them" in " ".join(draw(scene_panels.MPM_PT_objects).texts())
+    assert "press + to add them" in " ".join(draw(scene_panels.MPM_PT_objects).texts())
     add_emitter(bpy)
     assert draw(scene_panels.MPM_PT_objects).texts() == []
 

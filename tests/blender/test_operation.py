@@ -242,7 +242,7 @@ def test_what_cannot_be_taken_back_is_said(bpy: Any, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(quick, "_add_floor", fail)
     monkeypatch.setattr(operation.FileRecord, "put_back", fail)
-    assert "Some changes could not be taken back" in error_of(bpy.ops.mpm.quick)
+    assert "Some changes could not be undone" in error_of(bpy.ops.mpm.quick)
     assert len(unexpected) == 2
     unexpected.clear()
 

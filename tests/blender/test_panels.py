@@ -187,7 +187,7 @@ def test_the_forces_of_the_scene_are_listed(bpy: Any, draw: Any) -> None:
     assert {"gravity", "all", "harmonic"} <= drawn(draw(force_panels.MPM_PT_force_weights))
     assert [call.arguments["listtype_name"] for call in layout.find("template_list")] == ["MPM_UL_forces"]
     activate(bpy, bpy.data.objects["Fan"])
-    assert "Its force field pushes matter" in draw(object_panels.MPM_PT_object).texts()
+    assert "Its force field acts on particles" in draw(object_panels.MPM_PT_object).texts()
     assert "max_speed" not in drawn(draw(scene_panels.MPM_PT_solver))
     assert drawn(draw(force_panels.MPM_PT_reading)) == {"motion_samples", "use_render_modifiers"}
 

@@ -14,7 +14,7 @@ import pytest
 from mpm_addon.blender.settings import declarations
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.parameters import Parameter, parameters_of
+from mpm_addon.core.parameters import parameters_of
 from mpm_addon.core.scene.description import Collider, Emitter
 from mpm_addon.core.scene.settings import SIDES, Domain, Side, Solver
 from mpm_addon.storage.presets import material_preset_names
@@ -54,7 +54,7 @@ def test_limits_units_and_words_are_the_declared_ones(bpy: Any, name: str, decla
     if declared.choices:
         assert [item.identifier for item in rna.enum_items] == list(declared.choices)
         return
-    assert rna.description == declarations.tooltip_of(declared)
+    assert rna.description == declared.help
     if declared.kind == "flag":
         return
     for hard, soft, inclusive, exclusive, sign in (
@@ -121,21 +121,6 @@ def test_a_mass_is_scaled_as_blender_shows_it(bpy: Any) -> None:
 def test_blender_shows_the_mass_that_is_simulated(bpy: Any) -> None:
     shown = bpy.utils.units.to_string("METRIC", "MASS", 8000.0 * 0.5**3, precision=3)
     assert shown == "1 t"
-
-
-@pytest.mark.parametrize(
-    ("limits", "tooltip"),
-    [
-        ({"unit": "Pa", "above": 0.0}, "How stiff it is. In Pa, above 0"),
-        ({"unit": "m", "minimum": 0.0}, "How stiff it is. At least 0"),
-        ({"minimum": 0.0, "maximum": 1.0}, "How stiff it is. 0 to 1"),
-        ({"unit": "kg/m^3", "above": 0.0, "maximum": 1e6}, "How stiff it is. In kg/m³, above 0"),
-        ({"unit": "Pa s^n"}, "How stiff it is. In Pa·sⁿ"),
-        ({"minimum": -1e6, "maximum": 1e6}, "How stiff it is"),
-    ],
-)
-def test_a_tooltip_tells_the_unit_and_the_limits_that_count(limits: dict[str, Any], tooltip: str) -> None:
-    assert declarations.tooltip_of(Parameter("stiffness", "number", 1.0, help="How stiff it is", **limits)) == tooltip
 
 
 def test_single_precision_leaves_no_trace_in_the_numbers(bpy: Any) -> None:

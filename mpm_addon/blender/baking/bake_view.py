@@ -154,7 +154,14 @@ def _state_view(facts: Facts) -> BakeView:
         return _running(facts, facts.progress)
     if facts.unavailable:
         message, remedy = problem_and_remedy(facts.unavailable)
-        return BakeView(State.UNAVAILABLE, "Nothing can be baked here", "ERROR", message=message, remedy=remedy, buttons=((_copy(facts),),))
+        return BakeView(
+            State.UNAVAILABLE,
+            "Baking is not possible",
+            "ERROR",
+            message=message,
+            remedy=remedy,
+            buttons=((_copy(facts),),),
+        )
     if facts.trouble or _ended(facts) in ("error", "interrupted"):
         return _failed(facts)
     if facts.is_outdated:
@@ -163,7 +170,7 @@ def _state_view(facts: Facts) -> BakeView:
         return _limited(facts)
     missing = None if facts.overview is None else facts.overview.next_missing(facts.wanted)
     if facts.overview is None or not facts.overview.rows:
-        return BakeView(State.EMPTY, "Nothing is baked yet", "INFO", buttons=((_bake(facts),), *_beside(facts)))
+        return BakeView(State.EMPTY, "Nothing baked yet", "INFO", buttons=((_bake(facts),), *_beside(facts)))
     if not facts.is_shown:
         return _not_shown(facts, facts.overview)
     if not facts.overview.is_read:
@@ -185,12 +192,12 @@ def _running(facts: Facts, progress: Progress) -> BakeView:
         State.PAUSED: f"Paused at {percent}",
     }
     details = {
-        State.READING: ["Blender goes through the frames once"],
-        State.COMPILING: ["Once on this computer, for what this scene needs"],
-        State.CANCELLING: ["The frames that are there stay"],
+        State.READING: ["Reading the scene"],
+        State.COMPILING: ["Needed once per version for this scene's features"],
+        State.CANCELLING: ["Finished frames are kept"],
     }.get(state, _numbers(event))
     cancel = Button("mpm.bake_cancel", "Cancel", "CANCEL")
-    pause = Button("mpm.bake_pause", "Go On", "PLAY") if progress.is_asked_to_pause else Button("mpm.bake_pause", "Pause", "PAUSE")
+    pause = Button("mpm.bake_pause", "Resume", "PLAY") if progress.is_asked_to_pause else Button("mpm.bake_pause", "Pause", "PAUSE")
     rows = {State.READING: ((cancel,),), State.CANCELLING: ()}.get(state, ((pause, cancel),))
     where = filter(None, (facts.queue, progress.where))
     return BakeView(state, headlines[state], "TIME", progress.fraction, (*where, *details), buttons=rows)
@@ -248,7 +255,7 @@ def _outdated(facts: Facts) -> BakeView:
         options = {"from_frame": there, "object": facts.object_name}
         row.append(Button("mpm.bake", f"From Frame {there}", "TRACKING_FORWARDS", options))
     details = ("The scene has changed since the bake", *_there(facts))
-    return BakeView(State.OUTDATED, "Out of date", "ERROR", None, details, buttons=((*row, _free(facts)),))
+    return BakeView(State.OUTDATED, "Outdated", "ERROR", None, details, buttons=((*row, _free(facts)),))
 
 
 def _resumable(facts: Facts, overview: Overview) -> BakeView:

@@ -60,14 +60,14 @@ def _has_cache(item: BlenderObject) -> bool:
 
 
 class MPM_OT_show(Operation, bpy.types.Operator):
-    """Show the baked frames: as a new object where the particles were deleted, or from a cache folder that was baked elsewhere"""
+    """Show the baked frames: in a new object if the particles were deleted, or from a cache folder that was baked elsewhere"""
 
     bl_idname = "mpm.show"
     bl_label = "Show Frames"
     bl_options = {"REGISTER", "UNDO"}
 
     cache: OTHER_CACHE
-    object: StringProperty(name="Object", description="The one emitter that was baked; all where it is empty")
+    object: StringProperty(name="Object", description="Emitter that was baked; all if empty")
 
     @classmethod
     def poll(cls, context: Context) -> bool:

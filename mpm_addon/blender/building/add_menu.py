@@ -35,11 +35,11 @@ _INFLOW_CELLS = 10.0  # across the nozzle
 _INFLOW_SPEED = 1.0  # [m/s]
 
 _PARTS: dict[str, tuple[str, str]] = {
-    "inflow": ("Inflow", "A nozzle out of which water flows; choose what flows in the Physics tab"),
-    "domain": ("Domain", "A box whose sides are the walls of the simulation"),
-    "floor": ("Floor", "A plate that matter falls on; its top is at the 3D cursor"),
-    "obstacle": ("Collider", "A box that matter cannot enter"),
-    "outflow": ("Outflow", "A box in which matter vanishes"),
+    "inflow": ("Inflow", "A nozzle that pours water; choose another material in the Physics tab"),
+    "domain": ("Domain", "A box whose sides bound the simulation"),
+    "floor": ("Floor", "A plate that particles land on, with its top at the 3D cursor"),
+    "obstacle": ("Collider", "A box that particles collide with"),
+    "outflow": ("Outflow", "A box that removes particles entering it"),
 }
 _ICONS: dict[str, Any] = {
     "inflow": "MOD_FLUIDSIM", "domain": "CUBE", "floor": "MESH_PLANE", "obstacle": "MOD_PHYSICS", "outflow": "TRASH",
@@ -146,7 +146,7 @@ def _thickness(context: Context, wanted: float) -> float:
 
 
 class MPM_OT_add(Operation, bpy.types.Operator):
-    """Add matter, or another part of a simulation, at the 3D cursor"""
+    """Add an emitter, a collider or another simulation object at the 3D cursor"""
 
     bl_idname = "mpm.add"
     bl_label = "Add MPM Object"
@@ -154,13 +154,13 @@ class MPM_OT_add(Operation, bpy.types.Operator):
 
     kind: EnumProperty(
         name="Kind",
-        description="What is added at the 3D cursor: a block of matter, or what steers it",
+        description="Object to add at the 3D cursor",
         items=enum_items(KINDS),
         default="water",
     )
     size: FloatProperty(
         name="Size",
-        description="Side of a block of matter; everything else is made to suit it. 0.2 to 2 m suit the materials best",
+        description="Edge length of a block of material; everything else is sized to fit (best from 0.2 to 2 m)",
         default=0.5,
         min=1e-4,
         soft_min=0.05,

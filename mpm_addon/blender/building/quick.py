@@ -188,7 +188,7 @@ class _Quick(Operation):
 
 
 class MPM_OT_quick(_Quick, bpy.types.Operator):
-    """Make the selected objects matter; add a floor where there is none, and choose cells that fit"""
+    """Turn the selected objects into simulated material, add a floor if there is none, and fit the cell size"""
 
     bl_idname = "mpm.quick"
     bl_label = "Quick MPM"
@@ -196,13 +196,14 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
 
     material: EnumProperty(
         name="Material",
-        description="What the objects are made of",
+        description="Material of the objects",
         items=enum_items(PRESET_WORDS),
         default="jelly",
     )
     particle_count: IntProperty(
         name="Particles",
-        description="About how many particles all objects together become; decides the cell size. 20,000 for a try, 500,000 for detail",
+        description="Approximate number of particles for all objects together, which sets the cell size (20,000 for a first try, "
+        "500,000 for detail)",
         default=50_000,
         min=100,
         max=100_000_000,
@@ -215,7 +216,7 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
 
 
 class MPM_OT_quick_collider(_Quick, bpy.types.Operator):
-    """Make the selected objects colliders, which matter cannot enter"""
+    """Turn the selected objects into colliders"""
 
     bl_idname = "mpm.quick_collider"
     bl_label = "Quick Collider"

@@ -6,7 +6,7 @@ from .building import GEOMETRY, Builder, Socket
 
 NAME = "MPM Grains"
 VERSION = 2
-HELP = "A stone or a flake on every point, as an instance, turned by the attribute rotation and stretched by stretch where there is one"
+HELP = "Instance a stone or flake on every point, rotated and stretched by the rotation and stretch attributes"
 VARIATION, FLATNESS = "Variation", "Flatness"
 INPUTS = (
     GEOMETRY,

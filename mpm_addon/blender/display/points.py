@@ -5,7 +5,7 @@ from .building import GEOMETRY, Builder, Socket
 
 NAME = "MPM Points"
 VERSION = 1
-HELP = "Particles as points that render as spheres: vertices with the attribute scale become a point cloud with radii"
+HELP = "Turn vertices into a point cloud with radii from the scale attribute, which renders as spheres"
 RADIUS_SCALE = "Radius Scale"
 SHARE = "Share"
 INPUTS = (

@@ -25,15 +25,15 @@ class _OfParticles(Operation):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Select an object that shows particles and belongs to this file")  # type: ignore[attr-defined]
+        cls.poll_message_set("Select an object that displays particles and is not linked")  # type: ignore[attr-defined]
         return _shows_particles(context)
 
 
 class MPM_OT_display_same(_OfParticles, bpy.types.Operator):
-    """Show the particles of all emitters as those of the first one"""
+    """Copy the display settings of the first emitter to all others"""
 
     bl_idname = "mpm.display_same"
-    bl_label = "All as the First One"
+    bl_label = "Copy First to All"
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: Context) -> Any:
@@ -48,7 +48,7 @@ class MPM_OT_display_same(_OfParticles, bpy.types.Operator):
 
 
 class MPM_OT_display_restore(_OfParticles, bpy.types.Operator):
-    """Build the node groups of the particles anew; edited ones stay in the file under other names"""
+    """Rebuild the node groups of the particles; edited ones are kept under other names"""
 
     bl_idname = "mpm.display_restore"
     bl_label = "Restore Node Groups"
@@ -62,7 +62,7 @@ class MPM_OT_display_restore(_OfParticles, bpy.types.Operator):
 
 
 class MPM_OT_display_fit(_OfParticles, bpy.types.Operator):
-    """Find the range of colours in five frames of the cache"""
+    """Find the color range from five frames of the cache"""
 
     bl_idname = "mpm.display_fit"
     bl_label = "Fit Range"
@@ -79,7 +79,7 @@ class MPM_OT_display_fit(_OfParticles, bpy.types.Operator):
 
 
 class MPM_OT_display_assets(Operation, bpy.types.Operator):
-    """Add the node groups of the display modes to the file, for node trees of your own"""
+    """Add the node groups of the display modes to the file, for use in your own node trees"""
 
     bl_idname = "mpm.display_assets"
     bl_label = "Add Node Groups"
@@ -87,7 +87,7 @@ class MPM_OT_display_assets(Operation, bpy.types.Operator):
 
     mode: EnumProperty(
         name="Mode",
-        description="The node group that is added",
+        description="Node group to add",
         items=enum_items({"all": ("All", "All node groups"), **{each.NAME: (each.NAME, each.HELP) for each in assets.GROUPS}}),
         default="all",
     )

@@ -4,7 +4,7 @@ from .building import GEOMETRY, Builder, Socket
 
 NAME = "MPM Spheres"
 VERSION = 1
-HELP = "A sphere on every point, as an instance, so that millions take little memory; the radius is that of the point"
+HELP = "Instance a sphere on every point, with the point's radius"
 SUBDIVISIONS = "Subdivisions"
 INPUTS = (
     GEOMETRY,

@@ -8,7 +8,7 @@ from .building import GEOMETRY, Builder, Socket
 
 NAME = "MPM Surface"
 VERSION = 1
-HELP = "A closed, smooth mesh around points, with their velocity, colour and other attributes; for liquids, jelly and dough"
+HELP = "Reconstruct a smooth, closed mesh from points, with their velocity, color and other attributes (for liquids, jelly and dough)"
 VOXEL_SIZE, COARSENESS, SMOOTHING = "Voxel Size", "Coarseness", "Smoothing"
 INPUTS = (
     GEOMETRY,

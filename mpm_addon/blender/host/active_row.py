@@ -45,7 +45,7 @@ def select_alone(context: Context, item: BlenderObject) -> None:
 PROPERTIES: dict[str, Any] = {
     "active_row": IntProperty(
         name="Active Object",
-        description="The row of the active object in the lists; a click on a row selects its object. From 0 on, -1 for none",
+        description="Row of the active object in the lists; clicking a row selects its object",
         get=_row,
         set=_choose,
         options={"SKIP_SAVE"},

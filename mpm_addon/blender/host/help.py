@@ -58,7 +58,7 @@ def open_address(address: str) -> None:
 
 
 class MPM_OT_help(Operation, bpy.types.Operator):
-    """Open the page of the manual that explains this panel, in the web browser; the pages are on this computer"""
+    """Open the manual page for this panel in the web browser"""
 
     bl_idname = "mpm.help"
     bl_label = "Manual"

@@ -73,7 +73,7 @@ class _Attempt:
                 self._record.put_back()
             except Exception as other:  # noqa: BLE001 - what failed first is to be said all the same
                 sys.excepthook(type(other), other, other.__traceback__)
-                said = message("{error}. Some changes could not be taken back; undo, or reopen the file", error=said)
+                said = message("{error}. Some changes could not be undone; use Undo or reopen the file", error=said)
         self._operator.report({level}, said)
         return True
 

@@ -21,14 +21,14 @@ from .panels.drawing import draw_lines
 
 # What kernels may use: levels as the x86-64 psABI names them. Automatic is what the cache was begun with, or the best.
 LEVEL_ITEMS = (
-    ("AUTO", "Automatic", "What the cache was begun with, else the best level of this processor"),
+    ("AUTO", "Automatic", "The level of the existing cache, or the best level of this processor"),
     (
         "x86-64-v3",
         "x86-64-v3",
-        "AVX2: Intel since Haswell, AMD since Zen. A farm that is held to one level computes the same bytes everywhere",
+        "AVX2 (Intel since Haswell, AMD since Zen); a farm limited to one level computes identical frames on every machine",
     ),
-    ("x86-64-v4", "x86-64-v4", "AVX-512, where this processor has it"),
-    (NATIVE, "This Processor", "All that this processor can do; kernels are compiled here"),
+    ("x86-64-v4", "x86-64-v4", "AVX-512, if this processor supports it"),
+    (NATIVE, "This Processor", "Use everything this processor supports; kernels are compiled on this computer"),
 )
 PACKAGE = (__package__ or "").partition(".blender")[0]
 _MOST_THREADS = 1024
@@ -55,7 +55,7 @@ class MPM_AP_preferences(bpy.types.AddonPreferences):
 
     threads: IntProperty(
         name="Threads",
-        description="Processor threads that a bake takes, fewer to keep some for other work; 0 takes all. The result is the same with any",
+        description="Processor threads for bakes (0 uses all); the result does not depend on it",
         default=0,
         min=0,
         max=_MOST_THREADS,
@@ -64,7 +64,7 @@ class MPM_AP_preferences(bpy.types.AddonPreferences):
 
     processor: EnumProperty(
         name="Processor Level",
-        description="The instructions that bakes use. Frames are the same bytes on every processor of one level",
+        description="Processor instructions that bakes use; frames are identical on all processors of one level",
         items=LEVEL_ITEMS,
     )
 
@@ -92,7 +92,7 @@ def draw_health(layout: Layout) -> None:
 
 
 class MPM_OT_doctor(Operation, bpy.types.Operator):
-    """Try whether bakes run on this computer, and copy a report of the installation to the clipboard, for a report of a bug"""
+    """Check that baking works on this computer and copy a report of the installation to the clipboard"""
 
     bl_idname = "mpm.doctor"
     bl_label = "Check Installation and Copy Report"

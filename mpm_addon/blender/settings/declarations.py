@@ -30,27 +30,25 @@ BLENDER_UNITS: dict[str, tuple[Any, int]] = {
 }
 _SUBTYPES: dict[str, Any] = {"m": "XYZ_LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
-_ACRONYMS = {"cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP"}
+# Names that are not what the interface calls them, a word of theirs or the whole; and the words that titles keep small.
+_WORDS = {
+    "cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP", "neo_hookean": "Neo-Hookean", "poisson_ratio": "Poisson's Ratio",
+    "young_modulus": "Young's Modulus", "grid_spacing": "Cell Size", "goal": "Pin Strength", "goal_damping": "Pin Damping",
+    "goal_frequency": "Pin Frequency",
+}  # fmt: skip
+_SMALL = {"of", "per", "by", "from", "at", "in"}
 
 
 def title(word: str) -> str:
-    """The words of the interface for a name: "young_modulus" -> "Young Modulus"."""
-    return _ACRONYMS.get(word, word.replace("_", " ").title())
+    """The words of the interface for a name: "young_modulus" -> "Young's Modulus", "particles_per_cell" -> "Particles per Cell"."""
+    parts = [part if part in _SMALL else _WORDS.get(part, part.title()) for part in word.split("_")]
+    return _WORDS.get(word) or " ".join(parts)
 
 
 def label_of(declared: Parameter) -> str:
     """The name of a parameter in the interface, with its unit where Blender does not show it: "Young Modulus (Pa)"."""
     name = title(declared.name)
     return name if declared.unit in ("", *BLENDER_UNITS) else f"{name} ({declared.unit_words})"
-
-
-def tooltip_of(declared: Parameter) -> str:
-    """What a parameter does, its unit where Blender does not show it, and its range."""
-    unit = "" if declared.unit in ("", *BLENDER_UNITS) else f"in {declared.unit_words}"
-    # a flag's and a colour's range is what everybody expects
-    interval = "" if declared.kind == "flag" or declared.name == "color" else declared.interval
-    words = ", ".join(part for part in (unit, interval) if part)
-    return f"{declared.help}. {words[0].upper()}{words[1:]}" if words else declared.help
 
 
 # 2^24 - 1: whole numbers up to here are exact in single precision.
@@ -77,7 +75,7 @@ def property_of(declared: Parameter) -> Any:
         return EnumProperty(name=title(declared.name), description=declared.help, items=items, default=default, options=STILL)
     words: dict[str, Any] = {
         "name": label_of(declared),
-        "description": tooltip_of(declared),
+        "description": declared.help,
         "options": {"ANIMATABLE"} if declared.is_animatable else STILL,
     }
     if declared.kind == "flag":
@@ -142,7 +140,7 @@ def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
         declared = dataclasses.replace(declared, **changes.get(declared.name, {}))
         if declared.optional:
             annotations[f"use_{declared.name}"] = BoolProperty(
-                name=f"Use {title(declared.name)}", description=f"Give a value of its own. {declared.help}", options=STILL
+                name=f"Use {title(declared.name)}", description=f"Override the {title(declared.name).lower()}", options=STILL
             )
         annotations[declared.name] = property_of(declared)
     return annotations

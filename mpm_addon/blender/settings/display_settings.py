@@ -25,15 +25,15 @@ class Coloring(NamedTuple):
 
 
 COLORINGS = {
-    MATERIALS: Coloring("Materials", "Each emitter has a material of its own"),
-    "speed": Coloring("Speed", "How fast particles move, in Blender units per second", "velocity"),
-    "density": Coloring("Volume Ratio", "Volume over rest volume: below 1 matter is compressed, above 1 stretched", "density_ratio"),
-    "stress": Coloring("Stress", "Von Mises stress, in pascal", "stress"),
-    "age": Coloring("Age", "Seconds since particles were emitted", "age"),
-    "emitter": Coloring("Emitter", "A colour for each emitter", "emitter_index", is_number=True),
-    "material": Coloring("Material", "A colour for each simulated material", "material_index", is_number=True),
-    "color": Coloring("Carried Color", "The attribute color that emitters carry along", "color"),
-    CARRIED: Coloring("Attribute", "Any other attribute of one number, such as a painted one that is carried along"),
+    MATERIALS: Coloring("Materials", "The material of each emitter"),
+    "speed": Coloring("Speed", "Speed of the particles, in Blender units per second", "velocity"),
+    "density": Coloring("Volume Ratio", "Volume relative to the rest volume: below 1 is compressed, above 1 expanded", "density_ratio"),
+    "stress": Coloring("Stress", "Von Mises stress in Pa", "stress"),
+    "age": Coloring("Age", "Seconds since the particles were emitted", "age"),
+    "emitter": Coloring("Emitter", "One color per emitter", "emitter_index", is_number=True),
+    "material": Coloring("Material", "One color per simulated material", "material_index", is_number=True),
+    "color": Coloring("Carried Color", "The color attribute that emitters carry", "color"),
+    CARRIED: Coloring("Attribute", "Any other single-value attribute, such as a painted one carried by the particles"),
 }
 
 AUTOMATIC = "automatic"
@@ -41,14 +41,14 @@ AUTOMATIC = "automatic"
 listeners: list[Callable[[BlenderObject, bool], None]] = []
 
 _MODES = {
-    POINTS: ("Points", "A point cloud: the cheapest, for millions of particles; renders show spheres"),
+    POINTS: ("Points", "A point cloud, fastest for millions of particles; renders as spheres"),
     SPHERES: ("Spheres", "A sphere on each particle"),
-    GRAINS: ("Grains", "Stones or flakes that turn with their matter: sand, gravel, snow"),
-    SURFACE: ("Surface", "A smooth mesh around the particles: liquids, jelly, dough"),
+    GRAINS: ("Grains", "Stones or flakes that rotate with the material (sand, gravel, snow)"),
+    SURFACE: ("Surface", "A smooth mesh around the particles (liquids, jelly, dough)"),
     HIDDEN: ("Hidden", "Nothing is shown"),
 }
-_VIEWPORT = {AUTOMATIC: ("Automatic", "Points, the fastest to play"), **_MODES}
-_RENDER = {AUTOMATIC: ("Automatic", "What suits the matter: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
+_VIEWPORT = {AUTOMATIC: ("Automatic", "Points, fastest to play back"), **_MODES}
+_RENDER = {AUTOMATIC: ("Automatic", "Choose by material: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
 
 
 def has_range(coloring: str) -> bool:
@@ -74,11 +74,11 @@ PART_GROUP = property_group(
     "MPM_PG_display_part",
     {
         "name": StringProperty(name="Emitter", description="The emitter whose particles these are"),
-        "law": StringProperty(name="Law", description="What its matter is, which chooses how it is shown"),
-        "matter": StringProperty(name="Matter", description="The material that was simulated"),
-        "viewport": EnumProperty(name="Viewport", description="How the viewport shows these particles", items=enum_items(_VIEWPORT),
+        "law": StringProperty(name="Law", description="Law of the material, which chooses the automatic display"),
+        "matter": StringProperty(name="Material", description="Simulated material"),
+        "viewport": EnumProperty(name="Viewport", description="Display of these particles in the viewport", items=enum_items(_VIEWPORT),
                                  default=AUTOMATIC, options=STILL, update=_changed),
-        "render": EnumProperty(name="Render", description="How renders show these particles", items=enum_items(_RENDER),
+        "render": EnumProperty(name="Render", description="Display of these particles in renders", items=enum_items(_RENDER),
                                default=AUTOMATIC, options=STILL, update=_changed),
         "material": PointerProperty(type=bpy.types.Material, name="Material", description="Material of these particles", update=_changed),
     },
@@ -88,16 +88,16 @@ PART_GROUP = property_group(
 DISPLAY_GROUP = property_group(
     "MPM_PG_display",
     {
-        "parts": CollectionProperty(type=PART_GROUP, description="How the matter of each emitter is shown"),
-        "color_by": EnumProperty(name="Color by", description="What the colours of particles stand for",
+        "parts": CollectionProperty(type=PART_GROUP, name="Parts", description="Display of each emitter's particles"),
+        "color_by": EnumProperty(name="Color by", description="What the particle colors show",
                                  items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
                                  default=MATERIALS, options=STILL, update=_changed_coloring),
-        "attribute": StringProperty(name="Attribute", description="Name of the attribute that gives the colours", update=_changed_coloring),
-        "use_fitted_range": BoolProperty(name="Automatic Range", description="Find the range in five frames of the cache",
+        "attribute": StringProperty(name="Attribute", description="Name of the attribute to color by", update=_changed_coloring),
+        "use_fitted_range": BoolProperty(name="Automatic Range", description="Find the range from five frames of the cache",
                                          default=True, options=STILL, update=_changed_coloring),
-        "range_min": FloatProperty(name="Range Min", description="Value that has the darkest colour, in the attribute's unit; 0 for speeds",
+        "range_min": FloatProperty(name="Range Min", description="Value of the darkest color, in the attribute's unit",
                                    default=0.0, options=STILL, precision=3, update=_changed),
-        "range_max": FloatProperty(name="Range Max", description="Value that has the lightest colour, in its unit; 5 for speeds in m/s",
+        "range_max": FloatProperty(name="Range Max", description="Value of the lightest color, in the attribute's unit",
                                    default=1.0, options=STILL, precision=3, update=_changed),
     },
     description="How particles are shown.",

@@ -10,15 +10,14 @@ FORCE_WEIGHTS = ("gravity", "all", "force", "vortex", "wind", "turbulence", "dra
 
 
 def _help(name: str) -> str:
-    fields = {"gravity": "gravity", "all": "all force fields"}.get(name, f"force fields of the type {name.title()}")
-    verb = "acts" if name == "gravity" else "act"
-    return f"How strongly {fields} {verb} on matter; 0 not at all, 1 as they are, -1 the other way round"
+    what = {"gravity": "gravity", "all": "all force fields"}.get(name, f"{name.title()} force fields")
+    return f"Strength of {what} (off 0, normal 1, reversed -1)"
 
 
 EFFECTOR_COLLECTION: Any = PointerProperty(
     type=bpy.types.Collection,
     name="Effector Collection",
-    description="Only force fields of objects in this collection act; all of the scene where it is empty",
+    description="Limit force fields to those in this collection",
 )
 WEIGHTS: dict[str, Any] = {
     name: FloatProperty(name=name.title(), description=_help(name), default=1.0, min=-200.0, max=200.0, soft_min=0.0, soft_max=1.0)

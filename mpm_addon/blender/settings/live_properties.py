@@ -9,11 +9,11 @@ from ...core.advice.preview import PARTICLES
 PROPERTIES: dict[str, Any] = {
     "preview_particles": IntProperty(
         name="Particles",
-        description="About how many particles a preview has at the most; the cells of its grid follow. "
-        "5000 for dragging things about, 20000 to see more; a final with fewer is simulated as it is",
+        description="Approximate maximum number of particles in a preview, which sets its cell size (5,000 for live work, 20,000 for "
+                    "more detail)",
         default=PARTICLES, min=500, max=1_000_000, soft_max=50_000, step=1000, options=set(),
     ),
     "use_live_repeat": BoolProperty(
-        name="Repeat", description="Begin anew after the last frame, as the animation does; otherwise stop", default=True, options=set()
+        name="Repeat", description="Loop when the animation loops; otherwise stop after the last frame", default=True, options=set()
     ),
 }  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any
 from bpy.props import FloatProperty, StringProperty
 
 from ...core.scene.painting import ACTING
+from .declarations import title
 
 # Factors where a vertex group's weight is 0; a weight of 1 is a factor of 1. Without stiffness or mass there is no matter.
 AT_ZERO = {"stiffness": 0.05, "density": 0.1}
@@ -32,14 +33,14 @@ def _properties() -> dict[str, Any]:
     for name, limits in ACTING.items():
         first = AT_ZERO.get(name, 0.0)
         properties[attribute_name(name)] = StringProperty(
-            name=name.title(),
-            description=f"{limits.help}: a vertex group or a named attribute; nothing where it is empty",
+            name=title(name),
+            description=f"Vertex group or attribute that {limits.help}",
             search=_paintable,
             options=set(),
         )
         properties[at_zero_name(name)] = FloatProperty(
-            name="At Weight 0",
-            description="The factor where a vertex group's weight is 0; at 1 it is 1. Named attributes are taken as they are",
+            name="Factor at Weight 0",
+            description="Factor where the vertex group's weight is 0 (it is 1 at weight 1); named attributes are used as they are",
             default=first,
             min=limits.minimum,
             max=1.0,
@@ -47,8 +48,8 @@ def _properties() -> dict[str, Any]:
             options=set(),
         )
     properties["carried_attributes"] = StringProperty(
-        name="Carry Along",
-        description="Attributes, UV maps and colours that the particles keep, to be shown: their names with commas between",
+        name="Carried Attributes",
+        description="Names of attributes, UV maps and colors that the particles carry for display, separated by commas",
         options=set(),
     )
     return properties

@@ -16,11 +16,11 @@ class Part(NamedTuple):
 
 
 PARTS: Mapping[str, Part] = {
-    "emitter": Part("Emitter", "It becomes matter: water, jelly, snow, sand and more", "MOD_FLUIDSIM"),
-    "collider": Part("Collider", "Matter bounces off it and slides along it: floors, walls, bowls, tools", "MOD_PHYSICS"),
-    "outflow": Part("Outflow", "Matter that comes in vanishes: drains, the edge of the picture", "TRASH"),
+    "emitter": Part("Emitter", "Turns into particles: water, jelly, snow, sand and more", "MOD_FLUIDSIM"),
+    "collider": Part("Collider", "Particles collide with it (floors, walls, bowls, tools)", "MOD_PHYSICS"),
+    "outflow": Part("Outflow", "Removes particles that enter (drains, the edge of the picture)", "TRASH"),
 }
-NO_PART = Part("None", "It takes no part in the simulation", "NONE")
+NO_PART = Part("None", "Not simulated", "NONE")
 
 _ABLE = SURFACE_TYPES | CLOUD_TYPES | {"EMPTY"}
 _REMEDY = "use a mesh, curve, text, metaball, point cloud, or an empty that instances a collection"

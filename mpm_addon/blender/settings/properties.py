@@ -35,7 +35,7 @@ PATH_OPTIONS: set[Any] = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= 
 
 # What every operator that may mean another cache than the scene's asks for.
 OTHER_CACHE = StringProperty(
-    name="Cache", description="Folder of the frames, instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
+    name="Cache", description="Cache folder to use instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
 )
 
 
@@ -69,7 +69,7 @@ def preset_property() -> Any:
     pictured: Any = [(name, label, help, icon(name), number) for name, label, help, number in items]
     return EnumProperty(
         name="Preset",
-        description="What it is made of: a named material with proven values",
+        description="Material preset with tested values",
         items=pictured,
         default=DEFAULT_MATERIAL,
         options=STILL,
@@ -81,21 +81,21 @@ MATERIAL_GROUP = property_group(
     {
         "source": EnumProperty(
             name="Material",
-            description="Where the material's parameters come from",
+            description="Where the material's values come from",
             items=enum_items(
                 {
-                    "preset": ("Preset", "A named material, ready to use"),
-                    "custom": ("Custom", "A material of your own, with every value to set"),
+                    "preset": ("Preset", "A named material with tested values"),
+                    "custom": ("Custom", "Set every value yourself"),
                 }
             ),
             default="preset",
             options=STILL,
         ),
         "preset": preset_property(),
-        "origin": StringProperty(name="Origin", description="The preset that the custom values were copied from"),
+        "origin": StringProperty(name="Origin", description="Preset that the custom values are based on"),
         "law": EnumProperty(
             name="Law",
-            description="How the matter behaves when it is pushed: it flows, bounces, crumbles or keeps dents",
+            description="How the material responds to forces: it flows, bounces, crumbles or keeps dents",
             items=enum_items({name: (law.label, law.help) for name, law in LAWS.items()}),
             default=DEFAULT_MATERIAL,
             options=STILL,
@@ -109,7 +109,7 @@ EMITTER_GROUP = property_group(
     "MPM_PG_emitter",
     {
         **annotations_of(Emitter, particles_per_cell={"optional": False}),
-        "use_color": BoolProperty(name="Use Color", description="Give the particles a colour of their own; the material's otherwise"),
+        "use_color": BoolProperty(name="Use Color", description="Give the particles a color of their own instead of the material's"),
         **PAINTED_CONTROL,
     },
     description="How an object becomes particles.",
@@ -127,11 +127,11 @@ SOLVER_GROUP = property_group(
         **annotations_of(Solver),
         "spacing": EnumProperty(
             name="Grid",
-            description="How the detail of the simulation is given",
+            description="How the detail of the simulation is set",
             items=enum_items(
                 {
-                    "spacing": ("Cell Size", "By the size of a grid cell, the same however large the scene is"),
-                    "resolution": ("Resolution", "By a number of cells along the longest side"),
+                    "spacing": ("Cell Size", "Set the cell size directly"),
+                    "resolution": ("Resolution", "Set the number of cells along the longest side"),
                 }
             ),
             default="spacing",
@@ -139,14 +139,14 @@ SOLVER_GROUP = property_group(
         ),
         "resolution": IntProperty(
             name="Resolution",
-            description="Cells along the longest side of the domain, or of all emitters where it has no end. "
-            "32 is a draft, 64 good, 128 fine; twice as many bake some 16 times longer",
+            description="Cells along the longest side of the domain, or of all emitters if it is unbounded; doubling it makes the "
+            "bake about 16 times longer (draft 32, good 64, fine 128)",
             default=64,
             min=4,
             max=4096,
             soft_max=512,
         ),
-        "use_scene_gravity": BoolProperty(name="Scene Gravity", description="Take the gravity of the scene's own properties", default=True),
+        "use_scene_gravity": BoolProperty(name="Scene Gravity", description="Use the gravity of the scene properties", default=True),
     },
     description="How the scene is computed.",
 )
@@ -166,7 +166,7 @@ DOMAIN_GROUP = property_group(
         "object": PointerProperty(
             type=bpy.types.Object,
             name="Object",
-            description="The box is this object's bounding box at the first frame; the corners below where it is empty",
+            description="Object whose bounding box at the first frame is the domain; the corners below are used if empty",
             poll=_is_solid,
         ),
         **{side: PointerProperty(type=SIDE_GROUP, name=title(side)) for side in SIDES},
@@ -187,7 +187,7 @@ OBJECT_GROUP = property_group(
     {
         "type": EnumProperty(
             name="Type",
-            description="The part that the object has in the simulation",
+            description="Role of the object in the simulation",
             items=part_items({"none": NO_PART, **PARTS}),
             default="none",
             update=_store_groups,
@@ -197,13 +197,9 @@ OBJECT_GROUP = property_group(
         "emitter": PointerProperty(type=EMITTER_GROUP),
         "collider": PointerProperty(type=COLLIDER_GROUP),
         "outflow": PointerProperty(type=OUTFLOW_GROUP),
-        "cache": StringProperty(
-            name="Cache", description="Folder of the frames that this object shows", subtype="DIR_PATH", options=PATH_OPTIONS
-        ),
-        "emitter_name": StringProperty(
-            name="Emitter", description="The one emitter that the shown cache was baked from; all where it is empty"
-        ),
-        "fingerprint": StringProperty(name="Fingerprint", description="The settings that the shown cache was baked with"),
+        "cache": StringProperty(name="Cache", description="Cache folder that this object shows", subtype="DIR_PATH", options=PATH_OPTIONS),
+        "emitter_name": StringProperty(name="Emitter", description="Emitter that the displayed cache was baked from; all if empty"),
+        "fingerprint": StringProperty(name="Fingerprint", description="Settings that the displayed cache was baked with"),
         **RETIMING,
         **DISPLAY,
         **REMEMBERED,
@@ -223,7 +219,7 @@ SCENE_GROUP = property_group(
         **LIVE,
         "motion_samples": IntProperty(
             name="Motion Samples",
-            description="How often in a frame moving objects are looked at; 1 usual, 4 for what spins or swings fast",
+            description="Samples per frame of moving objects (usually 1; 4 for fast spins and swings)",
             default=1,
             min=1,
             max=64,
@@ -232,20 +228,20 @@ SCENE_GROUP = property_group(
         ),
         "use_render_modifiers": BoolProperty(
             name="Render Modifiers",
-            description="Take meshes as renders see them: modifiers, subdivision levels and resolutions",
+            description="Use render settings for modifiers, subdivision levels and resolutions",
             options=STILL,
         ),
-        "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake other frames than the scene's frame range"),
-        "frame_start": IntProperty(name="Start", description="First frame of the bake: how everything is at the start; 1 usual", default=1),
-        "frame_end": IntProperty(name="End", description="Last frame of the bake; 48 is two seconds at 24 frames a second", default=48),
+        "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake a frame range other than the scene's"),
+        "frame_start": IntProperty(name="Start", description="First frame of the bake, which shows the initial state", default=1),
+        "frame_end": IntProperty(name="End", description="Last frame of the bake", default=48),
         **{name: made for name, made in annotations_of(Time).items() if name in ("time_scale", "subframes")},
         "when_closing": EnumProperty(
-            name="When Blender Closes",
-            description="What becomes of a bake that is running when Blender closes or opens another file",
+            name="When Quitting Blender",
+            description="What happens to a running bake when Blender quits or opens another file",
             items=enum_items(
                 {
-                    "stop": ("Stop the Bake", "Its frames stay, and it goes on after them when it is baked again"),
-                    "run_on": ("Let It Run On", "It bakes without Blender; opening the file again shows how far it is"),
+                    "stop": ("Stop the Bake", "Stop the bake and keep its frames; baking again resumes it"),
+                    "run_on": ("Keep Baking", "Keep baking without Blender; reopening the file shows the progress"),
                 }
             ),
             default="stop",

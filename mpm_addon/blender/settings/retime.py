@@ -28,25 +28,25 @@ PROPERTIES: dict[str, Any] = {
     "use_retime": BoolProperty(name="Retime", description="Show the cache at other times than the scene's frames", update=_changed),
     "retime_mode": EnumProperty(
         name="Mode",
-        description="How the shown frame of the cache is given",
+        description="How the displayed frame of the cache is chosen",
         items=[
-            ("speed", "Speed", "The cache is played at a speed of its own, from its first frame on", 1),
-            ("frame", "Frame", "The shown frame is a value to be keyed", 2),
+            ("speed", "Speed", "Play the cache from its first frame at its own speed", 1),
+            ("frame", "Frame", "The displayed frame is a value that can be keyframed", 2),
         ],
         default="speed",
         update=_changed,
     ),
     "playback_speed": FloatProperty(
         name="Speed",
-        description="Frames of the cache for each frame of the scene: 0.25 is slow motion, -1 plays backward",
+        description="Playback speed of the cache (0.25 is slow motion, -1 plays backward)",
         default=1.0, soft_min=0.0, soft_max=4.0, step=5, precision=3, options=set(), update=_changed,
     ),
     "playback_offset": FloatProperty(
-        name="Offset", description="Frames of the scene by which the playback begins later; 24 is a second at 24 frames a second",
+        name="Offset", description="Frames by which playback is delayed",
         step=100, options=set(), update=_changed,
     ),
     "playback_frame": FloatProperty(
-        name="Frame", description="The frame of the cache that is shown; 12.5 is half way between two frames", default=1.0, step=100,
+        name="Frame", description="Displayed frame of the cache (12.5 is halfway between two frames)", default=1.0, step=100,
         precision=3, update=_changed,
     ),
 }  # fmt: skip

@@ -77,8 +77,8 @@ class Corotated(TensorLaw, ElasticLaw):
     """Parameters of fixed corotated elasticity."""
 
     name = "corotated"
-    label = "Jelly (corotated elastic)"
-    help = "Springs back to its shape and wobbles long: jelly, soft toys"
+    label = "Jelly (Corotated)"
+    help = "Springs back to its shape and keeps wobbling (jelly, soft toys)"
     constants_type = CorotatedConstants
     energy = staticmethod(energy)
     stress = staticmethod(stress)

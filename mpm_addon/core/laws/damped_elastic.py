@@ -48,16 +48,16 @@ class DampedElastic(TensorLaw, ElasticLaw):
 
     name = "damped_elastic"
     label = "Damped rubber"
-    help = "Bounces and wobbles, and comes to rest: rubber, jelly, sponge"
+    help = "Bounces and wobbles, then comes to rest (rubber, jelly, sponge)"
     least_volume_ratio = LEAST_VOLUME_RATIO
     constants_type = DampedElasticConstants
     energy = staticmethod(neo_hookean_energy)
     stress = staticmethod(stress)
     wave_speed_squared = staticmethod(wave_speed_squared)
 
-    density: float = parameter(1100.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; sponge 50, rubber 950, jelly 1050")
+    density: float = parameter(1100.0, unit="kg/m^3", above=0.0, help="Mass per volume (sponge 50, rubber 950, jelly 1050)")
     damping_time: float = parameter(
-        0.002, unit="s", minimum=0.0, help="How soon wobbling dies away; rubber 6e-4, jelly 0.003, soft gelatine 0.012, 0 wobbles on"
+        0.002, unit="s", minimum=0.0, help="How quickly wobbling dies away (none 0, rubber 6e-4, jelly 0.003, soft gelatin 0.012)"
     )
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> DampedElasticConstants:

@@ -19,13 +19,13 @@ class ElasticLaw(Law):
         1.0e5,
         unit="Pa",
         above=0.0,
-        help="How stiff it is: stiffer sags less, bounces higher and bakes slower; soft gelatine 1e4, firm jelly 5e4, rubber 1e6",
+        help="Stiffness; stiffer sags less, bounces higher and bakes slower (soft gelatin 1e4, firm jelly 5e4, rubber 1e6)",
     )
     poisson_ratio: float = parameter(
         0.3,
         minimum=0.0,
         below=0.5,
-        help="How much it bulges sideways when pressed; 0 sponge, 0.3 most things, 0.45 keeps its volume as jelly does",
+        help="How much the material bulges sideways under compression (sponge 0, most solids 0.3, volume-preserving 0.45)",
     )
 
     def lame(self, stiffness_scale: float) -> tuple[float, float]:

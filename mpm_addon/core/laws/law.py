@@ -42,9 +42,7 @@ class Law:
     least_volume_ratio: ClassVar[float] = -math.inf
     constants_type: ClassVar[type]
 
-    density: float = parameter(
-        1000.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; foam 50, snow 400, water 1000, stone 2500"
-    )
+    density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="Mass per volume (foam 50, snow 400, water 1000, stone 2500)")
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

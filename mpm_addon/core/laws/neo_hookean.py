@@ -44,8 +44,8 @@ class NeoHookean(TensorLaw, ElasticLaw):
     """Parameters of Neo-Hookean elasticity."""
 
     name = "neo_hookean"
-    label = "Rubber (Neo-Hookean elastic)"
-    help = "Springs back, and pushes back harder the more it is squeezed: rubber, tyres"
+    label = "Rubber (Neo-Hookean)"
+    help = "Springs back, and harder the more it is compressed (rubber, tires)"
     least_volume_ratio = LEAST_VOLUME_RATIO
     constants_type = NeoHookeanConstants
     energy = staticmethod(energy)

@@ -92,7 +92,7 @@ class Sand(HenckyLaw):
 
     name = "sand"
     label = "Sand"
-    help = "Flows and heaps up: dry sand, gravel; with cohesion, wet sand for castles"
+    help = "Flows and piles up (dry sand, gravel; with cohesion, wet sand)"
     state_names = ("hardening", "added_volume")
     virgin_state = (0.0, 0.0)
     scalable = ("density", "stiffness", "friction", "strength")
@@ -100,27 +100,34 @@ class Sand(HenckyLaw):
     flow = staticmethod(flow)
     wave_speed_squared = staticmethod(wave_speed_squared)
 
-    density: float = parameter(2200.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; dry 1600, wet 1900, packed 2200")
+    density: float = parameter(2200.0, unit="kg/m^3", above=0.0, help="Mass per volume (dry 1600, wet 1900, packed 2200)")
     young_modulus: float = parameter(
         3.537e5,
         unit="Pa",
         above=0.0,
-        help="How little it gives under a weight: softer bakes faster and looks the same; sand 3.5e5, gravel 6e5",
+        help="Stiffness of the packed grains; softer bakes faster and looks the same (sand 3.5e5, gravel 6e5)",
     )
-    poisson_ratio: float = parameter(0.3, minimum=0.0, below=0.5, help="How much it bulges sideways when pressed; 0.3 for all sand")
+    poisson_ratio: float = parameter(0.3, minimum=0.0, below=0.5, help="How much the sand bulges sideways under compression (0.3)")
     friction_angle: float | None = parameter(
-        None, unit="degrees", minimum=0.0, below=90.0, example=35.0, help="How steep it heaps; round grains 25, sand 33, angular gravel 38"
+        None,
+        unit="degrees",
+        minimum=0.0,
+        below=90.0,
+        example=35.0,
+        help="Steepness of a pile (round grains 25, sand 33, angular gravel 38)",
     )
     friction_hardening: tuple[float, float, float, float] | None = parameter(
         None,
         unit="degrees",
         minimum=0.0,
         example=KLAR_HARDENING,
-        help="A steepness that grows as it flows: h0, h1, h2, h3 of the angle h0 + (h1 q - h3) exp(-h2 q); "
-        "35, 9, 0.2, 10 where neither this nor friction_angle is given",
+        help="Friction angle that grows as the material flows: h0, h1, h2 and h3 of h0 + (h1 q - h3) exp(-h2 q), where q is the "
+        "accumulated plastic strain (35, 9, 0.2, 10)",
     )
 
-    cohesion: float = parameter(0.0, unit="Pa", minimum=0.0, help="How well it sticks together; dry 0, damp 500, a sand castle 1500")
+    cohesion: float = parameter(
+        0.0, unit="Pa", minimum=0.0, help="How strongly the grains stick together (dry 0, damp 500, sand castle 1500)"
+    )
 
     def check(self, subject: str) -> None:
         super().check(subject)

@@ -109,43 +109,44 @@ class Snow(PrincipalLaw, ElasticLaw):
     principal_energy = staticmethod(principal_energy)
     wave_speed_squared = staticmethod(wave_speed_squared)
 
-    density: float = parameter(400.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; fresh powder 150, packed 400, wet 500")
+    density: float = parameter(400.0, unit="kg/m^3", above=0.0, help="Mass per volume (fresh powder 150, packed 400, wet 500)")
     young_modulus: float = parameter(
         1.4e5,
         unit="Pa",
         above=0.0,
-        help="How stiff it is before it packs: stiffer keeps chunks and bakes slower; powder 3e4, packed 1.4e5, icy 3e5",
+        help="Stiffness before the snow packs; stiffer keeps chunks and bakes slower (powder 3e4, packed 1.4e5, icy 3e5)",
     )
-    poisson_ratio: float = parameter(0.2, minimum=0.0, below=0.5, help="How much it bulges sideways when pressed; 0.2 for all snow")
+    poisson_ratio: float = parameter(0.2, minimum=0.0, below=0.5, help="How much the snow bulges sideways under compression (0.2)")
     critical_compression: float = parameter(
-        2.5e-2, minimum=0.0, maximum=0.9, help="How far it is squeezed before it packs; powder 0.015, packed 0.025, wet and chunky 0.04"
+        2.5e-2, minimum=0.0, maximum=0.9, help="Compression at which the snow packs (powder 0.015, packed 0.025, wet and chunky 0.04)"
     )
     critical_stretch: float = parameter(
         7.5e-3,
         minimum=0.0,
         maximum=GREATEST_CRITICAL_STRETCH,
-        help="How far it is pulled before it breaks; powder 0.004, packed 0.0075, wet and chunky 0.01",
+        help="Stretch at which the snow breaks (powder 0.004, packed 0.0075, wet and chunky 0.01)",
     )
     hardening: float = parameter(
-        10.0, minimum=0.0, maximum=100.0, help="How hard it becomes where it is packed; wet and muddy 5, packed 10, icy and brittle 12"
+        10.0, minimum=0.0, maximum=100.0, help="How much the snow hardens as it packs (wet 5, packed 10, icy and brittle 12)"
     )
     volume_ratio_min: float = parameter(
         0.6,
         above=0.0,
         maximum=1.0,
-        help="How far it can be packed together for good: 0.6 is to 60 % of its volume, icy 0.8. Smaller becomes harder and bakes slower",
+        help="Smallest permanent compression, as a fraction of the original volume; smaller values get harder and bake slower (packed "
+        "0.6, icy 0.8)",
     )
     volume_ratio_max: float = parameter(
-        20.0, minimum=1.0, maximum=1000.0, help="How far it can be loosened for good, as a multiple of its volume; 20 usual"
+        20.0, minimum=1.0, maximum=1000.0, help="Largest permanent expansion, as a multiple of the original volume"
     )
 
     elasticity: str = parameter(
         "corotated",
         choices={
-            "corotated": "The usual one: soft where it is squeezed flat",
-            "neo_hookean": "Pushes back harder the more it is squeezed",
+            "corotated": "The standard model, soft where it is flattened",
+            "neo_hookean": "Pushes back harder the more it is compressed",
         },
-        help="How it resists before it packs or breaks",
+        help="Elastic model before the snow packs or breaks",
     )
 
     def volume_ratio(self, elastic: Any, state: Any) -> Any:

@@ -45,8 +45,8 @@ class StressFree(FluidLaw):
     """Parameters of dust."""
 
     name = "stress_free"
-    label = "Dust (no stress)"
-    help = "Flies and falls without pushing on anything: dust, sparks, tests"
+    label = "Dust (Stress-Free)"
+    help = "Moves without internal forces (dust, sparks, tests)"
     state_names = ("volume_ratio",)
     virgin_state = (1.0,)
     scalable = ("density",)

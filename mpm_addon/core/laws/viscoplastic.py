@@ -75,35 +75,33 @@ class Viscoplastic(HenckyLaw):
     """Parameters of a Herschel-Bulkley fluid."""
 
     name = "viscoplastic"
-    label = "Mud, cream, honey (Herschel-Bulkley)"
-    help = "Stands in heaps and creeps when it is pushed hard enough: mud, cream, ketchup, lava"
+    label = "Mud, Cream, Lava (Herschel-Bulkley)"
+    help = "Stands in heaps and flows when pushed hard enough (mud, cream, ketchup, lava)"
     scalable = ("density", "stiffness", "strength")
     constants_type = ViscoplasticConstants
     flow = staticmethod(flow)
 
-    density: float = parameter(
-        1500.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; cream 420, ketchup 1130, mud 1600, concrete 2350"
-    )
+    density: float = parameter(1500.0, unit="kg/m^3", above=0.0, help="Mass per volume (cream 420, ketchup 1130, mud 1600, concrete 2350)")
     poisson_ratio: float = parameter(
         0.4,
         minimum=0.0,
         below=0.5,
-        help="How much it bulges sideways when pressed; 0 sponge, 0.3 most things, 0.45 keeps its volume as jelly does",
+        help="How much the material bulges sideways under compression (sponge 0, most solids 0.3, volume-preserving 0.45)",
     )
     yield_stress: float = parameter(
         100.0,
         unit="Pa",
         minimum=0.0,
-        help="How hard it must be pushed before it flows, so how high it stands; honey 0, ketchup 30, cream 100, mud 500, concrete 800",
+        help="Stress below which the material does not flow, so how high it stands (honey 0, ketchup 30, cream 100, mud 500, concrete 800)",
     )
     viscosity: float = parameter(
-        10.0, unit="Pa s^n", above=0.0, help="How thick it is once it flows; ketchup 18, cream 20, mud 40, lava 500"
+        10.0, unit="Pa s^n", above=0.0, help="Viscosity once the material flows (ketchup 18, cream 20, mud 40, lava 500)"
     )
     exponent: float = parameter(
         1.0,
         minimum=0.1,
         maximum=3.0,
-        help="How stirring changes it: below 1 it thins when it flows fast (ketchup 0.35, mud 0.5), 1 stays as thick, above 1 it stiffens",
+        help="How flow changes the viscosity: below 1 it thins, above 1 it thickens (ketchup 0.35, mud 0.5)",
     )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Viscoplastic":

@@ -41,29 +41,29 @@ class VonMises(HenckyLaw):
     """Parameters of clay, dough and metal."""
 
     name = "von_mises"
-    label = "Clay, dough, metal (von Mises)"
-    help = "Bends, dents and stays so: clay, dough, soft metal"
+    label = "Clay, Dough, Metal (von Mises)"
+    help = "Dents and bends permanently (clay, dough, soft metal)"
     state_names = ("plastic_strain",)
     virgin_state = (0.0,)
     scalable = ("density", "stiffness", "strength")
     constants_type = VonMisesConstants
     flow = staticmethod(flow)
 
-    density: float = parameter(1800.0, unit="kg/m^3", above=0.0, help="How heavy it is for its size; dough 1200, clay 1850, lead 11340")
+    density: float = parameter(1800.0, unit="kg/m^3", above=0.0, help="Mass per volume (dough 1200, clay 1850, lead 11340)")
     young_modulus: float = parameter(
         1.0e6,
         unit="Pa",
         above=0.0,
-        help="How stiff it is before it gives way: stiffer keeps its edges and bakes slower; dough 5e4, clay 1.8e6, soft metal 1.6e7",
+        help="Stiffness before the material yields; stiffer keeps its edges and bakes slower (dough 5e4, clay 1.8e6, soft metal 1.6e7)",
     )
     yield_stress: float = parameter(
         1.0e4,
         unit="Pa",
         above=0.0,
-        help="How hard it must be pushed before it keeps a dent, as the stress in a pulled bar; dough 1800, clay 2e4, soft metal 2e5",
+        help="Tensile stress beyond which the material deforms permanently (dough 1800, clay 2e4, soft metal 2e5)",
     )
     hardening: float = parameter(
-        0.0, unit="Pa", minimum=0.0, help="How much harder it becomes where it is bent; dough 0, clay 1e4, soft metal 2e5"
+        0.0, unit="Pa", minimum=0.0, help="How much the material hardens where it deforms (dough 0, clay 1e4, soft metal 2e5)"
     )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "VonMises":

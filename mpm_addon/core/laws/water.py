@@ -110,7 +110,7 @@ class Water(FluidLaw):
 
     name = "water"
     label = "Water"
-    help = "Flows and splashes; thick with viscosity: water, oil, honey"
+    help = "Flows and splashes (water, oil, honey)"
     state_names = ("volume_ratio",)
     virgin_state = (1.0,)
     scalable = ("density", "stiffness", "strength")
@@ -124,22 +124,23 @@ class Water(FluidLaw):
         2.0e5,
         unit="Pa",
         above=0.0,
-        help="How little it can be squeezed: larger keeps its volume where it falls fast, and bakes slower; 2e5 for slow pools, "
-        "2e6 up to 4.5 m/s",
+        help="Resistance to compression; higher values keep the volume in fast flows and bake slower (slow pools 2e5, up to 4.5 m/s 2e6)",
     )
     equation_of_state: str = parameter(
         "tait",
-        choices={"tait": "Stiffens as it is squeezed: right for water", "linear": "Stays as soft: gentler where water falls hard"},
-        help="How pressure grows where it is squeezed",
+        choices={"tait": "Stiffens under compression, suitable for water", "linear": "Pressure grows linearly, gentler on hard impacts"},
+        help="How pressure grows under compression",
     )
     exponent: float = parameter(
-        USUAL_EXPONENT, above=1.0, maximum=20.0, help="How fast it stiffens where it is squeezed, of Tait's equation of state; water 7"
+        USUAL_EXPONENT,
+        above=1.0,
+        maximum=20.0,
+        help="Exponent of Tait's equation of state: how fast the fluid stiffens under compression (water 7)",
     )
-    viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="How thick it is; water 0.001, oil 0.1, syrup 2, honey 19")
+    viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Thickness of the fluid (water 0.001, oil 0.1, syrup 2, honey 19)")
     cohesion: float = parameter(
         0.0, unit="Pa", minimum=0.0,
-        help="How well it holds together when it is pulled apart; 0 breaks into spray, 100 draws threads. "
-        "With Tait's equation no more than bulk_modulus / exponent counts",
+        help="Tension that the fluid can bear before it breaks apart (spray 0, threads 100)",
     )  # fmt: skip
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":

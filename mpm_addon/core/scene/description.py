@@ -64,27 +64,31 @@ class Collider:
 
     name: str
     shape: Shape
-    surface: str = parameter("separate", choices=SURFACE_HELP, help="What happens to matter that touches it")
+    surface: str = parameter("separate", choices=SURFACE_HELP, help="How particles behave on contact")
     friction: float = parameter(
-        0.0, minimum=0.0, maximum=100.0, is_animatable=True, help="How much it slows matter that slides on it; ice 0.05, wood 0.4, rubber 1"
+        0.0,
+        minimum=0.0,
+        maximum=100.0,
+        is_animatable=True,
+        help="Coulomb friction against sliding particles (ice 0.05, wood 0.4, rubber 1)",
     )
-    enabled: bool = parameter(True, is_animatable=True, help="Whether it is there; keyed off, it lets matter go, as an opened gate")
-    dynamic: bool = parameter(False, help="Let matter, gravity and other colliders push it: a floating box, a stone in mud")
+    enabled: bool = parameter(
+        True, is_animatable=True, help="Enable the collider; keyframe it off to release particles like an opened gate"
+    )
+    dynamic: bool = parameter(False, help="Let particles, gravity and other colliders move this collider (a floating box, a stone in mud)")
     density: float = parameter(
         500.0,
         unit="kg/m^3",
         above=0.0,
         maximum=1e6,
-        help="How heavy it is for its size, where no mass is given; below that of the liquid it floats. Wood 500, ice 900, stone 2500",
+        help="Mass per volume if no mass is set; bodies lighter than the liquid float (wood 500, ice 900, stone 2500)",
     )
     mass: float | None = parameter(
-        None, unit="kg", above=0.0, maximum=1e12, example=1.0, help="Its mass, instead of a density; ball 0.5, person 70, car 1500"
+        None, unit="kg", above=0.0, maximum=1e12, example=1.0, help="Total mass, which replaces the density (ball 0.5, person 70, car 1500)"
     )
-    velocity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 0.0), unit="m/s", help="Speed and direction at the start; pushed 1, thrown 10"
-    )
+    velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Initial velocity (pushed 1, thrown 10)")
     angular_velocity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 0.0), unit="degrees/s", help="Spin about its centre of mass at the start; 360 is a turn a second"
+        (0.0, 0.0, 0.0), unit="degrees/s", help="Initial spin about the center of mass (360 is one turn per second)"
     )
     motion: Motion | None = None
     animation: Animation | None = None
@@ -109,7 +113,7 @@ class Outflow:
 
     name: str
     shape: Shape
-    enabled: bool = parameter(True, is_animatable=True, help="Whether matter that comes in vanishes; keyed, it opens and closes a drain")
+    enabled: bool = parameter(True, is_animatable=True, help="Enable removal; keyframe it to open and close a drain")
     motion: Motion | None = None
     animation: Animation | None = None
 

@@ -62,34 +62,34 @@ class Emitter:
     mode: str = parameter(
         "once",
         choices={
-            "once": "All at once: a block of jelly, a snowball, a full glass",
-            "inflow": "A steady stream: a tap, a hose, lava out of a crack",
-            "repeat": "The whole shape again and again: falling drops, lumps, balls",
+            "once": "All at once (a block of jelly, a snowball, a full glass)",
+            "inflow": "A steady stream (a tap, a hose, lava from a crack)",
+            "repeat": "The whole shape again and again (falling drops, lumps, balls)",
         },
-        help="When the matter comes: at once or little by little",
+        help="When particles are emitted",
     )
     frame_start: int | None = parameter(
         None,
         minimum=-LAST_FRAME,
         maximum=LAST_FRAME,
         example=1,
-        help="First frame of emission; 1 where the scene begins at 1. The scene's first where it is not given",
+        help="First frame of emission; the scene's first frame if not set",
     )
     frame_end: int | None = parameter(
         None,
         minimum=-LAST_FRAME,
         maximum=LAST_FRAME,
         example=48,
-        help="Last frame of emission; 48 is two seconds at 24 frames a second. The scene's last where it is not given",
+        help="Last frame of emission; the scene's last frame if not set",
     )
     interval: int = parameter(
-        10, unit="frames", minimum=1, maximum=LAST_FRAME, help="Time from one emission to the next; 5 pelts, 48 drops now and then"
+        10, unit="frames", minimum=1, maximum=LAST_FRAME, help="Frames between emissions (pelting 5, occasional drops 48)"
     )
-    enabled: bool = parameter(True, is_animatable=True, help="Whether matter comes out; keyed, it opens and closes a tap")
+    enabled: bool = parameter(True, is_animatable=True, help="Enable emission; keyframe it to open and close a tap")
     source: str = parameter(
         "volume",
-        choices={"volume": "Fill the whole inside", "surface": "Cover the surface with one layer: a coat, a shell"},
-        help="Where in the object the matter comes",
+        choices={"volume": "Fill the whole volume", "surface": "Cover the surface with a single layer (a coat, a shell)"},
+        help="Where in the object particles are emitted",
     )
     flow_rate: float | None = parameter(
         None,
@@ -98,10 +98,10 @@ class Emitter:
         maximum=1e9,
         example=0.01,
         is_animatable=True,
-        help="How much streams in at most; tap 2e-4, hose 5e-4, fire hose 0.02. As much as finds room where it is not given",
+        help="Maximum flow; as much as fits if not set (tap 2e-4, hose 5e-4, fire hose 0.02)",
     )
     velocity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 0.0), unit="m/s", is_animatable=True, help="Speed and direction at the start; poured 0.5, thrown 10, shot 50"
+        (0.0, 0.0, 0.0), unit="m/s", is_animatable=True, help="Initial velocity (poured 0.5, thrown 10, shot 50)"
     )
     normal_velocity: float = parameter(
         0.0,
@@ -109,62 +109,59 @@ class Emitter:
         minimum=-1e6,
         maximum=1e6,
         is_animatable=True,
-        help="Speed out of the surface in all directions; fountain 3, burst 10, negative inward",
+        help="Initial speed along the surface normals; negative is inward (fountain 3, burst 10)",
     )
     inherit_velocity: float = parameter(
         1.0,
         minimum=-10.0,
         maximum=10.0,
         is_animatable=True,
-        help="How much of the object's own motion its matter takes along; 1 is all of it",
+        help="How much of the object's motion the particles inherit (1 is all of it)",
     )
     angular_velocity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 0.0), unit="degrees/s", is_animatable=True, help="Spin about the object's centre at the start; 360 is a turn a second"
+        (0.0, 0.0, 0.0), unit="degrees/s", is_animatable=True, help="Initial spin about the object's center (360 is one turn per second)"
     )
     velocity_spread: float = parameter(
         0.0,
         unit="m/s",
         minimum=0.0,
         maximum=1e6,
-        help="Random speed added to every particle, as a standard deviation along each axis; 0 a smooth jet, 0.2 ragged, 1 spray",
+        help="Random velocity of each particle, as a standard deviation per axis (smooth jet 0, ragged 0.2, spray 1)",
     )
     particles_per_cell: float | None = parameter(
         None,
         above=0.0,
         maximum=1000.0,
         example=8.0,
-        help="How finely the matter is divided, in particles for each grid cell; 4 for a draft, 8 usual, 16 fine and slower. "
-        "8 where neither this nor particle_count is given",
+        help="Number of particles per grid cell; more is smoother and slower (draft 4, normal 8, fine 16)",
     )
     particle_count: int | None = parameter(
         None,
         minimum=1,
         maximum=2**31 - 1,
         example=100000,
-        help="Number of particles, exactly, however large the object; 20000 for a draft, 1000000 for a final picture",
+        help="Exact number of particles, whatever the object's size (draft 20,000, final 1,000,000)",
     )
     sampling: str = parameter(
         "poisson",
         choices={
-            "poisson": "Evenly and without a pattern: best for pictures",
-            "lattice": "In rows and columns: for tests; rows may show",
-            "random": "Anywhere, with clumps and gaps",
+            "poisson": "Evenly spaced without a pattern, best for rendering",
+            "lattice": "In rows and columns that may be visible, for tests",
+            "random": "Uniformly random, with clumps and gaps",
         },
-        help="How the particles are arranged at the start",
+        help="Initial arrangement of the particles",
     )
-    mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Makes it heavier or lighter than its material; 2 is twice as heavy")
-    stiffness_scale: float = parameter(
-        1.0, above=0.0, maximum=1e6, help="Makes it stiffer or softer than its material; 0.5 is half as stiff"
-    )
+    mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's density (2 is twice as heavy)")
+    stiffness_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's stiffness (0.5 is half as stiff)")
     color: tuple[float, float, float, float] = parameter(
-        (1.0, 1.0, 1.0, 1.0), minimum=0.0, maximum=1.0, help="Colour of its particles in the viewport and in renders"
+        (1.0, 1.0, 1.0, 1.0), minimum=0.0, maximum=1.0, help="Color of the particles in the viewport and in renders"
     )
     goal: float = parameter(
         0.0,
         minimum=0.0,
         maximum=1.0,
         is_animatable=True,
-        help="How firmly matter is held to the moving object; 0 falls free, 0.5 sways after it, 1 sticks to it",
+        help="How strongly particles are pinned to the moving object (free 0, sways 0.5, rigidly attached 1)",
     )
     goal_frequency: float = parameter(
         10.0,
@@ -172,14 +169,14 @@ class Emitter:
         above=0.0,
         maximum=1e4,
         is_animatable=True,
-        help="How briskly matter springs back to the object; 1 sways slowly, 10 follows, 50 is nearly rigid",
+        help="How quickly particles spring back to their pinned position (slow sway 1, follows 10, nearly rigid 50)",
     )
     goal_damping: float = parameter(
         1.0,
         minimum=0.0,
         maximum=10.0,
         is_animatable=True,
-        help="How soon that swinging ends; 0.1 swings long, 1 comes back without swinging",
+        help="Damping of the pin's spring (swings long 0.1, no overshoot 1)",
     )
     motion: Motion | None = None
     animation: Animation | None = None

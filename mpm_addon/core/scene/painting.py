@@ -28,11 +28,11 @@ class Range(NamedTuple):
 
 
 ACTING: Mapping[str, Range] = {
-    "stiffness": Range(1e-6, 1e6, "Where it is stiffer or softer than its material, as a factor"),
-    "density": Range(1e-6, 1e6, "Where it is heavier or lighter than its material, as a factor"),
-    "friction": Range(0.0, 1e3, "Where sand heaps steeper or flatter, as a factor on its slope"),
-    "strength": Range(0.0, 1e6, "Where it breaks or flows sooner or later, as a factor on its strength"),
-    "goal": Range(0.0, 1.0, "Where it is held to the moving object, as a factor on the goal"),
+    "stiffness": Range(1e-6, 1e6, "scales the material's stiffness"),
+    "density": Range(1e-6, 1e6, "scales the material's density"),
+    "friction": Range(0.0, 1e3, "scales the friction of sand"),
+    "strength": Range(0.0, 1e6, "scales the material's strength"),
+    "goal": Range(0.0, 1.0, "scales the pin strength"),
 }
 
 # what changes the matter itself, by bodies of their own

@@ -11,9 +11,9 @@ from .animation import Animation, animatable_parameters, check_animation
 LAST_FRAME = 1_000_000
 
 SURFACE_HELP = {
-    "slip": "Matter slides along it and does not come off: a pane of glass with water on it",
-    "sticky": "Matter stays where it touches: mud on a boot, paint on a wall",
-    "separate": "Matter slides along it, bounces and comes off: right for most things",
+    "slip": "Particles slide along the surface without leaving it (water on a pane of glass)",
+    "sticky": "Particles stick where they touch (mud on a boot, paint on a wall)",
+    "separate": "Particles slide along the surface and can leave it, suitable for most colliders",
 }
 SURFACES = tuple(SURFACE_HELP)
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
@@ -30,13 +30,14 @@ class Time:
         1.0,
         minimum=1e-6,
         maximum=1000.0,
-        help="How fast time passes; 0.25 is slow motion, 1 real time, 2 twice as fast and twice as long to bake",
+        help="Speed of time; higher values take proportionally longer to bake (slow motion 0.25, real time 1)",
     )
     subframes: int = parameter(
         0,
         minimum=0,
         maximum=99,
-        help="States kept between two frames, for smooth slow motion and motion blur; 0 usual, 3 for fast turns. Each adds to the cache",
+        help="Cached states between two frames, for smooth slow motion and motion blur; each adds to the cache (usually 0; 3 for fast "
+        "spins)",
     )
 
     def __post_init__(self) -> None:
@@ -64,68 +65,68 @@ class Time:
 class Solver:
     """How the scene is computed."""
 
-    dimension: int = parameter(3, minimum=2, maximum=3, help="3 for space; 2 computes a thin slice along x and z, for quick tests")
+    dimension: int = parameter(3, minimum=2, maximum=3, help="Number of dimensions; 2 simulates a thin slice along X and Z for quick tests")
     grid_spacing: float = parameter(
         unit="m",
         minimum=1e-9,
         maximum=1e9,
         example=0.1,
-        help="Size of a grid cell, which sets the detail: half of it shows finer splashes and crumbs, and bakes some 16 times longer. "
-        "A tenth of the smallest object that matters is a good start",
+        help="Size of a grid cell; half the size shows finer detail and takes about 16 times longer to bake (start with a tenth of "
+        "the smallest object)",
     )
     transfer: str = parameter(
         "apic",
         choices={
-            "apic": "Keeps swirls and spins without noise: right for most things",
-            "pic": "Calms everything down, as if it were thicker",
-            "flip": "Livelier splashes, with some noise; see FLIP Ratio",
+            "apic": "Preserves swirls and spin without noise, suitable for most scenes",
+            "pic": "Damps all motion, as if the material were thicker",
+            "flip": "Livelier splashes with some noise; see FLIP Ratio",
         },
-        help="How lively matter moves: splashes, swirls and noise",
+        help="How velocities move between particles and grid, which decides about splashes, swirls and noise",
     )
-    flip_ratio: float = parameter(0.95, minimum=0.0, maximum=1.0, help="How lively FLIP is; 1 splashes and is noisy, 0.8 calmer, 0 is PIC")
+    flip_ratio: float = parameter(
+        0.95, minimum=0.0, maximum=1.0, help="Blend from PIC to FLIP; higher values splash more and are noisier (PIC 0, calm 0.8, FLIP 1)"
+    )
     kernel: str = parameter(
         "quadratic",
-        choices={"quadratic": "Fast, and right for most things", "cubic": "Smoother pressure and less noise, and slower"},
-        help="How far a particle reaches on the grid",
+        choices={"quadratic": "Fast, suitable for most scenes", "cubic": "Smoother pressure and less noise, but slower"},
+        help="Interpolation kernel between particles and grid",
     )
     cfl: float = parameter(
         0.4,
         minimum=1e-6,
         maximum=1.0,
-        help="Length of a step: how many cells a shock may cross in it. Smaller is safer and slower; 0.4 usual, 0.2 where a bake explodes",
+        help="Cells a pressure wave may cross per substep; smaller is safer and slower (usually 0.4; 0.2 if the bake is unstable)",
     )
     max_displacement: float = parameter(
         0.5,
         unit="cells",
         minimum=1e-6,
         maximum=1.0,
-        help="Length of a step: how far a particle may move in it. Smaller is safer and slower; 0.5 usual, 0.2 for fast thin colliders",
+        help="Cells a particle may cross per substep; smaller is safer and slower (usually 0.5; 0.2 for fast, thin colliders)",
     )
     time_step: float | None = parameter(
         None,
         unit="s",
         minimum=1e-15,
         example=1e-4,
-        help="One length for all steps; found automatically where it is not given, which is best",
+        help="Fixed length of substeps; best left unset, so that it is found automatically",
     )
     precision: str = parameter(
         "float32",
-        choices={"float32": "Fast, and exact enough for pictures", "float64": "Slower, with twice the memory: for measurements"},
-        help="How exactly numbers are computed",
+        choices={"float32": "Fast, and accurate enough for rendering", "float64": "Slower and uses twice the memory, for measurements"},
+        help="Floating-point precision of the solver",
     )
-    seed: int = parameter(
-        0, minimum=0, maximum=2**31 - 1, help="Another number arranges particles and random speeds differently; any number, 0 usual"
-    )
+    seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Random seed for particle placement and velocity spread")
     max_speed: float | None = parameter(
         None,
         unit="m/s",
         above=0.0,
         example=10.0,
         is_animatable=True,
-        help="No matter moves faster than this, which tames wild splashes and shortens bakes; table top 10, landscape 50",
+        help="Maximum speed of particles, which tames splashes and shortens bakes (tabletop 10, landscape 50)",
     )
     gravity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, -9.81), unit="m/s^2", is_animatable=True, help="How strongly and where everything falls; Earth -9.81 along Z, Moon -1.62"
+        (0.0, 0.0, -9.81), unit="m/s^2", is_animatable=True, help="Direction and strength of gravity (Earth -9.81 along Z, Moon -1.62)"
     )
     animation: Animation | None = None
 
@@ -141,35 +142,35 @@ class CacheSettings:
     precision: str = parameter(
         "compact",
         choices={
-            "compact": "Small files: positions to less than 1e-4 of a cell, the rest to 3 digits. Nobody sees the difference",
-            "exact": "Every digit, in files twice as large",
+            "compact": "Small, visually lossless files: positions to 1e-4 of a cell, other attributes to 3 digits",
+            "exact": "Full precision, in files twice as large",
         },
-        help="How exactly frames are kept",
+        help="Precision of the cached frames",
     )
-    velocity: bool = parameter(True, help="Keep velocities, which motion blur, slow motion and colours by speed need")
-    density_ratio: bool = parameter(True, help="Keep how much matter is squeezed or loosened, for colours and shaders; 1 is untouched")
-    stress: bool = parameter(True, help="Keep how strongly matter is loaded [Pa], for colours and shaders")
-    rotation: bool = parameter(True, help="Keep how particles turn, for grains and chips that tumble")
-    stretch: bool = parameter(False, help="Keep how long and flat particles are pulled, for grains and chips of jelly, rubber and metal")
-    rest_position: bool = parameter(True, help="Keep where particles were emitted, for textures that stick to the matter")
+    velocity: bool = parameter(True, help="Cache velocities, which motion blur, slow motion and coloring by speed need")
+    density_ratio: bool = parameter(True, help="Cache the volume ratio for colors and shaders (1 is undeformed)")
+    stress: bool = parameter(True, help="Cache the von Mises stress in Pa, for colors and shaders")
+    rotation: bool = parameter(True, help="Cache the rotation of particles, for tumbling grains and chips")
+    stretch: bool = parameter(False, help="Cache how far particles are stretched along each axis, for grains and chips")
+    rest_position: bool = parameter(True, help="Cache the rest position of particles, for textures that stick to them")
     checkpoint_interval: int = parameter(
         10,
         unit="frames",
         minimum=1,
         maximum=100000,
-        help="How often a bake keeps a state from which it can go on; 10 usual. A minute of baking at most lies between two",
+        help="Frames between checkpoints, from which a bake can resume; one is kept at least every minute",
     )
     checkpoint_count: int = parameter(
         8,
         minimum=1,
         maximum=100000,
-        help="How many such states are kept; 8 usual. Older ones are thinned out, each is about 100 bytes a particle",
+        help="Number of checkpoints to keep, of about 100 bytes per particle each; older ones are thinned out",
     )
     size_limit: float | None = parameter(
-        None, unit="GB", above=0.0, example=100.0, help="Size of the cache at which the bake stops; it can go on later"
+        None, unit="GB", above=0.0, example=100.0, help="Cache size at which the bake stops; it can be resumed"
     )
     time_limit: float | None = parameter(
-        None, unit="h", above=0.0, example=12.0, help="Time after which the bake stops, such as 12 for a night; it can go on later"
+        None, unit="h", above=0.0, example=12.0, help="Hours after which the bake stops; it can be resumed (12 for a night)"
     )
 
     def __post_init__(self) -> None:
@@ -182,12 +183,10 @@ class Side:
 
     surface: str = parameter(
         "slip",
-        choices={**SURFACE_HELP, "open": "Matter flies out here and is removed"},
-        help="What happens to matter that touches this side",
+        choices={**SURFACE_HELP, "open": "Particles leave here and are removed"},
+        help="How particles behave on contact with this side",
     )
-    friction: float = parameter(
-        0.0, minimum=0.0, maximum=100.0, help="How much this side slows matter that slides on it; ice 0.05, wood 0.4, rubber 1"
-    )
+    friction: float = parameter(0.0, minimum=0.0, maximum=100.0, help="Coulomb friction of this side (ice 0.05, wood 0.4, rubber 1)")
 
     def __post_init__(self) -> None:
         validate(self, "domain.sides")
@@ -199,15 +198,11 @@ class Domain:
 
     kind: str = parameter(
         "unbounded",
-        choices={"unbounded": "Without end: matter may fly anywhere", "box": "A box, whose sides are walls or open"},
-        help="How far the simulation reaches",
+        choices={"unbounded": "No boundary", "box": "A box whose sides are walls or open"},
+        help="Extent of the simulation",
     )
-    min: tuple[float, float, float] | None = parameter(
-        None, unit="m", example=(-1.0, -1.0, 0.0), help="Lowest corner of the box; a table top needs about 2 by 2 by 2"
-    )
-    max: tuple[float, float, float] | None = parameter(
-        None, unit="m", example=(1.0, 1.0, 2.0), help="Highest corner of the box, above the lowest one along every axis"
-    )
+    min: tuple[float, float, float] | None = parameter(None, unit="m", example=(-1.0, -1.0, 0.0), help="Lowest corner of the box")
+    max: tuple[float, float, float] | None = parameter(None, unit="m", example=(1.0, 1.0, 2.0), help="Highest corner of the box")
     sides: Mapping[str, Side] = field(default_factory=dict)
 
     @property

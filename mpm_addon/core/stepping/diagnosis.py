@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 Blame = tuple[Kind, NDArray[np.int64], int | None]
 
 # what a sort found: particles that went past the blocks around their own
-STRAYED = Trouble(Kind.RUNAWAY, "Matter")
+STRAYED = Trouble(Kind.RUNAWAY, "Material")
 
 
 def examined(

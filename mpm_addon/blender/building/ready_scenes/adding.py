@@ -88,7 +88,7 @@ def _select(scene: BlenderScene, stage: Stage) -> None:
 
 
 class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):
-    """Add a complete scene that bakes and renders as it is"""
+    """Add a complete scene, ready to bake and render"""
 
     bl_idname = "mpm.add_ready_scene"
     bl_label = "Add Ready Scene"
@@ -96,7 +96,7 @@ class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):
 
     scene: EnumProperty(
         name="Scene",
-        description="The scene that is added, complete and ready to be baked",
+        description="Scene to add, ready to bake",
         items=enum_items({name: (made.LABEL, made.DESCRIPTION) for name, made in SCENES.items()}),
         default="snowball",
     )

@@ -7,7 +7,7 @@ from ..solids import ball, cylinder
 from .staging import Stage
 
 LABEL = "Honey over Suzanne"
-DESCRIPTION = "A thread of honey folds and runs over Blender's monkey"
+DESCRIPTION = "A thread of honey coils and runs over Suzanne"
 
 
 def build(stage: Stage) -> None:

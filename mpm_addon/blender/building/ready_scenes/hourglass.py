@@ -7,7 +7,7 @@ from ..solids import Solid, cylinder, together, turned
 from .staging import Stage
 
 LABEL = "Hourglass"
-DESCRIPTION = "Sand runs through the neck of an hourglass and heaps up below"
+DESCRIPTION = "Sand runs through the neck of an hourglass and piles up below"
 
 # Inner radii, half the inner height, and where the middle is [m].
 _NECK, _BULB, _HALF, _MIDDLE = 0.058, 0.22, 0.40, 0.47

@@ -6,7 +6,7 @@ from ..solids import Solid, turned
 from .staging import Stage
 
 LABEL = "Pouring Bowl"
-DESCRIPTION = "A bowl of water is tilted and pours into a basin"
+DESCRIPTION = "A bowl of water tips and pours into a basin"
 
 # The bowl's outline (radius, height) [m]: from the middle of its underside over the rim to the middle of its inside.
 _OUTSIDE = [(0.0, 0.0), (0.125, 0.0), (0.13, 0.02), (0.165, 0.035), (0.2, 0.065), (0.225, 0.105), (0.24, 0.155), (0.245, 0.2)]

@@ -6,7 +6,7 @@ from ..solids import Solid, box, cylinder, together
 from .staging import Stage
 
 LABEL = "Sand Castle"
-DESCRIPTION = "A wave takes a castle of wet sand"
+DESCRIPTION = "A wave washes away a castle of wet sand"
 
 _WALL, _SIDE, _HEIGHT = 0.09, 0.34, 0.17
 _BATTLEMENT = 0.045

@@ -4,7 +4,7 @@ from ..solids import ball, box
 from .staging import Stage
 
 LABEL = "Snowball"
-DESCRIPTION = "A snowball bursts at a wall, in slow motion"
+DESCRIPTION = "A snowball bursts against a wall in slow motion"
 
 
 def build(stage: Stage) -> None:

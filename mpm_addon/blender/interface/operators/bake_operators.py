@@ -22,18 +22,18 @@ NO_FRAME = -(2**31)
 
 
 class MPM_OT_bake(Following, bpy.types.Operator):
-    """Simulate the scene into the cache folder, going on after the frames that are there"""
+    """Simulate the scene into the cache folder, resuming after the last cached frame"""
 
     bl_idname = "mpm.bake"
     bl_label = "Bake"
     bl_options = {"REGISTER"}
 
-    object: StringProperty(name="Object", description="Bake this emitter alone, with all colliders", options={"SKIP_SAVE"})
+    object: StringProperty(name="Object", description="Bake only this emitter, with all colliders", options={"SKIP_SAVE"})
     cache: OTHER_CACHE
-    restart: BoolProperty(name="Restart", description="Replace the frames that are there, of all takes", options={"SKIP_SAVE"})
+    restart: BoolProperty(name="Restart", description="Replace the cached frames of all takes", options={"SKIP_SAVE"})
     from_frame: IntProperty(
         name="From Frame",
-        description="Go on after this frame, such as 24, with the scene as it is now; what was baked after it stays as an earlier take",
+        description="Continue after this frame with the current scene; later frames are kept as an earlier take",
         default=NO_FRAME,
         options={"SKIP_SAVE"},
     )
@@ -86,13 +86,13 @@ class MPM_OT_bake(Following, bpy.types.Operator):
 
 
 class MPM_OT_bake_again(Operation, bpy.types.Operator):
-    """Bake from the first frame on; asks before frames and takes that are there are removed"""
+    """Bake again from the first frame, replacing all cached frames and takes"""
 
     bl_idname = "mpm.bake_again"
     bl_label = "Bake Again"
     bl_options = {"REGISTER"}
 
-    object: StringProperty(name="Object", description="Bake this emitter alone, with all colliders", options={"SKIP_SAVE"})
+    object: StringProperty(name="Object", description="Bake only this emitter, with all colliders", options={"SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -123,7 +123,7 @@ def _call_bake(**options: Any) -> None:
 
 
 class MPM_OT_bake_all(Following, bpy.types.Operator):
-    """Bake every scene of the file that has an emitter, one after the other, each into its own cache folder"""
+    """Bake every scene in the file that has an emitter, one after another, each into its own cache folder"""
 
     bl_idname = "mpm.bake_all"
     bl_label = "Bake All Scenes"
@@ -202,7 +202,7 @@ class _OfRunningBake(Operation):
 
 
 class MPM_OT_bake_cancel(_OfRunningBake, bpy.types.Operator):
-    """Stop the running bake after its current substep; the frames that are there stay"""
+    """Stop the bake after the current substep and keep the finished frames"""
 
     bl_idname = "mpm.bake_cancel"
     bl_label = "Cancel"
@@ -215,7 +215,7 @@ class MPM_OT_bake_cancel(_OfRunningBake, bpy.types.Operator):
 
 
 class MPM_OT_bake_pause(_OfRunningBake, bpy.types.Operator):
-    """Let the running bake wait, and keep its memory; press again to go on"""
+    """Pause the bake; press again to resume"""
 
     bl_idname = "mpm.bake_pause"
     bl_label = "Pause"
@@ -225,13 +225,13 @@ class MPM_OT_bake_pause(_OfRunningBake, bpy.types.Operator):
 
 
 class MPM_OT_bake_free(Operation, bpy.types.Operator):
-    """Delete the baked frames from the cache folder; files that are not the bake's stay"""
+    """Delete the baked frames from the cache folder, and nothing else"""
 
     bl_idname = "mpm.bake_free"
     bl_label = "Free Bake"
     bl_options = {"REGISTER"}
 
-    object: StringProperty(name="Object", description="Free the bake of this emitter alone", options={"SKIP_SAVE"})
+    object: StringProperty(name="Object", description="Free only the bake of this emitter", options={"SKIP_SAVE"})
     cache: OTHER_CACHE
 
     @classmethod

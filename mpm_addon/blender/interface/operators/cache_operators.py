@@ -23,7 +23,7 @@ from ...settings import paths
 from ...settings.properties import OTHER_CACHE
 from .commands import NAME
 
-_OBJECT = StringProperty(name="Object", description="The bake of this emitter alone", options={"SKIP_SAVE"})
+_OBJECT = StringProperty(name="Object", description="Bake only this emitter", options={"SKIP_SAVE"})
 
 
 class MPM_OT_open_cache_folder(Operation, bpy.types.Operator):
@@ -52,7 +52,7 @@ class MPM_OT_open_cache_folder(Operation, bpy.types.Operator):
 
 
 class MPM_OT_copy_command(Operation, bpy.types.Operator):
-    """Copy the command line that bakes this scene without Blender's window: for a terminal or a render farm"""
+    """Copy the command that bakes this scene without Blender's window, for a terminal or a render farm"""
 
     bl_idname = "mpm.copy_command"
     bl_label = "Copy Command Line"
@@ -60,7 +60,7 @@ class MPM_OT_copy_command(Operation, bpy.types.Operator):
     object: _OBJECT
     kind: EnumProperty(
         name="Program",
-        description="Which program bakes where the line is run",
+        description="Program that runs the bake",
         items=[
             ("blender", "Blender", "Blender opens the file, reads the scene and bakes it"),
             ("python", "Python", "Python bakes the scene as it was last read, without Blender"),
@@ -78,13 +78,13 @@ class MPM_OT_copy_command(Operation, bpy.types.Operator):
         else:
             command = blender_command(context.scene, self.object)
             if bpy.data.is_dirty:
-                self.report({"WARNING"}, "The file has changes that are not saved; the command bakes the file as it was saved.")
+                self.report({"WARNING"}, "The file has unsaved changes; the command bakes the saved file.")
         context.window_manager.clipboard = command
         self.report({"INFO"}, f"Copied: {command}")
 
 
 class MPM_OT_copy_message(Operation, bpy.types.Operator):
-    """Copy what the panel says of the bake, to search for it or to ask somebody"""
+    """Copy the messages of the panel to the clipboard"""
 
     bl_idname = "mpm.copy_message"
     bl_label = "Copy Message"
@@ -98,7 +98,7 @@ class MPM_OT_copy_message(Operation, bpy.types.Operator):
 
 
 class MPM_OT_select_unstable(Operation, bpy.types.Operator):
-    """Select the particles that made the bake stop, at the last frame before"""
+    """Select the particles that made the bake unstable, at the last good frame"""
 
     bl_idname = "mpm.select_unstable"
     bl_label = "Select Unstable Particles"

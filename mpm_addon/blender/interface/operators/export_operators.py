@@ -19,23 +19,25 @@ from ..panels.drawing import ScenePanel, split_layout
 _FORMATS = [
     ("usdc", "USD", "One file with positions, velocity and all attributes"),
     ("abc", "Alembic", "One file with positions and velocity"),
-    *((name, name.upper(), "A file for each frame, straight from the cache, in metres") for name in sorted(EXPORTERS)),
+    *((name, name.upper(), "One file per frame straight from the cache, in meters") for name in sorted(EXPORTERS)),
 ]
 
 
 class MPM_OT_export_points(Operation, bpy.types.Operator):
-    """Write the particles for other programs, with their velocity"""
+    """Export the particles and their velocity for other programs"""
 
     bl_idname = "mpm.export_points"
     bl_label = "Export Points"
     bl_options = {"REGISTER"}
 
-    filepath: StringProperty(name="File", description="The file; its ending chooses the format", subtype="FILE_PATH", options=PATH_OPTIONS)
-    format: EnumProperty(name="Format", items=_FORMATS, description="What kind of file is written, and its ending")
-    object: StringProperty(name="Object", description="The object that shows the cache; may be empty where there is one only")
-    use_frame_range: BoolProperty(name="Frame Range", description="Other frames than those of the scene that are baked")
-    frame_start: IntProperty(name="Start", description="The first frame that is written, such as 1", default=1)
-    frame_end: IntProperty(name="End", description="The last frame that is written, such as 250", default=250)
+    filepath: StringProperty(
+        name="File", description="File to write; its extension chooses the format", subtype="FILE_PATH", options=PATH_OPTIONS
+    )
+    format: EnumProperty(name="Format", items=_FORMATS, description="File format and extension")
+    object: StringProperty(name="Object", description="Object that displays the cache; not needed if there is only one")
+    use_frame_range: BoolProperty(name="Frame Range", description="Frame range to bake instead of the scene's")
+    frame_start: IntProperty(name="Start", description="First frame to export", default=1)
+    frame_end: IntProperty(name="End", description="Last frame to export", default=250)
     check_existing: BoolProperty(default=True, options={"HIDDEN"})
 
     def execute(self, context: Context) -> Any:
@@ -68,14 +70,14 @@ class MPM_OT_export_points(Operation, bpy.types.Operator):
 
 
 class MPM_OT_publish(Operation, bpy.types.Operator):
-    """Write a folder with a copy of this file that shows its particles in a Blender without this extension"""
+    """Write a folder with a copy of this file that plays its particles in any Blender, without this extension"""
 
     bl_idname = "mpm.publish"
     bl_label = "Publish"
     bl_options = {"REGISTER"}
 
     directory: StringProperty(
-        name="Folder", description="A new or an empty folder, or an earlier publication", subtype="DIR_PATH", options=PATH_OPTIONS
+        name="Folder", description="A new or empty folder, or an earlier publication", subtype="DIR_PATH", options=PATH_OPTIONS
     )
 
     def execute(self, context: Context) -> Any:

@@ -17,7 +17,7 @@ from ...settings import paths
 
 
 class MPM_OT_preview(Following, bpy.types.Operator):
-    """Bake the scene at a coarser grid into a cache of its own, in seconds; the final's frames stay"""
+    """Bake the scene on a coarser grid in seconds, into a cache of its own; frames of the full bake are kept"""
 
     bl_idname = "mpm.preview"
     bl_label = "Preview"
@@ -65,7 +65,7 @@ class MPM_OT_preview(Following, bpy.types.Operator):
 
 
 class MPM_OT_live(Following, bpy.types.Operator):
-    """Simulate the preview while force fields and colliders are dragged about; Escape or a second press stops"""
+    """Simulate the preview while you move force fields and colliders; press Escape or this button again to stop"""
 
     bl_idname = "mpm.live"
     bl_label = "Live"
@@ -116,7 +116,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
 
 
 class MPM_OT_preview_free(Operation, bpy.types.Operator):
-    """Remove the preview and its frames; the final's particles are shown again"""
+    """Remove the preview and its frames, and show the full bake again"""
 
     bl_idname = "mpm.preview_free"
     bl_label = "Remove Preview"
@@ -124,7 +124,7 @@ class MPM_OT_preview_free(Operation, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("There is no preview, or it is being made")
+        cls.poll_message_set("There is no preview, or it is being baked")
         is_busy = session.current() is not None or live_session.current() is not None
         return context.scene is not None and not is_busy and previews.shown(context.scene) is not None
 

@@ -28,19 +28,19 @@ class _OfMaterial(Operation):
 
 
 class MPM_OT_material_choose(_OfMaterial, bpy.types.Operator):
-    """Make the object of this material"""
+    """Assign this material to the object"""
 
     bl_idname = "mpm.material_choose"
     bl_label = "Choose Material"
     bl_options = {"REGISTER", "UNDO"}
 
-    name: StringProperty(name="Name", description="Name of the preset, as in scene files")
-    is_own: BoolProperty(name="Own", description="One of your own presets; its values are copied into Custom")
+    name: StringProperty(name="Name", description="Name of the preset as used in scene files")
+    is_own: BoolProperty(name="Own", description="One of your own presets; its values are copied to Custom")
 
     @classmethod
     def description(cls, context: Context, properties: Any) -> str:
         if properties.is_own:
-            return tip("Copy the values of your preset into Custom")
+            return tip("Copy the values of your preset to Custom")
         return tip(material_preset(properties.name).description) if properties.name in material_preset_names() else ""
 
     def execute(self, context: Context) -> Any:
@@ -55,7 +55,7 @@ class MPM_OT_material_choose(_OfMaterial, bpy.types.Operator):
 
 
 class MPM_OT_material_customize(_OfMaterial, bpy.types.Operator):
-    """Copy the numbers and the colour of the preset into Custom, where they can be changed and keyed"""
+    """Copy the preset's values and color to Custom, where they can be edited and keyframed"""
 
     bl_idname = "mpm.material_customize"
     bl_label = "Edit Values"
@@ -65,7 +65,7 @@ class MPM_OT_material_customize(_OfMaterial, bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         if not super().poll(context):
             return False
-        cls.poll_message_set("The object has no preset that is known here")
+        cls.poll_message_set("The object's preset is unknown")
         return material_presets.chosen(context.object.mpm.material) is not None
 
     def execute(self, context: Context) -> Any:
@@ -76,14 +76,14 @@ class MPM_OT_material_customize(_OfMaterial, bpy.types.Operator):
 
 
 class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
-    """Keep the material of the object as a preset of your own, for all files"""
+    """Save the object's material as a preset for all files"""
 
     bl_idname = "mpm.material_preset_add"
     bl_label = "Save Material Preset"
     bl_options = {"REGISTER"}
 
-    name: StringProperty(name="Name", description="What the preset is called", maxlen=LONGEST_LABEL, options={"SKIP_SAVE"})
-    note: StringProperty(name="Description", description="What it is good for; may be empty", maxlen=LONGEST_TEXT, options={"SKIP_SAVE"})
+    name: StringProperty(name="Name", description="Name of the preset", maxlen=LONGEST_LABEL, options={"SKIP_SAVE"})
+    note: StringProperty(name="Description", description="What the preset is for (optional)", maxlen=LONGEST_TEXT, options={"SKIP_SAVE"})
     replace: BoolProperty(name="Replace", description="Overwrite your preset of this name", options={"SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:
@@ -107,13 +107,13 @@ class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
 
 
 class MPM_OT_material_preset_remove(Operation, bpy.types.Operator):
-    """Delete this preset of yours; objects that were made with it keep their values"""
+    """Delete this preset; objects that use it keep their values"""
 
     bl_idname = "mpm.material_preset_remove"
     bl_label = "Delete Material Preset"
     bl_options = {"REGISTER"}
 
-    name: StringProperty(name="Name", description="File of the preset without its ending", options={"SKIP_SAVE"})
+    name: StringProperty(name="Name", description="File name of the preset without its extension", options={"SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:
         user_presets.remove_preset(material_presets.folder(), self.name)

@@ -10,7 +10,7 @@ from ...host.operation import Operation
 from ...settings.parts import PARTS, has_part, locked, refusal
 from ...settings.properties import part_items
 
-_TYPE: Any = EnumProperty(name="Type", description="The part that they get in the simulation", items=part_items(PARTS), default="emitter")
+_TYPE: Any = EnumProperty(name="Type", description="Role of the objects in the simulation", items=part_items(PARTS), default="emitter")
 
 
 def _chosen(context: Context) -> list[BlenderObject]:
@@ -21,7 +21,7 @@ def _chosen(context: Context) -> list[BlenderObject]:
 
 
 class MPM_OT_object_add(Operation, bpy.types.Operator):
-    """Let the active object take part in the simulation"""
+    """Add the active object to the simulation"""
 
     bl_idname = "mpm.object_add"
     bl_label = "Add MPM"
@@ -40,7 +40,7 @@ class MPM_OT_object_add(Operation, bpy.types.Operator):
 
 
 class MPM_OT_object_remove(Operation, bpy.types.Operator):
-    """Take the active object out of the simulation; its settings stay"""
+    """Remove the active object from the simulation, keeping its settings"""
 
     bl_idname = "mpm.object_remove"
     bl_label = "Remove MPM"
@@ -50,7 +50,7 @@ class MPM_OT_object_remove(Operation, bpy.types.Operator):
     def poll(cls, context: Context) -> bool:
         item = context.object
         is_part = item is not None and item.mpm.type in PARTS
-        cls.poll_message_set(locked(item) if is_part else "The active object takes no part in the simulation")
+        cls.poll_message_set(locked(item) if is_part else "The active object is not simulated")
         return is_part and not locked(item)
 
     def execute(self, context: Context) -> Any:
@@ -59,7 +59,7 @@ class MPM_OT_object_remove(Operation, bpy.types.Operator):
 
 
 class MPM_OT_objects_add(Operation, bpy.types.Operator):
-    """Let all selected objects take part in the simulation"""
+    """Add all selected objects to the simulation"""
 
     bl_idname = "mpm.objects_add"
     bl_label = "Add Selected"

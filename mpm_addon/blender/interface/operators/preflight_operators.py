@@ -15,14 +15,14 @@ from ...host.wording import in_blender
 
 
 class MPM_OT_preflight(Following, bpy.types.Operator):
-    """Tell what a bake will cost and what is worth a second look, without baking"""
+    """Estimate memory, disk space and time of a bake, and check the scene for problems"""
 
     bl_idname = "mpm.preflight"
     bl_label = "Pre-flight"
     bl_options = {"REGISTER"}
 
-    object: StringProperty(name="Object", description="Look at the bake of this emitter alone, with all colliders")
-    probe: BoolProperty(name="Probe", description="Simulate a few seconds to measure how long a bake takes", options={"SKIP_SAVE"})
+    object: StringProperty(name="Object", description="Check only the bake of this emitter, with all colliders")
+    probe: BoolProperty(name="Probe", description="Simulate for a few seconds to measure how long a bake takes", options={"SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: Context) -> bool:

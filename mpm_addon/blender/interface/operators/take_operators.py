@@ -24,7 +24,7 @@ class MPM_OT_take_show(Operation, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     cache: OTHER_CACHE
-    take: IntProperty(name="Take", description="Number of the take in the list of takes, from 1 on", default=1, min=1)
+    take: IntProperty(name="Take", description="Number of the take, starting at 1", default=1, min=1)
 
     def execute(self, context: Context) -> Any:
         self._show(context.scene)
@@ -41,14 +41,14 @@ class MPM_OT_take_show(Operation, bpy.types.Operator):
 
 
 class MPM_OT_take_remove(Operation, bpy.types.Operator):
-    """Delete the frames of a take; other takes stay, and one that goes on after it keeps it"""
+    """Delete the frames of a take; other takes are kept, and a take that continues from it keeps it"""
 
     bl_idname = "mpm.take_remove"
     bl_label = "Remove Take"
     bl_options = {"REGISTER"}
 
     cache: OTHER_CACHE
-    take: IntProperty(name="Take", description="Number of the take in the list of takes, from 1 on", default=1, min=1)
+    take: IntProperty(name="Take", description="Number of the take, starting at 1", default=1, min=1)
 
     @classmethod
     def poll(cls, context: Context) -> bool:

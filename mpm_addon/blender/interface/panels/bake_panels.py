@@ -48,7 +48,7 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         if view.state not in LIVE and len(bpy.data.scenes) > 1:
             layout.operator("mpm.bake_all", icon="SCENE_DATA")
         _draw_queue(layout)
-        layout.prop(scene.mpm, "when_closing", text="On Closing")
+        layout.prop(scene.mpm, "when_closing", text="When Quitting")
 
 
 def _draw_view(layout: Layout, view: BakeView, length: int) -> None:
@@ -110,7 +110,7 @@ def _draw_lines(layout: Layout, words: str, icon: Any, length: int) -> None:
 
 class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_bake_alone"
-    bl_label = "Active Emitter Alone"
+    bl_label = "Active Emitter Only"
     bl_parent_id = "MPM_PT_bake"
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -227,10 +227,10 @@ class MPM_PT_farm(ScenePanel, bpy.types.Panel):
 
     def draw(self, context: Context) -> None:
         layout: Layout = self.layout
-        layout.label(text="Copy the command line for:")
+        layout.label(text="Copy command line for:")
         row = layout.row(align=True)
         row.operator("mpm.copy_command", text="Blender", icon="COPYDOWN").kind = "blender"
-        row.operator("mpm.copy_command", text="Python Alone", icon="COPYDOWN").kind = "python"
+        row.operator("mpm.copy_command", text="Python Only", icon="COPYDOWN").kind = "python"
 
 
 class MPM_PT_preflight(ScenePanel, bpy.types.Panel):

@@ -23,7 +23,7 @@ def draw_display(layout: Layout, item: BlenderObject) -> None:
     """The settings of an object's display."""
     settings = item.mpm.display
     if not dressing.can_build(item):
-        layout.label(text="Belongs to another file: make it local to change it", icon="LIBRARY_DATA_DIRECT")
+        layout.label(text="Linked from another file: make it local to edit it", icon="LIBRARY_DATA_DIRECT")
     for part in settings.parts:
         column = layout.column(heading=part.name, align=True)
         column.prop(part, "viewport", icon="RESTRICT_VIEW_OFF")

@@ -36,7 +36,7 @@ class MPM_PT_preview(ScenePanel, bpy.types.Panel):
         item = previews.shown(scene)
         if item is not None:
             hidden = any(other.hide_viewport for other in playback.result_objects(scene) if other.session_uid != item.session_uid)
-            layout.label(text="Preview is shown, the final is hidden" if hidden else "Preview is shown", icon="HIDE_OFF")
+            layout.label(text="Showing the preview; the full bake is hidden" if hidden else "Showing the preview", icon="HIDE_OFF")
 
 
 def _draw_lines(layout: Layout, text: str, icon: str) -> None:

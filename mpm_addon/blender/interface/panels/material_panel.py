@@ -116,14 +116,14 @@ class MPM_PT_material(ObjectPanel, bpy.types.Panel):
         if material.source == "preset":
             _draw_preset(layout, material)
             return
-        layout.menu("MPM_MT_materials", text="Values of a Preset", icon="PRESET")
+        layout.menu("MPM_MT_materials", text="Load from Preset", icon="PRESET")
         if material.origin:
-            layout.label(text=text("Began as {name}", name=material.origin), translate=False)
+            layout.label(text=text("Based on {name}", name=material.origin), translate=False)
         layout.prop(material, "law")
         if material.law in LAWS:
             draw_parameters(layout.column(), getattr(material, material.law), LAWS[material.law])
         else:
-            draw_lines(layout, "The law of this material is not in this version; choose another one", "ERROR")
+            draw_lines(layout, "The law of this material is not available in this version; choose another one", "ERROR")
 
 
 def _draw_preset(layout: Layout, material: Any) -> None:
@@ -135,7 +135,7 @@ def _draw_preset(layout: Layout, material: Any) -> None:
     row.menu("MPM_MT_materials", text="Choose" if preset is None else preset.label, **shown)
     row.operator("mpm.material_customize", text="", icon="GREASEPENCIL")
     if preset is None:
-        draw_lines(layout, "The preset of this material is not in this version; choose another one", "ERROR")
+        draw_lines(layout, "The preset of this material is not available in this version; choose another one", "ERROR")
         return
     draw_lines(layout.column(), text(preset.description), "INFO")
 

@@ -72,9 +72,7 @@ def _by_name(items: Any) -> Any:
 class MPM_UL_objects(_ObjectList, bpy.types.UIList):
     """The objects that take part."""
 
-    use_sort_part: BoolProperty(
-        name="Sort by Part", description="Emitters first, then colliders, then outflows, each by name; otherwise in the order of the scene"
-    )
+    use_sort_part: BoolProperty(name="Sort by Part", description="List emitters first, then colliders, then outflows, each by name")
 
     @staticmethod
     def listed(scene: BlenderScene) -> list[BlenderObject]:

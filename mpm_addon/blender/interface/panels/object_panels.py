@@ -29,7 +29,7 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
         elif has_part(item) or not refusal(item):
             layout.prop(item.mpm, "type")
             if has_field(item):
-                layout.label(text="Its force field pushes matter", icon="FORCE_FORCE")
+                layout.label(text="Its force field acts on particles", icon="FORCE_FORCE")
             if complaint(item):
                 draw_lines(layout, complaint(item), "ERROR")
         else:

@@ -27,7 +27,7 @@ class MPM_PT_objects(ScenePanel, bpy.types.Panel):
         column.operator_menu_enum("mpm.objects_add", "type", text="", icon="ADD")
         column.operator("mpm.object_remove", text="", icon="REMOVE")
         if not MPM_UL_objects.listed(context.scene):
-            draw_lines(layout, "Select objects, and press + to make them emitters or colliders", "INFO")
+            draw_lines(layout, "Select objects and press + to add them as emitters or colliders", "INFO")
 
 
 class MPM_PT_solver(ScenePanel, bpy.types.Panel):
@@ -59,7 +59,7 @@ class MPM_PT_gravity(ScenePanel, bpy.types.Panel):
         if not solver.use_scene_gravity:
             layout.column().prop(solver, "gravity")
         elif not scene.use_gravity:
-            draw_lines(layout, "Gravity is off in the scene's properties", "INFO")
+            draw_lines(layout, "Gravity is disabled in the scene properties", "INFO")
         elif metres(scene) != 1.0:
             strength = sum(component**2 for component in scene_gravity(scene)) ** 0.5
             draw_lines(layout, f"Gravity is {strength:.3g} m/s²: the unit scale is {metres(scene):g}", "INFO")
