@@ -14,7 +14,8 @@ from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from . import mesh_topology
-from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice, sign_lattice
+from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice
+from .lattice_signs import sign_lattice
 from .mesh_distance import find_closest, may_reach, nearest, nearest_on_triangle
 from .mesh_topology import Floats, Integers
 from .mesh_tree import STACK_SIZE, build_tree, refit

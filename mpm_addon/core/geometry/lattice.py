@@ -14,7 +14,6 @@ from ..arithmetic.vector import load, store
 from ..compilation.kernel import kernel
 from .mesh_distance import nearest, squared_distance_to_box, squared_distance_to_triangle
 from .mesh_tree import STACK_SIZE
-from .winding import FAR_FOR_SIGNS, winding_at
 
 DIAGONAL = 3**0.5
 # float64 numbers in a vector, and the points of a cube of 3^3, filled up to whole vectors
@@ -353,66 +352,3 @@ def _search_each(tree, x, y, z, guess, scratch, distance, triangle):
         distance[i, j, k] = math.sqrt(squared)
         triangle[i, j, k] = guess
     return guess
-
-
-@kernel
-def sign_lattice(tree, x0, y0, z0, spacing, known, at, stack, distance):
-    """Make the distances of a lattice's points inside a closed mesh negative.
-
-    Two points whose distances sum to more than the way between them have no surface between them, so a closed mesh winds
-    around both alike. The winding number is asked once for each set of points that are connected so.
-
-    Args:
-        known: the sign of the point with the number `at`, z fastest; 0 where none is known.
-        distance: (nx, ny, nz) unsigned [m]; changed. The rest see `measure_lattice`.
-    """
-    _, ny, nz = distance.shape
-    is_known = np.zeros(distance.shape, np.bool_)
-    queue = np.empty((distance.size, 3), np.int64)
-    if known != 0.0:
-        _spread_sign(at // (ny * nz), at // nz % ny, at % nz, known, spacing, is_known, distance, queue)
-    for point in range(distance.size):
-        i, j, k = point // (ny * nz), point // nz % ny, point % nz
-        if is_known[i, j, k]:
-            continue
-        sign = _sign_around(i, j, k, spacing, is_known, distance)
-        if sign == 0.0:
-            winding = winding_at(tree, x0 + i * spacing, y0 + j * spacing, z0 + k * spacing, FAR_FOR_SIGNS, stack)
-            sign = -1.0 if winding >= 0.5 else 1.0
-        _spread_sign(i, j, k, sign, spacing, is_known, distance, queue)
-
-
-@kernel
-def _sign_around(i, j, k, spacing, is_known, distance):
-    """The sign of one of the 26 points around (i, j, k) that no surface parts from it, or 0 where none is known."""
-    nx, ny, nz = distance.shape
-    for a in range(max(i - 1, 0), min(i + 2, nx)):
-        for b in range(max(j - 1, 0), min(j + 2, ny)):
-            for c in range(max(k - 1, 0), min(k + 2, nz)):
-                way = spacing * math.sqrt(float((a - i) ** 2 + (b - j) ** 2 + (c - k) ** 2))
-                if is_known[a, b, c] and distance[i, j, k] + abs(distance[a, b, c]) > way * SAFE:
-                    return math.copysign(1.0, distance[a, b, c])
-    return 0.0
-
-
-@kernel
-def _spread_sign(i, j, k, sign, spacing, is_known, distance, queue):
-    """Give a sign to the point (i, j, k) and to all that are connected with it by steps along the axes past no surface."""
-    nx, ny, nz = distance.shape
-    queue[0] = i, j, k
-    is_known[i, j, k] = True
-    distance[i, j, k] *= sign
-    length = 1
-    while length > 0:
-        length -= 1
-        i, j, k = queue[length]
-        rest = spacing * SAFE - abs(distance[i, j, k])
-        for step in range(6):
-            way = 1 - step % 2 * 2
-            a, b, c = i + way * (step < 2), j + way * (2 <= step < 4), k + way * (step >= 4)
-            if min(a, b, c) < 0 or a >= nx or b >= ny or c >= nz or is_known[a, b, c] or distance[a, b, c] <= rest:
-                continue
-            is_known[a, b, c] = True
-            distance[a, b, c] *= sign
-            queue[length] = a, b, c
-            length += 1
