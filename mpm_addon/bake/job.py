@@ -331,7 +331,7 @@ class Job:
             self._emit({"event": "resumed"})
 
     def _there(self) -> str:
-        return f"{self._done} of {self._total} frames are there"
+        return f"{self._done} of {self._total} frames are cached"
 
     def words(self) -> Message:
         """What a cancelled bake says."""

@@ -46,7 +46,7 @@ class Limits:
 
         Args:
             seconds: for which it has computed [s].
-            words: how many frames are there.
+            words: how many frames are cached.
         """
         if self.seconds is not None and seconds > self.seconds:
             raise Stopped("time_limit", f"stopped after {self.seconds / _HOUR:g} h, its time_limit: {words}", Action.RESUME)

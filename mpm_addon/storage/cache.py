@@ -180,7 +180,7 @@ class Cache:
 
     def _extent(self) -> str:
         frames = self.frames
-        return f"frames {frames[0]} to {frames[-1]} are there" if frames else "no frame is there yet"
+        return f"frames {frames[0]} to {frames[-1]} are cached" if frames else "no frame is cached yet"
 
 
 # What is looked into, or shown, without another check.
@@ -263,7 +263,7 @@ def chain(folder: Path, number: int) -> list[Take]:
         earlier = _take(folder, takes[0].parent)
         if earlier.number >= takes[0].number:
             raise CacheError(
-                f"goes on after take {earlier.number}, which is not earlier", "bake again", subject=str(takes[0].folder / MANIFEST)
+                f"continues from take {earlier.number}, which is not earlier", "bake again", subject=str(takes[0].folder / MANIFEST)
             )
         takes.insert(0, earlier)
     return takes
@@ -306,7 +306,7 @@ def refuse_foreign(folder: Path) -> None:
 def _take(folder: Path, number: int) -> Take:
     path = take_folder(folder, number) / MANIFEST
     if not path.exists() and not Take(folder, number, {}).moments():
-        raise CacheError(f"no frame is there yet (take {number} has no {MANIFEST})", Action.BAKE, subject=str(folder))
+        raise CacheError(f"no frame is cached yet (take {number} has no {MANIFEST})", Action.BAKE, subject=str(folder))
     manifest = _manifest(path)
     parent, wanted = manifest.get("parent"), ("from_frame", "first_id") if manifest.get("parent") is not None else ()
     if not isinstance(parent, int | None) or not all(isinstance(manifest.get(key), int) for key in wanted):

@@ -128,7 +128,7 @@ def _words(status: BakeStatus) -> str:
         return f"{'Paused' if status.state == 'paused' else 'Baking'} on {host}, process {status.told.get('pid', '?')}: {frames}"
     if status.state == "interrupted":
         at = "" if status.frame is None else f" at frame {status.frame}"
-        return f"Interrupted{at}: {frames} are there; bake again to resume"
+        return f"Interrupted{at}: {frames} are cached; bake again to resume"
     if status.state == "done":
         return f"Baked: {frames}"
     words = status.message.text()

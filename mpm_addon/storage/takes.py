@@ -97,7 +97,7 @@ def remove_take(folder: Path, number: int) -> None:
             raise CacheError(f"take {number} is the only one", "free the bake to delete it", subject=str(folder))
         following = next((each for each in others if any(take.number == number for take in _chain_if_whole(folder, each))), None)
         if following is not None:
-            raise CacheError(f"take {following} goes on after take {number}", f"remove take {following} first", subject=str(folder))
+            raise CacheError(f"take {following} continues from take {number}", f"remove take {following} first", subject=str(folder))
         own = _chain_if_whole(folder, number)
         try:
             if current_take(folder) == number:

@@ -60,7 +60,7 @@ def main() -> None:
         say("progress", frame=2, fraction=0.5, substeps=7, particles=4, done=1, total=2, eta_seconds=61.0)
         while behaviour == "stubborn" or not (cache / "cancel").exists():
             time.sleep(0.01)
-        say("cancelled", **Message("cancelled: 1 of 2 frames are there", (Action.RESUME,)).fields())
+        say("cancelled", **Message("cancelled: 1 of 2 frames are cached", (Action.RESUME,)).fields())
         sys.exit(130)
 
 

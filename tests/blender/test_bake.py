@@ -204,7 +204,7 @@ def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:
     assert running.text == "Cancelling: safe to quit"
     until(lambda: running.poll() or running.is_finished)
     until(lambda: running.poll() or running.is_finished)
-    with pytest.raises(Cancelled, match="1 of 2 frames are there"):
+    with pytest.raises(Cancelled, match="1 of 2 frames are cached"):
         running.raise_outcome()
 
 
@@ -375,7 +375,7 @@ def test_in_the_interface_cancelling_ends_the_operator(bpy: Any, stand_in: Any) 
     until(lambda: modal.event() and session.current().text.startswith("Baking"))  # type: ignore[union-attr]
     bpy.ops.mpm.bake_cancel()
     assert modal.to_the_end() == {"CANCELLED"}
-    assert modal.reports == [({"WARNING"}, "cancelled: 1 of 2 frames are there; choose Resume.")]
+    assert modal.reports == [({"WARNING"}, "cancelled: 1 of 2 frames are cached; choose Resume.")]
 
 
 def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any) -> None:

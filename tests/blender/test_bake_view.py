@@ -93,7 +93,7 @@ def test_a_bake_tells_its_numbers_where_it_runs_and_what_follows() -> None:
 
 def test_what_is_missing_is_resumed_and_what_is_lost_is_another_button() -> None:
     view = view_of(facts(overview=overview(1, 2), object_name="Cube"))
-    assert view.headline == "2 of 4 frames are baked"
+    assert view.headline == "2 of 4 frames cached"
     assert buttons(view) == [("bake", "Resume from Frame 3"), ("bake_again", "Bake Again"), ("bake_free", "Free")]
     assert {button.options["object"] for row in view.buttons for button in row} == {"Cube"}
     # a gap is where it goes on
@@ -122,7 +122,7 @@ def test_out_of_date_is_baked_again_or_gone_on_with() -> None:
 
 def test_frames_of_unknown_settings_are_compared_before_they_are_called_baked() -> None:
     view = view_of(SITUATIONS[State.UNKNOWN])
-    assert (view.headline, view.icon) == ("4 frames, perhaps out of date", "QUESTION")
+    assert (view.headline, view.icon) == ("4 frames, possibly outdated", "QUESTION")
     assert buttons(view) == [("bake", "Compare with Scene"), ("bake_again", "Bake Again"), ("bake", "From Frame 1"), ("bake_free", "")]
     # what goes on with them compares first
     assert "baked elsewhere" in view_of(SITUATIONS[State.RESUMABLE]._replace(freshness=Freshness.UNKNOWN)).message
@@ -168,7 +168,7 @@ def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
     assert (view.message, view.remedy) == ('Emitter "Cube": too small', "Use a larger one")
     assert buttons(view)[0] == ("bake", "Resume from Frame 3")
     assert ("copy_message", "Copy Message") in buttons(view)
-    assert view.text == 'The bake failed\n2 frames, 50 MB are there\nEmitter "Cube": too small; Use a larger one'
+    assert view.text == 'The bake failed\n2 frames cached (50 MB)\nEmitter "Cube": too small; Use a larger one'
     view = view_of(facts(trouble=Message("unstable at frame 3", ("use a smaller cfl",)), has_unstable=True))
     assert ("select_unstable", "Select Unstable Particles") in buttons(view)
     # frames that do not fit to the scene any more are no beginning

@@ -87,7 +87,7 @@ def test_an_older_file_does_not_take_later_frames_for_its_own(bpy: Any, tmp_path
     freshness.forget()
     assert state(bpy) is State.UNKNOWN
     view = view_of(bake_facts.facts_of(bpy.context.scene))
-    assert (view.headline, view.icon) == ("3 frames, perhaps out of date", "QUESTION")
+    assert (view.headline, view.icon) == ("3 frames, possibly outdated", "QUESTION")
     assert view.buttons[0][0].operator == "mpm.bake"
 
 

@@ -79,7 +79,7 @@ def test_a_take_is_removed_and_the_one_before_is_shown(bpy: Any, folder: str) ->
     item = playback.result_object(bpy.context.scene, folder)
     bpy.context.scene.frame_set(3)
     assert len(item.data.vertices) == 6
-    assert error_of(lambda: bpy.ops.mpm.take_remove(take=1)).endswith("take 2 goes on after take 1; remove take 2 first.")
+    assert error_of(lambda: bpy.ops.mpm.take_remove(take=1)).endswith("take 2 continues from take 1; remove take 2 first.")
     assert bpy.ops.mpm.take_remove(take=2) == {"FINISHED"}
     assert len(item.data.vertices) == 5
     assert [take["take"] for take in describe_takes(Path(folder))] == [1]

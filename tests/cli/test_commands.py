@@ -253,7 +253,7 @@ def test_export_of_a_range_and_of_a_frame_that_is_missing(whole: Path, tmp_path:
     failed = run("export", whole, "--format", "ply", "--output", tmp_path / "out", "--frames", "4-9")
     assert failed.returncode == 1
     assert failed.stderr.count("\n") == 1
-    assert "frame 6 was not baked; frames 1 to 5 are there" in failed.stderr
+    assert "frame 6 was not baked; frames 1 to 5 are cached" in failed.stderr
 
 
 def test_presets_are_listed_and_shown() -> None:

@@ -106,7 +106,7 @@ def look(cache: Path) -> str:
         describe_takes(cache)
         seen = "frames" if opened.moments else "no frame"
     except CacheError as error:
-        seen, complaints = "no frame", [] if "no frame is there yet" in str(error) else [str(error)]
+        seen, complaints = "no frame", [] if "no frame is cached yet" in str(error) else [str(error)]
     # a reader that is overtaken by a restart opens the cache again
     if complaints and manifest.read_bytes() == before:
         raise AssertionError(f"a reader sees {complaints[0]}")

@@ -213,7 +213,7 @@ def test_a_bake_stops_after_its_time(scene: Path, cache: Path, stand_in_simulati
     stand_in_simulation.pause = 0.03
     _, error = bake_and(scene, cache, lambda _event: None, time_limit=0.2 / 3600.0)
     assert isinstance(error, Stopped) and error.reason == "time_limit"
-    assert "its time_limit" in str(error) and "of 6 frames are there; bake again to resume." in str(error)
+    assert "its time_limit" in str(error) and "of 6 frames are cached; bake again to resume." in str(error)
     assert status(cache)["state"] == "stopped"
 
 
@@ -253,7 +253,7 @@ def test_a_bake_that_runs_is_told_from_one_whose_process_is_gone(scene: Path, ca
         process.kill()
     found = read_status(cache.with_name("killed"))
     assert found is not None and (found.state, found.is_live) == ("interrupted", False)
-    assert status_words(found).startswith("Interrupted") and "of 6 frames are there; bake again to resume" in status_words(found)
+    assert status_words(found).startswith("Interrupted") and "of 6 frames are cached; bake again to resume" in status_words(found)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '"x"', "[" * 100_000, '{"state": 3, "done": "x", "frame": true, "fraction": []}'])
@@ -305,7 +305,7 @@ def test_the_process_ends_by_itself_where_the_bake_cannot_look(scene: Path, cach
                 process.send_signal(signal.SIGTERM if os.name == "posix" else signal.SIGINT)
             assert process.wait(20) == 130
             assert process.stdout.read() == "cancelled\n"
-            assert process.stderr.read() == "mpm: cancelled: 0 of 6 frames are there; bake again to resume.\n"
+            assert process.stderr.read() == "mpm: cancelled: 0 of 6 frames are cached; bake again to resume.\n"
         assert status(cache)["state"] == "cancelled"
         assert not (cache / "lock").exists()
 

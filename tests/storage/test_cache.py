@@ -53,7 +53,7 @@ def test_the_statistics_are_those_of_the_frames(cache: Path) -> None:
 
 
 def test_a_frame_that_is_not_there_is_named_with_those_that_are(cache: Path) -> None:
-    with pytest.raises(CacheError, match="frame 9 was not baked; frames 1 to 6 are there"):
+    with pytest.raises(CacheError, match="frame 9 was not baked; frames 1 to 6 are cached"):
         open_cache(cache).frame(9)
 
 

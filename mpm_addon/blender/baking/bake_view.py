@@ -29,9 +29,9 @@ class State(Enum):
     OUTDATED = "the scene has changed since"
     LIMITED = "it stopped at a limit"
     FAILED = "it failed"
-    UNKNOWN = "all frames are there, perhaps of other settings"
+    UNKNOWN = "all frames are cached, perhaps of other settings"
     NOT_SHOWN = "no object shows the frames"
-    DONE = "all frames are there"
+    DONE = "all frames are cached"
 
 
 # What the last bake warned of says nothing in these.
@@ -41,7 +41,7 @@ LIVE = (State.READING, State.PREPARING, State.COMPILING, State.BAKING, State.CAN
 
 
 # What is said of frames that this file knows nothing of.
-_ELSEWHERE = "These frames were baked elsewhere, or by another version of this file"
+_ELSEWHERE = "These frames were baked elsewhere or from another version of this file"
 
 
 class Progress(NamedTuple):
@@ -261,7 +261,7 @@ def _outdated(facts: Facts) -> BakeView:
 def _resumable(facts: Facts, overview: Overview) -> BakeView:
     wanted = facts.wanted[1] - facts.wanted[0] + 1
     count = sum(facts.wanted[0] <= frame <= facts.wanted[1] for frame in overview.rows)
-    headline = f"{count} of {wanted} frames are baked"
+    headline = f"{count} of {wanted} frames cached"
     message = _ELSEWHERE if facts.freshness is Freshness.UNKNOWN else ""
     return BakeView(State.RESUMABLE, headline, "INFO", message=message, buttons=((_lead(facts),), *_beside(facts)))
 
@@ -277,7 +277,7 @@ def _done(facts: Facts, overview: Overview, word: str) -> BakeView:
 
 
 def _not_shown(facts: Facts, overview: Overview) -> BakeView:
-    """The object was deleted, or taken away by an undo."""
+    """The object was deleted or removed by an undo."""
     headline = f"{counted(len(overview.rows), 'frame')} baked, not shown"
     show, *others = _beside(facts)
     resume = [] if overview.next_missing(facts.wanted) is None else [(_lead(facts),)]
@@ -287,14 +287,14 @@ def _not_shown(facts: Facts, overview: Overview) -> BakeView:
 def _unknown(facts: Facts, overview: Overview) -> BakeView:
     done = _done(facts, overview, "Baked")
     compare = Button("mpm.bake", "Compare with Scene", "VIEWZOOM", {"object": facts.object_name})
-    headline = f"{counted(len(overview.rows), 'frame')}, perhaps out of date"
+    headline = f"{counted(len(overview.rows), 'frame')}, possibly outdated"
     return done._replace(state=State.UNKNOWN, headline=headline, icon="QUESTION", message=_ELSEWHERE, buttons=((compare,), *done.buttons))
 
 
 def _there(facts: Facts) -> tuple[str, ...]:
     if facts.overview is None or not facts.overview.rows:
         return ()
-    return (f"{counted(len(facts.overview.rows), 'frame')}, {size(facts.overview.bytes)} are there",)
+    return (f"{counted(len(facts.overview.rows), 'frame')} cached ({size(facts.overview.bytes)})",)
 
 
 def _ended(facts: Facts) -> str:

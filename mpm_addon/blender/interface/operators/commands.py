@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--all", action="store_true", help="every scene of the file that has an emitter, one after the other")
     bake.add_argument("--cache", default="", metavar="DIR", help="the folder for the frames (default: the scene's)")
     beginning = bake.add_mutually_exclusive_group()
-    beginning.add_argument("--restart", action="store_true", help="replace the frames that are there, of all takes")
+    beginning.add_argument("--restart", action="store_true", help="replace the cached frames of all takes")
     beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="go on after frame N of what is there, as a new take")
     bake.set_defaults(run=_bake)
     export = commands.add_parser("export", help="write the particles for other programs")
@@ -96,7 +96,7 @@ def _print_notes(notes: Sequence[str]) -> None:
 
 def _print_event(event: Event) -> None:
     if event["event"] == "start":
-        print(f"Baking {event['total']} frames into {event['cache']}, {event['done']} are there", flush=True)
+        print(f"Baking {event['total']} frames into {event['cache']}, {event['done']} of them are cached", flush=True)
     elif event["event"] == "frame":
         count = f"{event['particles']} particles, {event['substeps']} substeps"
         print(f"Frame {event['frame']}: {count} ({event['done']}/{event['total']})", flush=True)
