@@ -91,7 +91,7 @@ def failure_of(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, row: int
     with pytest.raises(UnstableError) as caught:
         next(frames)
     assert caught.value.failure is not None
-    assert str(caught.value) == caught.value.failure.message
+    assert str(caught.value) == caught.value.failure.message.text()
     return caught.value.failure, number, first.position[first.id == number]
 
 
