@@ -16,6 +16,7 @@ from mpm_addon.core.forecast.estimate import available_memory, estimate
 from mpm_addon.core.geometry.shapes import Box, Cylinder, Points, Sphere
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.scene.painting import Painting
 from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 
 
@@ -147,6 +148,23 @@ def test_points_far_apart_take_a_block_each() -> None:
         memory[name] = cost.memory_bytes - module.BYTES_OF_PROGRAM
     assert memory["apart"] == 1000 * (700 + 20_000)
     assert memory["together"] == 1000 * 700 + 20_000
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_steps_are_those_of_the_waves_of_every_law(name: str) -> None:
+    """Where nothing moves or hardens, a step is the way of a wave across cfl cells; painted matter counts where waves are fastest."""
+    law = LAWS[name](**({"viscosity": 0.0} if name == "water" else {"damping_time": 0.0} if name == "damped_elastic" else {}))
+    painting = Painting({"density": np.array([0.25, 1.0] * 4)})
+    still = Solver(grid_spacing=0.01, gravity=(0.0, 0.0, 0.0))
+    frames = Time(fps=10.0, frame_end=2)
+    for emitter, factor in (
+        (Emitter("cube", Box(size=(1, 1, 1)), "m"), 1.0),
+        (Emitter("cube", Box(size=(1, 1, 1)), "m", stiffness_scale=16.0, mass_scale=4.0), 2.0),
+        (Emitter("cloud", Points(np.zeros((8, 3))), "m", painting=painting), 2.0),
+    ):
+        expected = 0.1 / (0.4 * 0.01 / (factor * law.wave_speed())) if law.wave_speed() > 0.0 else 1.0
+        found = estimate(Scene("test", still, {"m": Material("m", law)}, (emitter,), frames)).substeps
+        assert found == pytest.approx(expected, abs=1.0), emitter.name
 
 
 def test_few_particles_in_a_large_shape_take_no_more_blocks_than_particles() -> None:

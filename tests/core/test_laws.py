@@ -31,19 +31,38 @@ def as_matrices(table: np.ndarray, row: int, order: list[int]) -> np.ndarray:
     return np.stack([table[row + place] for place in order], axis=1).reshape(-1, 3, 3).astype(np.float64)
 
 
-def advanced_by_the_solver(law: Law, dimension: int, f: np.ndarray, gradient: np.ndarray, dt: float, dtype: Any) -> np.ndarray:
-    """The particles' table after a step of the solver's kernel."""
+def advanced_by_the_solver(
+    law: Law, dimension: int, f: np.ndarray, gradient: np.ndarray, dt: float, dtype: Any, extremes: np.ndarray | None = None
+) -> np.ndarray:
+    """The particles' table after a step of the solver's kernel, which fills `extremes` (see `advance_material`)."""
     table = np.zeros((ROW_COUNT, len(f)), dtype)
     table[DEFORMATION : DEFORMATION + 9] = f.reshape(-1, 9).T
     table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = gradient.reshape(-1, 9).T
     for row, value in enumerate(law.virgin_state):
         table[STATE + row] = value
-    extremes = np.zeros(3)
+    extremes = np.zeros(3) if extremes is None else extremes
     density = np.full(len(f), 0.5 * law.density, dtype)
     advance_material(law.constants(dimension=dimension), dimension, table, dt, density, extremes)
     assert np.isfinite(extremes).all()
     assert extremes[1] == pytest.approx(np.sqrt((gradient**2).sum(axis=(1, 2)).max()), rel=1e-6)
     return table
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("name", "parameters"), FORMS.values(), ids=list(FORMS))
+def test_the_wave_speed_at_rest_is_that_of_the_solver_and_of_the_stress(name: str, parameters: dict[str, Any], dimension: int) -> None:
+    """What a law tells estimates is what its kernel finds in undeformed matter, and the root of its stiffness in a bar over density."""
+    law = LAWS[name](**parameters)
+    rest = np.repeat(EYE[None], LANE_COUNT, axis=0)
+    extremes = np.zeros(3)
+    advanced_by_the_solver(law, dimension, rest, np.zeros_like(rest), 1e-3, np.float32, extremes)
+    squeeze = 1e-6
+    f = np.eye(dimension)
+    f[0, 0] -= squeeze
+    stiffness = -evaluate_law(law, f)[1][0, 0] / squeeze
+    assert law.wave_speed(dimension=dimension) == pytest.approx(extremes[0], rel=0.01)
+    assert law.wave_speed(dimension=dimension) == pytest.approx(np.sqrt(stiffness / law.density), rel=0.01)
+    assert law.wave_speed(4.0, dimension) == pytest.approx(2.0 * law.wave_speed(1.0, dimension))
 
 
 @pytest.mark.parametrize(("dtype", "strain_tolerance", "stress_tolerance"), [(np.float32, 2e-6, 1e-5), (np.float64, 1e-13, 1e-12)])

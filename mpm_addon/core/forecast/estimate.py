@@ -261,12 +261,12 @@ def _substeps(scene: Scene) -> int:
 
 
 def _wave_speed(emitter: Emitter, scene: Scene) -> float:
-    """How fast waves run in the matter of an emitter, as it comes [m/s]."""
-    law = scene.materials[emitter.material].law
-    stiffness = _wave_modulus(law) * emitter.stiffness_scale / emitter.mass_scale
+    """How fast waves run in the matter of an emitter, as it comes [m/s]; where it is painted, in its stiffest and lightest."""
     painted = {} if emitter.painting is None else emitter.painting.values
-    stiffness *= float(np.max(painted.get("stiffness", 1.0))) / float(np.min(painted.get("density", 1.0)))
-    return math.sqrt(stiffness / law.density)
+    stiffness_scale = emitter.stiffness_scale * float(np.max(painted.get("stiffness", 1.0)))
+    mass_scale = emitter.mass_scale * float(np.min(painted.get("density", 1.0)))
+    law = scene.materials[emitter.material].law
+    return law.wave_speed(stiffness_scale, scene.solver.dimension) / math.sqrt(mass_scale)
 
 
 def _viscous_limit(emitter: Emitter, scene: Scene) -> float:
@@ -275,15 +275,6 @@ def _viscous_limit(emitter: Emitter, scene: Scene) -> float:
     viscosity = law.greatest_viscosity(emitter.stiffness_scale)
     density = law.density * emitter.mass_scale
     return scene.solver.grid_spacing**2 * density / (2.0 * scene.solver.dimension * viscosity) if viscosity > 0.0 else math.inf
-
-
-def _wave_modulus(law: object) -> float:
-    """lambda + 2 mu, or the bulk modulus of a fluid [Pa]; 0 for a law with neither."""
-    bulk = getattr(law, "bulk_modulus", None)
-    if bulk is not None:
-        return bulk
-    young, poisson = getattr(law, "young_modulus", 0.0), getattr(law, "poisson_ratio", 0.0)
-    return young * (1.0 - poisson) / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
 
 
 def available_memory() -> int:

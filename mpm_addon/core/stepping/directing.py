@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -150,7 +149,4 @@ class _Course:
         self._speed = self._speed_now
 
     def _wave_speed(self, frame: float) -> float:
-        law = self._law_at(frame)
-        constants: Any = law.constants(self._body.stiffness_scale, self._body.dimension)
-        wave_speed_squared: Any = type(law).wave_speed_squared  # type: ignore[attr-defined]
-        return math.sqrt(float(wave_speed_squared(constants, 1.0, law.virgin_state)))
+        return self._law_at(frame).wave_speed(self._body.stiffness_scale, self._body.dimension)
