@@ -17,18 +17,6 @@ LONGEST_LABEL, LONGEST_TEXT = 60, 1000
 
 _KEYS = ("schema", "label", "description", "source", "law", "color", "parameters")
 
-# Laws of one family are shown together; a law that is not listed is a family of its own.
-_FAMILIES = {
-    "water": "Fluids",
-    "viscoplastic": "Pastes",
-    "damped_elastic": "Elastic",
-    "corotated": "Elastic",
-    "neo_hookean": "Elastic",
-    "von_mises": "Plastic",
-    "sand": "Granular",
-    "snow": "Snow",
-}
-
 
 @dataclass(frozen=True)
 class MaterialPreset:
@@ -53,7 +41,7 @@ class MaterialPreset:
     @property
     def family(self) -> str:
         """The words under which presets of its kind are shown."""
-        return _FAMILIES.get(self.law.name, self.law.label)
+        return self.law.family
 
     @property
     def picture(self) -> Path:
@@ -67,11 +55,10 @@ def material_preset_names() -> tuple[str, ...]:
 
 
 def material_presets() -> tuple[MaterialPreset, ...]:
-    """All material presets, those of one family together."""
+    """All material presets, those of one family together, families in the order of their laws."""
     presets = [material_preset(name) for name in material_preset_names()]
-    families = list(dict.fromkeys(_FAMILIES.values()))
-    order = {family: number for number, family in enumerate(families)}
-    return tuple(sorted(presets, key=lambda preset: (order.get(preset.family, len(families)), preset.family, preset.label)))
+    families = list(dict.fromkeys(law.family for law in LAWS.values()))
+    return tuple(sorted(presets, key=lambda preset: (families.index(preset.family), preset.label)))
 
 
 def scene_preset_folders() -> dict[str, Path]:

@@ -1,5 +1,6 @@
 """A law of one's own: written outside of the package, it is simulated like any other, in both dimensions and precisions."""
 
+import math
 import os
 import subprocess
 import sys
@@ -16,7 +17,10 @@ from mpm_addon.core.arithmetic.operations import generic, maximum, minimum, sele
 from mpm_addon.core.compilation.kept import SUFFIX, body_of
 from mpm_addon.core.compilation.kernel import store
 from mpm_addon.core.errors import SceneError
-from mpm_addon.core.laws import LAWS, PrincipalLaw, TensorLaw
+from mpm_addon.core.forecast.estimate import estimate
+from mpm_addon.core.laws import LAWS, Law, PrincipalLaw, TensorLaw
+from mpm_addon.core.laws.finish import GRAINS, PLAIN, Finish, color_of_name
+from mpm_addon.core.laws.law import LAW_OF_CONSTANTS
 from mpm_addon.core.parameters import parameter
 from mpm_addon.core.scene.description import Emitter, Material
 from mpm_addon.core.stepping.simulation import simulate
@@ -117,6 +121,9 @@ class Crumbling(PrincipalLaw):
     label = "Crumbling"
     state_names = ("soundness",)
     virgin_state = (1.0,)
+    family = "Granular"
+    color = (0.9, 0.9, 0.85, 1.0)
+    finish = Finish(mode=GRAINS, roughness=0.9)
     constants_type = CrumblingConstants
     project = staticmethod(crumble)
     principal_stress = staticmethod(crumbling_stress)
@@ -170,6 +177,40 @@ def test_own_laws_are_simulated_beside_the_others(dimension: int, precision: str
     stress = np.abs(last.attribute("stress")[of["chalk"]])
     assert (stress == 0.0).mean() > 0.9
     assert np.ptp(last.position[of["chalk"], 2]) > 1.5 * np.ptp(first.position[of["chalk"], 2])
+
+
+@pytest.mark.parametrize(("law", "modulus"), [(Spring(stiffness=3e4), 6e4), (Crumbling(), 1e5)], ids=["spring", "crumbling"])
+def test_an_own_law_says_by_itself_how_many_steps_it_takes(law: Law, modulus: float) -> None:
+    assert law.wave_speed() == pytest.approx(math.sqrt(modulus / law.density))
+    cube = Emitter("cube", box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)), "own")
+    described = scene(cube, materials=(Material("own", law),), frames=2, fps=10.0, gravity=(0.0, 0.0, 0.0), grid_spacing=0.01)
+    assert estimate(described).substeps == math.ceil(0.1 / (0.4 * 0.01 / law.wave_speed()))
+
+
+def test_an_own_law_is_shown_in_a_way_of_its_own_or_plainly() -> None:
+    assert (Spring.family, Spring.finish, Spring.color) == ("Spring", PLAIN, color_of_name("spring"))
+    assert (Crumbling.family, Crumbling.finish.mode, Crumbling.color) == ("Granular", GRAINS, (0.9, 0.9, 0.85, 1.0))
+    assert color_of_name("spring") != color_of_name("crumbling")
+
+
+@pytest.mark.parametrize(
+    ("rule", "declared"),
+    [
+        ("name, label and family are words", {"label": ""}),
+        ("at most 2 states", {"state_names": ("a",)}),
+        ("at most 2 states", {"state_names": ("a", "b", "c"), "virgin_state": (0.0, 0.0, 0.0)}),
+        ("color is red, green, blue and alpha, 0 to 1", {"color": (0.1, 0.2, 0.3)}),
+        ("color is red, green, blue and alpha, 0 to 1", {"color": (0.1, 0.2, 30.0, 1.0)}),
+        ("finish shows it in a way that there is", {"finish": Finish(mode="clouds")}),
+    ],
+)
+def test_a_law_that_is_declared_wrongly_is_refused_where_it_is_written(rule: str, declared: dict[str, Any]) -> None:
+    class WrongConstants(NamedTuple):
+        density: float
+
+    with pytest.raises(TypeError, match=f"^law Wrong is not declared as laws are: {rule}"):
+        type("Wrong", (TensorLaw,), {"name": "wrong", "label": "Wrong", "constants_type": WrongConstants, **declared})
+    assert WrongConstants not in LAW_OF_CONSTANTS
 
 
 def test_an_own_law_is_checked_like_the_others() -> None:

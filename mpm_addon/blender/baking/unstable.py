@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.errors import CacheError
 from ...core.failure import Failure
+from ...core.laws.finish import SPHERES
 from ...core.messages import Message
 from ...storage import open_cache
 from ...storage.cache import current_take
@@ -16,7 +17,6 @@ from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback import playback
 from ..settings import paths
-from ..settings.matter import SPHERES
 
 OBJECT_NAME = "MPM Unstable"
 # the object remembers whose particles it shows, and what the panel says of them: drawing reads no files

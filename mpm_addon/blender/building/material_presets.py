@@ -14,7 +14,6 @@ from ...core.laws import LAWS, Law
 from ...storage import user_presets
 from ...storage.presets import MaterialPreset, material_preset, material_preset_names, read_material_preset
 from ..host.blender_types import BlenderObject
-from ..settings.colors import material_color
 from ..settings.declarations import assign, values_of
 
 _PACKAGE = (__package__ or "").partition(".blender")[0]
@@ -82,7 +81,7 @@ def save(item: BlenderObject, label: str, description: str, *, replace: bool) ->
     base, color = chosen(item.mpm.material), item.mpm.emitter.color[:3] if item.mpm.emitter.use_color else None
     law = _law(item) if base is None else base.law
     if color is None:
-        color = material_color(law.name)[:3] if base is None or base.color is None else base.color
+        color = law.color[:3] if base is None or base.color is None else base.color
     rounded = (round(color[0], 4), round(color[1], 4), round(color[2], 4))
     plain = " ".join(label.split())
     described = " ".join(description.split()) or f"{law.label}."

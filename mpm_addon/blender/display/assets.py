@@ -11,8 +11,8 @@ from typing import Any
 
 import bpy
 
+from ...core.laws.finish import GRAINS, POINTS, SPHERES, SURFACE
 from ..host.blender_types import NodeTree
-from ..settings.matter import GRAINS, POINTS, SPHERES, SURFACE
 from . import grains, points, spheres, surface
 from .building import Builder, declare
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from ...core.laws.finish import Color, Finish
 from ..host.blender_types import BlenderMaterial, NodeTree
-from ..settings.colors import Color
-from ..settings.matter import Finish, finish_of
+from ..settings.matter import finish_of
 from . import assets
 from .building import Inputs
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ...core.laws.finish import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
 from ..host.blender_types import BlenderMaterial, NodeTree
-from ..settings.matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
 from . import assets, grains, points, spheres, surface
 from .building import GEOMETRY, Builder, Inputs, Socket
 
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
     Attributes:
         label: its name.
-        mode: one of those in `matter`.
+        mode: one of those in `core.laws.finish`.
         flatness: of grains.
         matter: emitters of the same matter share a surface.
     """

@@ -14,7 +14,6 @@ from ...core.scene.description import Collider, Emitter, Material, Outflow
 from ...storage.presets import material_preset
 from ..host.blender_types import BlenderObject
 from ..host.meshes import Floats
-from ..settings.colors import material_color
 from .motion import placed
 from .painting import painting_of
 from .sampling import Track, Values, animated, filled, hide_where_disabled
@@ -108,8 +107,8 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
         if not settings.preset:
             raise SceneError("its material preset does not exist here", "choose another preset", subject=f'Emitter "{name}"')
         preset = material_preset(settings.preset)
-        color = material_color(preset.law.name) if preset.color is None else (*preset.color, 1.0)
+        color = preset.law.color if preset.color is None else (*preset.color, 1.0)
         return Material(settings.preset, preset.law), color
     values, animation = animated(track.values, frames, track.subject)
     law = LAWS[settings.law](**values)
-    return Material(f"{name} (custom)", law, animation), material_color(law.name)
+    return Material(f"{name} (custom)", law, animation), law.color

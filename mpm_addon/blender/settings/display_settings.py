@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
+from ...core.laws.finish import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
 from ..host.blender_types import BlenderObject, Context
 from ..host.file_record import is_silent
 from .declarations import STILL, enum_items, property_group
-from .matter import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
 
 MATERIALS = "materials"
 CARRIED = "attribute"

@@ -12,8 +12,9 @@ from .viscoplastic import Viscoplastic
 from .von_mises import VonMises
 from .water import Water
 
+# Those of one family follow each other, as families do in menus.
 LAWS: dict[str, type[Law]] = {
-    law.name: law for law in (Water, NeoHookean, Corotated, DampedElastic, Snow, Sand, VonMises, Viscoplastic, StressFree)
+    law.name: law for law in (Water, Viscoplastic, DampedElastic, Corotated, NeoHookean, VonMises, Sand, Snow, StressFree)
 }
 
 __all__ = ["LAWS", "FluidLaw", "HenckyLaw", "Law", "PrincipalLaw", "TensorLaw"]

@@ -11,6 +11,7 @@ from ..arithmetic.linalg import determinant, plane_polar_rotation, polar_rotatio
 from ..arithmetic.operations import any_of, generic, sqrt
 from ..arithmetic.symmetric import SQUARE_ROOT, distortion, is_beyond_series, series, summed
 from .elasticity import ElasticLaw, elastic_wave_speed_squared
+from .finish import JELLY
 from .law import TensorLaw
 
 
@@ -79,6 +80,9 @@ class Corotated(TensorLaw, ElasticLaw):
     name = "corotated"
     label = "Jelly (Corotated)"
     help = "Springs back to its shape and keeps wobbling (jelly, soft toys)"
+    family = "Elastic"
+    color = (0.75, 0.05, 0.06, 1.0)
+    finish = JELLY
     constants_type = CorotatedConstants
     energy = staticmethod(energy)
     stress = staticmethod(stress)

@@ -12,6 +12,7 @@ from ..arithmetic.linalg import determinant
 from ..arithmetic.operations import generic
 from ..parameters import parameter
 from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, logarithmic_wave_speed_squared
+from .finish import JELLY
 from .law import TensorLaw
 from .neo_hookean import energy as neo_hookean_energy
 from .neo_hookean import stress as neo_hookean_stress
@@ -50,6 +51,8 @@ class DampedElastic(TensorLaw, ElasticLaw):
     label = "Damped rubber"
     help = "Bounces and wobbles, then comes to rest (rubber, jelly, sponge)"
     least_volume_ratio = LEAST_VOLUME_RATIO
+    family = "Elastic"
+    finish = JELLY
     constants_type = DampedElasticConstants
     energy = staticmethod(neo_hookean_energy)
     stress = staticmethod(stress)

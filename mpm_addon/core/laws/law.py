@@ -14,8 +14,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from ..parameters import parameter, validate
+from .finish import GRAINS, PLAIN, POINTS, SPHERES, SURFACE, Color, Finish, color_of_name
 
 LAW_OF_CONSTANTS: dict[type, type["Law"]] = {}
+
+# The kernels keep that many numbers of plastic state for a particle.
+MOST_STATES = 2
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,9 @@ class Law:
         virgin_state: their values in undeformed matter.
         scalable: the factors that may be painted on an emitter of this law (see `painting.ACTING`); what they mean says `scaled`.
         least_volume_ratio: matter with a J of that or less is no matter of this law any more, squeezed to nothing or inverted.
+        family: the words under which presets of this law and of laws like it are shown together; the label where a law says none.
+        color: in which such matter is shown until an artist chooses, linear RGBA; made from the name where a law says none.
+        finish: its surface until an artist chooses, and how it is shown best.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
     """
 
@@ -40,6 +47,9 @@ class Law:
     virgin_state: ClassVar[tuple[float, ...]] = ()
     scalable: ClassVar[tuple[str, ...]] = ("density", "stiffness")
     least_volume_ratio: ClassVar[float] = -math.inf
+    family: ClassVar[str]
+    color: ClassVar[Color]
+    finish: ClassVar[Finish] = PLAIN
     constants_type: ClassVar[type]
     wave_speed_squared: ClassVar[Callable[..., Any]]
 
@@ -48,6 +58,11 @@ class Law:
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if "constants_type" in vars(cls):
+            if not hasattr(cls, "family"):
+                cls.family = cls.label
+            if not hasattr(cls, "color"):
+                cls.color = color_of_name(cls.name)
+            _check_declarations(cls)
             LAW_OF_CONSTANTS[cls.constants_type] = cls
 
     def check(self, subject: str) -> None:
@@ -135,3 +150,16 @@ class FluidLaw(Law):
     advance: ClassVar[Callable[..., Any]]
     fluid_energy: ClassVar[Callable[..., Any]]
     fluid_stress: ClassVar[Callable[..., Any]]
+
+
+def _check_declarations(law: type[Law]) -> None:
+    """Refuse a law whose class attributes contradict each other, where it is written. Raises TypeError."""
+    rules = {
+        "name, label and family are words": all(isinstance(word, str) and word for word in (law.name, law.label, law.family)),
+        f"at most {MOST_STATES} states, each with its virgin value": len(law.state_names) == len(law.virgin_state) <= MOST_STATES,
+        "color is red, green, blue and alpha, 0 to 1": len(law.color) == 4 and all(0.0 <= part <= 1.0 for part in law.color),
+        "finish shows it in a way that there is": law.finish.mode in (POINTS, SPHERES, GRAINS, SURFACE),
+    }
+    for rule, is_kept in rules.items():
+        if not is_kept:
+            raise TypeError(f"law {law.__name__} is not declared as laws are: {rule}")

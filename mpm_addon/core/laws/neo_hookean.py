@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..arithmetic.linalg import determinant, squared_norm, times_transpose
 from ..arithmetic.operations import generic
 from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, log_volume_ratio, logarithmic_wave_speed_squared
+from .finish import JELLY
 from .law import TensorLaw
 
 
@@ -47,6 +48,9 @@ class NeoHookean(TensorLaw, ElasticLaw):
     label = "Rubber (Neo-Hookean)"
     help = "Springs back, and harder the more it is compressed (rubber, tires)"
     least_volume_ratio = LEAST_VOLUME_RATIO
+    family = "Elastic"
+    color = (0.10, 0.55, 0.12, 1.0)
+    finish = JELLY
     constants_type = NeoHookeanConstants
     energy = staticmethod(energy)
     stress = staticmethod(stress)

@@ -19,6 +19,7 @@ from ..arithmetic.operations import constant, exp, generic, select, sin, sqrt
 from ..errors import SceneError
 from ..parameters import parameter
 from .elasticity import elastic_wave_speed_squared
+from .finish import GRAINS, Finish
 from .hencky import HenckyLaw, axes
 
 KLAR_HARDENING = (35.0, 9.0, 0.2, 10.0)
@@ -96,6 +97,9 @@ class Sand(HenckyLaw):
     state_names = ("hardening", "added_volume")
     virgin_state = (0.0, 0.0)
     scalable = ("density", "stiffness", "friction", "strength")
+    family = "Granular"
+    color = (0.70, 0.48, 0.22, 1.0)
+    finish = Finish(mode=GRAINS, roughness=0.95, variation=0.55)
     constants_type = SandConstants
     flow = staticmethod(flow)
     wave_speed_squared = staticmethod(wave_speed_squared)

@@ -19,6 +19,7 @@ from .elasticity import (
     neo_hookean_principal_energy,
     neo_hookean_principal_stress,
 )
+from .finish import GRAINS, Finish
 from .law import PrincipalLaw
 
 GREATEST_CRITICAL_STRETCH = 1.0
@@ -103,6 +104,9 @@ class Snow(PrincipalLaw, ElasticLaw):
     state_names = ("plastic_volume_ratio",)
     virgin_state = (1.0,)
     scalable = ("density", "stiffness", "strength")
+    family = "Snow"
+    color = (0.86, 0.90, 0.95, 1.0)
+    finish = Finish(mode=GRAINS, roughness=0.75, subsurface=0.6, variation=0.08, flatness=0.45)
     constants_type = SnowConstants
     project = staticmethod(project)
     principal_stress = staticmethod(principal_stress)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select
 from ..parameters import parameter
+from .finish import Finish
 from .hencky import HenckyLaw, axes
 
 # five reach 1.5e-14 for any exponent from 0.1 to 3
@@ -78,6 +79,8 @@ class Viscoplastic(HenckyLaw):
     label = "Mud, Cream, Lava (Herschel-Bulkley)"
     help = "Stands in heaps and flows when pushed hard enough (mud, cream, ketchup, lava)"
     scalable = ("density", "stiffness", "strength")
+    family = "Pastes"
+    finish = Finish(roughness=0.3, coat=0.4)
     constants_type = ViscoplasticConstants
     flow = staticmethod(flow)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..arithmetic.operations import constant, generic, select
 from ..parameters import parameter
+from .finish import Finish
 from .hencky import HenckyLaw, axes
 
 
@@ -46,6 +47,8 @@ class VonMises(HenckyLaw):
     state_names = ("plastic_strain",)
     virgin_state = (0.0,)
     scalable = ("density", "stiffness", "strength")
+    family = "Plastic"
+    finish = Finish(roughness=0.6, bump=0.2)
     constants_type = VonMisesConstants
     flow = staticmethod(flow)
 

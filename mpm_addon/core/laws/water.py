@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select
 from ..parameters import parameter
+from .finish import Finish
 from .law import FluidLaw
 
 LEAST_VOLUME_RATIO = 0.1
@@ -114,6 +115,9 @@ class Water(FluidLaw):
     state_names = ("volume_ratio",)
     virgin_state = (1.0,)
     scalable = ("density", "stiffness", "strength")
+    family = "Fluids"
+    color = (0.05, 0.25, 0.80, 1.0)
+    finish = Finish(roughness=0.02, transmission=1.0, ior=1.333)
     constants_type = WaterConstants
     advance = staticmethod(advance)
     fluid_energy = staticmethod(fluid_energy)
