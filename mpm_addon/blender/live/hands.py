@@ -72,9 +72,9 @@ class Hands:
         """Everything else that decides the simulation: where it changes, this begins anew."""
         state = settings_state(scene)
         if self._has_gravity:
-            del state["gravity"], state["weights"]
+            del state["gravity"], state["settings"]["forces"]
         for thing in state["objects"]:
-            if thing["name"] in self._held and thing["type"] == "collider":
+            if thing["name"] in self._held and thing["settings"]["type"] == "collider":
                 thing["place"].pop("matrix", None)
         for thing in state["fields"]:
             held = self._held.get(thing["place"]["name"])

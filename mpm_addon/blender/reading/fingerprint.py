@@ -1,32 +1,31 @@
 """A digest of the settings that decide how a bake looks, cheap enough for every redraw of a panel.
 
-It sees settings, transforms and the sizes of meshes, not every vertex; the bake itself compares the whole scene.
+It sees settings, transforms and the sizes of meshes, not every vertex; the bake itself compares the whole scene. Which settings there are
+it knows from their declarations: all that decide, and of these what has an effect.
 """
 
 import functools
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ...core.laws import LAWS
-from ...core.parameters import parameters_of
-from ...core.scene.description import Collider, Emitter, Outflow
-from ...core.scene.painting import ACTING
-from ...core.scene.settings import SIDES, Domain, Side, Solver
 from ..host.actions import animated_paths
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback.keyframes import has_baked_keys, start_matrix
-from ..settings.declarations import values_of
-from ..settings.painted_control import at_zero_name, attribute_name
-from .forces import field_objects, weights_of
+from ..settings.declarations import deciding_names
+from ..settings.parts import PARTS
+from ..settings.properties import OBJECT_GROUP, SCENE_GROUP
+from .forces import field_objects
 from .motion import may_move
 
 # To be raised where the digest is made otherwise of the same declared settings.
-_REVISION = 1
+_REVISION = 2
+# Stands for what changes over time: what it is would depend on the current frame.
+_KEYED = "keyed"
 
 
 def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
@@ -40,24 +39,20 @@ def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
 
 def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any]:
     """The settings of which `fingerprint` is the digest, as plain numbers and words."""
-    settings = scene.mpm
-    frames = settings if settings.use_frame_range else scene
+    settings = _settings(scene.mpm, animated_paths(scene))
+    # the first frame counts, whoever says it
+    own_start = settings.pop("frame_start")
+    start = own_start if settings.pop("use_frame_range") else scene.frame_start
     state: dict[str, Any] = {
-        "frames": (frames.frame_start, scene.render.fps, scene.render.fps_base, settings.time_scale, settings.subframes),
+        "frames": (start, scene.render.fps, scene.render.fps_base),
         "units": scene.unit_settings.scale_length,
-        "gravity": (settings.solver.use_scene_gravity, scene.use_gravity, _unless_keyed(scene, "gravity", lambda: tuple(scene.gravity))),
-        "solver": _unless_keyed(scene, "mpm.solver", lambda: values_of(settings.solver, Solver)),
-        "reading": (settings.motion_samples, settings.use_render_modifiers),
-        "weights": _unless_keyed(scene, "mpm.forces", lambda: weights_of(scene)),
+        "gravity": (scene.use_gravity, _unless_keyed(scene, "gravity", lambda: tuple(scene.gravity))),
+        "settings": settings,
         "fields": [_field_state(item) for item in field_objects(scene)],
-        "resolution": (settings.solver.spacing, settings.solver.resolution),
-        "domain": values_of(settings.domain, Domain),
-        "sides": [values_of(getattr(settings.domain, name), Side) for name in SIDES],
-        "box": None if settings.domain.object is None else _place(settings.domain.object),
         "objects": [
             _object_state(item)
             for item in scene.objects
-            if item.mpm.type in ("collider", "outflow") or (item.mpm.type == "emitter" and emitter_name in ("", item.name))
+            if item.mpm.type in PARTS and (item.mpm.type != "emitter" or emitter_name in ("", item.name))
         ],
     }
     return state
@@ -71,39 +66,57 @@ def is_comparable(text: str) -> bool:
 @functools.cache
 def _form() -> str:
     """A digest of what settings there are, whatever their values."""
-    owners = (Solver, Domain, Side, Collider, Outflow, Emitter, *LAWS.values())
-    declared = [[owner.__name__, *(declared.name for declared in parameters_of(owner))] for owner in owners]
-    return _digest([declared, list(ACTING), _REVISION])[:8]
+    return _digest([deciding_names(SCENE_GROUP), deciding_names(OBJECT_GROUP), _REVISION])[:8]
 
 
 def _digest(state: Any) -> str:
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
+def _settings(group: Any, keyed: Collection[str], path: str = "mpm") -> dict[str, Any]:
+    """The settings of a group that decide how a bake looks, those of the groups in it under theirs, as plain numbers and words.
+
+    Args:
+        keyed: the data paths that change over time, of what the group belongs to.
+        path: from there to the group.
+    """
+    idle = type(group).idle(group)
+    found: dict[str, Any] = {}
+    for name in type(group).deciding:
+        place = f"{path}.{name}"
+        is_given = getattr(group, f"use_{name}", True) or f"{path}.use_{name}" in keyed
+        if name in idle or not is_given:
+            continue
+        value = getattr(group, name)
+        if place in keyed:
+            found[name] = _KEYED
+        elif isinstance(value, bpy.types.PropertyGroup):
+            found[name] = _settings(value, keyed, place)
+        else:
+            found[name] = _plain(value)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """The value of a setting as plain numbers and words."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, bpy.types.Object):
+        return _place(value)
+    if isinstance(value, bpy.types.Collection):
+        # the force fields in it stand beside the settings, and nothing else of it acts
+        return None
+    return tuple(value)
+
+
 def _object_state(item: BlenderObject) -> dict[str, Any]:
-    settings = item.mpm
-    state = {
+    return {
         "name": item.name,
-        "type": settings.type,
         "disabled": _unless_keyed(item, "hide_viewport", lambda: item.hide_viewport),
         "place": _place(item),
         "modifiers": [(each.name, each.type, each.show_viewport, each.show_render) for each in item.modifiers],
+        "settings": _settings(item.mpm, animated_paths(item)),
     }
-    if settings.type == "collider":
-        return {**state, "collider": _unless_keyed(item, "mpm.collider", lambda: values_of(settings.collider, Collider))}
-    if settings.type == "outflow":
-        return {**state, "outflow": _unless_keyed(item, "mpm.outflow", lambda: values_of(settings.outflow, Outflow))}
-    material = settings.material
-    state["painted"] = [getattr(settings.emitter, read(name)) for name in ACTING for read in (attribute_name, at_zero_name)]
-    state["carried"] = settings.emitter.carried_attributes
-    state["emitter"] = _unless_keyed(item, "mpm.emitter", lambda: values_of(settings.emitter, Emitter))
-    if material.source == "preset":
-        return {**state, "preset": material.preset}
-    law = LAWS.get(material.law)
-    if law is None:
-        return {**state, "law": material.law}
-    values = _unless_keyed(item, "mpm.material", lambda: values_of(getattr(material, material.law), law))
-    return {**state, "law": material.law, "values": values}
 
 
 def _field_state(item: BlenderObject) -> dict[str, Any]:
@@ -114,8 +127,8 @@ def _field_state(item: BlenderObject) -> dict[str, Any]:
 
 
 def _unless_keyed(block: Any, prefix: str, read: Callable[[], Any]) -> Any:
-    """Settings, unless something changes them over time: what they are would depend on the current frame."""
-    return "keyed" if any(path.startswith(prefix) for path in animated_paths(block)) else read()
+    """Settings, unless something changes them over time."""
+    return _KEYED if any(path.startswith(prefix) for path in animated_paths(block)) else read()
 
 
 def _place(item: BlenderObject) -> dict[str, Any]:

@@ -5,8 +5,9 @@ Lengths, velocities, accelerations and masses are in Blender units, as everywher
 
 import dataclasses
 import functools
+import types
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import bpy
@@ -146,12 +147,37 @@ def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
     return annotations
 
 
-def property_group(name: str, annotations: Mapping[str, Any], *, description: str) -> type:
-    """A PropertyGroup class with the given properties. A library override may change all of them."""
+def _all_count(_group: Any) -> Collection[str]:
+    return ()
+
+
+def property_group(
+    name: str,
+    deciding: Mapping[str, Any],
+    *,
+    description: str,
+    aside: Mapping[str, Any] = types.MappingProxyType({}),
+    idle: Callable[[Any], Collection[str]] = _all_count,
+) -> type:
+    """A PropertyGroup class with the given properties. A library override may change all of them.
+
+    Args:
+        deciding: the properties that decide how a bake looks: its fingerprint sees them.
+        aside: the properties that decide nothing of it: frames stay right when these change.
+        idle: names those of a group's deciding properties that have no effect, with the others as they are.
+    """
+    annotations = {**deciding, **aside}
     for declared in annotations.values():
         declared.keywords.setdefault("override", _OVERRIDABLE)
-    namespace = {"__annotations__": dict(annotations), "__doc__": description, "__module__": __name__}
+    roles = {"deciding": tuple(deciding), "idle": staticmethod(idle)}
+    namespace = {"__annotations__": annotations, "__doc__": description, "__module__": __name__, **roles}
     return type(name, (bpy.types.PropertyGroup,), namespace)
+
+
+def deciding_names(group: Any) -> dict[str, Any]:
+    """The properties of a class of groups that decide how a bake looks: name -> None, or of a group in it the same of that."""
+    kinds = {name: group.__annotations__[name].keywords.get("type") for name in group.deciding}
+    return {name: deciding_names(kind) if hasattr(kind, "deciding") else None for name, kind in kinds.items()}
 
 
 def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str, Any]:

@@ -76,6 +76,13 @@ def preset_property() -> Any:
     )
 
 
+def _idle_of_material(material: Any) -> set[str]:
+    """With a preset, everything of laws; without, the preset and the laws that are not chosen."""
+    if material.source == "preset":
+        return {"law", *LAW_GROUPS}
+    return {"preset", *LAW_GROUPS} - {material.law}
+
+
 MATERIAL_GROUP = property_group(
     "MPM_PG_material",
     {
@@ -92,7 +99,6 @@ MATERIAL_GROUP = property_group(
             options=STILL,
         ),
         "preset": preset_property(),
-        "origin": StringProperty(name="Origin", description="Preset that the custom values are based on"),
         "law": EnumProperty(
             name="Law",
             description="How the material responds to forces: it flows, bounces, crumbles or keeps dents",
@@ -102,6 +108,8 @@ MATERIAL_GROUP = property_group(
         ),
         **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
     },
+    aside={"origin": StringProperty(name="Origin", description="Preset that the custom values are based on")},
+    idle=_idle_of_material,
     description="What an emitter's particles are made of.",
 )
 
@@ -182,6 +190,11 @@ def _store_groups(settings: Any, _context: Any) -> None:
         setattr(group, name, getattr(group, name))
 
 
+def _idle_of_object(settings: Any) -> set[str]:
+    """What parts need that are not the object's."""
+    return {"material", *PARTS} - ({"emitter", "material"} if settings.type == "emitter" else {settings.type})
+
+
 OBJECT_GROUP = property_group(
     "MPM_PG_object",
     {
@@ -197,6 +210,8 @@ OBJECT_GROUP = property_group(
         "emitter": PointerProperty(type=EMITTER_GROUP),
         "collider": PointerProperty(type=COLLIDER_GROUP),
         "outflow": PointerProperty(type=OUTFLOW_GROUP),
+    },
+    aside={
         "cache": StringProperty(name="Cache", description="Cache folder that this object shows", subtype="DIR_PATH", options=PATH_OPTIONS),
         "emitter_name": StringProperty(name="Emitter", description="Emitter that the displayed cache was baked from; all if empty"),
         "fingerprint": StringProperty(name="Fingerprint", description="Settings that the displayed cache was baked with"),
@@ -205,6 +220,7 @@ OBJECT_GROUP = property_group(
         **REMEMBERED,
         **VERSION,
     },
+    idle=_idle_of_object,
     description="What an object is to the simulation.",
 )
 
@@ -214,9 +230,7 @@ SCENE_GROUP = property_group(
         "solver": PointerProperty(type=SOLVER_GROUP),
         "domain": PointerProperty(type=DOMAIN_GROUP),
         "forces": PointerProperty(type=FORCES_GROUP),
-        "kept": PointerProperty(type=CACHE_GROUP),
         "effector_collection": EFFECTOR_COLLECTION,
-        **LIVE,
         "motion_samples": IntProperty(
             name="Motion Samples",
             description="Samples per frame of moving objects (usually 1; 4 for fast spins and swings)",
@@ -233,8 +247,13 @@ SCENE_GROUP = property_group(
         ),
         "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake a frame range other than the scene's"),
         "frame_start": IntProperty(name="Start", description="First frame of the bake, which shows the initial state", default=1),
-        "frame_end": IntProperty(name="End", description="Last frame of the bake", default=48),
         **{name: made for name, made in annotations_of(Time).items() if name in ("time_scale", "subframes")},
+    },
+    aside={
+        # frames that are there stay as they are when others follow
+        "frame_end": IntProperty(name="End", description="Last frame of the bake", default=48),
+        "kept": PointerProperty(type=CACHE_GROUP),
+        **LIVE,
         "when_closing": EnumProperty(
             name="When Quitting Blender",
             description="What happens to a running bake when Blender quits or opens another file",
