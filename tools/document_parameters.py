@@ -39,7 +39,8 @@ def section(name: str, law: type) -> str:
     for declared in parameters_of(law):
         default = "required" if declared.is_required else shown(declared.default)
         bounds = declared.limits().removesuffix(declared.unit).removeprefix("a finite number").strip()
-        cells = (f"`{declared.name}`", default, declared.unit, bounds, declared.help)
+        choices = "".join(f". `{word}`: {help}" for word, help in declared.choice_help.items())
+        cells = (f"`{declared.name}`", default, declared.unit, bounds, declared.help + choices)
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return f"## {law.label}: `{name}`\n\n" + "\n".join(rows) + "\n"
 

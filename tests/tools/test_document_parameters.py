@@ -19,4 +19,5 @@ def test_every_parameter_of_every_law_has_its_row() -> None:
             row = next(line for line in section.splitlines() if line.startswith(f"| `{declared.name}` |"))
             assert declared.unit in row
             assert declared.help in row
+            assert all(word in row and help in row for word, help in declared.choice_help.items())
             assert row.count(" | ") == 4
