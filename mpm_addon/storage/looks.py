@@ -14,7 +14,7 @@ class Look:
 
     label = "The look of a preset"
 
-    color: Rgb = parameter(minimum=0.0, maximum=1.0, help="Base color, linear red, green and blue; the preset's color where it is left out")
+    color: tuple[float, float, float] = parameter(minimum=0.0, maximum=1.0, help="Linear red, green and blue; the preset's color where it is left out")
     roughness: float = parameter(0.5, minimum=0.0, maximum=1.0, help="0 mirrors, 1 is dull")
     coat: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of a clear coat: wet matter has one")
     metallic: float = parameter(0.0, minimum=0.0, maximum=1.0, help="1 for metals")
@@ -28,8 +28,8 @@ class Look:
     smoothing: int = parameter(10, minimum=0, maximum=200, help="How often the surface is smoothed")
     bump: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Strength of small bumps on the surface")
     bump_scale: float = parameter(60.0, above=0.0, maximum=1e4, unit="1/m", help="How many bumps or spots there are on a length")
-    spots: Rgb | None = parameter(None, minimum=0.0, maximum=1.0, help="Color of spots: pores of a sponge, stones in concrete")
-    glow: Rgb | None = parameter(None, minimum=0.0, maximum=1.0, help="Color of cracks that glow in the crust")
+    spots: tuple[float, float, float] | None = parameter(None, minimum=0.0, maximum=1.0, help="Color of spots: pores of a sponge")
+    glow: tuple[float, float, float] | None = parameter(None, minimum=0.0, maximum=1.0, help="Color of cracks that glow in the crust")
     emission: float = parameter(0.0, minimum=0.0, maximum=1e3, help="Brightness of these cracks")
     ground: str = parameter("middle", choices=GROUNDS, help="How bright the ground is before which it shows best")
     light: float = parameter(1.0, above=0.0, maximum=10.0, help="Brightness of the lamps in which it shows best")

@@ -110,7 +110,7 @@ def test_presets_inside_the_package_come_first(tmp_path: Path, monkeypatch: pyte
         (("density = 1000.0", "density = -1"), "density -1 kg/m^3 is not allowed"),
         (("label", "lable"), 'unknown key "lable" (did you mean "label"?)'),
         (('description = "', 'source = "" #'), "is not a TOML file"),
-        (("roughness = 0.02", "roughness = 2"), 'Material preset "water", look: roughness 2 is not allowed; use a finite number at least 0 and'),
+        (("roughness = 0.02", "roughness = 2"), 'Material preset "water", look: roughness 2 is not allowed; use a finite number at'),
         (('ground = "light"', 'ground = "ligt"'), 'ground "ligt" is not allowed (did you mean "light"?); use one of dark, middle, light.'),
         (("transmission", "transmision"), 'unknown key "transmision" (did you mean "transmission"?)'),
         (("color = [0.25, 0.62, 0.88]", "color = [0.25, 0.62]"), "is not allowed; use 3 finite numbers at least 0 and at most 1."),
