@@ -14,7 +14,7 @@ class Look:
 
     label = "The look of a preset"
 
-    color: tuple[float, float, float] = parameter(minimum=0.0, maximum=1.0, help="Linear red, green and blue; the preset's color where it is left out")
+    color: tuple[float, float, float] = parameter(minimum=0.0, maximum=1.0, help="Linear RGB; the preset's color where it is left out")
     roughness: float = parameter(0.5, minimum=0.0, maximum=1.0, help="0 mirrors, 1 is dull")
     coat: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of a clear coat: wet matter has one")
     metallic: float = parameter(0.0, minimum=0.0, maximum=1.0, help="1 for metals")
