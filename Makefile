@@ -64,7 +64,7 @@ thumbnails: setup ## bake and render the pictures of the material presets; THUMB
 translations: setup ## bring the catalogue of texts and all translations in mpm_addon/locale up to date
 	@$(PYTHON) tools/extract_messages.py
 
-validate: setup ## write docs/validation.md and its figures anew from the verification's cases
+validate: setup ## write the table of docs/validation.md and its figures anew from the verification's cases
 	@$(PYTHON) tools/validate.py
 
 lock: ## write locks/ anew from pyproject.toml

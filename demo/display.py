@@ -3,18 +3,15 @@
 Start it with `python demo/display.py`, or with the names of some pictures. Caches stay in build/display/ for the next call.
 """
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image
+from making import DEMO, ROOT, make_each
+from pictures import write_small
 
-ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "build" / "display"
 PICTURES = ROOT / "docs" / "pictures" / "display"
-SIZE, SAMPLES = (480, 270), 12
 LIMIT_SECONDS = 1800.0
 
 
@@ -43,25 +40,20 @@ SHOTS = {
 
 
 def main() -> int:
-    names = sys.argv[1:] or list(SHOTS)
-    unknown = [name for name in names if name not in SHOTS]
-    if unknown:
-        print(f"display: error: no picture {', '.join(unknown)}; there are {', '.join(SHOTS)}", file=sys.stderr)
-        return 2
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        shot = SHOTS[name]
-        cache, picture = OUTPUT / shot.scene, OUTPUT / f"{name}.png"
-        _run(["-m", "mpm_addon", "bake", f"presets/scenes/{shot.scene}", "--cache", cache])
-        settings = [shot.frame, shot.mode, shot.color_by, shot.engine, shot.distance, *SIZE, SAMPLES]
-        _run([ROOT / "demo" / "display_render.py", cache, picture, *settings])
-        with Image.open(picture) as rendered:
-            rendered.convert("RGB").save(PICTURES / f"{name}.jpg", quality=85, optimize=True)
-        print(f"display: {os.path.relpath(PICTURES / name)}.jpg", flush=True)
-    return 0
+    return make_each("display", SHOTS, make)
 
 
-def _run(words: list[object]) -> None:
+def make(name: str) -> str:
+    """Bake and render a picture; returns where it is."""
+    shot = SHOTS[name]
+    cache, rendered, picture = OUTPUT / shot.scene, OUTPUT / f"{name}.png", PICTURES / f"{name}.jpg"
+    run("-m", "mpm_addon", "bake", f"presets/scenes/{shot.scene}", "--cache", cache)
+    run(DEMO / "display_render.py", cache, rendered, shot.frame, shot.mode, shot.color_by, shot.engine, shot.distance)
+    write_small(rendered, picture, quality=85)
+    return str(picture.relative_to(ROOT))
+
+
+def run(*words: object) -> None:
     subprocess.run([sys.executable, *map(str, words)], cwd=ROOT, check=True, timeout=LIMIT_SECONDS, stdout=subprocess.DEVNULL)
 
 

@@ -1,4 +1,4 @@
-"""In Blender: renders one frame of a cache. Arguments: cache, picture, frame, mode, colours, engine, distance, width, height, samples."""
+"""In Blender: renders one frame of a cache. Arguments: cache, picture, frame, mode, colors, engine, distance."""
 
 import os
 import sys
@@ -8,21 +8,27 @@ from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import mpm_addon
 from mpm_addon.blender.baking.showing import show_cache
+from mpm_addon.blender.building.solids import Solid
+from mpm_addon.blender.building.staging import Lamp, Stage, Studio
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.take import SCENE
 
 context: Any = bpy.context
-VIEW = (0.5, -1.0, 0.5)
+# Of the camera, from the middle of what it sees, of length 1.
+VIEW = np.array((0.5, -1.0, 0.5)) / np.sqrt(1.5)
+STUDIO = Studio(
+    lamps=(Lamp("Key", (-2.2, -1.2, 2.4), 230.0, 1.6), Lamp("Rim", (2.0, 2.0, 1.6), 140.0, 1.6)),
+    sky=(0.6, 0.68, 0.8), brightness=0.5, size=(480, 270), samples=12, bounces=12, view=("AgX", "AgX - Medium High Contrast"),
+)  # fmt: skip
 
 
 def main() -> None:
-    cache, picture, frame, mode, color_by, engine, distance, width, height, samples = sys.argv[1:]
+    cache, picture, frame, mode, color_by, engine, distance = sys.argv[1:]
     bpy.ops.wm.read_homefile(use_empty=True)
     scene = context.scene
     item = show_cache(scene, cache)
@@ -32,67 +38,27 @@ def main() -> None:
     item.mpm.display.color_by = color_by
     places = np.array([vertex.co for vertex in item.data.vertices])
     low, high = np.percentile(places, (5.0, 95.0), axis=0)
-    middle, size = Vector((low + high) / 2.0), float((high - low).max())
-    colliders(cache)
-    bpy.ops.mesh.primitive_plane_add(size=80.0 * size, location=(middle.x, middle.y, min(0.0, float(places[:, 2].min())) - 0.002 * size))
-    context.object.data.materials.append(painted("Ground", (0.2, 0.21, 0.23)))
-    light(scene, middle, size, float(distance))
-    prepare(scene, engine, (int(width), int(height)), int(samples))
+    middle, size = (low + high) / 2.0, float((high - low).max())
+    stage = Stage(scene, scene.collection, STUDIO)
+    add_colliders(stage, Path(cache))
+    stage.ground((0.2, 0.21, 0.23), half=40.0 * size, height=min(0.0, float(places[:, 2].min())) - 0.002 * size, roughness=0.6)
+    target = (float(middle[0]), float(middle[1]), float(middle[2]))
+    x, y, z = (float(part) for part in middle + VIEW * size * float(distance))
+    stage.view((x, y, z), target)
+    stage.light(target, size)
+    if engine == "EEVEE":
+        scene.render.engine = "BLENDER_EEVEE" if bpy.app.version >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
+        scene.eevee.taa_render_samples, scene.eevee.use_raytracing = STUDIO.samples, True
     scene.render.filepath = picture
     bpy.ops.render.render(write_still=True)
 
 
-def colliders(cache: str) -> None:
+def add_colliders(stage: Stage, cache: Path) -> None:
     """Add the colliders that are meshes."""
-    for collider in read_scene(open_cache(Path(cache)).takes[-1].folder / SCENE).colliders:
+    for collider in read_scene(open_cache(cache).takes[-1].folder / SCENE).colliders:
         if isinstance(collider.shape, Mesh):
-            mesh: Any = bpy.data.meshes.new(collider.name)
-            mesh.from_pydata(collider.shape.vertices.tolist(), [], collider.shape.triangles.tolist())
-            mesh.shade_smooth()
-            mesh.materials.append(painted(collider.name, (0.6, 0.52, 0.42), roughness=0.3))
-            context.scene.collection.objects.link(bpy.data.objects.new(collider.name, mesh))
-
-
-def painted(name: str, color: tuple[float, float, float], *, roughness: float = 0.6) -> Any:
-    material: Any = bpy.data.materials.new(name)
-    material.use_nodes = True
-    surface = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
-    surface.inputs["Base Color"].default_value, surface.inputs["Roughness"].default_value = (*color, 1.0), roughness
-    return material
-
-
-def light(scene: Any, middle: Vector, size: float, distance: float) -> None:
-    """Add a camera, two lamps and a bright world."""
-    direction = Vector(VIEW).normalized()
-    camera: Any = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location, camera.rotation_euler = middle + direction * size * distance, (-direction).to_track_quat("-Z", "Y").to_euler()
-    camera.data.clip_start = 0.01 * size
-    scene.collection.objects.link(camera)
-    scene.camera = camera
-    for place, watts in (((-2.2, -1.2, 2.4), 230.0), ((2.0, 2.0, 1.6), 140.0)):
-        lamp: Any = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "AREA"))
-        lamp.location = middle + Vector(place) * size
-        lamp.rotation_euler = (middle - lamp.location).to_track_quat("-Z", "Y").to_euler()
-        lamp.data.energy, lamp.data.size = watts * size**2, 1.6 * size
-        scene.collection.objects.link(lamp)
-    world: Any = bpy.data.worlds.new("World")
-    scene.world = world
-    world.use_nodes = True
-    background = next(node for node in world.node_tree.nodes if node.type == "BACKGROUND")
-    background.inputs["Color"].default_value, background.inputs["Strength"].default_value = (0.6, 0.68, 0.8, 1.0), 0.5
-
-
-def prepare(scene: Any, engine: str, size: tuple[int, int], samples: int) -> None:
-    render = scene.render
-    render.resolution_x, render.resolution_y = size
-    render.image_settings.file_format = "PNG"
-    scene.view_settings.view_transform, scene.view_settings.look = "AgX", "AgX - Medium High Contrast"
-    if engine == "CYCLES":
-        render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", samples, True
-        scene.cycles.denoiser = "OPENIMAGEDENOISE"
-    else:
-        render.engine = "BLENDER_EEVEE" if bpy.app.version >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
-        scene.eevee.taa_render_samples, scene.eevee.use_raytracing = samples, True
+            solid = Solid(tuple(collider.shape.vertices.tolist()), tuple(collider.shape.triangles.tolist()))
+            stage.seen(collider.name, solid, (0.0, 0.0, 0.0), (0.6, 0.52, 0.42), roughness=0.3).data.shade_smooth()
 
 
 if __name__ == "__main__":

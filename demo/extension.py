@@ -1,5 +1,6 @@
 """In Blender: the installed extension, and a way out of Blender's Python that neither hangs nor crashes."""
 
+import importlib
 import os
 import sys
 import traceback
@@ -23,8 +24,9 @@ def install(archive: str) -> None:
 
 
 def module(name: str) -> ModuleType:
-    """A module of the enabled extension, by its name inside it."""
-    return sys.modules[f"{MODULE}.{name}"]
+    """A module of the enabled extension, or of the source tree where that is enabled, by its name inside it."""
+    package = MODULE if MODULE in sys.modules else "mpm_addon"
+    return importlib.import_module(f"{package}.{name}")
 
 
 def enable() -> None:

@@ -4,30 +4,23 @@ Writes into build/demo/. Start it with `make demo`, which builds the extension's
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-from blender_process import DemoError, IsolatedBlender
+from making import ROOT, DemoError, IsolatedBlender, built_zip, told
 from pictures import animation, contact_sheet
 
-ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "build" / "demo"
 BLEND_FILE = OUTPUT / "demo.blend"
 CACHE = OUTPUT / "cache_mpm"
 
 FPS = 24
-STILLS = (1, 10, 16, 48)
 STILL_SIZE, STILL_SAMPLES = (640, 360), 12
 ANIMATED = range(1, 49, 3)
 ANIMATED_SIZE, ANIMATED_SAMPLES = (320, 180), 8
-
-BAKE_LIMIT_SECONDS = 3600.0
-RENDER_LIMIT_SECONDS = 1800.0
 # Seconds between two lines about the bake.
 PROGRESS_INTERVAL = 5.0
 
@@ -35,45 +28,36 @@ PROGRESS_INTERVAL = 5.0
 def main() -> int:
     started = time.perf_counter()
     try:
-        archive = built_zip()
-        shutil.rmtree(OUTPUT, ignore_errors=True)
-        blender = IsolatedBlender(OUTPUT / "blender")
-        seconds = bake(blender, archive)
-        frames = baked_frames()
-        say(
-            f"baked {len(frames)} frames with {frames[-1]['particles']:,} particles in {seconds:.0f} s, "
-            f"{sum(frame['substeps'] for frame in frames):,} substeps"
-        )
-        sheet, film = render(blender)
+        make()
     except DemoError as error:
         print(f"demo: error: {error}", file=sys.stderr, flush=True)
         return 1
-    say(f"scene         {BLEND_FILE}")
-    say(f"contact sheet {sheet}")
-    say(f"animation     {film}")
     say(f"done after {time.perf_counter() - started:.0f} s")
     return 0
 
 
-def say(text: str) -> None:
-    print(f"demo: {text}", flush=True)
-
-
-def built_zip() -> Path:
-    """The newest zip of the extension in build/. Raises DemoError where there is none."""
-    archives = sorted((ROOT / "build").glob("mpm_addon-*.zip"), key=lambda path: path.stat().st_mtime)
-    if not archives:
-        raise DemoError("build/ holds no zip of the extension; run make build")
-    return archives[-1]
-
-
-def bake(blender: IsolatedBlender, archive: Path) -> float:
-    """Install the zip, build the scene and bake it; returns the seconds that it took."""
+def make() -> None:
+    """Bake and render the demonstration. Raises DemoError."""
+    archive = built_zip()
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    blender = IsolatedBlender(OUTPUT / "blender")
     say(f"installing {archive.name} into an empty Blender, building the scene, baking ...")
     started = time.perf_counter()
-    progress = BakeProgress()
-    blender.run("bake.py", str(archive), str(BLEND_FILE), limit_seconds=BAKE_LIMIT_SECONDS, on_poll=progress.look)
-    return time.perf_counter() - started
+    stills = list(map(int, told(blender.run("bake.py", archive, "four_materials", BLEND_FILE, on_poll=BakeProgress().look), "stills")))
+    frames = baked_frames(max(stills))
+    particles, substeps = frames[-1]["particles"], sum(frame["substeps"] for frame in frames)
+    say(f"baked {len(frames)} frames with {particles:,} particles in {time.perf_counter() - started:.0f} s, {substeps:,} substeps")
+    say(f"scene         {BLEND_FILE}")
+    sheet, film = OUTPUT / "contact_sheet.png", OUTPUT / "animation.gif"
+    contact_sheet(blender.render(BLEND_FILE, OUTPUT / "stills", stills, STILL_SIZE, STILL_SAMPLES), stills, sheet)
+    say(f"contact sheet {sheet}")
+    animated = blender.render(BLEND_FILE, OUTPUT / "animation", ANIMATED, ANIMATED_SIZE, ANIMATED_SAMPLES)
+    animation(animated, film, seconds_per_frame=ANIMATED.step / FPS)
+    say(f"animation     {film}")
+
+
+def say(text: str) -> None:
+    print(f"demo: {text}", flush=True)
 
 
 class BakeProgress:
@@ -103,41 +87,16 @@ def progress_line(status: dict[str, Any]) -> str:
     return line if eta is None else f"{line}, {eta:.0f} s left"
 
 
-def baked_frames() -> list[dict[str, Any]]:
+def baked_frames(count: int) -> list[dict[str, Any]]:
     """What the command line knows of the cache's frames. Raises DemoError where one is missing."""
     command = [sys.executable, "-m", "mpm_addon", "info", str(CACHE), "--json"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if told.returncode != 0:
-        raise DemoError(told.stderr.strip())
-    frames = json.loads(told.stdout)["frames"]
-    if len(frames) < max(STILLS):
-        raise DemoError(f"{CACHE} holds {len(frames)} frames, not {max(STILLS)}")
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise DemoError(answer.stderr.strip())
+    frames = json.loads(answer.stdout)["frames"]
+    if len(frames) < count:
+        raise DemoError(f"{CACHE} holds {len(frames)} frames, not {count}")
     return frames
-
-
-def render(blender: IsolatedBlender) -> tuple[Path, Path]:
-    """Render the stills and the animation; returns the contact sheet and the GIF."""
-    stills = render_frames(blender, "stills", STILLS, STILL_SIZE, STILL_SAMPLES)
-    sheet = OUTPUT / "contact_sheet.png"
-    contact_sheet(stills, [f"frame {number}" for number in STILLS], sheet)
-    animated = render_frames(blender, "animation", ANIMATED, ANIMATED_SIZE, ANIMATED_SAMPLES)
-    film = OUTPUT / "animation.gif"
-    animation(animated, film, seconds_per_frame=ANIMATED.step / FPS)
-    return sheet, film
-
-
-def render_frames(blender: IsolatedBlender, name: str, numbers: Any, size: tuple[int, int], samples: int) -> list[Path]:
-    """Render frames of the saved file into a folder; returns the pictures."""
-    folder = OUTPUT / name
-    folder.mkdir()
-    pictures = [folder / f"{number:04d}.png" for number in numbers]
-    say(f"rendering {len(pictures)} pictures of {size[0]}x{size[1]} into {os.path.relpath(folder)} ...")
-    words = map(str, (BLEND_FILE, folder, *size, samples, *numbers))
-    blender.run("render.py", *words, limit_seconds=RENDER_LIMIT_SECONDS)
-    missing = [picture.name for picture in pictures if not picture.is_file()]
-    if missing:
-        raise DemoError(f"Blender rendered no {', '.join(missing)}")
-    return pictures
 
 
 if __name__ == "__main__":

@@ -87,10 +87,6 @@ def _told(call: ast.Call, constants: Mapping[str, str]) -> str:
     return f"{about}{text}; {helps}." if helps else f"{about}{text}"
 
 
-def _remedy(node: ast.expr, constants: Mapping[str, str]) -> str:
-    return ACTIONS.get(ast.unparse(node)) or template(node, constants) or constants.get(_name(node), VALUE)
-
-
 def template(node: ast.expr, constants: Mapping[str, str]) -> str | None:
     """The text of a constant, of an f-string or of a sum of them; None for anything else."""
     if isinstance(node, ast.Constant):

@@ -1,8 +1,9 @@
-"""Writes docs/materials.md: the parameters of every law, as the laws declare them."""
+"""Writes docs/materials.md: the parameters of every law and of the look of a preset, as they are declared."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from environments import ROOT
 
@@ -11,8 +12,8 @@ PAGE = ROOT / "docs" / "materials.md"
 INTRODUCTION = """\
 # Materials
 
-The laws and their parameters, as scene files, presets and the interface name them. `make docs` writes this page from
-the laws' declarations. A value outside its range is refused with a line that says what is allowed.
+The laws and their parameters, as scene files, presets and the interface name them, and what a preset says of its look. `make docs`
+writes this page from their declarations. A value outside its range is refused with a line that says what is allowed.
 """
 
 
@@ -25,24 +26,25 @@ def main() -> int:
 
 
 def page() -> str:
-    """Returns the page: a heading and a table for each law."""
+    """Returns the page: a heading and a table for each law, and for the look of a preset."""
     from mpm_addon.core.laws import LAWS
+    from mpm_addon.storage.looks import Look
 
-    return "\n".join([INTRODUCTION, *(section(name, law) for name, law in LAWS.items())])
+    return "\n".join([INTRODUCTION, *(section(name, owner) for name, owner in {**LAWS, "look": Look}.items())])
 
 
-def section(name: str, law: type) -> str:
-    """Returns a law's heading and the table of its parameters."""
+def section(name: str, owner: Any) -> str:
+    """Returns the heading of a law or a look, and the table of its parameters."""
     from mpm_addon.core.parameters import parameters_of
 
     rows = ["| parameter | default | unit | range | meaning |", "|---|---|---|---|---|"]
-    for declared in parameters_of(law):
+    for declared in parameters_of(owner):
         default = "required" if declared.is_required else shown(declared.default)
         bounds = declared.limits().removesuffix(declared.unit).removeprefix("a finite number").strip()
         choices = "".join(f". `{word}`: {help}" for word, help in declared.choice_help.items())
         cells = (f"`{declared.name}`", default, declared.unit, bounds, declared.help + choices)
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return f"## {law.label}: `{name}`\n\n" + "\n".join(rows) + "\n"
+    return f"## {owner.label}: `{name}`\n\n" + "\n".join(rows) + "\n"
 
 
 def shown(value: object) -> str:

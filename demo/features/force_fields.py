@@ -3,29 +3,28 @@
 from typing import Any
 
 import bpy
-import stage
+from parts import cylinder, table
 
-VIEW = stage.View(camera=(0.3, -2.6, 1.2), target=(0.3, 0.0, 0.45), stills=(1, 20, 40, 60))
-
-
-def build() -> None:
-    scene = stage.new_file(frame_end=60, grid_spacing=0.025)
-    scene.gravity = (0.0, 0.0, -2.0)
-    stage.table(half=2.0, friction=0.3)
-    stage.emitter(stage.cylinder("Powder", 0.2, 0.3, (-0.4, 0.0, 0.152)), "fine_sand", color=(0.85, 0.6, 0.3), particles_per_cell=6)
-    vortex = _field("VORTEX", (-0.4, 0.0, 0.1))
-    vortex.field.strength, vortex.field.distance_max, vortex.field.use_max_distance = 6.0, 0.6, True
-    wind = _field("WIND", (-0.4, 0.0, 0.3))
-    wind.rotation_euler = (0.0, 1.1, 0.0)
-    wind.field.strength = 3.0
-    pointer = _field("FORCE", (0.9, 0.0, 0.8))
-    pointer.field.strength, pointer.field.falloff_power = -6.0, 1.0
-    drag = _field("DRAG", (0.9, 0.0, 0.8))
-    drag.field.quadratic_drag, drag.field.distance_max, drag.field.use_max_distance = 2.0, 0.5, True
-    turbulence = _field("TURBULENCE", (0.0, 0.0, 0.5))
-    turbulence.field.strength, turbulence.field.size = 3.0, 0.3
+STILLS = (1, 20, 40, 60)
 
 
-def _field(kind: Any, at: stage.Vector3) -> Any:
+def build(stage: Any) -> None:
+    stage.frames(60)
+    stage.cells(0.025)
+    stage.scene.gravity = (0.0, 0.0, -2.0)
+    table(stage, half=2.0, friction=0.3)
+    stage.emitter("Powder", cylinder(0.2, 0.3), (-0.4, 0.0, 0.152), "fine_sand", color=(0.85, 0.6, 0.3), particles_per_cell=6)
+    add_field("VORTEX", (-0.4, 0.0, 0.1), strength=6.0, distance_max=0.6, use_max_distance=True)
+    add_field("WIND", (-0.4, 0.0, 0.3), strength=3.0).rotation_euler = (0.0, 1.1, 0.0)
+    add_field("FORCE", (0.9, 0.0, 0.8), strength=-6.0, falloff_power=1.0)
+    add_field("DRAG", (0.9, 0.0, 0.8), quadratic_drag=2.0, distance_max=0.5, use_max_distance=True)
+    add_field("TURBULENCE", (0.0, 0.0, 0.5), strength=3.0, size=0.3)
+    stage.camera((0.3, -2.6, 1.2), (0.3, 0.0, 0.45))
+
+
+def add_field(kind: Any, at: tuple[float, float, float], **settings: Any) -> Any:
     bpy.ops.object.effector_add(type=kind, location=at)
-    return bpy.context.object
+    item: Any = bpy.context.object
+    for name, value in settings.items():
+        setattr(item.field, name, value)
+    return item

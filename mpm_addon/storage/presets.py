@@ -8,6 +8,7 @@ from ..core.errors import PresetError, SceneError
 from ..core.laws import LAWS, Law
 from ..core.parameters import suggestion
 from .installation import presets_folder
+from .looks import Look
 from .toml_tables import check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 
 MATERIAL_SCHEMA = 1
@@ -15,7 +16,7 @@ MATERIAL_SCHEMA = 1
 LARGEST_PRESET = 64_000
 LONGEST_LABEL, LONGEST_TEXT = 60, 1000
 
-_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters")
+_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "look")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class MaterialPreset:
         source: where the numbers come from.
         law: the law with its parameters.
         color: in which it is shown, linear RGB; None where the law's serves.
+        look: in pictures; None where its file says nothing of it.
     """
 
     name: str
@@ -37,6 +39,7 @@ class MaterialPreset:
     source: str
     law: Law
     color: tuple[float, float, float] | None = None
+    look: Look | None = None
 
     @property
     def family(self) -> str:
@@ -101,6 +104,7 @@ def read_material_preset(path: Path) -> MaterialPreset:
             _text(table, "source", subject, LONGEST_TEXT),
             law=law(**declared_values(law, parameters, subject)),
             color=_color(table, subject),
+            look=_look(table, f"{subject}, look"),
         )
         preset.law.check(subject)
     except SceneError as error:
@@ -126,6 +130,14 @@ def _color(table: dict[str, object], subject: str) -> tuple[float, float, float]
         raise SceneError(f"color {value!r} is not allowed", "give red, green and blue from 0 to 1", subject=subject)
     red, green, blue = (float(number) for number in numbers)
     return red, green, blue
+
+
+def _look(table: dict[str, Any], subject: str) -> Look | None:
+    if "look" not in table:
+        return None
+    check_keys(table["look"], parameter_names(Look), subject)
+    color = {"color": table["color"]} if "color" in table else {}
+    return Look(**declared_values(Look, color | table["look"], subject))
 
 
 def preset_file(name: str) -> Path:

@@ -32,16 +32,17 @@ PARTICIPANTS = {
     "pouring_bowl": (1, 3, 0, 0),
     "slow_motion": (2, 0, 0, 0),
 }
+DEMO_SCENES = {"four_materials": (6, 3, 0, 0)}
 
 pytestmark = pytest.mark.blender
 
 
 @pytest.fixture
-def stage(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The module that feature scenes are built from."""
+def parts(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The module that the demo's scenes are built with."""
     monkeypatch.syspath_prepend(str(DEMO))
-    yield importlib.import_module("stage")
-    for name in ("stage", "scene", *(name for name in sys.modules if name.split(".")[0] == "features")):
+    yield importlib.import_module("parts")
+    for name in ("parts", "extension", "four_materials", *(name for name in sys.modules if name.split(".")[0] == "features")):
         sys.modules.pop(name, None)
 
 
@@ -49,11 +50,12 @@ def test_every_feature_is_listed() -> None:
     assert list(PARTICIPANTS) == FEATURES
 
 
-@pytest.mark.parametrize("name", FEATURES)
-def test_a_feature_scene_is_whole(bpy: Any, stage: Any, name: str) -> None:
-    feature = stage.feature(name)
-    feature.build()
+@pytest.mark.parametrize("name", [*FEATURES, "four_materials"])
+def test_a_scene_of_the_demo_is_whole(bpy: Any, parts: Any, name: str) -> None:
+    made, stage = importlib.import_module(f"features.{name}" if name in FEATURES else name), parts.new_stage()
+    made.build(stage)
     scene = extract_scene(bpy.context)
     refuse_unsupported(scene)
-    assert (len(scene.emitters), len(scene.colliders), len(scene.forces), len(scene.outflows)) == PARTICIPANTS[name]
-    assert all(number >= 1 for number in feature.VIEW.stills)
+    assert (len(scene.emitters), len(scene.colliders), len(scene.forces), len(scene.outflows)) == (PARTICIPANTS | DEMO_SCENES)[name]
+    assert all(number >= 1 for number in made.STILLS)
+    assert stage.scene.camera is not None

@@ -14,9 +14,9 @@ from ...host.blender_types import BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
 from ...settings.declarations import enum_items
 from ..placing import refusal
+from ..staging import Stage
+from ..surfaces import is_factory_world
 from . import SCENES
-from .looks import is_factory_world
-from .staging import Stage
 
 _FACTORY_OBJECTS = {"Cube": "MESH", "Light": "LIGHT", "Camera": "CAMERA"}
 _CUBE_CORNERS = 8

@@ -1,10 +1,7 @@
 """Honey is poured over the monkey's head."""
 
-from typing import Any
-
-from ...host.blender_types import BlenderMesh
 from ..solids import ball, cylinder
-from .staging import Stage
+from ..staging import Stage, make_monkey
 
 LABEL = "Honey over Suzanne"
 DESCRIPTION = "A thread of honey coils and runs over Suzanne"
@@ -17,18 +14,7 @@ def build(stage: Stage) -> None:
     head = stage.collider(
         "Suzanne", ball(0.1), (0.0, 0.0, 0.19), (0.30, 0.32, 0.34), rotation=(-14.0, 0.0, 0.0), roughness=0.35, surface="sticky",
     )  # fmt: skip
-    _make_monkey(head.data, 0.2)
+    make_monkey(head.data, 0.2)
     head.modifiers.new("Subdivision", "SUBSURF").levels = 2
     stage.emitter("Honey", cylinder(0.035, 0.03), (0.0, -0.02, 0.62), "honey", mode="inflow", velocity=(0.0, 0.0, -0.8), frame_end=80)
     stage.camera((-0.5, -1.45, 0.55), (0.0, 0.0, 0.27), lens=50.0)
-
-
-def _make_monkey(mesh: BlenderMesh, size: float) -> None:
-    import bmesh  # only this scene needs it
-
-    shaped: Any = bmesh.new()
-    bmesh.ops.create_monkey(shaped)
-    bmesh.ops.scale(shaped, vec=(size, size, size), verts=shaped.verts)
-    shaped.to_mesh(mesh)
-    shaped.free()
-    mesh.shade_smooth()

@@ -3,7 +3,7 @@
 import math
 
 from ..solids import Solid, turned
-from .staging import Stage
+from ..staging import Stage
 
 LABEL = "Pouring Bowl"
 DESCRIPTION = "A bowl of water tips and pours into a basin"
@@ -12,8 +12,9 @@ DESCRIPTION = "A bowl of water tips and pours into a basin"
 _OUTSIDE = [(0.0, 0.0), (0.125, 0.0), (0.13, 0.02), (0.165, 0.035), (0.2, 0.065), (0.225, 0.105), (0.24, 0.155), (0.245, 0.2)]
 _RIM = [(0.238, 0.212), (0.222, 0.217), (0.207, 0.212)]
 _INSIDE = [(0.2, 0.2), (0.195, 0.16), (0.18, 0.12), (0.155, 0.085), (0.12, 0.064), (0.07, 0.053), (0.0, 0.05)]
+BOWL = [*_OUTSIDE, *_RIM, *_INSIDE]
 # What it holds: its inside up to a level, half a cell smaller.
-_WATER = [(0.0, 0.056), (0.066, 0.059), (0.115, 0.07), (0.149, 0.091), (0.173, 0.125), (0.182, 0.15), (0.0, 0.15)]
+WATER = [(0.0, 0.056), (0.066, 0.059), (0.115, 0.07), (0.149, 0.091), (0.173, 0.125), (0.182, 0.15), (0.0, 0.15)]
 
 _LIP = (0.225, 0.21)  # of the bowl, where the water leaves it: (along x, up)
 _LIP_AT = (-0.14, 0.62)
@@ -25,13 +26,13 @@ def build(stage: Stage) -> None:
     stage.frames(84)
     stage.cells(0.0115)
     stage.floor(0.9, (0.42, 0.40, 0.37), friction=0.2)
-    bowl_shape = turned([*_OUTSIDE, *_RIM, *_INSIDE])
+    bowl_shape = turned(BOWL)
     basin = stage.collider("Basin", _scaled(bowl_shape, 1.45, 1.1), (0.06, 0.0, 0.0), (0.03, 0.11, 0.16), roughness=0.2)
     basin.data.shade_smooth()
     start = _place(0.0)
     bowl = stage.collider("Bowl", bowl_shape, start, (0.75, 0.70, 0.60), roughness=0.25)
     bowl.data.shade_smooth()
-    stage.emitter("Water", turned(_WATER), start, "water")
+    stage.emitter("Water", turned(WATER), start, "water")
     for frame in range(_FIRST, _LAST + 1, 4):
         share = (frame - _FIRST) / (_LAST - _FIRST)
         angle = math.radians(_TILT) * (0.5 - 0.5 * math.cos(math.pi * share))

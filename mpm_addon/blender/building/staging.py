@@ -1,19 +1,65 @@
-"""What ready scenes are built with: a stage with matter, colliders, a backdrop, camera and light. Lengths in metres."""
+"""The one builder of scenes that are looked at: matter, colliders, ground, camera, light and render settings. Lengths in meters.
+
+The ready scenes are built with it, and so are the demo's scenes and the pictures of the documentation, each in a studio of its own.
+"""
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
-from ....core.scene.settings import SIDES
-from ...host.blender_types import BlenderObject, BlenderScene
-from ..placing import add_object, from_metres, make_collider, make_emitter, show_as_wire
-from ..solids import Point, Solid, box, sheet
-from .looks import Rgb, glaze, paint, world_of
+from ...core.scene.settings import SIDES
+from ...storage.looks import Rgb
+from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
+from .placing import add_object, from_metres, make_collider, make_emitter, show_as_wire
+from .solids import Point, Solid, box, sheet
+from .surfaces import glaze, paint, world_of
 
-SIZE = (960, 540)
-SAMPLES = 24
 _SENSOR = 36.0
+
+
+@dataclass(frozen=True)
+class Lamp:
+    """A lamp, placed and as strong as what it lights is large.
+
+    Attributes:
+        direction: from the middle of what it lights, in reaches: a reach is how far away the camera is, where nothing else is said.
+        power: [W] at a reach of 1 m; the strength of a sun.
+        size: in reaches; the angle of a sun [rad].
+        kind: "AREA" or "SUN".
+    """
+
+    name: str
+    direction: Point
+    power: float
+    size: float
+    kind: Any = "AREA"
+
+
+@dataclass(frozen=True)
+class Studio:
+    """How pictures of one kind are lit and rendered.
+
+    Attributes:
+        sky, brightness: the color and strength of the world.
+        size: of the picture [pixels].
+        samples, bounces: of Cycles.
+        view: the view transform and its look; the scene's own where it is not given.
+    """
+
+    lamps: tuple[Lamp, ...]
+    sky: Rgb
+    brightness: float
+    size: tuple[int, int] = (960, 540)
+    samples: int = 24
+    bounces: int = 4
+    view: tuple[str, str] | None = None
+
+
+READY = Studio(
+    lamps=(Lamp("Key", (-0.75, -0.45, 0.9), 34.0, 0.6), Lamp("Rim", (0.75, 0.55, 0.7), 18.0, 0.5)), sky=(0.62, 0.70, 0.82), brightness=0.45
+)
 
 
 class Stage:
@@ -21,10 +67,12 @@ class Stage:
 
     Attributes:
         matter: the emitters, in the order in which they came.
+        studio: how it is lit and rendered.
     """
 
-    def __init__(self, scene: BlenderScene, collection: Any) -> None:
+    def __init__(self, scene: BlenderScene, collection: Any, studio: Studio = READY) -> None:
         self.scene = scene
+        self.studio = studio
         self.matter: list[BlenderObject] = []
         self._collection = collection
         self._unit = from_metres(scene, 1.0)
@@ -79,6 +127,10 @@ class Stage:
         paint(item, color, roughness=roughness, metallic=metallic)
         return item
 
+    def ground(self, color: Rgb, *, half: float = 30.0, height: float = 0.0, roughness: float = 0.7) -> None:
+        """A plane that is only seen."""
+        self.seen("Ground", sheet([(-half, 0.0), (half, 0.0)], 2.0 * half), (0.0, 0.0, height), color, roughness=roughness)
+
     def floor(self, half: float, color: Rgb, **settings: Any) -> None:
         """The ground: a plate at z = 0 that matter meets, and a backdrop that is seen, which goes up behind."""
         plate = self._object("Floor", box((2.0 * half, 2.0 * half, 0.2)), (0.0, 0.0, -0.1))
@@ -107,23 +159,32 @@ class Stage:
         item.keyframe_insert("rotation_euler", frame=frame)
 
     def camera(self, at: Point, target: Point, *, lens: float = 50.0) -> None:
-        """The camera, the lamps around its target, and the world."""
+        """The camera, the lamps around its target, the world and the render settings."""
+        self.view(at, target, lens=lens)
+        self.light(target, math.dist(at, target))
+
+    def view(self, at: Point, target: Point, *, lens: float = 50.0, width: float = 0.0) -> None:
+        """The camera alone; with a width [m] of the picture it sees in parallel."""
         camera: Any = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
         self._aim(camera, at, target)
         camera.data.lens, camera.data.sensor_width = lens, _SENSOR
         camera.data.clip_start, camera.data.clip_end = 0.01 * self._unit, 100.0 * self._unit
+        if width:
+            camera.data.type, camera.data.ortho_scale = "ORTHO", width * self._unit
         self.scene.camera = camera
-        reach = math.dist(at, target)
-        self._lamp("Key", target, (-0.75, -0.45, 0.9), reach, watts=34.0, size=0.6)
-        self._lamp("Rim", target, (0.75, 0.55, 0.7), reach, watts=18.0, size=0.5)
-        self.scene.world = world_of("MPM World", (0.62, 0.70, 0.82), 0.45)
-        self._render()
 
-    def _lamp(self, name: str, target: Point, direction: Point, reach: float, *, watts: float, size: float) -> None:
-        lamp: Any = bpy.data.objects.new(name, bpy.data.lights.new(name, "AREA"))
-        x, y, z = (place + reach * part for place, part in zip(target, direction, strict=True))
-        self._aim(lamp, (x, y, z), target)
-        lamp.data.energy, lamp.data.size = watts * (reach * self._unit) ** 2, size * reach * self._unit
+    def light(self, middle: Point, reach: float) -> None:
+        """The studio's lamps around a place, its world and its render settings."""
+        for lamp in self.studio.lamps:
+            light: Any = bpy.data.lights.new(lamp.name, lamp.kind)
+            x, y, z = (place + reach * part for place, part in zip(middle, lamp.direction, strict=True))
+            self._aim(bpy.data.objects.new(lamp.name, light), (x, y, z), middle)
+            if lamp.kind == "SUN":
+                light.energy, light.angle = lamp.power, lamp.size
+            else:
+                light.energy, light.size = lamp.power * (reach * self._unit) ** 2, lamp.size * reach * self._unit
+        self.scene.world = world_of("MPM World", self.studio.sky, self.studio.brightness)
+        self._render()
 
     def _aim(self, item: BlenderObject, at: Point, target: Point) -> None:
         """Put something that looks along -z into the scene, towards its target."""
@@ -133,18 +194,32 @@ class Stage:
         self._collection.objects.link(item)
 
     def _render(self) -> None:
-        render = self.scene.render
-        render.resolution_x, render.resolution_y = SIZE
+        studio, render = self.studio, self.scene.render
+        render.resolution_x, render.resolution_y = studio.size
         render.resolution_percentage = 100
+        if studio.view is not None:
+            self.scene.view_settings.view_transform, self.scene.view_settings.look = studio.view
         try:
             render.engine = "CYCLES"
         except TypeError:  # Cycles is an add-on, and switched off: the engine stays
             return
         cycles = self.scene.cycles
-        cycles.samples, cycles.use_denoising, cycles.max_bounces = SAMPLES, True, 4
+        cycles.samples, cycles.use_denoising, cycles.max_bounces = studio.samples, True, studio.bounces
 
     def _object(self, name: str, solid: Solid, at: Point, rotation: Point = (0.0, 0.0, 0.0)) -> BlenderObject:
         unit = self._unit
         scaled = Solid(tuple((unit * x, unit * y, unit * z) for x, y, z in solid.vertices), solid.faces)
         turns = tuple(math.radians(angle) for angle in rotation)
         return add_object(self._collection, name, scaled, tuple(unit * part for part in at), rotation=turns)  # type: ignore[arg-type]
+
+
+def make_monkey(mesh: BlenderMesh, size: float) -> None:
+    """Make a mesh Blender's monkey, about twice as wide as its size."""
+    import bmesh  # the interface needs it nowhere
+
+    shaped: Any = bmesh.new()
+    bmesh.ops.create_monkey(shaped)
+    bmesh.ops.scale(shaped, vec=(size, size, size), verts=shaped.verts)
+    shaped.to_mesh(mesh)
+    shaped.free()
+    mesh.shade_smooth()

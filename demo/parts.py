@@ -1,0 +1,70 @@
+"""In Blender: what the demo's scenes are built with beside the extension's own stage. Lengths in meters.
+
+Can be imported once the extension is enabled.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+import extension
+
+placing, solids, staging, surfaces = (extension.module(f"blender.building.{name}") for name in ("placing", "solids", "staging", "surfaces"))
+display = extension.module("blender.display")
+bowls = extension.module("blender.building.ready_scenes.pouring_bowl")
+Solid, ball, box, cylinder, turned = solids.Solid, solids.ball, solids.box, solids.cylinder, solids.turned
+make_collider, make_emitter, make_monkey, paint = placing.make_collider, placing.make_emitter, staging.make_monkey, surfaces.paint
+
+FPS = 24
+DARK, GRAY, CLAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33), (0.62, 0.56, 0.47)
+STUDIO = staging.Studio(
+    lamps=(staging.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), staging.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4)),
+    sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=3, view=("AgX", "AgX - Medium High Contrast"),
+)  # fmt: skip
+_RADIUS_SCALE = 1.35
+
+
+def new_stage() -> Any:
+    """An empty file, and the stage in it."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    context: Any = bpy.context
+    context.scene.render.fps = FPS
+    context.preferences.edit.keyframe_new_interpolation_type = "LINEAR"
+    return staging.Stage(context.scene, context.scene.collection, STUDIO)
+
+
+def table(stage: Any, *, half: float = 1.5, friction: float = 0.6) -> Any:
+    """The ground of a scene, its top at z = 0."""
+    return stage.collider("Table", box((2.0 * half, 2.0 * half, 0.2)), (0.0, 0.0, -0.1), DARK, friction=friction)
+
+
+def custom(item: Any, law: str, **parameters: Any) -> Any:
+    """Give an emitter a material of its own."""
+    item.mpm.material.source, item.mpm.material.law = "custom", law
+    placing.give(getattr(item.mpm.material, law), parameters)
+    return item
+
+
+def thin_water(item: Any, viscosity: float = 0.01) -> Any:
+    """Give an emitter water whose waves are no faster than these scenes need."""
+    return custom(item, "water", bulk_modulus=2e5, viscosity=viscosity)
+
+
+def keyed(item: Any, path: str, values: Mapping[int, Any]) -> None:
+    """Keyframe a property of an object, as "location" or "mpm.emitter.flow_rate": frame -> value."""
+    owner, _, name = path.rpartition(".")
+    group = item.path_resolve(owner) if owner else item
+    for frame, value in values.items():
+        setattr(group, name, value)
+        item.keyframe_insert(path, frame=frame)
+
+
+def swell_particles(scene: Any) -> None:
+    """Let the spheres of the particles overlap."""
+    for item in particle_objects(scene):
+        display.set_input(item.modifiers[display.MODIFIER_NAME], display.RADIUS_SCALE, _RADIUS_SCALE)
+
+
+def particle_objects(scene: Any) -> list[Any]:
+    """The objects that show the baked particles."""
+    return [item for item in scene.objects if item.mpm.cache]
