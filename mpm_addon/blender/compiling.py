@@ -10,6 +10,7 @@ import bpy
 from ..core.errors import MpmError
 from ..core.processor import shipped_file
 from .baking import session, worker
+from .host.registrar import Registrar
 from .live import live_session
 
 _FIRST_SECONDS, _SECONDS = 5.0, 10.0
@@ -55,12 +56,7 @@ def end() -> None:
         _process = None
 
 
-def register() -> None:
+def register(registrar: Registrar) -> None:
+    registrar.on_removal(end)
     if not bpy.app.background and not are_shipped():
-        bpy.app.timers.register(tick, first_interval=_FIRST_SECONDS, persistent=True)
-
-
-def unregister() -> None:
-    if bpy.app.timers.is_registered(tick):
-        bpy.app.timers.unregister(tick)
-    end()
+        registrar.timer(tick, _FIRST_SECONDS)

@@ -12,6 +12,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .host.blender_types import BlenderScene
+from .host.registrar import Registrar
 from .reading import freshness
 from .settings.declarations import LARGEST_NUMBER
 
@@ -134,18 +135,7 @@ def _on_save(_path: str = "", _unused: Any = None) -> None:
             block.mpm.version = current_form()
 
 
-def _handlers() -> list[tuple[list[Any], Any]]:
-    lists = bpy.app.handlers
-    # Blender 4.3 and later tell when something is appended; before, it keeps its form until the file is opened again
-    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
-    return [(lists.load_post, _on_load), (lists.save_pre, _on_save), *imported]
-
-
-def register() -> None:
-    for functions, handler in _handlers():
-        functions.append(handler)
-
-
-def unregister() -> None:
-    for functions, handler in reversed(_handlers()):
-        functions.remove(handler)
+def register(registrar: Registrar) -> None:
+    registrar.member(bpy.app.handlers.load_post, _on_load)
+    registrar.member(bpy.app.handlers.save_pre, _on_save)
+    registrar.import_handler(_on_import)  # before, what is appended keeps its form until the file is opened again

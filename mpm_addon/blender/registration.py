@@ -1,6 +1,6 @@
-"""Registration: every part in order, and back in the opposite order. What failed half way is taken back.
+"""Registration: every part in order, and back in the opposite order. What fails halfway is taken back.
 
-A new part is a module with `register` and `unregister` and one name in `_PARTS`.
+A new part is a module with `register` and one name in `_PARTS`. What it adds to Blender goes through the registrar, which takes it back.
 """
 
 from types import ModuleType
@@ -8,11 +8,12 @@ from types import ModuleType
 import bpy
 from bpy.app.handlers import persistent
 
-from . import compiling, display, migrations, residue
+from . import compiling, display, migrations
 from .baking import bake_queue, observation, preflight, relocation, scene_caches, session, showing
 from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
+from .host.registrar import Registrar
 from .interface import preferences, timeline
 from .interface.operators import all_operators, commands, export_operators, live_operators, material_operators, part_operators
 from .interface.panels import all_panels, graphs
@@ -49,7 +50,8 @@ _PARTS: tuple[ModuleType, ...] = (
     compiling,
 )
 
-_registered: list[ModuleType] = []
+# At most one, which knows what is registered.
+_registrars: list[Registrar] = []
 
 
 @persistent
@@ -62,29 +64,20 @@ def _on_load_pre(_path: str = "", _unused: object = None) -> None:
 
 def register() -> None:
     """Make the add-on known to Blender. Does nothing where it is known already."""
-    if _registered:
+    if _registrars:
         return
-    residue.remove()  # of modules that were loaded anew while they were registered
-    part = None
+    registrar = Registrar()
     try:
         for part in _PARTS:
-            part.register()
-            _registered.append(part)
-    except BaseException as error:
-        if part is not None:
-            try:
-                part.unregister()
-            except Exception as other:  # noqa: BLE001 - it failed in its middle, and takes back as much as it can
-                error.add_note(f"{part.__name__} was not taken back as a whole: {other}")
-        unregister()
-        residue.remove()  # what that part could not
+            part.register(registrar)
+        registrar.member(bpy.app.handlers.load_pre, _on_load_pre)
+    except BaseException:
+        registrar.take_back()
         raise
-    bpy.app.handlers.load_pre.append(_on_load_pre)
+    _registrars.append(registrar)
 
 
 def unregister() -> None:
     """Take back everything that `register` did; a bake that runs is stopped, or runs on, as its scene says."""
-    if _on_load_pre in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_on_load_pre)
-    while _registered:
-        _registered.pop().unregister()
+    while _registrars:
+        _registrars.pop().take_back()

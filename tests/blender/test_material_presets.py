@@ -198,12 +198,11 @@ def test_pictures_are_shown_where_there_are_icons(bpy: Any, draw: Any, monkeypat
 
 def test_a_picture_that_is_missing_or_broken_has_no_icon(bpy: Any, tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_bytes(b"no picture")
-    before = len(thumbnails._collections)
+    collection = bpy.utils.previews.new()
     try:
-        assert thumbnails.loaded([("missing", tmp_path / "missing.png"), ("broken", tmp_path / "broken.png")]) == {}
+        assert thumbnails.icons_of(collection, [("missing", tmp_path / "missing.png"), ("broken", tmp_path / "broken.png")]) == {}
     finally:
-        while len(thumbnails._collections) > before:
-            bpy.utils.previews.remove(thumbnails._collections.pop())
+        bpy.utils.previews.remove(collection)
 
 
 def test_the_stored_numbers_of_presets_do_not_change(bpy: Any) -> None:

@@ -14,6 +14,7 @@ from ...core.errors import MpmError
 from ...storage.status import STATUS, BakeStatus, read_status
 from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
+from ..host.registrar import Registrar
 from ..playback import arriving, playback
 from ..reading import freshness
 from ..settings import paths
@@ -121,11 +122,6 @@ def forget() -> None:
     _followed.clear()
 
 
-def register() -> None:
-    bpy.app.timers.register(look, first_interval=INTERVAL, persistent=True)
-
-
-def unregister() -> None:
-    if bpy.app.timers.is_registered(look):
-        bpy.app.timers.unregister(look)
-    forget()
+def register(registrar: Registrar) -> None:
+    registrar.on_removal(forget)
+    registrar.timer(look, INTERVAL)

@@ -26,6 +26,7 @@ from ...storage.disk import folder_size, free_space
 from ...storage.lock import is_held
 from ...storage.status import read_status
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.registrar import Registrar
 from ..playback import keyframes
 from ..settings import paths
 from . import session, unstable
@@ -268,20 +269,11 @@ def _forget() -> None:
     _notices.clear()
 
 
-def _handlers() -> list[tuple[list[Any], Any]]:
+def register(registrar: Registrar) -> None:
     lists = bpy.app.handlers
-    saved = [(lists.save_pre, _on_save_pre), (lists.save_post, _on_save_post), (lists.save_post_fail, _on_save_failed)]
-    # Blender 4.3 and later; before, `playback` does it when it shows an object first
-    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
-    return [(lists.load_post, _on_load), *saved, *imported]
-
-
-def register() -> None:
-    for functions, handler in _handlers():
-        functions.append(handler)
-
-
-def unregister() -> None:
-    for functions, handler in reversed(_handlers()):
-        functions.remove(handler)
-    _forget()
+    registrar.on_removal(_forget)
+    registrar.member(lists.load_post, _on_load)
+    registrar.member(lists.save_pre, _on_save_pre)
+    registrar.member(lists.save_post, _on_save_post)
+    registrar.member(lists.save_post_fail, _on_save_failed)
+    registrar.import_handler(_on_import)  # before, `playback` does it when it shows an object first

@@ -11,6 +11,7 @@ from ...storage.take import SCENE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene, Context
 from ..host.operation import Operation
+from ..host.registrar import Registrar
 from ..playback import playback
 from ..reading import freshness
 from ..settings import paths
@@ -81,9 +82,5 @@ class MPM_OT_show(Operation, bpy.types.Operator):
         return playback.result_objects(context.scene)
 
 
-def register() -> None:
-    bpy.utils.register_class(MPM_OT_show)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(MPM_OT_show)
+def register(registrar: Registrar) -> None:
+    registrar.classes((MPM_OT_show,))

@@ -7,6 +7,7 @@ import bpy
 from ...storage.overview import Overview, Span, spans
 from ..baking.bake_facts import shown_overview, wanted_frames
 from ..host.blender_types import Context
+from ..host.registrar import Registrar
 
 # Pixels at an interface of normal size: what Blender draws the numbers on, and the strip below.
 _NUMBERS = 23
@@ -20,7 +21,6 @@ COLORS = {
 }
 _MODES = ("TIMELINE", "DOPESHEET", "ACTION")
 
-_handles: list[Any] = []
 # The runs of frames of what was last drawn.
 _runs: list[tuple[Overview, list[Span]]] = []
 
@@ -108,12 +108,8 @@ def _draw_rectangles(drawn: list[Rectangle]) -> None:
     gpu.state.blend_set("NONE")
 
 
-def register() -> None:
+def register(registrar: Registrar) -> None:
     if not bpy.app.background:
-        _handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
-
-
-def unregister() -> None:
-    while _handles:
-        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handles.pop(), "WINDOW")
-    _runs.clear()
+        handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL")
+        registrar.on_removal(bpy.types.SpaceDopeSheetEditor.draw_handler_remove, handle, "WINDOW")
+    registrar.on_removal(_runs.clear)

@@ -19,6 +19,7 @@ from ...storage import open_cache
 from ...storage.retiming import MomentReader, nearest_frame
 from ..host import homes
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
+from ..host.registrar import Registrar
 from ..host.wording import in_blender
 from ..settings import paths, retime
 from ..settings.declarations import decimal
@@ -334,24 +335,15 @@ def _on_retime(scene: BlenderScene) -> None:
         show(scene)
 
 
-def _handlers() -> list[tuple[list[Any], Any]]:
-    """The lists of Blender and what is in each of them."""
+def register(registrar: Registrar) -> None:
     lists = bpy.app.handlers
-    shutter = [(lists.render_pre, _begin_shutter), (lists.render_post, _end_shutter), (lists.render_cancel, _end_shutter)]
-    undo = [(lists.undo_post, _on_undo), (lists.redo_post, _on_undo)]
-    # Blender 4.3 and later; before, they are right at the next frame
-    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
-    return [(lists.frame_change_post, _on_frame_change), (lists.load_post, _on_load), *undo, *shutter, *imported]
-
-
-def register() -> None:
-    for functions, handler in _handlers():
-        functions.append(handler)
-    retime.listeners.append(_on_retime)
-
-
-def unregister() -> None:
-    retime.listeners.remove(_on_retime)
-    for functions, handler in reversed(_handlers()):
-        functions.remove(handler)
-    reset()
+    registrar.on_removal(reset)
+    registrar.member(lists.frame_change_post, _on_frame_change)
+    registrar.member(lists.load_post, _on_load)
+    registrar.member(lists.undo_post, _on_undo)
+    registrar.member(lists.redo_post, _on_undo)
+    registrar.member(lists.render_pre, _begin_shutter)
+    registrar.member(lists.render_post, _end_shutter)
+    registrar.member(lists.render_cancel, _end_shutter)
+    registrar.import_handler(_on_import)  # before, objects are right at the next frame
+    registrar.member(retime.listeners, _on_retime)

@@ -7,17 +7,14 @@ from typing import Any
 import bpy.utils.previews
 
 from ...storage.presets import material_presets
+from ..host.registrar import Registrar
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LARGEST = 1_000_000
 
-_collections: list[Any] = []
 
-
-def loaded(pictures: Iterable[tuple[str, Path]]) -> Mapping[str, int]:
-    """Name -> number of the icon, of those that have one; the pictures are held until `unregister`."""
-    collection = bpy.utils.previews.new()
-    _collections.append(collection)
+def icons_of(collection: Any, pictures: Iterable[tuple[str, Path]]) -> Mapping[str, int]:
+    """Name -> number of the icon, of those that have one; a collection of Blender's previews holds the pictures."""
     icons = {name: collection.load(name, str(path), "IMAGE").icon_id for name, path in pictures if _is_picture(path)}
     return {name: icon for name, icon in icons.items() if icon}
 
@@ -43,11 +40,8 @@ def has_icons() -> bool:
     return bool(_icons)
 
 
-def register() -> None:
-    _icons.update(loaded((preset.name, preset.picture) for preset in material_presets()))
-
-
-def unregister() -> None:
-    _icons.clear()
-    while _collections:
-        bpy.utils.previews.remove(_collections.pop())
+def register(registrar: Registrar) -> None:
+    collection = bpy.utils.previews.new()
+    registrar.on_removal(bpy.utils.previews.remove, collection)
+    _icons.update(icons_of(collection, ((preset.name, preset.picture) for preset in material_presets())))
+    registrar.on_removal(_icons.clear)

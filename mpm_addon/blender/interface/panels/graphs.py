@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....storage.overview import Overview
+from ...host.registrar import Registrar
 from .graph_picture import Color, Curve, Pixels, swatch
 from .graph_picture import picture as draw_picture
 
@@ -113,12 +114,13 @@ def _fill(preview: Any, kind: str, pixels: Pixels) -> None:
     getattr(preview, f"{kind}_pixels_float").foreach_set(np.ascontiguousarray(pixels).ravel())
 
 
-def register() -> None:
-    _collections.append(bpy.utils.previews.new())
+def register(registrar: Registrar) -> None:
+    collection = bpy.utils.previews.new()
+    registrar.on_removal(bpy.utils.previews.remove, collection)
+    _collections.append(collection)
+    registrar.on_removal(_forget)
 
 
-def unregister() -> None:
-    while _collections:
-        bpy.utils.previews.remove(_collections.pop())
-    for known in (_pictures, _curves, _kept):
+def _forget() -> None:
+    for known in (_collections, _pictures, _curves, _kept):
         known.clear()
