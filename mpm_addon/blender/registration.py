@@ -3,6 +3,7 @@
 A new part is a module with `register` and one name in `_PARTS`. What it adds to Blender goes through the registrar, which takes it back.
 """
 
+from dataclasses import dataclass
 from types import ModuleType
 
 import bpy
@@ -14,11 +15,12 @@ from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
 from .host.registrar import Registrar
+from .host.runtime import OfSession, runtime
 from .interface import preferences, timeline
 from .interface.operators import all_operators, commands, export_operators, live_operators, material_operators, part_operators
 from .interface.panels import all_panels, graphs
 from .live import live_session
-from .playback import playback
+from .playback import arriving, playback
 from .settings import properties, thumbnails
 
 # When a file is opened its settings are brought up to date before anything reads them, then paths, then particles.
@@ -44,14 +46,19 @@ _PARTS: tuple[ModuleType, ...] = (
     add_menu,
     quick,
     playback,
+    arriving,
     observation,
     timeline,
     commands,
     compiling,
 )
 
-# At most one, which knows what is registered.
-_registrars: list[Registrar] = []
+
+@dataclass
+class Registered(OfSession):
+    """What knows what is registered; None where nothing is."""
+
+    registrar: Registrar | None = None
 
 
 @persistent
@@ -62,22 +69,31 @@ def _on_load_pre(_path: str = "", _unused: object = None) -> None:
     preflight.end()
 
 
+@persistent
+def _on_load_post(_path: str = "", _unused: object = None) -> None:
+    """Not before the file is open: where it cannot be opened, the one before stays."""
+    runtime.forget_file()
+
+
 def register() -> None:
     """Make the add-on known to Blender. Does nothing where it is known already."""
-    if _registrars:
+    if runtime.of(Registered).registrar is not None:
         return
     registrar = Registrar()
     try:
+        registrar.on_removal(runtime.end)
+        registrar.member(bpy.app.handlers.load_pre, _on_load_pre)
+        registrar.member(bpy.app.handlers.load_post, _on_load_post)
         for part in _PARTS:
             part.register(registrar)
-        registrar.member(bpy.app.handlers.load_pre, _on_load_pre)
     except BaseException:
         registrar.take_back()
         raise
-    _registrars.append(registrar)
+    runtime.of(Registered).registrar = registrar
 
 
 def unregister() -> None:
     """Take back everything that `register` did; a bake that runs is stopped, or runs on, as its scene says."""
-    while _registrars:
-        _registrars.pop().take_back()
+    registrar = runtime.of(Registered).registrar
+    if registrar is not None:
+        registrar.take_back()

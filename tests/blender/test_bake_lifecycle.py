@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import observation, removal, results, session, unstable, worker
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import playback
+from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import CacheError, Stopped
@@ -36,9 +38,9 @@ blender = pytest.mark.blender
 
 @pytest.fixture(autouse=True)
 def nothing_is_running() -> Iterator[None]:
+    runtime.forget(freshness.Baked)
     yield
     session.end()
-    observation.forget()
 
 
 @pytest.fixture
@@ -186,7 +188,7 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     observation.look()
     # the last frame came without a frame change
     assert (playback.status(item), len(item.data.vertices)) == ("", 200)
-    observation._looks.clear()
+    runtime.forget(observation.Looks)
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake_again") != []
 
 
@@ -198,7 +200,7 @@ def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None
         with pytest.raises(RuntimeError, match="poll"):
             bpy.ops.mpm.bake_free()
         assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
-    observation.forget()
+    runtime.forget(observation.Looks)
     found = observation.status_of(cache)
     assert found is not None and found.state == "cancelled"
     with pytest.raises(RuntimeError, match="poll"):
@@ -319,7 +321,7 @@ def test_a_status_is_read_only_where_it_changed(bpy: Any, cache: Path, monkeypat
         assert len(reads) == 4
     shutil.rmtree(cache)
     assert observation.status_of(cache) is None
-    assert paths.absolute(str(cache)) not in observation._looks
+    assert paths.absolute(str(cache)) not in runtime.of(observation.Looks).by_folder
 
 
 def test_a_bake_on_another_computer_that_says_nothing_more_is_not_believed_for_ever(

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import bake_facts, bake_queue, observation, session, unstable, watching
+from mpm_addon.blender.baking import bake_facts, bake_queue, session, unstable, watching
 from mpm_addon.blender.baking.bake_view import Progress, State, view_of
 from mpm_addon.blender.host.registrar import Registrar
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface import timeline
 from mpm_addon.blender.interface.operators import cache_operators
@@ -32,9 +33,8 @@ def looked_at_anew(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(freshness, "REST", 0.0)
     monkeypatch.setattr(watching, "REST", 0.0)
     monkeypatch.setattr(watching, "SLICE", 60.0)
-    observation.forget()
+    runtime.forget(freshness.Baked)
     yield
-    observation.forget()
     bake_queue.end()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.building import material_presets, placing
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import material_operators
 from mpm_addon.blender.interface.panels import material_panel
 from mpm_addon.blender.reading.extract import extract_scene
@@ -192,7 +193,7 @@ def test_a_preset_that_is_unknown_here_says_so(bpy: Any, draw: Any, monkeypatch:
 def test_pictures_are_shown_where_there_are_icons(bpy: Any, draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     add_emitter(bpy)
     assert draw(material_panel.MPM_PT_material).find("template_icon_view") == []
-    monkeypatch.setitem(thumbnails._icons, "water", 1)
+    monkeypatch.setitem(runtime.of(thumbnails.Thumbnails).icons, "water", 1)
     assert len(draw(material_panel.MPM_PT_material).find("template_icon_view")) == 1
 
 

@@ -5,6 +5,7 @@ A timer looks every second at the cache of the scene that is shown. Looking cost
 
 import socket
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +16,8 @@ from ...storage.status import STATUS, BakeStatus, read_status
 from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
 from ..host.registrar import Registrar
+from ..host.runtime import OfFile, runtime
 from ..playback import arriving, playback
-from ..reading import freshness
 from ..settings import paths
 from . import session, watching
 from .showing import show_cache
@@ -42,19 +43,23 @@ class Observed(NamedTuple):
     status: BakeStatus
 
 
-_looks: dict[Path, _Look] = {}
-# The cache of the bake that is observed, and how many frames it had.
-_followed: dict[Path, int] = {}
+@dataclass
+class Looks(OfFile):
+    """The last look at each cache; the cache of the bake that is observed, and how many frames it had."""
+
+    by_folder: dict[Path, _Look] = field(default_factory=dict)
+    followed: dict[Path, int] = field(default_factory=dict)
 
 
 def status_of(folder: Path) -> BakeStatus | None:
     """How the bake into a cache is doing, or how the last one ended; None where there was none. Cheap enough for a panel."""
+    looks = runtime.of(Looks).by_folder
     try:
         changed = (folder / STATUS).stat().st_mtime_ns
     except OSError:
-        _looks.pop(folder, None)
+        looks.pop(folder, None)
         return None
-    last = _looks.get(folder)
+    last = looks.get(folder)
     now = time.monotonic()
     # a process that was killed changes nothing, so one that seems to run is looked at again
     if last is None or last.changed != changed or (last.status is not None and last.status.is_live and now > last.moment + INTERVAL):
@@ -63,7 +68,7 @@ def status_of(folder: Path) -> BakeStatus | None:
         is_elsewhere = status is not None and status.told.get("host") != socket.gethostname()
         if status is not None and status.is_live and is_elsewhere and now > since + SILENCE:
             status = status._replace(state="interrupted")
-        last = _looks[folder] = _Look(changed, since, now, status)
+        last = looks[folder] = _Look(changed, since, now, status)
     return last.status
 
 
@@ -83,12 +88,13 @@ def look() -> float:
     """Show the frames that came since the last look. Called by a timer, to which it says when it wants to be called again."""
     scene = bpy.context.scene
     found = observed(scene) if scene is not None else None
-    if scene is not None and (found is not None or _followed):
-        folder = found.folder if found is not None else next(iter(_followed))
+    followed = runtime.of(Looks).followed
+    if scene is not None and (found is not None or followed):
+        folder = found.folder if found is not None else next(iter(followed))
         _show(scene, folder, status_of(folder))
         redraw(bpy.context.window_manager)
     if found is None:
-        _followed.clear()
+        followed.clear()
     if watching.is_reading():
         redraw(bpy.context.window_manager)
         return READING_INTERVAL
@@ -98,8 +104,9 @@ def look() -> float:
 def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
     """Show the frame that is looked at where it came since the last look."""
     done = 0 if status is None else status.done
-    has_more = done > _followed.get(folder, 0)
-    _followed[folder] = done
+    followed = runtime.of(Looks).followed
+    has_more = done > followed.get(folder, 0)
+    followed[folder] = done
     if not has_more:
         return
     shown = [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
@@ -108,20 +115,10 @@ def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
             cache = paths.cache_path(scene)
             show_cache(scene, cache if paths.absolute(cache) == folder else str(folder))
         except MpmError:
-            _followed.pop(folder)  # its scene package is not whole yet; the next look comes soon
+            followed.pop(folder)  # its scene package is not whole yet; the next look comes soon
     elif any(playback.status(item) for item in shown):
         arriving.show(scene, folder)
 
 
-def forget() -> None:
-    """Forget what was seen."""
-    arriving.forget()
-    watching.forget()
-    freshness.forget()
-    _looks.clear()
-    _followed.clear()
-
-
 def register(registrar: Registrar) -> None:
-    registrar.on_removal(forget)
     registrar.timer(look, INTERVAL)

@@ -4,29 +4,36 @@ How long a look takes decides when the next one comes, so that looking never tak
 """
 
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...core.messages import Message
 from ...storage.overview import CacheWatch, Overview
+from ..host.runtime import OfFile, runtime
 
 # Seconds that one look may take, and how many times as long nothing is looked at afterwards.
 SLICE = 0.005
 REST = 10.0
 
-_watches: dict[Path, CacheWatch] = {}
-# What the last look found, and when the next one comes.
-_found: dict[Path, tuple[float, Overview | None]] = {}
+
+@dataclass
+class Watches(OfFile):
+    """What looks at caches, what the last look found, and when the next one comes."""
+
+    by_folder: dict[Path, CacheWatch] = field(default_factory=dict)
+    found: dict[Path, tuple[float, Overview | None]] = field(default_factory=dict)
 
 
 def overview(folder: Path) -> Overview | None:
     """What there is in a cache, as far as it was read; None where there is none."""
     now = time.perf_counter()
-    due, found = _found.get(folder, (0.0, None))
+    known = runtime.of(Watches).found
+    due, found = known.get(folder, (0.0, None))
     if now < due:
         return found
     found = watch(folder).look(SLICE)
     after = time.perf_counter()
-    _found[folder] = (after + REST * (after - now), found)
+    known[folder] = (after + REST * (after - now), found)
     return found
 
 
@@ -37,15 +44,9 @@ def problem(folder: Path) -> Message:
 
 def watch(folder: Path) -> CacheWatch:
     """What looks at a cache."""
-    return _watches.setdefault(folder, CacheWatch(folder))
+    return runtime.of(Watches).by_folder.setdefault(folder, CacheWatch(folder))
 
 
 def is_reading() -> bool:
     """Whether there is more to read in a cache that was looked at."""
-    return any(found is not None and not found.is_read for _, found in _found.values())
-
-
-def forget() -> None:
-    """Forget all caches."""
-    _watches.clear()
-    _found.clear()
+    return any(found is not None and not found.is_read for _, found in runtime.of(Watches).found.values())

@@ -11,8 +11,9 @@ from ..host.blender_types import Context
 from ..host.file_record import silent
 from ..host.operation import Operation
 from ..host.registrar import Registrar
-from ..settings import display_settings
+from ..host.runtime import runtime
 from ..settings.declarations import enum_items
+from ..settings.display_settings import DisplayListeners
 from . import assets, dressing
 
 
@@ -110,5 +111,5 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
 
 def register(registrar: Registrar) -> None:
     registrar.classes(_CLASSES)
-    registrar.member(display_settings.listeners, dressing.on_change)
+    registrar.member(runtime.of(DisplayListeners).functions, dressing.on_change)
     registrar.member(bpy.app.handlers.load_post, _on_load)

@@ -16,6 +16,7 @@ from ..baking import health, worker
 from ..host.blender_types import Context, Layout
 from ..host.operation import Operation
 from ..host.registrar import Registrar
+from ..host.runtime import runtime
 from ..host.wording import in_blender
 from ..settings import paths
 from .panels.drawing import draw_lines
@@ -115,6 +116,5 @@ CLASSES = (MPM_AP_preferences, MPM_OT_doctor)
 
 
 def register(registrar: Registrar) -> None:
-    registrar.on_removal(health.forget)
     registrar.classes(CLASSES)
-    registrar.member(worker.told_by, told)
+    registrar.member(runtime.of(worker.Environment).told_by, told)

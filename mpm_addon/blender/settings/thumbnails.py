@@ -1,6 +1,7 @@
 """The pictures of material presets as icons. Without a window there are none; a picture that is missing or broken is none."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import bpy.utils.previews
 
 from ...storage.presets import material_presets
 from ..host.registrar import Registrar
+from ..host.runtime import OfSession, runtime
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LARGEST = 1_000_000
@@ -27,21 +29,24 @@ def _is_picture(path: Path) -> bool:
         return False
 
 
-_icons: dict[str, int] = {}
+@dataclass
+class Thumbnails(OfSession):
+    """The numbers of icons by names of presets."""
+
+    icons: dict[str, int] = field(default_factory=dict)
 
 
 def icon(name: str) -> int:
     """The number of a preset's icon; 0 where there is none."""
-    return _icons.get(name, 0)
+    return runtime.of(Thumbnails).icons.get(name, 0)
 
 
 def has_icons() -> bool:
     """Whether there are pictures to choose from."""
-    return bool(_icons)
+    return bool(runtime.of(Thumbnails).icons)
 
 
 def register(registrar: Registrar) -> None:
     collection = bpy.utils.previews.new()
     registrar.on_removal(bpy.utils.previews.remove, collection)
-    _icons.update(icons_of(collection, ((preset.name, preset.picture) for preset in material_presets())))
-    registrar.on_removal(_icons.clear)
+    runtime.of(Thumbnails).icons.update(icons_of(collection, ((preset.name, preset.picture) for preset in material_presets())))
