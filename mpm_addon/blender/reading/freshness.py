@@ -99,7 +99,7 @@ def _noted(item: BlenderObject) -> dict[str, str]:
 
 
 def _remembered(text: str) -> dict[str, str]:
-    """What an object remembers; earlier versions noted a fingerprint alone, which does not say of which frames it is."""
+    """What an object remembers; nothing where that is damaged, since it comes with the file."""
     try:
         found = parse_json(text) if text.startswith("{") else {}
     except ValueError:
