@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import compiling, display, migrations
-from .baking import bake_queue, observation, preflight, relocation, scene_caches, session, showing
+from .baking import bake_queue, observation, preflight, relocation, scene_caches, session
 from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
@@ -38,7 +38,6 @@ _PARTS: tuple[ModuleType, ...] = (
     all_operators,
     part_operators,
     live_operators,
-    showing,
     graphs,
     all_panels,
     export_operators,

@@ -19,7 +19,7 @@ blender = pytest.mark.blender
 
 @pytest.fixture
 def earlier_file(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A file of a form after which metres became millimetres, and an example of a migration."""
+    """A file of the form before lengths were in millimeters, and an example of a migration."""
     bpy.context.scene.mpm.solver.grid_spacing = 0.5
     add_emitter(bpy, "Jelly").mpm.emitter.velocity = (0.0, 1.0, 2.0)
     path = str(tmp_path / "earlier.blend")

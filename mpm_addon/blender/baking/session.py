@@ -21,7 +21,7 @@ from ..settings import paths
 from . import health, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
 from .packaging import Packaging
-from .results import Result
+from .showing import Result
 from .worker import Event, Worker, bake_command, ending
 
 _POLL_SECONDS = 0.05

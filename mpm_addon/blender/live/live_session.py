@@ -22,7 +22,7 @@ from ...live.wishes import Wishes, write_wishes
 from ...storage import write_scene
 from .. import display
 from ..baking import previews, session
-from ..baking.results import looks_of
+from ..baking.showing import looks_of
 from ..baking.worker import Event, Worker, ending, live_command
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import OfSession, runtime

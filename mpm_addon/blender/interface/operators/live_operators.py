@@ -6,8 +6,7 @@ import bpy
 
 from ....core.errors import MpmError
 from ...baking import previews, session
-from ...baking.following import Following, poll_bake
-from ...baking.results import show_motion
+from ...baking.showing import show_motion
 from ...host.blender_types import BlenderEvent, BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
@@ -15,6 +14,7 @@ from ...host.registrar import Registrar
 from ...host.wording import in_blender
 from ...live import live_session
 from ...settings import paths
+from .following import Following, poll_bake
 
 
 class MPM_OT_preview(Following, bpy.types.Operator):
