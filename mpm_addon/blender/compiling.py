@@ -4,16 +4,25 @@ A bake comes first: while one runs nothing is compiled here, and the bake compil
 """
 
 import subprocess
+from dataclasses import dataclass
 
 import bpy
 
 from ..core.errors import MpmError
 from ..core.processor import shipped_file
 from .baking import session, worker
+from .host.registrar import Registrar
+from .host.runtime import OfSession, runtime
 from .live import live_session
 
 _FIRST_SECONDS, _SECONDS = 5.0, 10.0
-_process: "subprocess.Popen[bytes] | None" = None
+
+
+@dataclass
+class Compilation(OfSession):
+    """The process that compiles; None where none was started."""
+
+    process: "subprocess.Popen[bytes] | None" = None
 
 
 def are_shipped() -> bool:
@@ -23,19 +32,19 @@ def are_shipped() -> bool:
 
 def tick() -> float | None:
     """Start the process, or stop it while a bake runs; returns the seconds to the next look, None where all is done."""
-    global _process
+    compilation = runtime.of(Compilation)
     if session.current() is not None or live_session.current() is not None:
         end()
         return _SECONDS
-    if _process is None:
+    if compilation.process is None:
         try:
-            _process = _started()
+            compilation.process = _started()
         except (MpmError, OSError) as error:
             # the next bake says the same, and compiles for itself
             print(f"MPM: kernels cannot be compiled in the background: {error}")
             return None
         return _SECONDS
-    return _SECONDS if _process.poll() is None else None
+    return _SECONDS if compilation.process.poll() is None else None
 
 
 def _started() -> "subprocess.Popen[bytes]":
@@ -48,19 +57,14 @@ def _started() -> "subprocess.Popen[bytes]":
 
 def end() -> None:
     """Stop the process; what it compiled stays."""
-    global _process
-    if _process is not None:
-        _process.kill()
-        _process.wait()
-        _process = None
+    compilation = runtime.of(Compilation)
+    if compilation.process is not None:
+        compilation.process.kill()
+        compilation.process.wait()
+        compilation.process = None
 
 
-def register() -> None:
+def register(registrar: Registrar) -> None:
+    registrar.on_removal(end)
     if not bpy.app.background and not are_shipped():
-        bpy.app.timers.register(tick, first_interval=_FIRST_SECONDS, persistent=True)
-
-
-def unregister() -> None:
-    if bpy.app.timers.is_registered(tick):
-        bpy.app.timers.unregister(tick)
-    end()
+        registrar.timer(tick, _FIRST_SECONDS)

@@ -12,8 +12,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .host.blender_types import BlenderScene
+from .host.registrar import Registrar
 from .reading import freshness
-from .settings.declarations import LARGEST_NUMBER
 
 
 class Migration(NamedTuple):
@@ -29,48 +29,14 @@ class Migration(NamedTuple):
     item: Callable[[Any], None] | None = None
 
 
-def _renumber_scene(settings: Any) -> None:
-    """Form 1, the numbers of choices; and earlier answers of the pre-flight belong to digests that are not made any more."""
-    _renumber(settings)
-    settings.preflight = ""
-
-
-def _renumber(group: Any) -> None:
-    """Choices were once saved by numbers of 31 bits, of which the lowest 24 are those of today."""
-    saved = dict(group.items())
-    if not saved:  # all as it was at first
-        return
-    # groups first: a choice that is set may go through those in its group
-    for found in sorted(group.bl_rna.properties, key=lambda found: found.type != "POINTER"):
-        name = found.identifier
-        if found.type == "ENUM" and isinstance(saved.get(name), int) and saved[name] > LARGEST_NUMBER:
-            number = saved[name] & LARGEST_NUMBER
-            word = next((item.identifier for item in found.enum_items if item.value == number), None)
-            if word is not None:
-                setattr(group, name, word)
-        elif found.type == "POINTER" and name in saved and isinstance(getattr(group, name), bpy.types.PropertyGroup):
-            _renumber(getattr(group, name))
-
-
-def _forget_digests(settings: Any) -> None:
-    """Digests that were made of other settings cannot tell whether the scene has changed since the bake."""
-    if settings.fingerprint and not freshness.are_comparable(settings.fingerprint):
-        settings.fingerprint = ""
-
-
-def _renumber_item(settings: Any) -> None:
-    """Form 1: the numbers of choices, and digests of earlier code."""
-    _renumber(settings)
-    _forget_digests(settings)
-
-
-# In the order of their forms. A form that a release had is never changed, only followed by another.
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, scene=_renumber_scene, item=_renumber_item),)
+# In the order of their forms, which begin with 2. A form that a release had is never changed, only followed by another.
+MIGRATIONS: tuple[Migration, ...] = ()
+_FIRST_FORM = 1
 
 
 def current_form() -> int:
     """The number of the form that this code saves."""
-    return MIGRATIONS[-1].form
+    return MIGRATIONS[-1].form if MIGRATIONS else _FIRST_FORM
 
 
 def notice(scene: BlenderScene) -> str:
@@ -94,8 +60,13 @@ def update() -> None:
     for item in items:
         if is_own(item) and _has_settings(item):
             _update(item.mpm, [migration.item for migration in MIGRATIONS if migration.form > item.mpm.version])
-            # digests change their form whenever a setting is added, without a migration of its own
             _forget_digests(item.mpm)
+
+
+def _forget_digests(settings: Any) -> None:
+    """Digests change their form whenever a setting is added: one of other settings cannot tell whether the scene has changed."""
+    if settings.fingerprint and not freshness.are_comparable(settings.fingerprint):
+        settings.fingerprint = ""
 
 
 def is_own(block: Any) -> bool:
@@ -134,18 +105,7 @@ def _on_save(_path: str = "", _unused: Any = None) -> None:
             block.mpm.version = current_form()
 
 
-def _handlers() -> list[tuple[list[Any], Any]]:
-    lists = bpy.app.handlers
-    # Blender 4.3 and later tell when something is appended; before, it keeps its form until the file is opened again
-    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
-    return [(lists.load_post, _on_load), (lists.save_pre, _on_save), *imported]
-
-
-def register() -> None:
-    for functions, handler in _handlers():
-        functions.append(handler)
-
-
-def unregister() -> None:
-    for functions, handler in reversed(_handlers()):
-        functions.remove(handler)
+def register(registrar: Registrar) -> None:
+    registrar.member(bpy.app.handlers.load_post, _on_load)
+    registrar.member(bpy.app.handlers.save_pre, _on_save)
+    registrar.import_handler(_on_import)  # before, what is appended keeps its form until the file is opened again

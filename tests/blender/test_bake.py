@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import results, session, unstable, worker
+from mpm_addon.blender.baking import session, showing, unstable, worker
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface.operators import bake_operators, commands
 from mpm_addon.blender.playback import playback
@@ -45,8 +45,8 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     asked: list[Any] = []
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(results.display, "dress", lambda *_arguments, **_options: None)
-        monkeypatch.setattr(results.display, "build_missing", lambda _looks: False)
+        monkeypatch.setattr(showing.display, "dress", lambda *_arguments, **_options: None)
+        monkeypatch.setattr(showing.display, "build_missing", lambda _looks: False)
 
     def behave(behaviour: str) -> list[Any]:
         def command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:

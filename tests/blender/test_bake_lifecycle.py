@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import observation, removal, results, session, unstable, watching, worker
+from mpm_addon.blender.baking import observation, removal, session, showing, unstable, watching, worker
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import playback
+from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import CacheError, Stopped
@@ -36,9 +38,9 @@ blender = pytest.mark.blender
 
 @pytest.fixture(autouse=True)
 def nothing_is_running() -> Iterator[None]:
+    runtime.forget(freshness.Baked)
     yield
     session.end()
-    observation.forget()
 
 
 @pytest.fixture
@@ -57,8 +59,8 @@ def small_bake(cache: Path, pause: float = 0.02) -> list[str]:
 def bakes(cache: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., session.BakeSession]:
     """Starts a bake in Blender with the stand-in's process; returns its session once the process runs."""
     if host == "fake":
-        monkeypatch.setattr(results.display, "dress", lambda *_arguments, **_options: None)
-        monkeypatch.setattr(results.display, "build_missing", lambda _looks: False)
+        monkeypatch.setattr(showing.display, "dress", lambda *_arguments, **_options: None)
+        monkeypatch.setattr(showing.display, "build_missing", lambda _looks: False)
 
     def begin(context: Any, **options: float) -> session.BakeSession:
         monkeypatch.setattr(session, "bake_command", lambda _scene, folder, **_: small_bake(folder, **options))
@@ -114,7 +116,7 @@ def test_a_bake_whose_process_is_killed_is_an_error_and_its_cache_is_interrupted
     with pytest.raises(Exception, match=r"The bake was killed \(SIGKILL\), probably by the system for want of memory; use a larger"):
         running.raise_outcome()
     session.end()
-    found = observation.status_of(cache)
+    found = watching.status_of(cache)
     assert found is not None and found.state == "interrupted"
     assert observation.observed(bpy.context.scene) is None
 
@@ -186,7 +188,7 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     observation.look()
     # the last frame came without a frame change
     assert (playback.status(item), len(item.data.vertices)) == ("", 200)
-    observation._looks.clear()
+    runtime.forget(watching.Looks)
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake_again") != []
 
 
@@ -198,8 +200,8 @@ def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None
         with pytest.raises(RuntimeError, match="poll"):
             bpy.ops.mpm.bake_free()
         assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
-    observation.forget()
-    found = observation.status_of(cache)
+    runtime.forget(watching.Looks)
+    found = watching.status_of(cache)
     assert found is not None and found.state == "cancelled"
     with pytest.raises(RuntimeError, match="poll"):
         bpy.ops.mpm.bake_cancel()
@@ -258,12 +260,12 @@ def test_a_real_undo_leaves_the_bake_its_scene(bpy: Any, bakes: Any, cache: Path
 
 def test_keyframes_go_to_the_collider_whatever_it_is_called_now(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ball = add_collider(bpy, "Ball", dynamic=True)
-    result = results.Result(bpy.context.scene, str(tmp_path))
+    result = showing.Result(bpy.context.scene, str(tmp_path))
     result.describe(SimpleNamespace(emitters=[], colliders=[SimpleNamespace(name="Ball", dynamic=True)]))
     ball.name = "Stone"
     written: list[Any] = []
-    monkeypatch.setattr(results, "baked_poses", lambda _folder: {1: {"Ball": "pose"}})
-    monkeypatch.setattr(results.keyframes, "write_keys", lambda _scene, poses, _cache: written.append(poses) or [])
+    monkeypatch.setattr(showing, "baked_poses", lambda _folder: {1: {"Ball": "pose"}})
+    monkeypatch.setattr(showing.keyframes, "write_keys", lambda _scene, poses, _cache: written.append(poses) or [])
     assert result.write_keys() == []
     assert written == [{1: {"Stone": "pose"}}]
 
@@ -272,7 +274,7 @@ def test_a_file_that_is_saved_elsewhere_still_shows_the_folder_of_its_bake(bpy: 
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "here" / "a.blend"))
-    result = results.Result(bpy.context.scene, "//cache")
+    result = showing.Result(bpy.context.scene, "//cache")
     assert result.cache == "//cache"
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "there" / "b.blend"))
     assert result.cache == str(tmp_path / "here" / "cache")
@@ -307,23 +309,23 @@ def test_a_status_is_read_only_where_it_changed(bpy: Any, cache: Path, monkeypat
     cache.mkdir()
     (cache / "status.json").write_text('{"state": "done"}')
     reads: list[Path] = []
-    monkeypatch.setattr(observation, "read_status", lambda folder: reads.append(folder) or read_status(folder))
+    monkeypatch.setattr(watching, "read_status", lambda folder: reads.append(folder) or read_status(folder))
     for _ in range(3):
-        assert observation.status_of(cache) is not None
+        assert watching.status_of(cache) is not None
     assert len(reads) == 1
     os.utime(cache / "status.json", (1, 1))
-    observation.status_of(cache)
+    watching.status_of(cache)
     assert len(reads) == 2
     with WriterLock(cache):
         (cache / "status.json").write_text('{"state": "running"}')
         os.utime(cache / "status.json", (2, 2))
         assert observation.observed(bpy.context.scene) is not None
-        monkeypatch.setattr(observation, "INTERVAL", 0.0)
+        monkeypatch.setattr(watching, "AGAIN", 0.0)
         assert observation.observed(bpy.context.scene) is not None
         assert len(reads) == 4
     shutil.rmtree(cache)
-    assert observation.status_of(cache) is None
-    assert paths.absolute(str(cache)) not in observation._looks
+    assert watching.status_of(cache) is None
+    assert paths.absolute(str(cache)) not in runtime.of(watching.Looks).by_folder
 
 
 def test_a_bake_on_another_computer_that_says_nothing_more_is_not_believed_for_ever(
@@ -334,11 +336,11 @@ def test_a_bake_on_another_computer_that_says_nothing_more_is_not_believed_for_e
     (cache / "status.json").write_text(json.dumps(told))
     bpy.context.scene.mpm.cache = str(cache)
     now = 0.0
-    monkeypatch.setattr(observation.time, "monotonic", lambda: now)
+    monkeypatch.setattr(watching.time, "monotonic", lambda: now)
     assert observation.observed(bpy.context.scene) is not None
-    now = observation.SILENCE + 1.0
+    now = watching.SILENCE + 1.0
     assert observation.observed(bpy.context.scene) is None
-    assert observation.status_of(cache).state == "interrupted"
+    assert watching.status_of(cache).state == "interrupted"
     # a word is a sign of life
     (cache / "status.json").write_text(json.dumps({**told, "done": 2, "frame": 3}))
     assert observation.observed(bpy.context.scene) is not None

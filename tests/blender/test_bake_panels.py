@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import bake_facts, bake_queue, observation, session, unstable, watching
+from mpm_addon.blender.baking import bake_facts, bake_queue, session, unstable, watching
 from mpm_addon.blender.baking.bake_view import Progress, State, view_of
+from mpm_addon.blender.host.registrar import Registrar
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface import timeline
 from mpm_addon.blender.interface.operators import cache_operators
@@ -22,6 +24,7 @@ from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.overview import CacheWatch
 
+from .blender_state import Subscriptions
 from .scenes import add_emitter, error_of, failure, write_cache
 
 
@@ -30,9 +33,8 @@ def looked_at_anew(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(freshness, "REST", 0.0)
     monkeypatch.setattr(watching, "REST", 0.0)
     monkeypatch.setattr(watching, "SLICE", 60.0)
-    observation.forget()
+    runtime.forget(freshness.Baked)
     yield
-    observation.forget()
     bake_queue.end()
 
 
@@ -190,9 +192,12 @@ def test_the_strip_is_that_of_the_cache_that_is_shown(bpy: Any, cache: Path, tmp
     assert found is not None and list(found[0].rows) == [1, 2, 3]
 
 
-def test_nothing_is_drawn_without_a_window(bpy: Any) -> None:
+def test_nothing_is_drawn_without_a_window(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bpy.app.background
-    assert timeline._handles == []
+    handed_out, registrar = Subscriptions(bpy, monkeypatch), Registrar()
+    timeline.register(registrar)
+    assert handed_out.left() == {}
+    registrar.take_back()
 
 
 # The folder, and the command.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.exporting import exporting
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import commands, export_operators
 from mpm_addon.blender.playback import playback
 from mpm_addon.core.errors import MpmError
@@ -54,14 +55,19 @@ def read_back(bpy: Any, path: Path) -> tuple[Any, Any]:
     return item, at
 
 
+def remembered_frames() -> list[Any]:
+    shown = runtime.of(playback.Shown)
+    return [len(shown.filled), list(shown.readers), list(shown.status)]
+
+
 @blender
 @pytest.mark.parametrize("suffix", ["abc", "usdc"])
 def test_positions_velocities_and_changing_counts_come_back(bpy: Any, particles: Any, tmp_path: Path, suffix: str) -> None:
     particles.location = (0.0, 0.0, 2.0)
-    before, remembered = blocks(bpy), [len(playback._filled), list(playback._readers), list(playback._status)]
+    before, remembered = blocks(bpy), remembered_frames()
     bpy.ops.mpm.export_points(filepath=str(tmp_path / f"points.{suffix}"))
     assert blocks(bpy) == before
-    assert [len(playback._filled), list(playback._readers), list(playback._status)] == remembered
+    assert remembered_frames() == remembered
     assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end, bpy.context.scene.frame_current) == (1, 6, 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", f"points.{suffix}"]
     item, at = read_back(bpy, tmp_path / f"points.{suffix}")

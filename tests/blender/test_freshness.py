@@ -11,6 +11,7 @@ import pytest
 
 from mpm_addon.blender.baking import bake_facts, watching
 from mpm_addon.blender.baking.bake_view import State, view_of
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.playback import playback
 from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.freshness import Freshness
@@ -23,7 +24,7 @@ from .scenes import add_emitter, description, frame_arrays
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(freshness, "REST", 0.0)
-    freshness.forget()
+    runtime.forget(freshness.Digests, freshness.Baked)
 
 
 def test_each_baked_scene_has_its_own_settings(bpy: Any) -> None:
@@ -84,7 +85,7 @@ def test_an_older_file_does_not_take_later_frames_for_its_own(bpy: Any, tmp_path
     bpy.ops.wm.open_mainfile(filepath=older)
     # this Blender knows what these frames were baked with, another one does not
     assert state(bpy) is State.OUTDATED
-    freshness.forget()
+    runtime.forget(freshness.Digests, freshness.Baked)
     assert state(bpy) is State.UNKNOWN
     view = view_of(bake_facts.facts_of(bpy.context.scene))
     assert (view.headline, view.icon) == ("3 frames, possibly outdated", "QUESTION")
@@ -92,7 +93,7 @@ def test_an_older_file_does_not_take_later_frames_for_its_own(bpy: Any, tmp_path
 
 
 def state(bpy: Any) -> State:
-    watching.forget()
+    runtime.forget(watching.Watches)
     return view_of(bake_facts.facts_of(bpy.context.scene)).state
 
 
@@ -104,5 +105,5 @@ def test_a_dear_digest_is_not_taken_at_every_redraw(bpy: Any, monkeypatch: pytes
     monkeypatch.setattr(freshness, "REST", 10.0)
     # the first takes half a second, and counts for five
     assert [freshness.digest(bpy.context.scene) for _ in range(3)] == ["number 1", "number 1", "number 2"]
-    freshness.forget()
+    runtime.forget(freshness.Digests, freshness.Baked)
     assert freshness.digest(bpy.context.scene) == "number 3"

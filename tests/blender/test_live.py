@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import bake_queue, previews, session
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import live_operators
 from mpm_addon.blender.interface.panels import live_panels
 from mpm_addon.blender.live import hands, live_session
@@ -123,7 +124,7 @@ def test_frames_are_shown_as_they_come_and_the_timeline_follows(bpy: Any, stand_
     assert len(item.data.vertices) == 4
     scene.mpm.use_live_repeat = False
     assert modal.until(lambda: live_session.current() is None) == {"FINISHED"}
-    assert (modal.timers, modal.reports, playback.held) == ([], [], {})
+    assert (modal.timers, modal.reports, runtime.of(playback.Shown).held) == ([], [], {})
     assert asked[0][0] and asked[0][1] == tmp_path / "cache_mpm_preview"
     assert not asked[0][2].parent.exists()
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.building import material_presets, placing
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import material_operators
 from mpm_addon.blender.interface.panels import material_panel
 from mpm_addon.blender.reading.extract import extract_scene
@@ -192,18 +193,17 @@ def test_a_preset_that_is_unknown_here_says_so(bpy: Any, draw: Any, monkeypatch:
 def test_pictures_are_shown_where_there_are_icons(bpy: Any, draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     add_emitter(bpy)
     assert draw(material_panel.MPM_PT_material).find("template_icon_view") == []
-    monkeypatch.setitem(thumbnails._icons, "water", 1)
+    monkeypatch.setitem(runtime.of(thumbnails.Thumbnails).icons, "water", 1)
     assert len(draw(material_panel.MPM_PT_material).find("template_icon_view")) == 1
 
 
 def test_a_picture_that_is_missing_or_broken_has_no_icon(bpy: Any, tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_bytes(b"no picture")
-    before = len(thumbnails._collections)
+    collection = bpy.utils.previews.new()
     try:
-        assert thumbnails.loaded([("missing", tmp_path / "missing.png"), ("broken", tmp_path / "broken.png")]) == {}
+        assert thumbnails.icons_of(collection, [("missing", tmp_path / "missing.png"), ("broken", tmp_path / "broken.png")]) == {}
     finally:
-        while len(thumbnails._collections) > before:
-            bpy.utils.previews.remove(thumbnails._collections.pop())
+        bpy.utils.previews.remove(collection)
 
 
 def test_the_stored_numbers_of_presets_do_not_change(bpy: Any) -> None:

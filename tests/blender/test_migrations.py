@@ -1,8 +1,7 @@
-"""Files of every earlier state of the project open with all that they said, and bake; files of a newer form stay as they are."""
+"""Files of an earlier form are brought to today's when they are opened; files of a newer form stay as they are."""
 
 from __future__ import annotations
 
-import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -12,98 +11,58 @@ import pytest
 from mpm_addon.blender import migrations
 from mpm_addon.blender.interface.panels import notice_panels
 from mpm_addon.blender.reading import fingerprint
-from mpm_addon.blender.reading.extract import extract_scene
 
 from .scenes import add_emitter
 
 blender = pytest.mark.blender
-FIXTURES = Path(__file__).parent / "fixtures"
-STATES = sorted(path.stem for path in FIXTURES.glob("*.blend"))
 
 
-def plain(value: Any) -> Any:
-    return list(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+@pytest.fixture
+def earlier_file(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A file of the form before lengths were in millimeters, and an example of a migration."""
+    bpy.context.scene.mpm.solver.grid_spacing = 0.5
+    add_emitter(bpy, "Jelly").mpm.emitter.velocity = (0.0, 1.0, 2.0)
+    path = str(tmp_path / "earlier.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
 
+    def enlarge_scene(settings: Any) -> None:
+        settings.solver.grid_spacing *= 1000.0
 
-def differences(group: Any, said: dict[str, Any]) -> dict[str, Any]:
-    """What a group of settings does not say as it was said: path -> (then, now)."""
-    found = {path: (value, plain(functools.reduce(getattr, path.split("."), group))) for path, value in said.items()}
-    return {path: pair for path, pair in found.items() if pair[0] != pair[1]}
+    def enlarge_item(settings: Any) -> None:
+        settings.emitter.velocity = [1000.0 * speed for speed in settings.emitter.velocity]
 
-
-def open_state(bpy: Any, state: str) -> dict[str, Any]:
-    bpy.ops.wm.open_mainfile(filepath=str(FIXTURES / f"{state}.blend"))
-    return json.loads((FIXTURES / f"{state}.json").read_text(encoding="utf-8"))
-
-
-def test_there_is_a_file_of_every_state() -> None:
-    assert len(STATES) == 5
-    assert all((FIXTURES / f"{state}.blend").stat().st_size < 150_000 for state in STATES)
+    monkeypatch.setattr(migrations, "MIGRATIONS", (migrations.Migration(2, scene=enlarge_scene, item=enlarge_item),))
+    return path
 
 
 @blender
-@pytest.mark.parametrize("state", STATES)
-def test_a_saved_file_says_what_it_said(bpy: Any, state: str) -> None:
-    said = open_state(bpy, state)
-    for kind, blocks in (("scenes", bpy.data.scenes), ("objects", bpy.data.objects)):
-        assert len(said[kind]) > 1
-        for name, values in said[kind].items():
-            assert differences(blocks[name].mpm, values) == {}, name
-            changed = [path for path, value in values.items() if value != said["defaults"][kind[:-1]][path]]
-            assert len(changed) > 0.9 * len(values) or "All" not in name
-    assert {scene.mpm.version for scene in bpy.data.scenes} == {migrations.current_form()}
-
-
-@blender
-@pytest.mark.parametrize("state", STATES)
-def test_what_a_file_left_at_its_defaults_is_what_it_was(bpy: Any, state: str) -> None:
-    """A property that was never set has today's default: another one would change the scene."""
-    said = open_state(bpy, state)["defaults"]
-    bpy.ops.wm.read_homefile(use_empty=True)
-    item = bpy.data.objects.new("Fresh", None)
-    assert differences(bpy.context.scene.mpm, said["scene"]) == {}
-    assert differences(item.mpm, said["object"]) == {}
-
-
-@blender
-@pytest.mark.parametrize("state", STATES)
-def test_a_saved_scene_still_bakes(bpy: Any, state: str) -> None:
-    open_state(bpy, state)
-    assert bpy.context.scene.name == "Scene"
-    scene = extract_scene(bpy.context)
-    assert sorted(emitter.name for emitter in scene.emitters) == ["Jelly", "Sand"]
-    assert [collider.name for collider in scene.colliders] == ["Floor"]
-    assert scene.solver.grid_spacing == 0.125
-    sand = next(emitter for emitter in scene.emitters if emitter.name == "Sand")
-    assert scene.materials[sand.material].law.young_modulus == 3e5
-
-
-@blender
-def test_a_file_that_is_saved_again_says_the_same(bpy: Any, tmp_path: Path) -> None:
-    said = open_state(bpy, STATES[0])
+def test_a_file_of_an_earlier_form_is_brought_up_once(bpy: Any, earlier_file: str) -> None:
     for _ in range(2):
-        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "again.blend"))
-        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "again.blend"))
-        assert bpy.context.scene.mpm.version == migrations.current_form()
-        for name, values in said["objects"].items():
-            assert differences(bpy.data.objects[name].mpm, values) == {}
+        bpy.ops.wm.open_mainfile(filepath=earlier_file)
+        scene, item = bpy.context.scene, bpy.data.objects["Jelly"]
+        assert (scene.mpm.version, item.mpm.version) == (2, 2)
+        assert scene.mpm.solver.grid_spacing == 500.0
+        assert tuple(item.mpm.emitter.velocity) == (0.0, 1000.0, 2000.0)
+        bpy.ops.wm.save_mainfile()
+
+
+@blender
+def test_what_is_appended_from_an_earlier_file_is_brought_up(bpy: Any, earlier_file: str) -> None:
+    if bpy.app.version < (4, 3, 0):
+        pytest.skip("Blender 4.2 does not tell when something is appended")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.append(directory=f"{earlier_file}/Object/", filename="Jelly")
+    item = bpy.data.objects["Jelly"]
+    assert (item.mpm.version, tuple(item.mpm.emitter.velocity)) == (2, (0.0, 1000.0, 2000.0))
 
 
 def test_digests_of_other_settings_say_nothing_of_a_change(bpy: Any) -> None:
     scene = bpy.context.scene
     old, new = add_emitter(bpy, "Old"), add_emitter(bpy, "New")
     old.mpm.fingerprint = 64 * "0"
-    # one that does not say of which frames it is says nothing either
-    oldest = add_emitter(bpy, "Oldest")
-    oldest.mpm.fingerprint = fingerprint.fingerprint(scene)
     new.mpm.fingerprint = found = json.dumps({"hash": fingerprint.fingerprint(scene)})
-    scene.mpm.version, scene.mpm.preflight = 0, "{}"
     migrations.update()
-    assert (old.mpm.fingerprint, oldest.mpm.fingerprint, new.mpm.fingerprint, scene.mpm.preflight) == ("", "", found, "")
-    # what is up to date stays
-    scene.mpm.preflight = "{}"
-    migrations.update()
-    assert (new.mpm.fingerprint, scene.mpm.preflight) == (found, "{}")
+    assert (old.mpm.fingerprint, new.mpm.fingerprint) == ("", found)
 
 
 def test_every_step_is_done_once_and_in_order(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,11 +127,3 @@ def test_settings_that_a_newer_form_adds_outlive_this_one(bpy: Any, tmp_path: Pa
         mpm_addon.unregister()
         annotations.pop("of_tomorrow", None)
         mpm_addon.register()
-
-
-@blender
-def test_what_is_appended_from_an_earlier_file_is_brought_up(bpy: Any) -> None:
-    if bpy.app.version < (4, 3, 0):
-        pytest.skip("Blender 4.2 does not tell when something is appended")
-    bpy.ops.wm.append(directory=str(FIXTURES / f"{STATES[0]}.blend" / "Object") + "/", filename="Jelly")
-    assert bpy.data.objects["Jelly"].mpm.version == migrations.current_form()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import display
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.playback import playback
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.particles import ATTRIBUTES
@@ -76,11 +77,11 @@ def test_what_was_not_kept_of_a_frame_is_not_that_of_another(bpy: Any, particles
 def test_an_object_that_is_gone_leaves_nothing_in_memory(bpy: Any, particles: Any, tmp_path: Path) -> None:
     other = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "other", {1: 4})))
     playback.show(bpy.context.scene)
-    kept = other.session_uid, other.data.session_uid
-    assert (len(playback._readers), len(playback._filled)) == (2, 2)
+    kept, shown = (other.session_uid, other.data.session_uid), runtime.of(playback.Shown)
+    assert (len(shown.readers), len(shown.filled)) == (2, 2)
     bpy.data.objects.remove(particles)
     playback.show(bpy.context.scene)
-    assert (list(playback._readers), list(playback._filled)) == ([kept[0]], [kept[1]])
+    assert (list(shown.readers), list(shown.filled)) == ([kept[0]], [kept[1]])
 
 
 def test_a_missing_frame_shows_nothing_and_says_so(bpy: Any, particles: Any) -> None:

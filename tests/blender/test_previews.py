@@ -66,7 +66,7 @@ def test_the_motion_of_the_final_is_back_when_its_preview_goes(bpy: Any, tmp_pat
     final_and_preview(scene)
     ball = add_collider(bpy, "Ball", dynamic=True)
     keyframes.write_keys(scene, poses("Ball"), previews.cache_path(scene))
-    monkeypatch.setattr("mpm_addon.blender.baking.results.baked_poses", lambda folder: poses("Ball") if folder == tmp_path / "mine" else {})
+    monkeypatch.setattr("mpm_addon.blender.baking.showing.baked_poses", lambda folder: poses("Ball") if folder == tmp_path / "mine" else {})
     assert bpy.ops.mpm.preview_free() == {"FINISHED"}
     assert ball.animation_data.action[keyframes.CACHE] == str(tmp_path / "mine")
 

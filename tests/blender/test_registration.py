@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import mpm_addon
-from mpm_addon.blender import registration, residue
+from mpm_addon.blender import registration
+from mpm_addon.blender.host.registrar import Registrar
 from mpm_addon.blender.interface.panels import all_panels as panels
 
 from .blender_state import Subscriptions, state
@@ -98,10 +98,9 @@ def test_the_state_sees_menus_previews_and_drawing_functions(bpy: Any, bare: set
     def appended(_self: Any, _context: Any) -> None:
         pass
 
-    monkeypatch.setattr(appended, "__module__", "mpm_addon.blender.menus")
     bpy.types.VIEW3D_MT_add.append(appended)
     assert [line for line in state(bpy) - bare if line.startswith("menu VIEW3D_MT_add")] != []
-    residue.remove()
+    bpy.types.VIEW3D_MT_add.remove(appended)
     assert state(bpy) == bare
     collection = previews.new()
     assert [line for line in state(bpy) - bare if line.startswith("previews")] != []
@@ -121,10 +120,14 @@ def test_nothing_the_fake_knows_of_is_left(bpy: Any, fake_blender: Any) -> None:
     assert fake_blender.leftovers() == []
 
 
+def fail(*_arguments: Any) -> None:
+    raise ZeroDivisionError
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_fails_takes_back_what_was_done(bpy: Any, bare: set[str], monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(getattr(registration, part), "register", lambda: 1 / 0)
+        patch.setattr(getattr(registration, part), "register", fail)
         with pytest.raises(ZeroDivisionError):
             mpm_addon.register()
     assert state(bpy) == bare
@@ -134,15 +137,12 @@ def test_a_part_that_fails_takes_back_what_was_done(bpy: Any, bare: set[str], mo
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_fails_at_its_end_takes_back_what_it_did(bpy: Any, bare: set[str], monkeypatch: pytest.MonkeyPatch, part: str) -> None:
-    """Its own unregister() is not called then: what it did is found by where it came from."""
     module = getattr(registration, part)
-    if module.__name__.endswith(".commands"):
-        pytest.skip("its one command is registered by its last call")
     register = module.register
 
-    def fail_at_the_end() -> None:
-        register()
-        raise ZeroDivisionError
+    def fail_at_the_end(registrar: Registrar) -> None:
+        register(registrar)
+        fail()
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "register", fail_at_the_end)
@@ -151,26 +151,26 @@ def test_a_part_that_fails_at_its_end_takes_back_what_it_did(bpy: Any, bare: set
     assert state(bpy) == bare
 
 
-def test_modules_that_are_loaded_anew_while_registered_leave_nothing(bpy: Any, bare: set[str]) -> None:
-    mpm_addon.register()
-    there = state(bpy)
-    loaded = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "mpm_addon"}
-    # of these Blender does not tell whose they are
-    for name in ("interface.operators.commands", "settings.thumbnails", "interface.panels.graphs", "host.help", "host.translations"):
-        loaded[f"mpm_addon.blender.{name}"].unregister()
-    try:
-        for name in loaded:
-            del sys.modules[name]
-        again = importlib.import_module("mpm_addon")
-        again.register()
-        assert state(bpy) == there
-        again.unregister()
+def test_a_class_that_fails_takes_back_those_before(bpy: Any, bare: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    handed_out = Subscriptions(bpy, monkeypatch)
+    register_class = bpy.utils.register_class
+    for failing in (panels.CLASSES[0], panels.CLASSES[-1]):
+        with monkeypatch.context() as patch:
+            patch.setattr(bpy.utils, "register_class", lambda cls, own=failing: fail() if cls is own else register_class(cls))
+            with pytest.raises(ZeroDivisionError):
+                mpm_addon.register()
         assert state(bpy) == bare
-    finally:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "mpm_addon"]:
-            del sys.modules[name]
-        sys.modules.update(loaded)
-        registration._registered.clear()
+        assert handed_out.left() == {}
+
+
+def test_what_cannot_be_taken_back_keeps_nothing_else(bpy: Any, bare: set[str]) -> None:
+    registrar = Registrar()
+    registrar.classes(panels.CLASSES[:1])
+    registrar.on_removal(fail)
+    registrar.settings(bpy.types.Scene, "mpm_left", bpy.props.IntProperty())
+    with pytest.raises(ZeroDivisionError):
+        registrar.take_back()
+    assert state(bpy) == bare
 
 
 def test_a_package_that_is_reloaded_unregisters_what_it_registered(bpy: Any, bare: set[str]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import display
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.playback import playback
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.scene.settings import CacheSettings
@@ -246,7 +247,7 @@ def test_a_renamed_object_keeps_its_frames_and_its_status(bpy: Any, tmp_path: Pa
     item.name = "Snow"
     assert playback.status(item) == "Frame 9 is not baked"
     bpy.context.scene.frame_set(2)
-    assert (shown(item), playback.status(item), len(playback._readers)) == (6, "", 1)
+    assert (shown(item), playback.status(item), len(runtime.of(playback.Shown).readers)) == (6, "", 1)
 
 
 @blender

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import observation, removal, session, unstable
+from mpm_addon.blender.baking import removal, session, unstable
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import bake_operators, take_operators
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import keyframes, playback
@@ -33,7 +34,7 @@ def folder(bpy: Any, tmp_path: Path) -> str:
     statistics = FrameStatistics(6, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
     writer.write_frame(Frame(3, 2 / 24, frame_arrays(3, 6), statistics, poses={"Crate": np.diag([1.0, 2.0, 3.0, 1.0])}))
     bpy.context.scene.mpm.cache = str(folder)
-    observation.forget()
+    runtime.forget_file()
     return str(folder)
 
 

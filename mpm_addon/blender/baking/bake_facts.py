@@ -16,7 +16,7 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
     """What is known of the bake of a scene, or of one emitter in it."""
     cache = paths.cache_path(scene, object_name=object_name)
     folder = paths.absolute(cache)
-    overview, status = watching.overview(folder), observation.status_of(folder)
+    overview, status = watching.overview(folder), watching.status_of(folder)
     showing = shown_by(scene, folder)
     stopped = unstable.shown(scene, str(folder))
     problem = session.trouble(folder) or watching.problem(folder)

@@ -4,6 +4,7 @@ A scene that cannot be baked is told and passed over; to cancel one is to cancel
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import bpy
 
 from ...core.errors import Cancelled, MpmError, SceneError, Stopped
 from ..host.blender_types import BlenderScene, Context
+from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..settings import paths
 from . import scene_caches, session
@@ -66,27 +68,30 @@ class Queue:
         return [f'Scene "{entry.name}": {entry.outcome}' for entry in self.entries if entry.outcome not in ("", "done")]
 
 
-# At most one.
-_queue: list[Queue] = []
+@dataclass
+class Queued(OfFile):
+    """The queue that is worked on, if any."""
+
+    queue: Queue | None = None
 
 
 def current() -> Queue | None:
     """The queue that is worked on."""
-    return _queue[0] if _queue else None
+    return runtime.of(Queued).queue
 
 
 def begin(context: Context) -> Queue:
     """Begin to bake all scenes. Raises MpmError where a bake runs, there is nothing to bake, or two of them have one folder."""
     if session.current() is not None:
         raise MpmError("A bake is running", "wait for its end or cancel it")
-    _queue[:] = [Queue(scenes_to_bake())]
-    _queue[0].start_next(context)
-    return _queue[0]
+    queue = runtime.of(Queued).queue = Queue(scenes_to_bake())
+    queue.start_next(context)
+    return queue
 
 
 def end() -> None:
     """Forget the queue."""
-    _queue.clear()
+    runtime.forget(Queued)
 
 
 def words() -> str:

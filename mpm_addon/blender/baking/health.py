@@ -4,7 +4,6 @@ Looks at files and never imports numba, which stays out of Blender's process. Wh
 `doctor` asks it.
 """
 
-import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -14,6 +13,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from ...core.messages import NOTHING, Message
 from ...storage import container
 from ...storage.installation import version
 from ..host.blender_version import NEWEST, words
+from ..host.runtime import OfSession, runtime
 from ..host.wording import in_blender
 from ..settings import paths
 from . import worker
@@ -35,8 +36,18 @@ _DOCTOR_SECONDS = 120.0
 # A folder for the kernels of one process alone, where no other can be written.
 _LOST_KERNELS = "mpm_addon_kernels_"
 
-# What the worker said when it was asked last: nothing, a report, or why there is none.
-_told: list[dict[str, Any] | Message] = []
+
+@dataclass
+class Answers(OfSession):
+    """What was found out.
+
+    Attributes:
+        worker: what the worker said when it was asked last: a report, or why there is none; None where it was not asked.
+        numba: what is wrong with the files of numba, by the place of its package.
+    """
+
+    worker: dict[str, Any] | Message | None = None
+    numba: dict[str, Message] = field(default_factory=dict)
 
 
 def lines() -> list[str]:
@@ -65,10 +76,12 @@ def numba_problem() -> Message:
     found = importlib.util.find_spec("numba")
     if found is None:
         return Message("numba is missing, so nothing can be baked", (_AGAIN,))
-    return _numba_files_problem(found.origin or "")
+    known, origin = runtime.of(Answers).numba, found.origin or ""
+    if origin not in known:
+        known[origin] = _numba_files_problem(origin)
+    return known[origin]
 
 
-@functools.cache
 def _numba_files_problem(origin: str) -> Message:
     folder = Path(origin).parent
     if not any((folder / f"_dispatcher{suffix}").is_file() for suffix in EXTENSION_SUFFIXES):
@@ -131,8 +144,8 @@ def temporary_problem() -> Message:
 
 def kernels_problem() -> Message:
     """What it costs where compiled kernels cannot be kept; known when the worker was asked."""
-    told = _told[0] if _told else NOTHING
-    if isinstance(told, Message) or not Path(str(told.get("kernel_cache", ""))).name.startswith(_LOST_KERNELS):
+    told = runtime.of(Answers).worker
+    if not isinstance(told, dict) or not Path(str(told.get("kernel_cache", ""))).name.startswith(_LOST_KERNELS):
         return NOTHING
     return Message(
         "The user's cache folder cannot be written, so every bake compiles what the extension has no kernels for",
@@ -170,12 +183,13 @@ def blender_notice(running: Sequence[int]) -> Message:
 
 
 def _doctor_problem() -> Message:
-    return _told[0] if _told and isinstance(_told[0], Message) else NOTHING
+    told = runtime.of(Answers).worker
+    return told if isinstance(told, Message) else NOTHING
 
 
 def report() -> dict[str, Any]:
     """Everything that a report of a bug needs: versions, platform, what is wrong, and what the worker said when it was asked last."""
-    told = _told[0] if _told else "not asked"
+    told = runtime.of(Answers).worker
     return {
         "mpm_addon": version(),
         "blender": bpy.app.version_string,
@@ -184,7 +198,7 @@ def report() -> dict[str, Any]:
         "numpy": np.__version__,
         "cores": os.cpu_count(),
         "problems": [*lines(), *map(in_blender, filter(None, [kernels_problem()]))],
-        "worker": in_blender(told) if isinstance(told, Message) else told,
+        "worker": in_blender(told) if isinstance(told, Message) else told or "not asked",
     }
 
 
@@ -203,7 +217,7 @@ def ask_worker() -> dict[str, Any]:
         told = json.loads(done.stdout) if done.returncode == 0 else _last_line(done.stderr, done.returncode)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         told = Message(f"Bakes do not run: {error}", (_AGAIN,))
-    _told[:] = [told]
+    runtime.of(Answers).worker = told
     if isinstance(told, Message):
         raise MpmError.of(told)
     return told
@@ -218,8 +232,7 @@ def _last_line(complaint: str, status: int) -> Message:
 
 def forget() -> None:
     """Look again at everything."""
-    _told.clear()
-    _numba_files_problem.cache_clear()
+    runtime.forget(Answers)
 
 
 def _number(text: str) -> tuple[int, ...]:

@@ -1,21 +1,21 @@
-"""Bakes that this Blender did not start, or started before its file was opened again: what their caches say of them.
+"""Bakes that this Blender did not start, or started before its file was opened again: their frames are shown as they come.
 
 A timer looks every second at the cache of the scene that is shown. Looking costs one call of the system where nothing changed.
 """
 
-import socket
-import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import bpy
 
 from ...core.errors import MpmError
-from ...storage.status import STATUS, BakeStatus, read_status
+from ...storage.status import BakeStatus
 from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
+from ..host.registrar import Registrar
+from ..host.runtime import OfFile, runtime
 from ..playback import arriving, playback
-from ..reading import freshness
 from ..settings import paths
 from . import session, watching
 from .showing import show_cache
@@ -23,15 +23,6 @@ from .showing import show_cache
 INTERVAL = 1.0
 # While there is more to read of a cache that is shown.
 READING_INTERVAL = 0.05
-# Seconds without a word after which a bake on another computer is no longer believed to run; its lock has the last word.
-SILENCE = 180.0
-
-
-class _Look(NamedTuple):
-    changed: int
-    since: float
-    moment: float
-    status: BakeStatus | None
 
 
 class Observed(NamedTuple):
@@ -41,29 +32,11 @@ class Observed(NamedTuple):
     status: BakeStatus
 
 
-_looks: dict[Path, _Look] = {}
-# The cache of the bake that is observed, and how many frames it had.
-_followed: dict[Path, int] = {}
+@dataclass
+class Followed(OfFile):
+    """The cache of the bake that is observed, and how many frames it had."""
 
-
-def status_of(folder: Path) -> BakeStatus | None:
-    """How the bake into a cache is doing, or how the last one ended; None where there was none. Cheap enough for a panel."""
-    try:
-        changed = (folder / STATUS).stat().st_mtime_ns
-    except OSError:
-        _looks.pop(folder, None)
-        return None
-    last = _looks.get(folder)
-    now = time.monotonic()
-    # a process that was killed changes nothing, so one that seems to run is looked at again
-    if last is None or last.changed != changed or (last.status is not None and last.status.is_live and now > last.moment + INTERVAL):
-        since = last.since if last is not None and last.changed == changed else now
-        status = read_status(folder)
-        is_elsewhere = status is not None and status.told.get("host") != socket.gethostname()
-        if status is not None and status.is_live and is_elsewhere and now > since + SILENCE:
-            status = status._replace(state="interrupted")
-        last = _looks[folder] = _Look(changed, since, now, status)
-    return last.status
+    frames: dict[Path, int] = field(default_factory=dict)
 
 
 def observed(scene: BlenderScene) -> Observed | None:
@@ -72,7 +45,7 @@ def observed(scene: BlenderScene) -> Observed | None:
         return None
     shown = [item.mpm.cache for item in playback.result_objects(scene)]
     for folder in dict.fromkeys(paths.absolute(cache) for cache in (paths.cache_path(scene), *shown)):
-        status = status_of(folder)
+        status = watching.status_of(folder)
         if status is not None and status.is_live:
             return Observed(folder, status)
     return None
@@ -82,12 +55,13 @@ def look() -> float:
     """Show the frames that came since the last look. Called by a timer, to which it says when it wants to be called again."""
     scene = bpy.context.scene
     found = observed(scene) if scene is not None else None
-    if scene is not None and (found is not None or _followed):
-        folder = found.folder if found is not None else next(iter(_followed))
-        _show(scene, folder, status_of(folder))
+    followed = runtime.of(Followed).frames
+    if scene is not None and (found is not None or followed):
+        folder = found.folder if found is not None else next(iter(followed))
+        _show(scene, folder, watching.status_of(folder))
         redraw(bpy.context.window_manager)
     if found is None:
-        _followed.clear()
+        followed.clear()
     if watching.is_reading():
         redraw(bpy.context.window_manager)
         return READING_INTERVAL
@@ -97,8 +71,9 @@ def look() -> float:
 def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
     """Show the frame that is looked at where it came since the last look."""
     done = 0 if status is None else status.done
-    has_more = done > _followed.get(folder, 0)
-    _followed[folder] = done
+    followed = runtime.of(Followed).frames
+    has_more = done > followed.get(folder, 0)
+    followed[folder] = done
     if not has_more:
         return
     shown = [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
@@ -107,25 +82,10 @@ def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
             cache = paths.cache_path(scene)
             show_cache(scene, cache if paths.absolute(cache) == folder else str(folder))
         except MpmError:
-            _followed.pop(folder)  # its scene package is not whole yet; the next look comes soon
+            followed.pop(folder)  # its scene package is not whole yet; the next look comes soon
     elif any(playback.status(item) for item in shown):
         arriving.show(scene, folder)
 
 
-def forget() -> None:
-    """Forget what was seen."""
-    arriving.forget()
-    watching.forget()
-    freshness.forget()
-    _looks.clear()
-    _followed.clear()
-
-
-def register() -> None:
-    bpy.app.timers.register(look, first_interval=INTERVAL, persistent=True)
-
-
-def unregister() -> None:
-    if bpy.app.timers.is_registered(look):
-        bpy.app.timers.unregister(look)
-    forget()
+def register(registrar: Registrar) -> None:
+    registrar.timer(look, INTERVAL)

@@ -9,6 +9,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ...storage import write_scene
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
 from ..host.meshes import matrix_array
+from ..host.runtime import OfSession, runtime
 from ..host.wording import duration, in_blender
 from ..reading import freshness
 from ..reading.extract import extract_scene
@@ -39,9 +41,6 @@ _LINE_LENGTH = 52
 _MARGIN, _LETTER = 85.0, 6.0
 
 Report = dict[str, Any]
-
-# At most one.
-_running: "list[Preflight]" = []
 
 
 class Preflight:
@@ -116,22 +115,31 @@ class Preflight:
         shutil.rmtree(self._package, ignore_errors=True)
 
 
+@dataclass
+class Running(OfSession):
+    """The pre-flight that is running, if any."""
+
+    preflight: Preflight | None = None
+
+
 def current() -> Preflight | None:
     """The pre-flight that is running in this Blender."""
-    return _running[0] if _running else None
+    return runtime.of(Running).preflight
 
 
 def start(context: Context, *, object_name: str = "", probe: bool = False) -> Preflight:
     """Begin a pre-flight; one that is running is stopped. Raises MpmError where the scene cannot be read."""
     end()
-    _running[:] = [Preflight(context, object_name=object_name, probe=probe)]
-    return _running[0]
+    begun = runtime.of(Running).preflight = Preflight(context, object_name=object_name, probe=probe)
+    return begun
 
 
 def end() -> None:
     """Stop the pre-flight that is running, if any, and forget it."""
-    while _running:
-        _running.pop().close()
+    ended = current()
+    runtime.forget(Running)
+    if ended is not None:
+        ended.close()
 
 
 def check(context: Context, *, object_name: str = "", probe: bool = False) -> Report:

@@ -13,6 +13,7 @@ import errno
 import os
 import shutil
 import socket
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,8 @@ from ...storage.disk import folder_size, free_space
 from ...storage.lock import is_held
 from ...storage.status import read_status
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.registrar import Registrar
+from ..host.runtime import OfFile, runtime
 from ..playback import keyframes
 from ..settings import paths
 from . import session, unstable
@@ -48,15 +51,18 @@ class Move(NamedTuple):
     shown: str  # as Blender writes the target
 
 
-# What a save has to take back where it fails or was that of a copy.
-_changes: list[Change] = []
-_moves: list[Move] = []
-_notices: list[str] = []
+@dataclass
+class Saving(OfFile):
+    """What a save changed, which it takes back where it fails or was that of a copy; what it moves, and what it could not."""
+
+    changes: list[Change] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
 
 
 def notices(scene: BlenderScene) -> list[str]:
     """What the panel says of where frames are: what a save could not do, and frames that are not beside the file."""
-    lines = list(_notices)
+    lines = list(runtime.of(Saving).notices)
     for item in _showing(scene.objects):
         if paths.library_of(item) is not None:
             continue
@@ -74,10 +80,14 @@ def _showing(items: Any) -> list[BlenderObject]:
     return [item for item in items if item.mpm.cache]
 
 
+def _notice(line: str) -> None:
+    runtime.of(Saving).notices.append(line)
+
+
 def _set(owner: Any, name: str, value: str) -> None:
     before = getattr(owner, name)
     if before != value:
-        _changes.append(Change(owner, name, before, is_custom=False))
+        runtime.of(Saving).changes.append(Change(owner, name, before, is_custom=False))
         setattr(owner, name, value)
 
 
@@ -86,16 +96,14 @@ def _rename_results(folder: Path, shown: str) -> None:
     for blocks, key in ((bpy.data.objects, unstable.CACHE), (bpy.data.actions, keyframes.CACHE)):
         for block in blocks:
             if block.library is None and key in block and paths.absolute(str(block[key])) == folder and block[key] != shown:
-                _changes.append(Change(block, key, block[key], is_custom=True))
+                runtime.of(Saving).changes.append(Change(block, key, block[key], is_custom=True))
                 block[key] = shown
 
 
 @persistent
 def _on_save_pre(path: str = "", _unused: Any = None) -> None:
     """Write the paths into the file that are right where it is going."""
-    _changes.clear()
-    _moves.clear()
-    _notices.clear()
+    runtime.forget(Saving)
     if not path:  # the startup file
         return
     target = Path(path).absolute().parent
@@ -135,18 +143,18 @@ def _bring_along(item: BlenderObject, folder: Path, target: Path, stem: str) -> 
     if not paths.holds_cache(folder):
         _set(item.mpm, "cache", f"//{wanted}")
         return
-    move = next((move for move in _moves if move.source == folder), None)
+    move = next((move for move in runtime.of(Saving).moves if move.source == folder), None)
     if move is None:
         problem = _obstacle(folder, target)
         if problem:
-            _notices.append(f"The frames stay in {folder}: {problem}.")
+            _notice(f"The frames stay in {folder}: {problem}.")
             return
         name = _free_name(target, wanted, stem)
         move = Move(folder, target / name, f"//{name}")
-        _moves.append(move)
+        runtime.of(Saving).moves.append(move)
         _rename_results(folder, move.shown)
         if name != wanted:
-            _notices.append(f"{target / wanted} is there already: the frames of this file go to {target / name}.")
+            _notice(f"{target / wanted} is there already: the frames of this file go to {target / name}.")
             scenes: Any = bpy.data.scenes
             for scene in scenes:
                 if scene.library is None and scene.mpm.cache == f"//{wanted}" and scene.objects.get(item.name) == item:
@@ -166,7 +174,7 @@ def _wanted(folder: Path) -> str:
 
 def _free_name(target: Path, name: str, stem: str) -> str:
     """A name that nothing in a folder has: the cache's own, else with the file's, else with a number."""
-    taken = {move.target for move in _moves}
+    taken = {move.target for move in runtime.of(Saving).moves}
     candidates = [name, f"{name}_{stem}", *(f"{name}_{stem}_{number}" for number in range(2, 1000))]
     return next(each for each in candidates if not os.path.lexists(target / each) and target / each not in taken)
 
@@ -193,11 +201,12 @@ def _on_save_post(path: str = "", _unused: Any = None) -> None:
     if not path or Path(path).absolute() != Path(bpy.data.filepath).absolute():
         _take_back()  # a copy: the file that is open is where it was
         return
-    _changes.clear()
-    for move in _moves:
+    saving = runtime.of(Saving)
+    saving.changes.clear()
+    for move in saving.moves:
         _carry_out(move)
-    _moves.clear()
-    for notice in _notices:
+    saving.moves.clear()
+    for notice in saving.notices:
         print(f"mpm: {notice}", flush=True)
 
 
@@ -207,14 +216,13 @@ def _on_save_failed(_path: str = "", _unused: Any = None) -> None:
 
 
 def _take_back() -> None:
-    while _changes:
-        change = _changes.pop()
+    saving = runtime.of(Saving)
+    runtime.forget(Saving)
+    for change in reversed(saving.changes):
         if change.is_custom:
             change.owner[change.name] = change.before
         else:
             setattr(change.owner, change.name, change.before)
-    _moves.clear()
-    _notices.clear()
 
 
 def _carry_out(move: Move) -> None:
@@ -223,9 +231,9 @@ def _carry_out(move: Move) -> None:
         move_folder(move.source, move.target)
     except OSError as error:
         reason = one_line(error.strerror or str(error))
-        _notices.append(f"The frames stay in {move.source}: they could not be moved to {move.target} ({reason}); save again to try again.")
+        _notice(f"The frames stay in {move.source}: they could not be moved to {move.target} ({reason}); save again to try again.")
         return
-    paths.moved[move.source] = move.target
+    runtime.of(paths.Places).moved[move.source] = move.target
     with contextlib.suppress(OSError):  # other caches are in it
         move.source.parent.rmdir()
 
@@ -251,7 +259,6 @@ def move_folder(source: Path, target: Path) -> None:
 
 @persistent
 def _on_load(_path: str = "", _unused: Any = None) -> None:
-    _forget()
     paths.begin_file(_showing(bpy.data.objects))
 
 
@@ -261,27 +268,10 @@ def _on_import(_context: Any = None, _unused: Any = None) -> None:
         paths.adopt(item)
 
 
-def _forget() -> None:
-    """Forget the file that was open."""
-    _changes.clear()
-    _moves.clear()
-    _notices.clear()
-
-
-def _handlers() -> list[tuple[list[Any], Any]]:
+def register(registrar: Registrar) -> None:
     lists = bpy.app.handlers
-    saved = [(lists.save_pre, _on_save_pre), (lists.save_post, _on_save_post), (lists.save_post_fail, _on_save_failed)]
-    # Blender 4.3 and later; before, `playback` does it when it shows an object first
-    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
-    return [(lists.load_post, _on_load), *saved, *imported]
-
-
-def register() -> None:
-    for functions, handler in _handlers():
-        functions.append(handler)
-
-
-def unregister() -> None:
-    for functions, handler in reversed(_handlers()):
-        functions.remove(handler)
-    _forget()
+    registrar.member(lists.load_post, _on_load)
+    registrar.member(lists.save_pre, _on_save_pre)
+    registrar.member(lists.save_post, _on_save_post)
+    registrar.member(lists.save_post_fail, _on_save_failed)
+    registrar.import_handler(_on_import)  # before, `playback` does it when it shows an object first

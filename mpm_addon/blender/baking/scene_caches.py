@@ -11,6 +11,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..host.blender_types import BlenderScene
+from ..host.registrar import Registrar
 from ..playback import playback
 from ..settings import paths
 
@@ -77,16 +78,8 @@ def _on_file(_path: str = "", _unused: Any = None) -> None:
     _on_update()
 
 
-def _handlers() -> list[tuple[list[Any], Any]]:
+def register(registrar: Registrar) -> None:
     lists = bpy.app.handlers
-    return [(lists.depsgraph_update_post, _on_update), (lists.load_post, _on_file), (lists.save_pre, _on_file)]
-
-
-def register() -> None:
-    for functions, handler in _handlers():
-        functions.append(handler)
-
-
-def unregister() -> None:
-    for functions, handler in reversed(_handlers()):
-        functions.remove(handler)
+    registrar.member(lists.depsgraph_update_post, _on_update)
+    registrar.member(lists.load_post, _on_file)
+    registrar.member(lists.save_pre, _on_file)

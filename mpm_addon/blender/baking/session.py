@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -13,13 +14,14 @@ from ...core.messages import NOTHING, Action, Message, message_of
 from ...core.scene.description import Scene
 from ...storage.status import is_asked_to_pause
 from ..host.blender_types import BlenderScene, Context
+from ..host.runtime import OfFile, OfSession, runtime
 from ..reading.extract import extraction
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
 from . import health, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
 from .packaging import Packaging
-from .results import Result
+from .showing import Result
 from .worker import Event, Worker, bake_command, ending
 
 _POLL_SECONDS = 0.05
@@ -36,10 +38,12 @@ _STATES = {
     "frame": State.BAKING,
 }
 
-# At most one.
-_running: "list[BakeSession]" = []
-# What went wrong with the last bake into a folder.
-_troubles: dict[Path, Message] = {}
+
+@dataclass
+class Troubles(OfFile):
+    """What went wrong with the last bake into a folder."""
+
+    by_folder: dict[Path, Message] = field(default_factory=dict)
 
 
 class Order(TypedDict, total=False):
@@ -92,7 +96,7 @@ class BakeSession:
         scene = context.scene if scene is None else scene
         cache = paths.cache_path(scene, object_name=object_name, cache=cache)
         self.result = Result(scene, cache, object_name=object_name, fingerprint=fingerprint(scene, object_name))
-        _troubles.pop(self.folder, None)
+        forget_trouble(self.folder)
         self.state = State.READING
         self._since = time.monotonic()
         self.fraction = 0.0
@@ -222,7 +226,7 @@ class BakeSession:
         self._worker = Worker(command, self.folder, is_apart=not bpy.app.background)
 
     def _remember(self, trouble: Message) -> None:
-        _troubles[self.folder] = trouble
+        runtime.of(Troubles).by_folder[self.folder] = trouble
 
     def _end(self, outcome: Event) -> None:
         self._outcome = outcome
@@ -319,17 +323,24 @@ def require_numba() -> None:
 
 def trouble(folder: Path) -> Message:
     """What went wrong with the last bake into a folder that this Blender began; "" where nothing did."""
-    return _troubles.get(folder, NOTHING)
+    return runtime.of(Troubles).by_folder.get(folder, NOTHING)
 
 
 def forget_trouble(folder: Path) -> None:
     """What went wrong with the last bake into a folder does not count any more."""
-    _troubles.pop(folder, None)
+    runtime.of(Troubles).by_folder.pop(folder, None)
+
+
+@dataclass
+class Running(OfSession):
+    """The bake that is running, if any: it is left when its file closes, not dropped."""
+
+    bake: BakeSession | None = None
 
 
 def current() -> BakeSession | None:
     """The bake that is running in this Blender."""
-    return _running[0] if _running else None
+    return runtime.of(Running).bake
 
 
 def start(context: Context, **order: Unpack[Order]) -> BakeSession:
@@ -339,27 +350,31 @@ def start(context: Context, **order: Unpack[Order]) -> BakeSession:
         raise MpmError(f"A bake into {running.result.cache} is running", "wait for its end or cancel it")
     if order.get("preview") is not None:
         previews.begin(order.get("scene") or context.scene)
-    _running[:] = [BakeSession(context, **order)]
-    return _running[0]
+    begun = runtime.of(Running).bake = BakeSession(context, **order)
+    return begun
 
 
 def cancel() -> None:
     """Ask the bake that is running, if any, to stop. Whoever follows it learns when it has stopped."""
-    for running in _running:
+    running = current()
+    if running is not None:
         running.cancel()
 
 
 def end() -> None:
     """Stop the bake that is running, if any, and forget it."""
-    while _running:
-        _running.pop().close()
+    ended = current()
+    runtime.forget(Running)
+    if ended is not None:
+        ended.close()
 
 
 def leave() -> None:
     """Forget the bake that is running, if any, because Blender or its file closes: it stops or runs on, as its scene says."""
-    _troubles.clear()
-    while _running:
-        _running.pop().leave()
+    left = current()
+    runtime.forget(Running, Troubles)
+    if left is not None:
+        left.leave()
 
 
 def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, **order: Unpack[Order]) -> list[str]:

@@ -1,22 +1,146 @@
-"""Shows a cache that was baked elsewhere: by a farm, from a terminal, or before the file was moved."""
+"""What shows the frames of a cache: an object, and keyframes on dynamic colliders.
 
-from typing import Any
+A bake of this Blender makes them as its frames come (`Result`), by the numbers that scenes and objects have in this Blender, which an
+undo and a new name leave as they are. For a cache that was baked elsewhere, by a farm, in a terminal or before the file was moved,
+`show_cache` makes the object.
+"""
+
+from pathlib import Path
 
 import bpy
-from bpy.props import StringProperty
+import numpy as np
 
-from ...core.errors import CacheError
+from ...core.errors import CacheError, MpmError
+from ...core.messages import Message
+from ...core.scene.description import Scene
 from ...storage import open_cache, read_scene
 from ...storage.take import SCENE
 from .. import display
-from ..host.blender_types import BlenderObject, BlenderScene, Context
-from ..host.operation import Operation
-from ..playback import playback
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..playback import arriving, keyframes, playback
 from ..reading import freshness
 from ..settings import paths
-from ..settings.properties import OTHER_CACHE
-from . import previews
-from .results import looks_of
+from . import previews, unstable, watching
+
+
+class Result:
+    """The result of one bake in one scene.
+
+    Attributes:
+        cache: the cache folder as Blender writes it.
+        folder: the same folder, whatever becomes of the file.
+        scene_hash: the hash of the scene that is baked; "" as long as it is not known.
+    """
+
+    def __init__(self, scene: BlenderScene, cache: str, *, object_name: str = "", fingerprint: str = "") -> None:
+        self.folder = paths.absolute(cache)
+        self.scene_hash = ""
+        self._cache = cache
+        self._scene_number = scene.session_uid
+        self._emitter_number = next((item.session_uid for item in scene.objects if item.name == object_name), None)
+        self._fingerprint = fingerprint
+        self._looks: list[display.Look] = []
+        self._dynamic: dict[str, int | None] = {}
+        self._is_made = False
+        # a frame that waits for what shows it
+        self._awaited: int | None = None
+
+    @property
+    def scene(self) -> BlenderScene | None:
+        """The scene; None where it was removed."""
+        return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_number), None)
+
+    @property
+    def cache(self) -> str:
+        return self._cache if paths.absolute(self._cache) == self.folder else str(self.folder)
+
+    def describe(self, baked: Scene) -> None:
+        """Take note of what is baked, when it is known."""
+        self._looks = looks_of(baked)
+        scene = self.scene
+        dynamic = [collider.name for collider in baked.colliders if collider.dynamic]
+        numbers = {name: item.session_uid for item in (scene.objects if scene else ()) for name in (item.name, item.name_full)}
+        self._dynamic = {name: numbers.get(name) for name in dynamic}
+
+    def is_shown(self) -> bool:
+        """Whether an object of the scene shows the frames."""
+        scene = self.scene
+        return scene is not None and any(paths.absolute(item.mpm.cache) == self.folder for item in playback.result_objects(scene))
+
+    def show(self, frame: int | None) -> None:
+        """Make the object that shows the frames, again where an undo took it away, and refresh it where it shows `frame`.
+
+        With an interface the frame is read beside it, and shown when it is there; the object of the first one is made by `go_on`.
+
+        Args:
+            frame: the frame that came; None for the end of the bake, where only what is missing is shown.
+        """
+        scene = self.scene
+        if scene is None:
+            return
+        is_new = not self._is_made or not self.is_shown()
+        if is_new and frame is not None:
+            self._awaited = frame
+            return
+        self._show(scene, frame, is_new=is_new)
+
+    def go_on(self) -> None:
+        """Make a piece of what shows the first frame: all at once would hold Blender's main loop."""
+        if self._awaited is not None and not display.build_missing(self._looks):
+            self.finish()
+
+    def finish(self) -> None:
+        """Show a frame that waits."""
+        frame, self._awaited = self._awaited, None
+        scene = self.scene
+        if frame is not None and scene is not None:
+            self._show(scene, frame, is_new=not self._is_made or not self.is_shown())
+
+    def _show(self, scene: BlenderScene, frame: int | None, *, is_new: bool) -> None:
+        self._awaited = None
+        if is_new:
+            emitter = self._object(scene, self._emitter_number)
+            name = emitter.name if emitter is not None else ""
+            item = playback.result_object(scene, self.cache, object_name=name)
+            freshness.note(item, self.scene_hash, self._fingerprint)
+            item.mpm.emitter_name = name
+            display.dress(item, self._looks)
+            self._is_made = True
+        elif frame is None:
+            display.refit_all(scene)
+        if is_new or frame == scene.frame_current or (frame is None and self._lacks_something(scene)):
+            arriving.show(scene, self.folder)
+
+    def _lacks_something(self, scene: BlenderScene) -> bool:
+        return any(playback.status(item) for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == self.folder)
+
+    def show_unstable(self) -> list[str]:
+        """Show the particles that made the bake stop, or take those away that an earlier one showed. Returns what went wrong."""
+        scene = self.scene
+        try:
+            if scene is not None:
+                unstable.refresh(scene, self.cache)
+        except MpmError as error:
+            return [f"The unstable particles are not shown: {error}"]
+        return []
+
+    def write_keys(self) -> list[str]:
+        """Let the objects of dynamic colliders move as they did in the bake. Returns a line for each that could not."""
+        scene = self.scene
+        if scene is None or not self._dynamic:
+            return []
+        try:
+            poses = baked_poses(self.folder)
+        except (MpmError, OSError) as error:
+            return [f"The motion of dynamic colliders was not written: {error}"]
+        items = {name: self._object(scene, number) for name, number in self._dynamic.items()}
+        names = {name: item.name_full for name, item in items.items() if item is not None}
+        renamed = {number: {names.get(name, name): pose for name, pose in found.items()} for number, found in poses.items()}
+        return keyframes.write_keys(scene, renamed, self.cache)
+
+    @staticmethod
+    def _object(scene: BlenderScene, number: int | None) -> BlenderObject | None:
+        return next((item for item in scene.objects if item.session_uid == number), None)
 
 
 def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -> BlenderObject:
@@ -59,31 +183,37 @@ def _has_cache(item: BlenderObject) -> bool:
     return True
 
 
-class MPM_OT_show(Operation, bpy.types.Operator):
-    """Show the baked frames: in a new object if the particles were deleted, or from a cache folder that was baked elsewhere"""
-
-    bl_idname = "mpm.show"
-    bl_label = "Show Frames"
-    bl_options = {"REGISTER", "UNDO"}
-
-    cache: OTHER_CACHE
-    object: StringProperty(name="Object", description="Emitter that was baked; all if empty")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.scene is not None
-
-    def execute(self, context: Context) -> Any:
-        show_cache(context.scene, self.cache, object_name=self.object)
-        return {"FINISHED"}
-
-    def touched(self, context: Context) -> list[BlenderObject]:
-        return playback.result_objects(context.scene)
+def looks_of(scene: Scene) -> list[display.Look]:
+    """How the particles of each emitter are shown."""
+    return [
+        display.Look(
+            emitter.name,
+            emitter.color,
+            is_painted=emitter.painting is not None and display.PAINTED_COLOR in emitter.painting.carried,
+            law=scene.materials[emitter.material].law.name,
+            material=emitter.material,
+            spacing=scene.solver.grid_spacing,
+        )
+        for emitter in scene.emitters
+    ]
 
 
-def register() -> None:
-    bpy.utils.register_class(MPM_OT_show)
+def show_motion(scene: BlenderScene, cache: str) -> list[str]:
+    """Let dynamic colliders move as they do in the frames that a cache shows. Returns a line for each that could not. Raises CacheError."""
+    poses = baked_poses(paths.absolute(cache))
+    return keyframes.write_keys(scene, poses, cache) if any(poses.values()) else []
 
 
-def unregister() -> None:
-    bpy.utils.unregister_class(MPM_OT_show)
+def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
+    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]. Reads no frames.
+
+    Raises:
+        CacheError: there is no cache, or it is damaged.
+    """
+    watch = watching.watch(folder)
+    found = watch.look()
+    if found is None:
+        raise CacheError.of(watch.problem or Message("holds no cache", ("choose the folder of a bake",), str(folder)))
+    return {
+        frame: {name: np.array(pose, np.float64) for name, pose in noted.get("poses", {}).items()} for frame, noted in found.rows.items()
+    }

@@ -16,11 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import CacheError, MpmError
 from ...storage.status import CANCEL, ask_to_cancel
+from ..host.runtime import OfSession, runtime
 
 Event = dict[str, Any]
 
@@ -28,8 +30,6 @@ PACKAGE = Path(__file__).parents[2]
 # Seconds that a process has to stop by itself before it is killed; it loses nothing by that.
 PATIENCE = 0.5
 _COMPLAINT_LINES = 5
-# Whoever knows what a process is to be told by its environment, as how many threads to take, adds itself.
-told_by: list[Callable[[], dict[str, str]]] = []
 # What the interpreter says first when it crashes; the innermost functions follow.
 _CRASH = ("Fatal Python error", "Windows fatal exception")
 
@@ -45,6 +45,13 @@ _WINDOWS_CODES = {
     0xC000013A: "was ended from outside (Ctrl C)",
     0xC00000FD: "crashed (stack overflow)",
 }
+
+
+@dataclass
+class Environment(OfSession):
+    """Whoever knows what a process is to be told by its environment, as how many threads to take, adds itself."""
+
+    told_by: list[Callable[[], dict[str, str]]] = field(default_factory=list)
 
 
 def python_executable() -> str:
@@ -93,7 +100,7 @@ def search_path() -> list[str]:
 
 def environment() -> dict[str, str]:
     """The environment of the process: it finds what Blender's own Python finds, the wheels of extensions included."""
-    told = {name: value for ask in told_by for name, value in ask().items()}
+    told = {name: value for ask in runtime.of(Environment).told_by for name, value in ask().items()}
     return {**os.environ, **told, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONIOENCODING": "utf-8"}
 
 

@@ -9,6 +9,7 @@ from bpy.props import EnumProperty, FloatProperty
 from ...core.errors import SceneError
 from ..host.blender_types import BlenderObject, Context, Layout
 from ..host.operation import Operation
+from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
@@ -229,13 +230,6 @@ def draw_entry(self: Any, context: Context) -> None:
 CLASSES = (MPM_OT_add, MPM_MT_add_material, MPM_MT_ready_scenes, MPM_MT_add)
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.VIEW3D_MT_add.append(draw_entry)
-
-
-def unregister() -> None:
-    bpy.types.VIEW3D_MT_add.remove(draw_entry)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)
+    registrar.entry(bpy.types.VIEW3D_MT_add, draw_entry)

@@ -13,6 +13,7 @@ from ...core.geometry.shapes.mesh import Mesh
 from ..host.blender_types import BlenderObject, Context, Layout
 from ..host.meshes import SURFACE_TYPES, matrix_array, moved, read_piece
 from ..host.operation import Operation
+from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
@@ -250,13 +251,6 @@ def draw_entries(self: Any, context: Context) -> None:
 CLASSES = (MPM_OT_quick, MPM_OT_quick_collider, MPM_MT_quick)
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.VIEW3D_MT_object_quick_effects.append(draw_entries)
-
-
-def unregister() -> None:
-    bpy.types.VIEW3D_MT_object_quick_effects.remove(draw_entries)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)
+    registrar.entry(bpy.types.VIEW3D_MT_object_quick_effects, draw_entries)

@@ -7,7 +7,7 @@ Blender without this extension, and what an artist edits stays. See `tree` for a
 from .dressing import build_missing, dress, modifier_of, rebuild, refit, refit_all
 from .materials import PAINTED_COLOR, Look, material_of
 from .modifier import input_identifier, set_input
-from .registering import register, unregister
+from .registering import register
 from .tree import NAME as MODIFIER_NAME
 from .tree import RADIUS_SCALE, SHARE, SMOOTHING, SUBDIVISIONS, VARIATION, VOXEL_SIZE
 
@@ -31,5 +31,4 @@ __all__ = [
     "refit_all",
     "register",
     "set_input",
-    "unregister",
 ]

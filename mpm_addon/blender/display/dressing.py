@@ -1,6 +1,7 @@
 """Gives particle objects their looks, and shows what is changed in their settings."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
@@ -9,6 +10,7 @@ from ...core.errors import MpmError
 from ...core.laws.finish import POINTS
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
+from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
 from ..settings.matter import finish_of
@@ -18,13 +20,17 @@ from .building import declare
 from .materials import Look, material_name, material_of
 from .modifier import set_input
 
-# What could not be shown, for the panel: object -> text.
-_problems: dict[str, str] = {}
+
+@dataclass
+class Problems(OfFile):
+    """What could not be shown, for the panel: object -> text."""
+
+    by_object: dict[str, str] = field(default_factory=dict)
 
 
 def problem(item: BlenderObject) -> str:
     """What the panel says about an object's colours; "" where there is nothing to say."""
-    return _problems.get(item.name_full, "")
+    return runtime.of(Problems).by_object.get(item.name_full, "")
 
 
 def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
@@ -82,13 +88,14 @@ def refit_all(scene: BlenderScene) -> None:
 def refit(item: BlenderObject) -> None:
     """Find the range of colours in the object's cache, where it is automatic."""
     display = item.mpm.display
-    _problems.pop(item.name_full, None)
+    problems = runtime.of(Problems).by_object
+    problems.pop(item.name_full, None)
     if not (display.use_fitted_range and has_range(display.color_by)):
         return
     try:
         limits = fitted_range(item, _scene_of(item), attribute_of(display))
     except (MpmError, OSError) as error:
-        _problems[item.name_full] = in_blender(error.message) if isinstance(error, MpmError) else str(error)
+        problems[item.name_full] = in_blender(error.message) if isinstance(error, MpmError) else str(error)
         return
     with silent():
         display.range_min, display.range_max = limits

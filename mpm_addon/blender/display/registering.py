@@ -10,8 +10,10 @@ from ...core.errors import MpmError
 from ..host.blender_types import Context
 from ..host.file_record import silent
 from ..host.operation import Operation
-from ..settings import display_settings
+from ..host.registrar import Registrar
+from ..host.runtime import runtime
 from ..settings.declarations import enum_items
+from ..settings.display_settings import DisplayListeners
 from . import assets, dressing
 
 
@@ -107,15 +109,7 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
     assets.upgrade()
 
 
-def register() -> None:
-    for cls in _CLASSES:
-        bpy.utils.register_class(cls)
-    display_settings.listeners.append(dressing.on_change)
-    bpy.app.handlers.load_post.append(_on_load)
-
-
-def unregister() -> None:
-    bpy.app.handlers.load_post.remove(_on_load)
-    display_settings.listeners.remove(dressing.on_change)
-    for cls in reversed(_CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(_CLASSES)
+    registrar.member(runtime.of(DisplayListeners).functions, dressing.on_change)
+    registrar.member(bpy.app.handlers.load_post, _on_load)

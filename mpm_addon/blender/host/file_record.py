@@ -6,11 +6,13 @@ Data-blocks that an operator removes are not kept.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import bpy
 
 from .blender_types import BlenderObject, Context
+from .runtime import OfSession, runtime
 
 # What operators make; what uses others comes before them.
 _KINDS = ("scenes", "objects", "collections", "worlds", "cameras", "lights", "meshes", "node_groups", "materials", "images", "actions")
@@ -21,22 +23,27 @@ _OF_CYCLES = ("samples", "use_denoising", "max_bounces")
 _SETTINGS = "mpm"
 
 
-_silences: list[None] = []
+@dataclass
+class Silence(OfSession):
+    """How many blocks keep settings from acting."""
+
+    depth: int = 0
 
 
 @contextmanager
 def silent() -> Iterator[None]:
     """Settings that change inside the block do not act yet."""
-    _silences.append(None)
+    silence = runtime.of(Silence)
+    silence.depth += 1
     try:
         yield
     finally:
-        _silences.pop()
+        silence.depth -= 1
 
 
 def is_silent() -> bool:
     """Whether settings change without an effect now."""
-    return bool(_silences)
+    return runtime.of(Silence).depth > 0
 
 
 class _Setting(NamedTuple):

@@ -11,6 +11,7 @@ from ...core.errors import MpmError
 from ...storage.installation import PACKAGE
 from .blender_types import Context, Layout
 from .operation import Operation
+from .registrar import Registrar
 
 START = "index"
 # Which page tells of a property or an operator: what Blender calls it in lower case -> page. The first that matches counts.
@@ -81,11 +82,7 @@ def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
     return manual_folder().as_uri() + "/", tuple((subject, f"{page}.html") for subject, page in _SUBJECTS)
 
 
-def register() -> None:
-    bpy.utils.register_class(MPM_OT_help)
+def register(registrar: Registrar) -> None:
+    registrar.classes((MPM_OT_help,))
     bpy.utils.register_manual_map(manual_map)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_manual_map(manual_map)
-    bpy.utils.unregister_class(MPM_OT_help)
+    registrar.on_removal(bpy.utils.unregister_manual_map, manual_map)

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from ...storage.catalogue import dictionaries
+from .registrar import Registrar
 
 # The stubs say that Blender's functions return nothing.
 blender: Any = bpy.app.translations
@@ -36,11 +37,6 @@ def message(template: str, **values: Any) -> str:
     return blender.pgettext_rpt(template).format(**values)
 
 
-def register() -> None:
-    # modules that were loaded anew while they were registered have left theirs
-    blender.unregister(_NAME)
+def register(registrar: Registrar) -> None:
     blender.register(_NAME, dictionaries())
-
-
-def unregister() -> None:
-    blender.unregister(_NAME)
+    registrar.on_removal(blender.unregister, _NAME)

@@ -15,6 +15,8 @@ from ...storage.installation import presets_folder
 from ..baking import health, worker
 from ..host.blender_types import Context, Layout
 from ..host.operation import Operation
+from ..host.registrar import Registrar
+from ..host.runtime import runtime
 from ..host.wording import in_blender
 from ..settings import paths
 from .panels.drawing import draw_lines
@@ -113,14 +115,6 @@ class MPM_OT_doctor(Operation, bpy.types.Operator):
 CLASSES = (MPM_AP_preferences, MPM_OT_doctor)
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    worker.told_by.append(told)
-
-
-def unregister() -> None:
-    worker.told_by.clear()
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
-    health.forget()
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)
+    registrar.member(runtime.of(worker.Environment).told_by, told)

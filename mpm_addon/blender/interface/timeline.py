@@ -1,5 +1,6 @@
 """A strip below the numbers of the timeline and the dope sheet: which frames are baked, which are out of date, which are missing."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import bpy
@@ -7,6 +8,8 @@ import bpy
 from ...storage.overview import Overview, Span, spans
 from ..baking.bake_facts import shown_overview, wanted_frames
 from ..host.blender_types import Context
+from ..host.registrar import Registrar
+from ..host.runtime import OfFile, runtime
 
 # Pixels at an interface of normal size: what Blender draws the numbers on, and the strip below.
 _NUMBERS = 23
@@ -20,9 +23,12 @@ COLORS = {
 }
 _MODES = ("TIMELINE", "DOPESHEET", "ACTION")
 
-_handles: list[Any] = []
-# The runs of frames of what was last drawn.
-_runs: list[tuple[Overview, list[Span]]] = []
+
+@dataclass
+class Drawn(OfFile):
+    """The runs of frames of what was last drawn."""
+
+    runs: tuple[Overview, list[Span]] | None = None
 
 
 class Strip(NamedTuple):
@@ -50,9 +56,10 @@ def strips(overview: Overview, wanted: Span, *, is_outdated: bool) -> list[Strip
 
 
 def _runs_of(overview: Overview) -> list[Span]:
-    if not _runs or _runs[0][0] is not overview:
-        _runs[:] = [(overview, spans(overview.rows))]
-    return _runs[0][1]
+    drawn = runtime.of(Drawn)
+    if drawn.runs is None or drawn.runs[0] is not overview:
+        drawn.runs = overview, spans(overview.rows)
+    return drawn.runs[1]
 
 
 def rectangles(found: list[Strip], region: Any, scale: float) -> list[Rectangle]:
@@ -108,12 +115,7 @@ def _draw_rectangles(drawn: list[Rectangle]) -> None:
     gpu.state.blend_set("NONE")
 
 
-def register() -> None:
+def register(registrar: Registrar) -> None:
     if not bpy.app.background:
-        _handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
-
-
-def unregister() -> None:
-    while _handles:
-        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handles.pop(), "WINDOW")
-    _runs.clear()
+        handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL")
+        registrar.on_removal(bpy.types.SpaceDopeSheetEditor.draw_handler_remove, handle, "WINDOW")

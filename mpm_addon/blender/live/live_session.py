@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from ...live.wishes import Wishes, write_wishes
 from ...storage import write_scene
 from .. import display
 from ..baking import previews, session
-from ..baking.results import looks_of
+from ..baking.showing import looks_of
 from ..baking.worker import Event, Worker, ending, live_command
 from ..host.blender_types import BlenderScene, Context
+from ..host.runtime import OfSession, runtime
 from ..host.wording import in_blender, sentence
 from ..playback import playback
 from ..reading.extract import extraction
@@ -35,10 +37,6 @@ _AHEAD = 2
 # Seconds between two looks at the settings, and for which they must stay before a new run begins.
 _LOOK_SECONDS = 0.25
 _SETTLED_SECONDS = 0.4
-
-_running: "list[LiveSession]" = []
-# The last words of the session before, for the panel.
-_last_words: list[str] = []
 
 
 class LiveSession:
@@ -132,7 +130,7 @@ class LiveSession:
         if self._worker is not None:
             self._worker.close()
         shutil.rmtree(self._work, ignore_errors=True)
-        playback.held.clear()
+        playback.release()
 
     def _end(self, error: Message) -> None:
         self.error, self.message = error, in_blender(error)
@@ -253,8 +251,7 @@ class LiveSession:
             item = playback.result_object(scene, self._cache)
             display.dress(item, self._looks)
         previews.label(scene)
-        playback.held.clear()
-        playback.held[item.session_uid] = float(frame)
+        playback.hold(item, frame)
         self.frame = frame
         playback.show(scene)
 
@@ -275,39 +272,48 @@ class LiveSession:
             write_wishes(self._work / "wishes.json", wishes)
 
 
+@dataclass
+class Live(OfSession):
+    """The session that is running, and the last words of the one before, for the panel."""
+
+    running: LiveSession | None = None
+    last_words: str = ""
+
+
 def current() -> LiveSession | None:
     """The live simulation that is running."""
-    return _running[0] if _running else None
+    return runtime.of(Live).running
 
 
 def message() -> str:
     """What the panel says when none is running: why the last one ended."""
-    return _last_words[0] if _last_words else ""
+    return runtime.of(Live).last_words
 
 
 def start(context: Context) -> LiveSession:
     """Begin a live simulation. Raises MpmError where one runs, where a bake runs, or where the scene cannot be simulated."""
-    if _running:
+    live = runtime.of(Live)
+    if live.running is not None:
         raise MpmError("A live simulation is running", "stop it first")
     if session.current() is not None:
         raise MpmError("A bake is running", "wait for its end or cancel it")
-    _last_words.clear()
-    _running[:] = [LiveSession(context)]
-    return _running[0]
+    live.last_words = ""
+    live.running = LiveSession(context)
+    return live.running
 
 
 def stop() -> Message:
     """End the live simulation, if any; returns what went wrong in it."""
-    error = NOTHING
-    while _running:
-        ended = _running.pop()
-        ended.close()
-        error = ended.error
-        _last_words[:] = [in_blender(error)] if error else []
-    return error
+    live = runtime.of(Live)
+    ended, live.running = live.running, None
+    if ended is None:
+        return NOTHING
+    ended.close()
+    live.last_words = in_blender(ended.error) if ended.error else ""
+    return ended.error
 
 
 def forget() -> None:
     """End the live simulation, if any, because the file or the add-on goes."""
     stop()
-    _last_words.clear()
+    runtime.forget(Live)

@@ -6,6 +6,7 @@ Whoever changes the frame meanwhile gets the new one at once, as always; what wa
 
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from ...storage import open_cache
 from ...storage.retiming import MomentReader
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.redrawing import redraw
+from ..host.registrar import Registrar
+from ..host.runtime import OfFile, runtime
 from ..settings import paths
 from . import playback
 
@@ -70,8 +73,11 @@ class _Reading:
             playback.take_over(item, self._reader)
 
 
-# At most one for each object, by its number.
-_readings: dict[int, _Reading] = {}
+@dataclass
+class Readings(OfFile):
+    """What is being read: at most one for each object, by its number."""
+
+    by_object: dict[int, _Reading] = field(default_factory=dict)
 
 
 def show(scene: BlenderScene, folder: Path) -> None:
@@ -86,29 +92,35 @@ def begin(scene: BlenderScene, folder: Path) -> None:
     """Begin to read what the objects that show a cache folder are to show now. Renders show their frames themselves."""
     if bpy.app.is_job_running("RENDER"):
         return
+    readings = runtime.of(Readings).by_object
     for item in playback.result_objects(scene):
-        if paths.absolute(item.mpm.cache) == folder and item.session_uid not in _readings:
+        if paths.absolute(item.mpm.cache) == folder and item.session_uid not in readings:
             try:
-                _readings[item.session_uid] = _Reading(scene, item)
+                readings[item.session_uid] = _Reading(scene, item)
             except MpmError:
                 playback.show(scene)  # which says what is wrong with the cache
-    if _readings and not bpy.app.timers.is_registered(step):
+    if readings and not bpy.app.timers.is_registered(step):
         bpy.app.timers.register(step, first_interval=INTERVAL)
 
 
 def step(*, waits: bool = False) -> float | None:
     """Show what was read by now. A timer calls it until there is nothing more to come."""
-    for number, reading in list(_readings.items()):
+    readings = runtime.of(Readings).by_object
+    for number, reading in list(readings.items()):
         if reading.is_over(waits=waits):
-            del _readings[number]
+            del readings[number]
             if not bpy.app.is_job_running("RENDER"):
                 reading.finish()
             redraw(bpy.context.window_manager)
-    return INTERVAL if _readings else None
+    return INTERVAL if readings else None
 
 
 def forget() -> None:
     """Forget what is being read."""
-    _readings.clear()
+    runtime.forget(Readings)
     if bpy.app.timers.is_registered(step):
         bpy.app.timers.unregister(step)
+
+
+def register(registrar: Registrar) -> None:
+    registrar.on_removal(forget)

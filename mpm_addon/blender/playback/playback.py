@@ -6,6 +6,7 @@ status text. Handlers raise nothing and use no operators.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import bpy
@@ -19,6 +20,8 @@ from ...storage import open_cache
 from ...storage.retiming import MomentReader, nearest_frame
 from ..host import homes
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
+from ..host.registrar import Registrar
+from ..host.runtime import OfFile, OfSession, runtime
 from ..host.wording import in_blender
 from ..settings import paths, retime
 from ..settings.declarations import decimal
@@ -41,39 +44,57 @@ _TYPES = {
 _PAINTED_TYPES = {**_TYPES, ("float32", 4): ("FLOAT_COLOR", "color")}
 _WITH_LENGTH = {"m", "m/s"}
 
-# By the numbers of objects, which outlive new names and undo.
-_status: dict[int, str] = {}
-_suspensions: list[None] = []
-_readers: dict[int, MomentReader] = {}
-# What each mesh was last filled with: session_uid -> attribute name -> values.
-_filled: dict[int, dict[str, NDArray[Any]]] = {}
 _STRIDE = 1009
-# While a frame is rendered: object -> the cached frame that is its picture's; it has its particles at all moments of the shutter.
-_shutter: dict[int, float] = {}
-_rendering: list[None] = []
-# While a live simulation runs: number of an object -> the frame of its cache that it shows, whatever the scene's is.
-held: dict[int, float] = {}
+
+
+@dataclass
+class Shown(OfFile):
+    """What is shown, by the numbers of objects, which outlive new names and undo.
+
+    Attributes:
+        status: what the panel says of the frame.
+        filled: what each mesh was last filled with: number of the mesh -> attribute name -> values.
+        shutter: while a frame is rendered, the cached frame that is its picture's: an object has the particles of that one at all
+            moments of the shutter.
+        held: while a live simulation runs, the frame of its cache that an object shows, whatever the scene's is.
+    """
+
+    status: dict[int, str] = field(default_factory=dict)
+    readers: dict[int, MomentReader] = field(default_factory=dict)
+    filled: dict[int, dict[str, NDArray[Any]]] = field(default_factory=dict)
+    shutter: dict[int, float] = field(default_factory=dict)
+    is_rendering: bool = False
+    held: dict[int, float] = field(default_factory=dict)
+
+
+@dataclass
+class Suspension(OfSession):
+    """How many blocks leave particles as they are."""
+
+    depth: int = 0
 
 
 def status(item: BlenderObject) -> str:
     """What the panel says of the frame that an object shows; "" where there is nothing to say."""
-    return _status.get(item.session_uid, "")
-
-
-def reset() -> None:
-    """Forget everything about the file that was open."""
-    _status.clear()
-    _readers.clear()
-    _filled.clear()
-    held.clear()
-    _end_shutter()
+    return runtime.of(Shown).status.get(item.session_uid, "")
 
 
 def forget(item: BlenderObject) -> None:
     """Forget an object that is about to be removed."""
-    _status.pop(item.session_uid, None)
-    _readers.pop(item.session_uid, None)
-    _filled.pop(item.data.session_uid, None)
+    shown = runtime.of(Shown)
+    shown.status.pop(item.session_uid, None)
+    shown.readers.pop(item.session_uid, None)
+    shown.filled.pop(item.data.session_uid, None)
+
+
+def hold(item: BlenderObject, frame: int) -> None:
+    """Let an object alone show a frame of its cache, whatever the scene's is."""
+    runtime.of(Shown).held = {item.session_uid: float(frame)}
+
+
+def release() -> None:
+    """Let all objects show what the scene's frame says."""
+    runtime.of(Shown).held.clear()
 
 
 def frame_rate(scene: BlenderScene) -> float:
@@ -84,11 +105,12 @@ def frame_rate(scene: BlenderScene) -> float:
 @contextmanager
 def suspended() -> Iterator[None]:
     """Leave particles as they are while the block changes frames."""
-    _suspensions.append(None)
+    suspension = runtime.of(Suspension)
+    suspension.depth += 1
     try:
         yield
     finally:
-        _suspensions.pop()
+        suspension.depth -= 1
 
 
 def result_objects(scene: BlenderScene) -> list[BlenderObject]:
@@ -124,14 +146,14 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
     Args:
         depsgraph: where animated settings are read; in a render the scene itself has those of another frame.
     """
-    shown = _played_objects(scene)
+    shown, status = _played_objects(scene), runtime.of(Shown).status
     meshes: dict[int, BlenderObject] = {}
     for item in shown:
         if isinstance(item.data, bpy.types.Mesh):
             paths.adopt(item)
             settings = item.mpm if depsgraph is None else item.evaluated_get(depsgraph).mpm
             other = meshes.setdefault(item.data.session_uid, item)
-            _status[item.session_uid] = (
+            status[item.session_uid] = (
                 _show(item, settings, item.data, scene)
                 if other == item or _is_alike(item, other)
                 else f'Shares its mesh with "{other.name}", which shows something else: make it single user (Object > Relations)'
@@ -161,14 +183,15 @@ def _is_alike(item: BlenderObject, other: BlenderObject) -> bool:
 def _forget_removed(numbers: set[int], meshes: set[int]) -> None:
     """Let go of the frames of objects and meshes that are gone, given those of which it is known that they are not."""
     objects: Any = bpy.data.objects
-    if _readers.keys() - numbers:
+    shown = runtime.of(Shown)
+    if shown.readers.keys() - numbers:
         numbers = numbers | {item.session_uid for item in objects if item.mpm.cache}
-        for number in _readers.keys() - numbers:
-            del _readers[number]
-            _status.pop(number, None)
-    if _filled.keys() - meshes:
-        for number in _filled.keys() - {item.data.session_uid for item in objects if isinstance(item.data, bpy.types.Mesh)}:
-            del _filled[number]
+        for number in shown.readers.keys() - numbers:
+            del shown.readers[number]
+            shown.status.pop(number, None)
+    if shown.filled.keys() - meshes:
+        for number in shown.filled.keys() - {item.data.session_uid for item in objects if isinstance(item.data, bpy.types.Mesh)}:
+            del shown.filled[number]
 
 
 class Wanted(NamedTuple):
@@ -190,15 +213,16 @@ def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: Mome
     """What an object is to show now. Raises CacheError."""
     time = reader.cache.time
     # not frame_current_final: a bake asks for poses at the frames of the scene too, whatever these are mapped to
-    shown = retime.position(item, settings, scene.frame_current + scene.frame_subframe, time.frame_start)
-    if item.session_uid in held:
-        shown = retime.Position(held[item.session_uid], 1.0)
-    if _rendering:
-        _shutter.setdefault(item.session_uid, shown.frame)
-    like = _shutter.get(item.session_uid, shown.frame)
+    position = retime.position(item, settings, scene.frame_current + scene.frame_subframe, time.frame_start)
+    shown = runtime.of(Shown)
+    if item.session_uid in shown.held:
+        position = retime.Position(shown.held[item.session_uid], 1.0)
+    if shown.is_rendering:
+        shown.shutter.setdefault(item.session_uid, position.frame)
+    like = shown.shutter.get(item.session_uid, position.frame)
     # metres per second of simulated time -> per second of the scene, which renderers count in
-    factor = time.time_scale * frame_rate(scene) / time.fps * shown.rate
-    return Wanted(shown.frame, nearest_frame(like), np.float32(factor))
+    factor = time.time_scale * frame_rate(scene) / time.fps * position.rate
+    return Wanted(position.frame, nearest_frame(like), np.float32(factor))
 
 
 def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderScene) -> str:
@@ -213,16 +237,18 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
 
 def take_over(item: BlenderObject, reader: MomentReader) -> None:
     """Go on with what another has read of an object's cache; what it shows is in order."""
-    _readers[item.session_uid] = reader
-    _status[item.session_uid] = ""
+    shown = runtime.of(Shown)
+    shown.readers[item.session_uid] = reader
+    shown.status[item.session_uid] = ""
 
 
 def _reader(item: BlenderObject) -> MomentReader:
     """What reads the object's cache. Raises CacheError where there is none."""
     cache = open_cache(paths.shown_folder(item))
-    reader = _readers.setdefault(item.session_uid, MomentReader(cache))
+    readers = runtime.of(Shown).readers
+    reader = readers.setdefault(item.session_uid, MomentReader(cache))
     if not reader.cache.is_same(cache):
-        reader = _readers[item.session_uid] = MomentReader(cache)
+        reader = readers[item.session_uid] = MomentReader(cache)
     return reader
 
 
@@ -237,8 +263,8 @@ def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: fl
     if len(mesh.vertices) != count:
         mesh.clear_geometry()
         mesh.vertices.add(count)
-        _filled.pop(mesh.session_uid, None)
-    filled = _filled.setdefault(mesh.session_uid, {})
+        runtime.of(Shown).filled.pop(mesh.session_uid, None)
+    filled = runtime.of(Shown).filled.setdefault(mesh.session_uid, {})
     for name, values in arrays.items() if count else ():
         components = values.shape[1] if values.ndim > 1 else 1
         kind, field = (_TYPES if name in ATTRIBUTES else _PAINTED_TYPES)[values.dtype.name, components]
@@ -290,26 +316,27 @@ def _attribute(mesh: BlenderMesh, name: str, kind: str) -> Any:
 
 @persistent
 def _on_frame_change(scene: BlenderScene, depsgraph: Any = None) -> None:
-    if not _suspensions:
+    if not runtime.of(Suspension).depth:
         show(scene, depsgraph)
 
 
 @persistent
 def _begin_shutter(_scene: Any = None, _unused: Any = None) -> None:
     """A frame is about to be rendered: the moment that is shown next is the frame itself."""
-    _shutter.clear()
-    _rendering[:] = [None]
+    shown = runtime.of(Shown)
+    shown.shutter.clear()
+    shown.is_rendering = True
 
 
 @persistent
 def _end_shutter(_scene: Any = None, _unused: Any = None) -> None:
-    _shutter.clear()
-    _rendering.clear()
+    shown = runtime.of(Shown)
+    shown.shutter.clear()
+    shown.is_rendering = False
 
 
 @persistent
 def _on_load(_path: str = "", _unused: Any = None) -> None:
-    reset()
     for scene in bpy.data.scenes:
         show(scene)
 
@@ -317,41 +344,31 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
 @persistent
 def _on_undo(scene: BlenderScene | None = None, _unused: Any = None) -> None:
     """Meshes are those of another time again, perhaps with particles from before a bake, and what they were filled with is not known."""
-    _filled.clear()
-    if scene is not None and not _suspensions:
+    runtime.of(Shown).filled.clear()
+    if scene is not None and not runtime.of(Suspension).depth:
         show(scene)
 
 
 @persistent
 def _on_import(_context: Any = None, _unused: Any = None) -> None:
     """Objects came from another file, with the particles of a frame there."""
-    if bpy.context.scene is not None and not _suspensions:
+    if bpy.context.scene is not None and not runtime.of(Suspension).depth:
         show(bpy.context.scene)
 
 
 def _on_retime(scene: BlenderScene) -> None:
-    if scene is not None and not _suspensions:
+    if scene is not None and not runtime.of(Suspension).depth:
         show(scene)
 
 
-def _handlers() -> list[tuple[list[Any], Any]]:
-    """The lists of Blender and what is in each of them."""
+def register(registrar: Registrar) -> None:
     lists = bpy.app.handlers
-    shutter = [(lists.render_pre, _begin_shutter), (lists.render_post, _end_shutter), (lists.render_cancel, _end_shutter)]
-    undo = [(lists.undo_post, _on_undo), (lists.redo_post, _on_undo)]
-    # Blender 4.3 and later; before, they are right at the next frame
-    imported = [(lists.blend_import_post, _on_import)] if hasattr(lists, "blend_import_post") else []
-    return [(lists.frame_change_post, _on_frame_change), (lists.load_post, _on_load), *undo, *shutter, *imported]
-
-
-def register() -> None:
-    for functions, handler in _handlers():
-        functions.append(handler)
-    retime.listeners.append(_on_retime)
-
-
-def unregister() -> None:
-    retime.listeners.remove(_on_retime)
-    for functions, handler in reversed(_handlers()):
-        functions.remove(handler)
-    reset()
+    registrar.member(lists.frame_change_post, _on_frame_change)
+    registrar.member(lists.load_post, _on_load)
+    registrar.member(lists.undo_post, _on_undo)
+    registrar.member(lists.redo_post, _on_undo)
+    registrar.member(lists.render_pre, _begin_shutter)
+    registrar.member(lists.render_post, _end_shutter)
+    registrar.member(lists.render_cancel, _end_shutter)
+    registrar.import_handler(_on_import)  # before, objects are right at the next frame
+    registrar.member(runtime.of(retime.RetimeListeners).functions, _on_retime)

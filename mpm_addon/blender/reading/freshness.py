@@ -7,10 +7,12 @@ same number to other frames.
 import json
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.runtime import OfFile, OfSession, runtime
 from .fingerprint import fingerprint, is_comparable
 
 # A digest is taken again after so many times what it took, and what it may take in any case [s].
@@ -28,23 +30,32 @@ class Freshness(Enum):
     UNKNOWN = "the frames come from elsewhere"
 
 
-# Scene and emitter -> when the next digest is due, and the last one.
-_digests: dict[tuple[int, str], tuple[float, str]] = {}
-# Hash of a scene that this Blender had baked -> fingerprint of the settings that it was read from, whatever file is open.
-_baked: dict[str, str] = {}
+@dataclass
+class Digests(OfFile):
+    """Scene and emitter -> when the next digest is due, and the last one."""
+
+    of_scenes: dict[tuple[int, str], tuple[float, str]] = field(default_factory=dict)
+
+
+@dataclass
+class Baked(OfSession):
+    """Hash of a scene that this Blender had baked -> fingerprint of the settings that it was read from."""
+
+    fingerprints: dict[str, str] = field(default_factory=dict)
 
 
 def digest(scene: BlenderScene, emitter_name: str = "") -> str:
     """The fingerprint of a scene, not more than a few moments old."""
     key = (scene.session_uid, emitter_name)
+    digests = runtime.of(Digests).of_scenes
     now = time.perf_counter()
-    due, known = _digests.get(key, (0.0, ""))
+    due, known = digests.get(key, (0.0, ""))
     if now < due:
         return known
     known = fingerprint(scene, emitter_name)
     after = time.perf_counter()
     took = after - now
-    _digests[key] = (after + (REST * took if took > CHEAP else 0.0), known)
+    digests[key] = (after + (REST * took if took > CHEAP else 0.0), known)
     return known
 
 
@@ -52,7 +63,7 @@ def note(item: BlenderObject, scene_hash: str, value: str) -> None:
     """Remember with which settings a scene was baked, given its hash and their fingerprint; nothing where either is not known."""
     if not scene_hash or not value:
         return
-    _baked[scene_hash] = value
+    runtime.of(Baked).fingerprints[scene_hash] = value
     noted = _noted(item)
     noted.pop(scene_hash, None)
     noted[scene_hash] = value
@@ -61,7 +72,7 @@ def note(item: BlenderObject, scene_hash: str, value: str) -> None:
 
 def note_known(item: BlenderObject, scene_hash: str) -> None:
     """Let an object remember what this Blender knows of a baked scene."""
-    note(item, scene_hash, _baked.get(scene_hash, ""))
+    note(item, scene_hash, runtime.of(Baked).fingerprints.get(scene_hash, ""))
 
 
 def freshness_of(scene: BlenderScene, items: Iterable[BlenderObject], scene_hash: str) -> Freshness:
@@ -71,7 +82,7 @@ def freshness_of(scene: BlenderScene, items: Iterable[BlenderObject], scene_hash
 
 
 def _of_item(scene: BlenderScene, item: BlenderObject, scene_hash: str) -> Freshness:
-    value = _noted(item).get(scene_hash) or _baked.get(scene_hash)
+    value = _noted(item).get(scene_hash) or runtime.of(Baked).fingerprints.get(scene_hash)
     if not value:
         return Freshness.UNKNOWN
     return Freshness.CURRENT if value == digest(scene, item.mpm.emitter_name) else Freshness.OUTDATED
@@ -82,19 +93,13 @@ def are_comparable(text: str) -> bool:
     return text.startswith("{") and all(is_comparable(value) for value in _remembered(text).values())
 
 
-def forget() -> None:
-    """Forget all scenes."""
-    _digests.clear()
-    _baked.clear()
-
-
 def _noted(item: BlenderObject) -> dict[str, str]:
     """Hash of a baked scene -> fingerprint."""
     return _remembered(item.mpm.fingerprint)
 
 
 def _remembered(text: str) -> dict[str, str]:
-    """What an object remembers; earlier versions noted a fingerprint alone, which does not say of which frames it is."""
+    """What an object remembers; nothing where that is damaged, since it comes with the file."""
     try:
         found = parse_json(text) if text.startswith("{") else {}
     except ValueError:

@@ -1,6 +1,7 @@
 """What an artist chooses about the display of an object's particles: `Object.mpm.display`. A change is shown at once."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import bpy
@@ -9,6 +10,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
 from ...core.laws.finish import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
 from ..host.blender_types import BlenderObject, Context
 from ..host.file_record import is_silent
+from ..host.runtime import OfSession, runtime
 from .declarations import STILL, enum_items, property_group
 
 MATERIALS = "materials"
@@ -37,8 +39,14 @@ COLORINGS = {
 }
 
 AUTOMATIC = "automatic"
-# Called when a setting is changed: with the object, and whether the range of colours has to be found anew.
-listeners: list[Callable[[BlenderObject, bool], None]] = []
+
+
+@dataclass
+class DisplayListeners(OfSession):
+    """Called when a setting is changed: with the object, and whether the range of colours has to be found anew."""
+
+    functions: list[Callable[[BlenderObject, bool], None]] = field(default_factory=list)
+
 
 _MODES = {
     POINTS: ("Points", "A point cloud, fastest for millions of particles; renders as spheres"),
@@ -66,7 +74,7 @@ def _changed_coloring(settings: Any, _context: Context) -> None:
 
 def _tell(settings: Any, *, is_other_range: bool = False) -> None:
     if not is_silent() and isinstance(settings.id_data, bpy.types.Object):
-        for listener in listeners:
+        for listener in runtime.of(DisplayListeners).functions:
             listener(settings.id_data, is_other_range)
 
 

@@ -8,6 +8,7 @@ beside the file: a copy, a recovered file, another file that it was appended to.
 import os
 import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,31 @@ import bpy
 
 from ...storage.cache import CACHE_FILE
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.runtime import OfFile, OfSession, runtime
 
 DEFAULT_CACHE = "//cache_mpm"
 
 _UNSAVED = "mpm_unsaved_"
-# How many files without a name this Blender has baked; each has a folder of its own.
-_unsaved_files: list[None] = []
-# Objects whose paths are relative to this file: those that were in it, and those that were looked at since.
-_known: set[int] = set()
-# Where a folder went while the file was open. An undo brings old names back.
-moved: dict[Path, Path] = {}
+
+
+@dataclass
+class UnsavedFiles(OfSession):
+    """How many files without a name this Blender has baked; each has a folder of its own."""
+
+    count: int = 0
+
+
+@dataclass
+class Places(OfFile):
+    """Where the things of the file are.
+
+    Attributes:
+        known: objects whose paths are relative to this file: those that were in it, and those that were looked at since.
+        moved: where a folder went while the file was open. An undo brings old names back.
+    """
+
+    known: set[int] = field(default_factory=set)
+    moved: dict[Path, Path] = field(default_factory=dict)
 
 
 def cache_path(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> str:
@@ -57,7 +73,7 @@ def absolute(path: str, *, library: Any = None) -> Path:
 def own_folder(item: BlenderObject) -> Path:
     """The folder that an object names. What is linked names it from its own file."""
     folder = absolute(item.mpm.cache, library=library_of(item))
-    return moved.get(folder, folder)
+    return runtime.of(Places).moved.get(folder, folder)
 
 
 def shown_folder(item: BlenderObject) -> Path:
@@ -97,7 +113,8 @@ def is_temporary(path: str) -> bool:
 
 def unsaved_folder() -> Path:
     """The folder for the caches of the file that was never saved: one for each Blender that runs and each new file in it."""
-    number = f"_{len(_unsaved_files)}" if _unsaved_files else ""
+    count = runtime.of(UnsavedFiles).count
+    number = f"_{count}" if count else ""
     return temporary_root() / f"{_UNSAVED}{os.getpid()}{number}"
 
 
@@ -108,18 +125,17 @@ def is_unsaved(folder: Path) -> bool:
 
 def begin_file(items: Iterable[BlenderObject]) -> None:
     """Another file is open, with objects that show caches: what it bakes before it has a name is apart from what was baked before."""
-    moved.clear()
-    _known.clear()
-    _known.update(item.session_uid for item in items)
+    runtime.of(Places).known.update(item.session_uid for item in items)
     if unsaved_folder().exists():
-        _unsaved_files.append(None)
+        runtime.of(UnsavedFiles).count += 1
 
 
 def adopt(item: BlenderObject) -> None:
     """Let an object that came from another file name the folder that it showed there."""
-    if item.session_uid in _known:
+    known = runtime.of(Places).known
+    if item.session_uid in known:
         return
-    _known.add(item.session_uid)
+    known.add(item.session_uid)
     if not item.mpm.folder or not item.mpm.cache.startswith("//") or library_of(item) is not None:
         return
     kept = Path(item.mpm.folder)

@@ -16,6 +16,7 @@ from ...core.scene.description import Collider, Emitter, Outflow
 from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ...storage.presets import material_presets
 from ..host.active_row import PROPERTIES as ACTIVE_ROW
+from ..host.registrar import Registrar
 from .declarations import STILL, annotations_of, enum_items, property_group, title
 from .display_settings import GROUPS as DISPLAY_GROUPS
 from .display_settings import PROPERTIES as DISPLAY
@@ -301,16 +302,8 @@ GROUPS: tuple[type, ...] = (
 _OWNERS: tuple[tuple[Any, type], ...] = ((bpy.types.Object, OBJECT_GROUP), (bpy.types.Scene, SCENE_GROUP))
 
 
-def register() -> None:
+def register(registrar: Registrar) -> None:
     MATERIAL_GROUP.__annotations__["preset"] = preset_property()
-    for group in GROUPS:
-        bpy.utils.register_class(group)
+    registrar.classes(GROUPS)
     for owner, group in _OWNERS:
-        owner.mpm = PointerProperty(type=group, override={"LIBRARY_OVERRIDABLE"})
-
-
-def unregister() -> None:
-    for owner, _group in _OWNERS:
-        del owner.mpm
-    for group in reversed(GROUPS):
-        bpy.utils.unregister_class(group)
+        registrar.settings(owner, "mpm", PointerProperty(type=group, override={"LIBRARY_OVERRIDABLE"}))

@@ -4,23 +4,29 @@ A cached frame is that of the scene unless *Retime* is on; then it moves at a sp
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from ..host.blender_types import BlenderObject, Context
-
-# Called when a setting is changed in the interface or by a script; whoever shows frames adds itself.
-listeners: list[Callable[[Any], None]] = []
+from ..host.runtime import OfSession, runtime
 
 _KEYED = "mpm.playback_frame"
 # The slope of a keyed frame is taken over this far to both sides [frames].
 _REACH = 0.05
 
 
+@dataclass
+class RetimeListeners(OfSession):
+    """Called when a setting is changed in the interface or by a script; whoever shows frames adds itself."""
+
+    functions: list[Callable[[Any], None]] = field(default_factory=list)
+
+
 def _changed(_settings: Any, context: Context) -> None:
-    for listener in listeners:
+    for listener in runtime.of(RetimeListeners).functions:
         listener(context.scene)
 
 

@@ -1,23 +1,22 @@
 """The pictures of material presets as icons. Without a window there are none; a picture that is missing or broken is none."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import bpy.utils.previews
 
 from ...storage.presets import material_presets
+from ..host.registrar import Registrar
+from ..host.runtime import OfSession, runtime
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LARGEST = 1_000_000
 
-_collections: list[Any] = []
 
-
-def loaded(pictures: Iterable[tuple[str, Path]]) -> Mapping[str, int]:
-    """Name -> number of the icon, of those that have one; the pictures are held until `unregister`."""
-    collection = bpy.utils.previews.new()
-    _collections.append(collection)
+def icons_of(collection: Any, pictures: Iterable[tuple[str, Path]]) -> Mapping[str, int]:
+    """Name -> number of the icon, of those that have one; a collection of Blender's previews holds the pictures."""
     icons = {name: collection.load(name, str(path), "IMAGE").icon_id for name, path in pictures if _is_picture(path)}
     return {name: icon for name, icon in icons.items() if icon}
 
@@ -30,24 +29,24 @@ def _is_picture(path: Path) -> bool:
         return False
 
 
-_icons: dict[str, int] = {}
+@dataclass
+class Thumbnails(OfSession):
+    """The numbers of icons by names of presets."""
+
+    icons: dict[str, int] = field(default_factory=dict)
 
 
 def icon(name: str) -> int:
     """The number of a preset's icon; 0 where there is none."""
-    return _icons.get(name, 0)
+    return runtime.of(Thumbnails).icons.get(name, 0)
 
 
 def has_icons() -> bool:
     """Whether there are pictures to choose from."""
-    return bool(_icons)
+    return bool(runtime.of(Thumbnails).icons)
 
 
-def register() -> None:
-    _icons.update(loaded((preset.name, preset.picture) for preset in material_presets()))
-
-
-def unregister() -> None:
-    _icons.clear()
-    while _collections:
-        bpy.utils.previews.remove(_collections.pop())
+def register(registrar: Registrar) -> None:
+    collection = bpy.utils.previews.new()
+    registrar.on_removal(bpy.utils.previews.remove, collection)
+    runtime.of(Thumbnails).icons.update(icons_of(collection, ((preset.name, preset.picture) for preset in material_presets())))

@@ -12,6 +12,7 @@ from bpy.props import EnumProperty
 
 from ...host.blender_types import BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
+from ...host.registrar import Registrar
 from ...settings.declarations import enum_items
 from ..placing import refusal
 from ..staging import Stage
@@ -127,9 +128,5 @@ def _look_through_camera(context: Context) -> None:
         context.space_data.region_3d.view_perspective = "CAMERA"
 
 
-def register() -> None:
-    bpy.utils.register_class(MPM_OT_add_ready_scene)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(MPM_OT_add_ready_scene)
+def register(registrar: Registrar) -> None:
+    registrar.classes((MPM_OT_add_ready_scene,))

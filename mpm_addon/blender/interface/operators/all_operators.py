@@ -1,8 +1,7 @@
 """All operators of baking. Each hands over to one function and turns an MpmError into a report."""
 
-import bpy
-
 from ...baking import preflight, session
+from ...host.registrar import Registrar
 from . import bake_operators, cache_operators, preflight_operators, take_operators
 
 CLASSES: tuple[type, ...] = (
@@ -13,13 +12,7 @@ CLASSES: tuple[type, ...] = (
 )
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    session.leave()
-    preflight.end()
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)
+    registrar.on_removal(preflight.end)
+    registrar.on_removal(session.leave)

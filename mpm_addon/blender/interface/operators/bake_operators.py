@@ -9,13 +9,13 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 from ....core.errors import MpmError, SceneError
 from ....storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
 from ...baking import bake_queue, observation, removal, session
-from ...baking.following import Following, poll_bake
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
 from ...live import live_session
 from ...settings import paths
 from ...settings.properties import OTHER_CACHE
+from .following import Following, poll_bake
 
 # The frame after which no bake goes on.
 NO_FRAME = -(2**31)

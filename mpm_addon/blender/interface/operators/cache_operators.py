@@ -1,4 +1,4 @@
-"""Operators around a cache: its folder, the command that bakes it elsewhere, what went wrong in words, the particles to blame."""
+"""Operators around a cache: its frames, its folder, the command that bakes it elsewhere, what went wrong, the particles to blame."""
 
 import os
 import shlex
@@ -17,8 +17,10 @@ from ....storage.take import SCENE
 from ...baking import unstable, worker
 from ...baking.bake_facts import facts_of
 from ...baking.bake_view import view_of
-from ...host.blender_types import BlenderScene, Context
+from ...baking.showing import show_cache
+from ...host.blender_types import BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
+from ...playback import playback
 from ...settings import paths
 from ...settings.properties import OTHER_CACHE
 from .commands import NAME
@@ -145,4 +147,26 @@ def quoted(command: Sequence[str]) -> str:
     return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
 
 
-CLASSES = (MPM_OT_open_cache_folder, MPM_OT_copy_command, MPM_OT_copy_message, MPM_OT_select_unstable)
+class MPM_OT_show(Operation, bpy.types.Operator):
+    """Show the baked frames: in a new object if the particles were deleted, or from a cache folder that was baked elsewhere"""
+
+    bl_idname = "mpm.show"
+    bl_label = "Show Frames"
+    bl_options = {"REGISTER", "UNDO"}
+
+    cache: OTHER_CACHE
+    object: StringProperty(name="Object", description="Emitter that was baked; all if empty")
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None
+
+    def execute(self, context: Context) -> Any:
+        show_cache(context.scene, self.cache, object_name=self.object)
+        return {"FINISHED"}
+
+    def touched(self, context: Context) -> list[BlenderObject]:
+        return playback.result_objects(context.scene)
+
+
+CLASSES = (MPM_OT_show, MPM_OT_open_cache_folder, MPM_OT_copy_command, MPM_OT_copy_message, MPM_OT_select_unstable)

@@ -10,11 +10,10 @@ from ....arguments import frame_range
 from ....core.errors import Cancelled, MpmError, SceneError
 from ...baking import bake_queue, session
 from ...baking.worker import Event
+from ...host.registrar import Registrar
 from . import export_operators
 
 NAME = "mpm"
-
-_handles: list[object] = []
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -104,10 +103,5 @@ def _print_event(event: Event) -> None:
         print("Done", flush=True)
 
 
-def register() -> None:
-    _handles.append(bpy.utils.register_cli_command(NAME, run))
-
-
-def unregister() -> None:
-    while _handles:
-        bpy.utils.unregister_cli_command(_handles.pop())
+def register(registrar: Registrar) -> None:
+    registrar.on_removal(bpy.utils.unregister_cli_command, bpy.utils.register_cli_command(NAME, run))

@@ -11,6 +11,7 @@ from ....storage.exporters import EXPORTERS
 from ...exporting import exporting, publishing
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
+from ...host.registrar import Registrar
 from ...playback import playback
 from ...settings import paths
 from ...settings.properties import PATH_OPTIONS
@@ -139,11 +140,5 @@ def _beside(name: str) -> Path:
 CLASSES = (MPM_OT_export_points, MPM_OT_publish, MPM_PT_export)
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)

@@ -6,14 +6,15 @@ import bpy
 
 from ....core.errors import MpmError
 from ...baking import previews, session
-from ...baking.following import Following, poll_bake
-from ...baking.results import show_motion
+from ...baking.showing import show_motion
 from ...host.blender_types import BlenderEvent, BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
+from ...host.registrar import Registrar
 from ...host.wording import in_blender
 from ...live import live_session
 from ...settings import paths
+from .following import Following, poll_bake
 
 
 class MPM_OT_preview(Following, bpy.types.Operator):
@@ -162,12 +163,6 @@ def _is_playing(context: Context) -> bool:
 CLASSES = (MPM_OT_preview, MPM_OT_live, MPM_OT_preview_free)
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    live_session.forget()
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)
+    registrar.on_removal(live_session.forget)

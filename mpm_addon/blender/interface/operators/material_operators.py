@@ -10,6 +10,7 @@ from ....storage.presets import LONGEST_LABEL, LONGEST_TEXT, material_preset, ma
 from ...building import material_presets
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
+from ...host.registrar import Registrar
 from ...host.translations import message, tip
 from ...settings.parts import locked
 
@@ -132,11 +133,5 @@ CLASSES = (
 )
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)

@@ -7,6 +7,7 @@ from bpy.props import EnumProperty
 
 from ...host.blender_types import BlenderObject, Context, Layout
 from ...host.operation import Operation
+from ...host.registrar import Registrar
 from ...settings.parts import PARTS, has_part, locked, refusal
 from ...settings.properties import part_items
 
@@ -101,13 +102,6 @@ def draw_button(panel: Any, context: Context) -> None:
 CLASSES = (MPM_OT_object_add, MPM_OT_object_remove, MPM_OT_objects_add)
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    bpy.types.PHYSICS_PT_add.append(draw_button)
-
-
-def unregister() -> None:
-    bpy.types.PHYSICS_PT_add.remove(draw_button)
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)
+    registrar.entry(bpy.types.PHYSICS_PT_add, draw_button)

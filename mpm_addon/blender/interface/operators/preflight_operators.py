@@ -7,11 +7,11 @@ from bpy.props import BoolProperty, StringProperty
 
 from ....core.messages import message_of
 from ...baking import preflight
-from ...baking.following import Following
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
 from ...host.wording import in_blender
+from .following import Following
 
 
 class MPM_OT_preflight(Following, bpy.types.Operator):

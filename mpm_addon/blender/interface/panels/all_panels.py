@@ -1,7 +1,6 @@
 """All panels, in the order in which Blender shows them. Drawing reads and never writes; it must not fail on any selection."""
 
-import bpy
-
+from ...host.registrar import Registrar
 from . import (
     bake_panels,
     display_panels,
@@ -29,11 +28,5 @@ CLASSES: tuple[type, ...] = (
 )
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def register(registrar: Registrar) -> None:
+    registrar.classes(CLASSES)

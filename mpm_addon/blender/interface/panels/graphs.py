@@ -1,6 +1,7 @@
 """The graphs of a cache in its panel: substeps, seconds, particles and energy over frames, as a picture of Blender's previews."""
 
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....storage.overview import Overview
+from ...host.registrar import Registrar
+from ...host.runtime import OfSession, runtime
 from .graph_picture import Color, Curve, Pixels, swatch
 from .graph_picture import picture as draw_picture
 
@@ -42,22 +45,21 @@ class Picture(NamedTuple):
     moment: float
 
 
-_collections: list[Any] = []
-_pictures: dict[Path, Picture] = {}
-_curves: dict[int, tuple[Curve, ...]] = {}
+@dataclass
+class Graphs(OfSession):
+    """Blender's previews, the pictures in them by cache folders, and the curves that were last asked for."""
+
+    previews: Any = None
+    pictures: dict[Path, Picture] = field(default_factory=dict)
+    curves: tuple[Overview, tuple[Curve, ...]] | None = None
 
 
 def curves(overview: Overview) -> tuple[Curve, ...]:
     """The curves of a cache; the same ones as long as it has nothing new."""
-    key = id(overview)
-    if key not in _curves:
-        _curves.clear()
-        _curves[key] = tuple(_curve(overview, name) for name in _KINDS)
-        _kept[:] = [overview]  # its number must not become that of another one
-    return _curves[key]
-
-
-_kept: list[Overview] = []
+    graphs = runtime.of(Graphs)
+    if graphs.curves is None or graphs.curves[0] is not overview:
+        graphs.curves = overview, tuple(_curve(overview, name) for name in _KINDS)
+    return graphs.curves[1]
 
 
 def _curve(overview: Overview, name: str) -> Curve:
@@ -81,31 +83,33 @@ def _over_frames(overview: Overview, name: str) -> NDArray[np.float64]:
 
 def picture(folder: Path, overview: Overview) -> Picture | None:
     """The graphs of a cache; None where Blender makes no previews."""
-    if not _collections:
+    graphs = runtime.of(Graphs)
+    if graphs.previews is None:
         return None
-    known, now = _pictures.get(folder), time.monotonic()
+    known, now = graphs.pictures.get(folder), time.monotonic()
     if known is None or (known.seen != id(overview) and now > known.moment + REST):
         preview = _preview(str(folder))
         _fill(preview, "image", draw_picture(curves(overview), SIZE, SIZE))
-        known = _pictures[folder] = Picture(preview.icon_id, id(overview), now)
+        known = graphs.pictures[folder] = Picture(preview.icon_id, id(overview), now)
     return known
 
 
 def legend(curve: Curve) -> int:
     """The number of an icon in a curve's colour; 0, which is none, where Blender makes no previews."""
-    if not _collections:
+    previews = runtime.of(Graphs).previews
+    if previews is None:
         return 0
     name = f"legend {curve.name}"
-    if name not in _collections[0]:
+    if name not in previews:
         pixels = swatch(curve.color, _SWATCH)
         _fill(_preview(name), "icon", pixels)
         _fill(_preview(name), "image", pixels)
-    return _collections[0][name].icon_id
+    return previews[name].icon_id
 
 
 def _preview(name: str) -> Any:
-    collection = _collections[0]
-    return collection[name] if name in collection else collection.new(name)
+    previews = runtime.of(Graphs).previews
+    return previews[name] if name in previews else previews.new(name)
 
 
 def _fill(preview: Any, kind: str, pixels: Pixels) -> None:
@@ -113,12 +117,6 @@ def _fill(preview: Any, kind: str, pixels: Pixels) -> None:
     getattr(preview, f"{kind}_pixels_float").foreach_set(np.ascontiguousarray(pixels).ravel())
 
 
-def register() -> None:
-    _collections.append(bpy.utils.previews.new())
-
-
-def unregister() -> None:
-    while _collections:
-        bpy.utils.previews.remove(_collections.pop())
-    for known in (_pictures, _curves, _kept):
-        known.clear()
+def register(registrar: Registrar) -> None:
+    previews = runtime.of(Graphs).previews = bpy.utils.previews.new()
+    registrar.on_removal(bpy.utils.previews.remove, previews)

@@ -1,5 +1,6 @@
 """The panel of an emitter's material: presets with their pictures, what is behind one, and the numbers of *Custom*."""
 
+import functools
 from typing import Any
 
 import bpy
@@ -58,14 +59,10 @@ def _families() -> dict[str, list[MaterialPreset]]:
     return families
 
 
-_BUILT_IN: list[MaterialPreset] = []
-
-
-def _built_in() -> list[MaterialPreset]:
+@functools.cache
+def _built_in() -> tuple[MaterialPreset, ...]:
     """The built-in presets, read once."""
-    if not _BUILT_IN:
-        _BUILT_IN.extend(material_presets())
-    return _BUILT_IN
+    return tuple(material_presets())
 
 
 def _choice(layout: Layout, name: str, label: str, *, is_own: bool = False, **icon: Any) -> None:

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..host.blender_types import BlenderEvent, Context
-from ..host.operation import Operation
-from ..host.redrawing import redraw
-from .session import BakeSession
+from ...baking.session import BakeSession
+from ...host.blender_types import BlenderEvent, Context
+from ...host.operation import Operation
+from ...host.redrawing import redraw
 
 _TIMER_SECONDS = 0.03
 _DRAWING_SECONDS = 0.25
