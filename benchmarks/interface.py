@@ -75,7 +75,7 @@ def fill_scene(bpy: Any, particles: int) -> None:
 
 def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
     """What panels, the timeline and the timer do with a long cache, from the first look on."""
-    from mpm_addon.blender.baking import bake_facts, observation, preflight, results, watching
+    from mpm_addon.blender.baking import bake_facts, observation, preflight, showing, watching
     from mpm_addon.blender.baking.bake_view import view_of
     from mpm_addon.blender.interface import timeline
     from mpm_addon.blender.interface.panels import graphs
@@ -101,7 +101,7 @@ def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
         timed(found, "statistics, picture", graphs.draw_picture, graphs.curves(overview), graphs.SIZE, graphs.SIZE)
         timed(found, "pre-flight panel", preflight.kept_report, scene)
         time.sleep(0.01)
-    timed(found, "poses of dynamic colliders", lambda: results.baked_poses(folder))
+    timed(found, "poses of dynamic colliders", lambda: showing.baked_poses(folder))
 
 
 def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
