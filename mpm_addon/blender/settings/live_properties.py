@@ -14,6 +14,6 @@ PROPERTIES: dict[str, Any] = {
         default=PARTICLES, min=500, max=1_000_000, soft_max=50_000, step=1000, options=set(),
     ),
     "use_live_repeat": BoolProperty(
-        name="Repeat", description="Loop when the animation loops; otherwise stop after the last frame", default=True, options=set()
+        name="Repeat", description="Start over after the last frame instead of stopping", default=True, options=set()
     ),
 }  # fmt: skip

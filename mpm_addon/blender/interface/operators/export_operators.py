@@ -36,7 +36,7 @@ class MPM_OT_export_points(Operation, bpy.types.Operator):
     )
     format: EnumProperty(name="Format", items=_FORMATS, description="File format and extension")
     object: StringProperty(name="Object", description="Object that displays the cache; not needed if there is only one")
-    use_frame_range: BoolProperty(name="Frame Range", description="Frame range to bake instead of the scene's")
+    use_frame_range: BoolProperty(name="Frame Range", description="Frame range to export instead of the scene's")
     frame_start: IntProperty(name="Start", description="First frame to export", default=1)
     frame_end: IntProperty(name="End", description="Last frame to export", default=250)
     check_existing: BoolProperty(default=True, options={"HIDDEN"})
