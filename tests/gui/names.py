@@ -39,6 +39,11 @@ def view() -> dict[str, str]:
     return {"state": shown.state.name, "text": shown.text}
 
 
+def wanted() -> list[int]:
+    """The frames that the scene has."""
+    return list(range(scene().frame_start, scene().frame_end + 1))
+
+
 def is_live() -> bool:
     """Whether a bake runs."""
     return session.current() is not None

@@ -13,7 +13,6 @@ F12 = "96"
 # The first bake of a new extension compiles the simulator, on a slow machine for minutes.
 COMPILING_SECONDS = 900.0
 BAKING_SECONDS = 600.0
-FRAMES = list(range(1, 61))
 
 
 def test_the_sidebar_has_the_tab_after_the_installation(walk: Walk) -> None:
@@ -63,8 +62,9 @@ def test_cancel_ends_the_bake_and_the_frames_stay(walk: Walk) -> None:
     window.wait_until("not is_live()", limit=30)
     window.wait_until("view()['state'] == 'RESUMABLE'", limit=10)
     frames = window.ask("baked()")
-    assert 1 <= len(frames) < len(FRAMES)
-    assert f"{len(frames)} of {len(FRAMES)} frames" in window.ask("view()['text']")
+    wanted = window.ask("wanted()")
+    assert 1 <= len(frames) < len(wanted)
+    assert f"{len(frames)} of {len(wanted)} frames" in window.ask("view()['text']")
     walk.picture("cancelled")
 
 
@@ -80,7 +80,7 @@ def test_the_bake_is_resumed_paused_and_goes_on_to_its_end(walk: Walk) -> None:
     window.press("mpm.bake_pause(")
     window.wait_until("view()['state'] == 'BAKING'", limit=60)
     window.wait_until("not is_live()", limit=BAKING_SECONDS)
-    assert window.ask("baked()") == FRAMES
+    assert window.ask("baked()") == window.ask("wanted()")
     window.wait_until("view()['state'] == 'DONE'", limit=10)
     walk.picture("baked")
 

@@ -100,7 +100,8 @@ def periodic_poisson_disk(
     # an even number, so that blocks which are filled at the same time do not touch across the end either
     count = 2 * math.ceil(least_length / (2.0 * EDGE * radius))
     edge = max(least_length / count, 2.0 * radius)
-    period = count * edge
+    # rounding must not leave it shorter than what it has to fill
+    period = max(count * edge, least_length)
     # a little shorter, so that rounding does not ask for one more block
     beam = Box(center=(0.5 * period, 0.0, 0.0), size=(period * (1.0 - 1e-12), width[0], width[1]))
     return _fill(beam if dimension == 3 else section_of(beam), radius, edge, seed, dimension, period=count), period

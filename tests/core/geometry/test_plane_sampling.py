@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
@@ -86,6 +86,7 @@ def test_section_thinner_than_a_cell_is_named():
 
 @settings(max_examples=15, deadline=None)
 @given(st.floats(0.3, 2.0), st.floats(0.2, 0.8), st.floats(0.2, 0.8), st.integers(0, 2**31), st.sampled_from([2, 3]))
+@example(1.5080892458222912, 0.5, 0.5, 0, 2)
 def test_a_beam_repeats_without_seam(length, width, height, seed, dimension):
     r = 0.06
     points, period = periodic_poisson_disk(length, (width, height), r, seed, dimension=dimension)
