@@ -310,7 +310,7 @@ class Modal:
             _is_stale=False,
             report=lambda kind, text: self.reports.append((kind, text)),
         )
-        for name in ("_options", "_follow", "_stop", "_draw_progress", "_warn_of_temporary_folder", "notes", "cancel"):
+        for name in ("_options", "_follow", "_stop", "_draw_progress", "_on_news", "_warn_of_temporary_folder", "notes", "cancel"):
             setattr(self.operator, name, getattr(bake_operators.MPM_OT_bake, name).__get__(self.operator))
 
     def _add(self, _seconds: float, window: Any) -> object:

@@ -15,13 +15,13 @@ from ...host.redrawing import redraw
 from ...live import live_session
 from ...settings import paths
 from ...settings.properties import OTHER_CACHE
-from .following import Following, poll_bake
+from .following import Following, FollowingBake, poll_bake
 
 # The frame after which no bake goes on.
 NO_FRAME = -(2**31)
 
 
-class MPM_OT_bake(Following, bpy.types.Operator):
+class MPM_OT_bake(FollowingBake, bpy.types.Operator):
     """Simulate the scene into the cache folder, resuming after the last cached frame"""
 
     bl_idname = "mpm.bake"
@@ -55,23 +55,6 @@ class MPM_OT_bake(Following, bpy.types.Operator):
         session.start(context, **self._options())
         self._warn_of_temporary_folder(context)
         return self._follow(context)
-
-    def modal(self, context: Context, event: BlenderEvent) -> Any:
-        running = session.current()
-        if running is None:
-            self._stop(context)
-            return {"CANCELLED"}
-        if not poll_bake(self, context, event, running):
-            return {"PASS_THROUGH"}
-        self._stop(context)
-        session.end()
-        running.raise_outcome()
-        return {"FINISHED"}
-
-    def cancel(self, context: Context) -> None:
-        """Blender ends the operator itself, for a new file or at its exit."""
-        self._stop(context)
-        session.leave()
 
     def _options(self) -> dict[str, Any]:
         from_frame = None if self.from_frame == NO_FRAME else self.from_frame

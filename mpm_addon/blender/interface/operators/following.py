@@ -1,9 +1,9 @@
 """What operators share that follow a process: the timer, and how often panels are drawn."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
+from ...baking import session
 from ...baking.session import BakeSession
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
@@ -34,6 +34,9 @@ class Following(Operation):
             self._is_stale, self._drawn_at = False, now
             redraw(context.window_manager)
 
+    def _on_news(self, running: BakeSession) -> None:
+        """The bake said something; panels are drawn after this."""
+
     def _stop(self, context: Context) -> None:
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
@@ -41,21 +44,36 @@ class Following(Operation):
         redraw(context.window_manager)
 
 
-def poll_bake(
-    operator: Any, context: Context, event: BlenderEvent, running: BakeSession, on_news: Callable[[], None] | None = None
-) -> bool:
-    """Let the bake that an operator follows speak; Escape ends one whose scene is still read. Whether it has ended.
+class FollowingBake(Following):
+    """An operator that starts a bake and follows it to its end."""
 
-    Args:
-        on_news: called where it said something, before panels are drawn.
-    """
+    def modal(self, context: Context, event: BlenderEvent) -> Any:
+        running = session.current()
+        if running is None:
+            self._stop(context)
+            return {"CANCELLED"}
+        if not poll_bake(self, context, event, running):
+            return {"PASS_THROUGH"}
+        self._stop(context)
+        session.end()
+        running.raise_outcome()
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator itself, for a new file or at its exit."""
+        self._stop(context)
+        session.leave()
+
+
+def poll_bake(operator: Any, context: Context, event: BlenderEvent, running: BakeSession) -> bool:
+    """Let the bake that an operator follows speak; Escape ends one whose scene is still read. Whether it has ended."""
     if event.type == "ESC" and running.is_preparing:
         running.cancel()
     elif event.type != "TIMER":
         return False
     has_news = bool(running.poll()) or running.is_finished or running.is_preparing
-    if has_news and on_news is not None:
-        on_news()
+    if has_news:
+        operator._on_news(running)
     operator._draw_progress(context, has_news=has_news or running.is_silent)
     if running.is_finished:
         operator.notes(running.notes)

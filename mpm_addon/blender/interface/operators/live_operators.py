@@ -6,6 +6,7 @@ import bpy
 
 from ....core.errors import MpmError
 from ...baking import previews, session
+from ...baking.session import BakeSession
 from ...baking.showing import show_motion
 from ...host.blender_types import BlenderEvent, BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
@@ -14,10 +15,10 @@ from ...host.registrar import Registrar
 from ...host.wording import in_blender
 from ...live import live_session
 from ...settings import paths
-from .following import Following, poll_bake
+from .following import Following, FollowingBake
 
 
-class MPM_OT_preview(Following, bpy.types.Operator):
+class MPM_OT_preview(FollowingBake, bpy.types.Operator):
     """Bake the scene on a coarser grid in seconds, into a cache of its own; frames of the full bake are kept"""
 
     bl_idname = "mpm.preview"
@@ -41,28 +42,10 @@ class MPM_OT_preview(Following, bpy.types.Operator):
         session.start(context, **_bake_options(context))
         return self._follow(context)
 
-    def modal(self, context: Context, event: BlenderEvent) -> Any:
-        running = session.current()
-        if running is None:
-            self._stop(context)
-            return {"CANCELLED"}
-
-        def label() -> None:
-            scene = running.result.scene  # the window may show another one by now
-            if scene is not None:
-                previews.label(scene)
-
-        if not poll_bake(self, context, event, running, label):
-            return {"PASS_THROUGH"}
-        self._stop(context)
-        session.end()
-        running.raise_outcome()
-        return {"FINISHED"}
-
-    def cancel(self, context: Context) -> None:
-        """Blender ends the operator itself, for a new file or at its exit."""
-        self._stop(context)
-        session.leave()
+    def _on_news(self, running: BakeSession) -> None:
+        scene = running.result.scene  # the window may show another one by now
+        if scene is not None:
+            previews.label(scene)
 
 
 class MPM_OT_live(Following, bpy.types.Operator):
