@@ -83,7 +83,7 @@ class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
 
 class MPM_PT_goal(_SomeParameters, bpy.types.Panel):
     bl_idname = "MPM_PT_goal"
-    bl_label = "Pin Strength"
+    bl_label = "Pinning"
     names = ("goal", *_SPRING)
 
     @classmethod

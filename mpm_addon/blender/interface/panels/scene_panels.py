@@ -67,7 +67,7 @@ class MPM_PT_gravity(ScenePanel, bpy.types.Panel):
 
 class MPM_PT_steps(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_steps"
-    bl_label = "Time Steps"
+    bl_label = "Substeps"
     bl_parent_id = "MPM_PT_solver"
     bl_options = {"DEFAULT_CLOSED"}
 
