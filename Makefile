@@ -16,13 +16,13 @@ setup: ## make .venv ready: Python, locked packages, system libraries
 	@$(BOOTSTRAP) tools/setup.py
 
 demo: build ## bake and render the demonstration scenes
-	@$(PYTHON) demo/run.py
+	@$(PYTHON) demo/run.py demo
 
 gallery: build ## bake and render every feature scene; GALLERY="drum fountain" for these alone
-	@$(PYTHON) demo/gallery.py $(GALLERY)
+	@$(PYTHON) demo/run.py gallery $(GALLERY)
 
 ready-scenes: build ## add, bake and render every ready scene; READY="snowball hourglass" for these alone
-	@$(PYTHON) demo/ready_scenes.py $(READY)
+	@$(PYTHON) demo/run.py ready_scenes $(READY)
 
 test: setup ## run every test
 	@$(PYTHON) tools/run_tests.py
@@ -56,10 +56,10 @@ site: setup ## make the manual's pages from docs/ into build/site
 	@$(PYTHON) tools/site_pages.py
 
 sheet: setup ## bake and render every material preset into docs/materials.png
-	@$(PYTHON) tools/material_sheet.py
+	@$(PYTHON) tools/preset_pictures.py sheet
 
 thumbnails: setup ## bake and render the pictures of the material presets; THUMBNAILS="--only snow" for one
-	@$(PYTHON) tools/thumbnails.py $(THUMBNAILS)
+	@$(PYTHON) tools/preset_pictures.py thumbnails $(THUMBNAILS)
 
 translations: setup ## bring the catalogue of texts and all translations in mpm_addon/locale up to date
 	@$(PYTHON) tools/extract_messages.py

@@ -1,14 +1,11 @@
-"""How small caches are, and how fast Blender plays them: `python -m benchmarks.caches sizes SCENE PRECISION FRAMES` and
-`python -m benchmarks.caches playback PARTICLES`. The second wants bpy.
+"""How small caches are, and how fast Blender plays them.
+
+`python -m benchmarks.caches sizes SCENE PRECISION FRAMES`, or `playback PARTICLES`, which needs bpy.
 """
 
 import dataclasses
-import functools
-import operator
-import os
-import sys
+import statistics
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,7 @@ from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 from mpm_addon.storage import open_cache, presets_folder, read_scene, write_scene
 from mpm_addon.storage.cache_writer import CacheWriter
 
-from .worker import results_stream, say
+from .measuring import answer, timed
 
 PLAYED_FRAMES = 12
 ROUNDS = 4
@@ -31,31 +28,24 @@ FPS = 24.0
 SPACING = 0.01
 
 
-def measure_sizes(name: str, precision: str, frames: int) -> dict[str, Any]:
-    """Bytes a particle-frame of a preset scene, and of what stands beside the frames a particle."""
+def measure_sizes(name: str, precision: str, frames: str) -> dict[str, Any]:
+    """Bytes per particle of a preset scene: in a frame, once, and in a checkpoint."""
     scene = read_scene(presets_folder() / "scenes" / name)
-    last = min(scene.time.frame_end, scene.time.frame_start + frames - 1)
+    last = min(scene.time.frame_end, scene.time.frame_start + int(frames) - 1)
     scene = dataclasses.replace(scene, cache=CacheSettings(precision=precision), time=dataclasses.replace(scene.time, frame_end=last))
     with tempfile.TemporaryDirectory() as folder:
         write_scene(scene, Path(folder) / "scene")
         bake(Path(folder) / "scene", Path(folder) / "cache")
         cache = open_cache(Path(folder) / "cache")
-        take = cache.takes[-1].folder
         counts = [row["particles"] for row in cache.statistics()]
-        sizes = {place: sum(path.stat().st_size for path in (take / place).iterdir()) for place in ("births", "checkpoints")}
-        states = len(list((take / "checkpoints").iterdir()))
-        return {
-            "scene": name,
-            "precision": precision,
-            "particles": counts[-1],
-            "frames": len(counts),
-            "frame": cache.size() / sum(counts),
-            "births": sizes["births"] / counts[-1],
-            "state": sizes["checkpoints"] / counts[-1] / states,
-        }
+        births, checkpoints = (
+            [path.stat().st_size / counts[-1] for path in (cache.takes[-1].folder / place).iterdir()] for place in ("births", "checkpoints")
+        )
+        facts = {"scene": name, "precision": precision, "particles": counts[-1], "frames": len(counts)}
+        return {**facts, "frame": cache.size() / sum(counts), "births": sum(births), "state": statistics.mean(checkpoints)}
 
 
-def measure_playback(particles: int) -> dict[str, Any]:
+def measure_playback(particles: str) -> dict[str, Any]:
     """Seconds from one frame to the next in Blender: reading, decoding, and all attributes in the mesh."""
     import bpy
 
@@ -63,35 +53,24 @@ def measure_playback(particles: int) -> dict[str, Any]:
     from mpm_addon.blender.playback import playback
 
     with tempfile.TemporaryDirectory() as folder:
-        size = write_flow(Path(folder), particles)
+        size = write_flow(Path(folder), int(particles))
         mpm_addon.register()
         bpy.ops.wm.read_factory_settings(use_empty=True)
-        scene = bpy.context.scene
+        scene: Any = bpy.context.scene
         item = playback.result_object(scene, folder)
-        tries = [played(scene) for _ in range(ROUNDS)]
+        turns = [timed(lambda frame=frame: scene.frame_set(frame)) for _ in range(ROUNDS) for frame in range(1, PLAYED_FRAMES + 1)]
         shown = len(item.data.vertices)
         mpm_addon.unregister()
-    if shown != particles:
+    if shown != int(particles):
         raise SystemExit(f"caches: {shown} of {particles} particles were shown")
     # the first round reads the files for the first time
-    walls = sorted(wall for wall, _ in functools.reduce(operator.iadd, tries[1:], []))
-    busy = sorted(cpu for _, cpu in functools.reduce(operator.iadd, tries[1:], []))
-    middle = len(walls) // 2
-    return {"particles": particles, "frame": size, "wall": walls[middle], "worst": walls[-1], "cpu": busy[middle]}
-
-
-def played(scene: Any) -> list[tuple[float, float]]:
-    """Wall and CPU seconds of each frame change."""
-    seconds = []
-    for frame in range(1, PLAYED_FRAMES + 1):
-        wall, busy = time.perf_counter(), time.process_time()
-        scene.frame_set(frame)
-        seconds.append((time.perf_counter() - wall, time.process_time() - busy))
-    return seconds
+    walls, busy = ([turn[key] for turn in turns[PLAYED_FRAMES:]] for key in ("wall", "cpu"))
+    seconds = {"wall": statistics.median(walls), "worst": max(walls), "cpu": statistics.median(busy)}
+    return {"particles": int(particles), "frame": size, **seconds}
 
 
 def write_flow(folder: Path, count: int, frames: int = PLAYED_FRAMES) -> float:
-    """A cache of particles that swirl, with rotations and stresses of their own; returns its bytes a particle-frame."""
+    """Write a cache of swirling particles with various rotations and stresses; returns its bytes per particle and frame."""
     random = np.random.default_rng(0)
     emitter = Emitter("flow", Sphere(radius=1.0), "jelly")
     materials = {"jelly": Material("jelly", LAWS["corotated"]())}
@@ -126,17 +105,5 @@ def write_flow(folder: Path, count: int, frames: int = PLAYED_FRAMES) -> float:
     return open_cache(folder).size() / (count * frames)
 
 
-def main(task: str, *arguments: str) -> None:
-    stream = results_stream()
-    if task == "sizes":
-        name, precision, frames = arguments
-        say(stream, measure_sizes(name, precision, int(frames)))
-    else:
-        say(stream, measure_playback(int(arguments[0])))
-        # some releases of bpy do not come to their end by themselves
-        stream.flush()
-        os._exit(0)
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    answer(lambda kind, *arguments: {"sizes": measure_sizes, "playback": measure_playback}[kind](*arguments))

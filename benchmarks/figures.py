@@ -1,6 +1,5 @@
 """The plots of docs/performance.md."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +14,22 @@ from .report import BYTES, FLOPS, block_rates, nanoseconds, phase_names, phase_s
 
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb4", "#e07b1a", "#2f8f4e", "#c2333a", "#8a8a8a"
 COLORS = (BLUE, ORANGE, GREEN, RED, "#7a5195", GREY)
-STYLE: Any = {
-    "figure.figsize": (8.0, 3.4), "font.size": 9.0, "axes.grid": True, "grid.color": "#e4e4e4", "axes.axisbelow": True,
-    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "legend.fontsize": 8,
-    # the same bytes from the same data
-    "svg.hashsalt": "performance", "svg.fonttype": "path",
-}  # fmt: skip
+STYLE = Path(__file__).resolve().parent.parent / "tools" / "figures.mplstyle"
 
 Results = dict[str, Any]
 
 
 def draw_all(results: Results, folder: Path) -> None:
-    """Write every figure that there are results for, as SVG."""
+    """Write every figure with results, as SVG."""
     folder.mkdir(parents=True, exist_ok=True)
-    figures: dict[str, Callable[[Results], Figure | None]] = {
-        "peers": peers, "roofline": roofline, "phases": phases, "scaling": scaling,
-    }  # fmt: skip
-    with mpl.rc_context(STYLE):
-        for name, draw in figures.items():
-            drawn = draw(results)
-            if drawn is not None:
-                drawn.tight_layout()
-                drawn.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
-                pyplot.close(drawn)
+    # the same bytes from the same data
+    with mpl.rc_context({"svg.hashsalt": "performance"}, STYLE):
+        for draw in (peers, roofline, phases, scaling):
+            figure = draw(results)
+            if figure is not None:
+                figure.tight_layout()
+                figure.savefig(folder / f"{draw.__name__}.svg", metadata={"Date": None, "Creator": None})
+                pyplot.close(figure)
 
 
 def peers(results: Results) -> Figure | None:

@@ -4,7 +4,6 @@ Every call of ours on Blender's main thread is timed while a bake runs and while
 journal, a scene with many objects. What Blender itself takes to evaluate and draw the points is timed beside it, and is not ours.
 """
 
-import os
 import sys
 import tempfile
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .caches import write_flow
-from .worker import results_stream, say
+from .measuring import answer
 
 OBJECTS = 100
 REPEATS = 30
@@ -149,8 +148,8 @@ def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:
     running.raise_outcome() if running.progress.event.get("done", 0) < BAKED_FRAMES else None
 
 
-def measure(particles: int, frames: int) -> list[dict[str, Any]]:
-    """Of each call: its name and its `numbers`."""
+def measure(particles: str, frames: str) -> list[dict[str, Any]]:
+    """The name of each call, and its `numbers`."""
     import bpy
 
     import mpm_addon
@@ -158,12 +157,12 @@ def measure(particles: int, frames: int) -> list[dict[str, Any]]:
     found: Seconds = {}
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / "cache"
-        write_flow(cache, particles, REAL_FRAMES)
-        lengthen(cache, frames)
+        write_flow(cache, int(particles), REAL_FRAMES)
+        lengthen(cache, int(frames))
         mpm_addon.register()
         bpy.ops.wm.read_factory_settings(use_empty=True)
         mpm_addon.register()
-        fill_scene(bpy, particles)
+        fill_scene(bpy, int(particles))
         look_at_cache(bpy, found, cache)
         look_at_frames(bpy, found, cache)
         show(found)
@@ -187,13 +186,5 @@ def show(found: Seconds) -> None:
         print(f"{name:<34} {told['times']:>5} times, {words}", file=sys.stderr, flush=True)
 
 
-def main(particles: str, frames: str) -> None:
-    stream = results_stream()
-    say(stream, measure(int(particles), int(frames)))
-    # some releases of bpy do not come to their end by themselves
-    stream.flush()
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    answer(measure)

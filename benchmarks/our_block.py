@@ -8,40 +8,30 @@ import sys
 
 from mpm_addon.core.processor import prepare_numba
 
-from .worker import Round, results_stream, serve
-
-WARM_UP_FRAMES = 1
+from .measuring import Round, results_stream, serve
 
 
 def main(description: str, threads: int) -> None:
     stream = results_stream()
     prepare_numba(threads)
-    from mpm_addon.core.stepping.simulation import Simulation
-
     from .memory import footprint
     from .scenes import STEPS_PER_FRAME, Block
-    from .stopwatch import Stopwatch, added
+    from .timed_simulation import TimedSimulation, total
 
-    scene = Block(**json.loads(description)).scene()
-    stopwatch = Stopwatch()
-    simulation = Simulation(scene, report=stopwatch.report)
-    frames = simulation.frames()
-    next(frames)
-    stopwatch.watch(simulation)
-    for _ in range(WARM_UP_FRAMES):
-        stopwatch.next_frame(frames)
+    timed = TimedSimulation(Block(**json.loads(description)).scene())
+    # one frame to warm up
+    timed.next_frame()
     facts = {
-        "particles": simulation.store.particle_count,
-        "time_step": scene.solver.time_step,
-        "steps_per_sort": WARM_UP_FRAMES * STEPS_PER_FRAME / max(stopwatch.sorts, 1),
-        "bytes": footprint(simulation),
+        "particles": timed.simulation.store.particle_count,
+        "steps_per_sort": STEPS_PER_FRAME / max(timed.sorts, 1),
+        "bytes": footprint(timed.simulation),
     }
 
     def run_round(seconds: float) -> Round:
         rounds: list[Round] = []
         while sum(each["wall"] for each in rounds) < seconds:
-            rounds.append(stopwatch.next_frame(frames)[1])
-        return added(rounds)
+            rounds.append(timed.next_frame()[1])
+        return total(rounds)
 
     serve(stream, facts, run_round)
 

@@ -1,4 +1,4 @@
-"""Programs that take turns: each is a process that lives as long as its group; one alone runs at a time."""
+"""Programs that take turns: each is a process that lives as long as its group, and only one runs at a time."""
 
 import json
 import os
@@ -27,22 +27,13 @@ class BenchmarkError(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """A worker to be started.
-
-    Attributes:
-        name: in results.
-        interpreter, module, arguments: what to run.
-        environment: variables, beside those that are there.
-    """
+    """A program that can take turns: its name in results, what to run, and variables beside those of this process."""
 
     name: str
     interpreter: Path
     module: str
     arguments: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
-
-    def command(self) -> list[str]:
-        return [str(self.interpreter), "-m", self.module, *self.arguments]
 
 
 def solver(name: str, block: Block, threads: int) -> Program:
@@ -64,20 +55,14 @@ def lean_reference(name: str, block: Block, threads: int) -> Program:
 
 
 class Worker:
-    """A running program, warm and waiting.
-
-    Args:
-        program: what to start.
-        complaints: an open file for what it writes to stderr.
-    """
+    """A running program, warm and waiting."""
 
     def __init__(self, program: Program, complaints: IO[str]) -> None:
-        self._name = program.name
-        self._complaints = complaints
-        self._process = subprocess.Popen(
-            program.command(), cwd=ROOT, env=os.environ | QUIET | dict(program.environment), stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=self._complaints, text=True,
-        )  # fmt: skip
+        """Start the program; what it writes to stderr goes to the open file `complaints`."""
+        self._name, self._complaints = program.name, complaints
+        command = [str(program.interpreter), "-m", program.module, *program.arguments]
+        variables, pipe = os.environ | QUIET | dict(program.environment), subprocess.PIPE
+        self._process = subprocess.Popen(command, cwd=ROOT, env=variables, stdin=pipe, stdout=pipe, stderr=complaints, text=True)
         self.facts = self._answer()
 
     def run_round(self, seconds: float) -> dict[str, float]:
@@ -93,7 +78,7 @@ class Worker:
         self._process.wait()
         self._complaints.seek(0)
         words = [line for line in self._complaints.read().splitlines() if line.strip()]
-        raise BenchmarkError(f"{self._name} ended early: {words[-1] if words else 'without a word'}")
+        raise BenchmarkError(f"{self._name} ended early: {words[-1] if words else 'it printed nothing'}")
 
     def close(self) -> None:
         """Let the program end."""
@@ -101,22 +86,15 @@ class Worker:
 
 
 def alternate(programs: Sequence[Program], rounds: int, seconds: float) -> list[dict[str, Any]]:
-    """Let programs take turns, round after round; returns name, facts and rounds of each.
-
-    Raises:
-        BenchmarkError: a program ended early.
-    """
+    """Let programs take turns, round after round; returns name, facts and rounds of each. Raises BenchmarkError if one ends early."""
     with ExitStack() as stack:
         workers: list[Worker] = []
         for program in programs:
-            worker = Worker(program, stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8")))
-            stack.callback(worker.close)
-            workers.append(worker)
+            workers.append(Worker(program, stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))))
+            stack.callback(workers[-1].close)
         done = [[worker.run_round(seconds) for worker in workers] for _ in range(rounds)]
-    return [
-        {"name": program.name, "facts": worker.facts, "rounds": [turn[n] for turn in done]}
-        for n, (program, worker) in enumerate(zip(programs, workers, strict=True))
-    ]
+    results = zip(programs, workers, zip(*done, strict=True), strict=True)
+    return [{"name": program.name, "facts": worker.facts, "rounds": turns} for program, worker, turns in results]
 
 
 def rounds_of(group: Mapping[str, Any]) -> dict[str, list[dict[str, float]]]:
@@ -125,11 +103,7 @@ def rounds_of(group: Mapping[str, Any]) -> dict[str, list[dict[str, float]]]:
 
 
 def ask(module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Any:
-    """Run one of our modules to its end and return the JSON that it prints.
-
-    Raises:
-        BenchmarkError: it failed.
-    """
+    """Run one of our modules to its end and return the JSON that it prints. Raises BenchmarkError if it fails."""
     command = [str(OURS), "-m", module, *arguments]
     answer = subprocess.run(command, cwd=ROOT, env=os.environ | dict(environment or {}), capture_output=True, text=True, check=False)
     if answer.returncode != 0:

@@ -1,15 +1,15 @@
-"""A lean MPM step, to be compared with: what is fast when nothing else is asked for. A program that is measured:
+"""A lean MPM step to compare the solver with: what is fast if nothing else is needed. A program that is measured:
 
 `python -m benchmarks.reference '{"law": "water", "particles": 100000}' THREADS`
 
-One dense grid, one material, a fixed step, particles sorted once and for all, no obstacles but the floor of a box: quadratic
-MLS-MPM in float32, gathered, advanced and scattered in one pass over chunks of particles. Threads take slabs across x, of which
-every second one is done at a time, so that no two write to a node.
+One dense grid, one material, a fixed step, particles sorted once and for all, no obstacles except the floor of a box: quadratic
+MLS-MPM in float32, gathered, advanced and scattered in one pass over chunks of particles. Threads take slabs across x, every
+second one at a time, so that no two write to the same node.
 """
 
 import json
 import sys
-import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,17 +17,15 @@ from numpy.typing import NDArray
 
 from mpm_addon.cli import prepare_numba
 
+from .measuring import LEAST_CALLS, results_stream, serve_calls
 from .scenes import SPACING, Block
-from .worker import Round, results_stream, serve
 
-CHUNK = 64
 # cells around the block, and of a slab
 MARGIN = 6
 SLAB = 4
 DENSITY = 1000.0
 TIME_STEP = 1e-4
 GRAVITY = -9.81
-LEAST_STEPS = 4
 
 
 class Particles(NamedTuple):
@@ -67,76 +65,64 @@ def block(law: str, particles: int) -> Particles:
     return Particles(position, state, first[:-1], count, cells)
 
 
-def stepper(law: str) -> Any:
-    """The compiled step: steps(count, position, state, first, particle counts, cells, grid, spare grid, scratch, index)."""
+def stepper(law: str, particles: Particles) -> Callable[[int], None]:
+    """The compiled step, as a function that takes a number of steps. An even number leaves the velocities in the first grid."""
     from numba import njit, prange
 
     from mpm_addon.core.arithmetic.vector import flush_tiny, restore_tiny
     from mpm_addon.core.compilation.kernel import teach_generic_functions
 
-    from . import reference_laws, reference_transfer
+    from . import reference_laws
+    from .reference_transfer import CHUNK, SCRATCH_SIZE, Chunk, Step, gather, move_plane, moved, prepare, scatter
 
     teach_generic_functions()
-    advance = reference_laws.LAWS[law]
-    prepare, gather, scatter = reference_transfer.prepare, reference_transfer.gather, reference_transfer.scatter
-    moved, move_plane = reference_transfer.moved, reference_transfer.move_plane
-    width, mass = reference_laws.WIDTH, DENSITY / 8.0
+    advance, width = reference_laws.LAWS[law], reference_laws.WIDTH
     # in cells and seconds, for a cell of matter that weighs its density
-    force = 4.0 * TIME_STEP / (8.0 * SPACING * SPACING)
+    step = Step(np.float32(TIME_STEP), DENSITY / 8.0, 4.0 * TIME_STEP / (8.0 * SPACING * SPACING))
 
     @njit(error_model="numpy", boundscheck=False)
-    def pass_slab(position, state, first, count, cells, source, target, scratch, index):
+    def pass_slab(particles, slab, source, target, chunk):
+        first, count = particles.first[slab], particles.filled[slab]
         for begin in range(first, first + count, CHUNK):
             size = min(first + count - begin, CHUNK)
             for at in range(0, size, width):
-                prepare(position, begin + at, cells, scratch, index, at)
+                prepare(particles, begin + at, chunk, at)
             for lane in range(size):
-                gather(source, cells, scratch, index, lane)
+                gather(source, particles.cells, chunk, lane)
             for at in range(0, size, width):
-                moved(advance, position, state, begin + at, cells, scratch, index, at, np.float32(TIME_STEP), mass, force)
+                moved(advance, particles, begin + at, chunk, at, step)
             for lane in range(size):
-                scatter(target, cells, scratch, index, lane)
+                scatter(target, particles.cells, chunk, lane)
 
     @njit(parallel=True, error_model="numpy", boundscheck=False)
-    def steps(number, position, state, first, count, cells, grid, spare, scratch, index):
+    def steps(number, particles, grid, spare, scratch, nodes):
+        cells = particles.cells
         for _ in range(number):
-            for colour in range(2):
-                for half in prange((first.size + 1 - colour) // 2):
-                    slab = 2 * half + colour
+            for color in range(2):
+                for half in prange((particles.first.size + 1 - color) // 2):
+                    slab = 2 * half + color
                     before = flush_tiny()
-                    pass_slab(position, state, first[slab], count[slab], cells, grid, spare, scratch[slab], index[slab])
+                    pass_slab(particles, slab, grid, spare, Chunk(scratch[slab], nodes[slab]))
                     restore_tiny(before)
             for x in prange(cells):
                 move_plane(spare, grid, x, cells, np.float32(TIME_STEP * GRAVITY / SPACING), MARGIN)
             grid, spare = spare, grid
 
-    return steps
+    grid, spare = np.zeros((2, 4 * particles.cells**3 + 64), np.float32)
+    slabs = len(particles.first)
+    scratch, nodes = np.zeros((slabs, SCRATCH_SIZE), np.float32), np.zeros((slabs, CHUNK), np.int32)
+    return lambda number: steps(number, particles, grid, spare, scratch, nodes)
 
 
 def main(description: dict[str, Any], threads: int) -> None:
     stream = results_stream()
     prepare_numba(threads)
-    from .reference_transfer import SCRATCH_SIZE
-
     particles = block(description["law"], description["particles"])
-    total = int(particles.filled.sum())
-    steps = stepper(description["law"])
-    slabs = len(particles.first)
-    grid, spare = np.zeros((2, 4 * particles.cells**3 + 64), np.float32)
-    scratch, index = np.zeros((slabs, SCRATCH_SIZE), np.float32), np.zeros((slabs, CHUNK), np.int32)
-
-    def run(count: int) -> Round:
-        began_wall, began_cpu = time.perf_counter(), time.process_time()
-        # an even number of steps leaves the velocities where they were
-        steps(2 * count, *particles, grid, spare, scratch, index)
-        wall, cpu = time.perf_counter() - began_wall, time.process_time() - began_cpu
-        return {"particle_steps": 2.0 * count * total, "wall": wall, "cpu": cpu}
-
-    run(1)
-    each = run(LEAST_STEPS)["wall"] / LEAST_STEPS
+    steps = stepper(description["law"], particles)
+    steps(2 * LEAST_CALLS)
     if not np.isfinite(particles.position).all():
         raise SystemExit("the reference became unstable")
-    serve(stream, {"particles": total, "time_step": TIME_STEP}, lambda seconds: run(max(LEAST_STEPS, round(seconds / each))))
+    serve_calls(stream, {}, lambda count: steps(2 * count), 2.0 * particles.filled.sum())
 
 
 if __name__ == "__main__":

@@ -31,9 +31,13 @@ STATES = {"water": (1, (0,)), "corotated": (9, (0, 4, 8)), "snow": (7, (0, 3, 5,
 @generic
 def load_six(state: Any, at: int) -> Any:
     return (
-        load(state[0], at, WIDTH), load(state[1], at, WIDTH), load(state[2], at, WIDTH),
-        load(state[3], at, WIDTH), load(state[4], at, WIDTH), load(state[5], at, WIDTH),
-    )  # fmt: skip
+        load(state[0], at, WIDTH),
+        load(state[1], at, WIDTH),
+        load(state[2], at, WIDTH),
+        load(state[3], at, WIDTH),
+        load(state[4], at, WIDTH),
+        load(state[5], at, WIDTH),
+    )
 
 
 @generic
@@ -95,10 +99,8 @@ def corotated(state: Any, at: int, gradient: Any, dt: Any) -> Any:
     pressure = LAMBDA * (j - 1.0) * j
     xx, xy, xz, yy, yz, zz = times_transpose(deformation, deformation)
     vxx, vxy, vxz, vyy, vyz, vzz = times_transpose(deformation, rotation)
-    return (
-        2.0 * MU * (xx - vxx) + pressure, 2.0 * MU * (xy - vxy), 2.0 * MU * (xz - vxz),
-        2.0 * MU * (yy - vyy) + pressure, 2.0 * MU * (yz - vyz), 2.0 * MU * (zz - vzz) + pressure,
-    )  # fmt: skip
+    xx, yy, zz = 2.0 * MU * (xx - vxx) + pressure, 2.0 * MU * (yy - vyy) + pressure, 2.0 * MU * (zz - vzz) + pressure
+    return xx, 2.0 * MU * (xy - vxy), 2.0 * MU * (xz - vxz), yy, 2.0 * MU * (yz - vyz), zz
 
 
 @generic

@@ -1,6 +1,6 @@
 """The lean reference's transfers: quadratic splines on one dense grid whose nodes are four numbers, momentum (later velocity) and mass."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from mpm_addon.core.arithmetic.operations import constant, generic, maximum, minimum
 from mpm_addon.core.arithmetic.vector import broadcast, load, store, store_as_int32
@@ -17,9 +17,25 @@ NODE = 4
 SCRATCH_SIZE = ROWS + ROW * CHUNK
 
 
+class Chunk(NamedTuple):
+    """What a chunk of particles needs in a pass: `scratch` of `SCRATCH_SIZE` numbers, and the lowest node of each particle."""
+
+    scratch: Any
+    nodes: Any
+
+
+class Step(NamedTuple):
+    """The length of a step [s], a particle's mass, and the factor of its stress; in cells and seconds."""
+
+    length: float
+    mass: float
+    force: float
+
+
 @generic
-def weigh(x: Any, y: Any, z: Any, cells: int, scratch: Any, index: Any, at: int) -> Any:
-    """Write the weights and the lowest nodes of a vector of particles; returns the offsets from the centre nodes [cells]."""
+def weigh(x: Any, y: Any, z: Any, cells: int, chunk: Any, at: int) -> Any:
+    """Write the weights and the lowest nodes of a vector of particles; returns the offsets from the center nodes [cells]."""
+    scratch = chunk.scratch
     cx, dx, wx = quadratic_axis(x)
     cy, dy, wy = quadratic_axis(y)
     cz, dz, wz = quadratic_axis(z)
@@ -33,15 +49,16 @@ def weigh(x: Any, y: Any, z: Any, cells: int, scratch: Any, index: Any, at: int)
     store(scratch, at + 7 * CHUNK, wz[1])
     store(scratch, at + 8 * CHUNK, wz[2])
     # below 2^24 nodes: whole numbers that a float holds
-    store_as_int32(index, at, ((cx - 1.0) * float(cells) + (cy - 1.0)) * float(cells) + (cz - 1.0))
+    store_as_int32(chunk.nodes, at, ((cx - 1.0) * float(cells) + (cy - 1.0)) * float(cells) + (cz - 1.0))
     return dx, dy, dz
 
 
 @generic
-def prepare(position: Any, slot: int, cells: int, scratch: Any, index: Any, at: int) -> None:
-    weigh(
-        load(position[0], slot, WIDTH), load(position[1], slot, WIDTH), load(position[2], slot, WIDTH), cells, scratch, index, at
-    )  # fmt: skip
+def prepare(particles: Any, slot: int, chunk: Any, at: int) -> None:
+    """Write the weights of a vector of particles."""
+    position = particles.position
+    x, y, z = load(position[0], slot, WIDTH), load(position[1], slot, WIDTH), load(position[2], slot, WIDTH)
+    weigh(x, y, z, particles.cells, chunk, at)
 
 
 @generic
@@ -69,10 +86,10 @@ def three(scratch: Any, at: int) -> Any:
 
 
 @generic
-def gather(grid: Any, cells: int, scratch: Any, index: Any, lane: int) -> None:
+def gather(grid: Any, cells: int, chunk: Any, lane: int) -> None:
     """Write a particle's velocity and its slopes along x, y and z."""
     along_y, along_x = NODE * cells, NODE * cells * cells
-    at = NODE * int(index[lane])
+    at, scratch = NODE * int(chunk.nodes[lane]), chunk.scratch
     wx, wy, wz = three(scratch, lane), three(scratch, lane + 3 * CHUNK), three(scratch, lane + 6 * CHUNK)
     p0, y0, z0 = gather_plane(grid, at, along_y, wy, wz)
     p1, y1, z1 = gather_plane(grid, at + along_x, along_y, wy, wz)
@@ -86,10 +103,10 @@ def gather(grid: Any, cells: int, scratch: Any, index: Any, lane: int) -> None:
 
 
 @generic
-def moved(
-    advance: Any, position: Any, state: Any, slot: int, cells: int, scratch: Any, index: Any, at: int, dt: Any, mass: float, force: float
-) -> None:
+def moved(advance: Any, particles: Any, slot: int, chunk: Any, at: int, step: Any) -> None:
     """Move a vector of particles, advance their state, and write what they scatter."""
+    position, scratch = particles.position, chunk.scratch
+    dt, mass, force = step
     x, y, z = load(position[0], slot, WIDTH), load(position[1], slot, WIDTH), load(position[2], slot, WIDTH)
     _, dx, _ = quadratic_axis(x)
     _, dy, _ = quadratic_axis(y)
@@ -102,22 +119,20 @@ def moved(
     a, b, c = 4.0 * (a - u * dx), 4.0 * (b - u * dy), 4.0 * (c - u * dz)
     d, e, f = 4.0 * (d - v * dx), 4.0 * (e - v * dy), 4.0 * (f - v * dz)
     g, h, i = 4.0 * (g - w * dx), 4.0 * (h - w * dy), 4.0 * (i - w * dz)
-    low, high = constant(2.0, x), constant(cells - 3.0, x)
+    low, high = constant(2.0, x), constant(particles.cells - 3.0, x)
     x, y, z = x + dt * u, y + dt * v, z + dt * w
     x, y, z = maximum(low, minimum(high, x)), maximum(low, minimum(high, y)), maximum(low, minimum(high, z))
     store(position[0], slot, x)
     store(position[1], slot, y)
     store(position[2], slot, z)
-    xx, xy, xz, yy, yz, zz = advance(state, slot, (a, b, c, d, e, f, g, h, i), dt)
+    xx, xy, xz, yy, yz, zz = advance(particles.state, slot, (a, b, c, d, e, f, g, h, i), dt)
     a, b, c = mass * a - force * xx, mass * b - force * xy, mass * c - force * xz
     d, e, f = mass * d - force * xy, mass * e - force * yy, mass * f - force * yz
     g, h, i = mass * g - force * xz, mass * h - force * yz, mass * i - force * zz
-    dx, dy, dz = weigh(x, y, z, cells, scratch, index, at)
+    dx, dy, dz = weigh(x, y, z, particles.cells, chunk, at)
     zero, weight = constant(0.0, x), constant(mass, x)
-    store_rows(
-        scratch, row, mass * u - (a * dx + b * dy + c * dz), mass * v - (d * dx + e * dy + f * dz), mass * w - (g * dx + h * dy + i * dz),
-        weight,
-    )  # fmt: skip
+    u, v, w = mass * u - (a * dx + b * dy + c * dz), mass * v - (d * dx + e * dy + f * dz), mass * w - (g * dx + h * dy + i * dz)
+    store_rows(scratch, row, u, v, w, weight)
     store_rows(scratch, row + NODE, a, d, g, zero)
     store_rows(scratch, row + 2 * NODE, b, e, h, zero)
     store_rows(scratch, row + 3 * NODE, c, f, i, zero)
@@ -141,10 +156,10 @@ def scatter_plane(grid: Any, at: int, along_y: int, weight: Any, value: Any, slo
 
 
 @generic
-def scatter(grid: Any, cells: int, scratch: Any, index: Any, lane: int) -> None:
+def scatter(grid: Any, cells: int, chunk: Any, lane: int) -> None:
     """Add a particle's momentum and mass to its nodes."""
     along_y, along_x = NODE * cells, NODE * cells * cells
-    at = NODE * int(index[lane])
+    at, scratch = NODE * int(chunk.nodes[lane]), chunk.scratch
     wx, wy, wz = three(scratch, lane), three(scratch, lane + 3 * CHUNK), three(scratch, lane + 6 * CHUNK)
     row = ROWS + ROW * lane
     value, slope_x = load(scratch, row, NODE), load(scratch, row + NODE, NODE)

@@ -3,14 +3,11 @@
 Also what a particle-step needs, counted in the kernels' arithmetic, to place the solver under that roof.
 """
 
-import sys
-import time
-from collections.abc import Callable
 from typing import Any
 
 from mpm_addon.core.processor import prepare_numba
 
-from .worker import results_stream, say
+from .measuring import answer, least
 
 # Operations, and the least bytes to and from memory, of a particle-step with quadratic splines in three dimensions.
 FLOPS = {"water": 880.0, "corotated": 1280.0, "snow": 1650.0, "sand": 1720.0}
@@ -25,22 +22,10 @@ CHAIN_LENGTH = 4_000_000
 TRIES = 7
 
 
-def main(threads: int) -> None:
-    stream = results_stream()
-    prepare_numba(threads)
-    flops = {str(lanes): peak(lanes, threads) for lanes in LANES}
-    say(stream, {"threads": threads, "bytes_per_second": bandwidth(), "flops_per_second": flops})
-
-
-def fastest(run: Callable[[], object]) -> float:
-    """The least seconds of several tries, after one to warm up."""
-    run()
-    seconds: list[float] = []
-    for _ in range(TRIES):
-        began = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - began)
-    return min(seconds)
+def measure(threads: str) -> dict[str, Any]:
+    prepare_numba(int(threads))
+    flops = {str(lanes): peak(lanes, int(threads)) for lanes in LANES}
+    return {"threads": int(threads), "bytes_per_second": bandwidth(), "flops_per_second": flops}
 
 
 def bandwidth() -> float:
@@ -54,7 +39,7 @@ def bandwidth() -> float:
             a[i] = b[i] + s * c[i]
 
     a, b, c = (np.full(TRIAD_LENGTH, value, np.float32) for value in (0.0, 1.0, 2.0))
-    return 3.0 * a.nbytes / fastest(lambda: triad(a, b, c, np.float32(3.0)))
+    return 3.0 * a.nbytes / least(lambda: triad(a, b, c, np.float32(3.0)), TRIES)["wall"]
 
 
 def peak(lanes: int, threads: int) -> float:
@@ -80,9 +65,9 @@ def peak(lanes: int, threads: int) -> float:
             chains(result, thread * lanes, length, values)
 
     result, values = np.zeros(threads * lanes, np.float32), np.array([0.999, 1e-3], np.float32)
-    seconds = fastest(lambda: on_every_thread(result, CHAIN_LENGTH, values))
+    seconds = least(lambda: on_every_thread(result, CHAIN_LENGTH, values), TRIES)["wall"]
     return 2.0 * lanes * CHAINS * CHAIN_LENGTH * threads / seconds
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    answer(measure)

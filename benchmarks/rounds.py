@@ -1,13 +1,13 @@
-"""What is made of rounds: which of them count, and the medians and ratios of those. Pure; no clock and no numba."""
+"""Which rounds count, and their medians and ratios. Pure; no clock and no numba."""
 
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .worker import Round
+from .measuring import Round
 
-# A round counts where every program had this share of its threads: 1.8 CPU seconds a second on two.
+# A round counts if every program had this share of its threads: 1.8 CPU seconds a second on two.
 LEAST_BUSY = 0.9
 
 Rounds = Mapping[str, Sequence[Round]]
@@ -26,10 +26,10 @@ class Summary:
     """Several programs that took turns.
 
     Attributes:
-        kept, total: rounds that count, and all of them. Where none counts, all do, and `kept` is 0.
+        kept, total: rounds that count, and all of them. If none counts, all are used, and `kept` is 0.
         rates: particle-steps a second of wall time, by program.
         busy: CPU seconds over wall seconds, by program.
-        ratios: how often faster the first program is than each other one, round by round.
+        ratios: how many times faster the first program is than each other one, round by round.
     """
 
     kept: int

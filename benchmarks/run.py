@@ -1,7 +1,7 @@
-"""`make bench`: measures the solver and writes docs/performance.md. Results stay in benchmarks/output, a file for each part.
+"""`make bench`: measures the solver and writes docs/performance.md. Results stay in benchmarks/output, one file per part.
 
-Takes about 25 minutes with two cores, which nothing else should use meanwhile. `--quick` tries everything in a few minutes and
-leaves docs/ alone; `--only compiling` measures a part and writes its section of the page alone.
+Takes about 25 minutes on two cores, which nothing else should use meanwhile. `--quick` tries everything in a few minutes and
+leaves docs/ alone; `--only compiling` measures one part and replaces only its section of the page.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +26,15 @@ from .scenes import PRESETS, Block
 
 OUTPUT = ROOT / "benchmarks" / "output"
 
-# What a part measures, one after another.
-Results = Iterator[dict[str, Any]]
-
 # What each of Taichi's examples computes, by the law of ours that comes closest.
 RIVALS = {
     "water": (("mpm3d", "water"), ("mpm3d_ggui", "water")),
     "corotated": (("mpm3d_ggui", "jelly"),),
     "snow": (("mpm3d_ggui", "snow"),),
 }
-# What the lean reference knows.
+# The laws of the lean reference.
 REFERENCE_LAWS = ("water", "corotated", "snow", "sand")
-# Materials of the parts that compare the solver with itself: a fluid and a solid.
+# A fluid and a solid, for the parts that compare the solver with itself.
 SAMPLES = ("water", "corotated")
 VARIANTS: dict[str, dict[str, Any]] = {
     "APIC, quadratic, 3D, float32": {},
@@ -46,12 +44,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "2D": {"dimension": 2},
     "float64": {"precision": "float64"},
 }
-# Particles in a block of matter that is torn, and how many blocks there are.
+# Particles per block of torn matter, and the number of blocks.
 ALONE = (1, 2, 8)
 TORN_BLOCKS = 20_000
-# A fluid, what breaks, and what turns: scenes whose frames are weighed.
+# A fluid, something that breaks, and something that turns: scenes whose caches are measured.
 CACHED = ("dam_break", "snowball_wall", "jelly_drop")
-# Frames of a cache that is long.
+# Frames of a long cache.
 LONG = 2000
 
 
@@ -62,9 +60,9 @@ class Effort:
     Attributes:
         particles, scaling: sizes of the block, and of it where sizes are compared.
         variant_particles: its size where settings are compared.
-        rounds, lone_rounds: turns of programs that are compared, and of one that is alone.
-        seconds: the least of each turn.
-        frames: of each preset scene at most.
+        rounds, lone_rounds: turns of programs that are compared, and of one that runs alone.
+        seconds: the minimum length of each turn.
+        frames: the maximum of each preset scene.
         starts: bakes that start with compiled kernels.
         threads: numbers of threads.
         played: particles of the caches that Blender plays.
@@ -79,144 +77,125 @@ class Effort:
     seconds: float = 0.5
     frames: int = sys.maxsize
     starts: int = 3
-    threads: tuple[int, ...] = (1, 2)
+    threads: tuple[int, ...] = tuple(n for n in (1, 2) if n <= (os.cpu_count() or 1))
     played: tuple[int, ...] = (100_000, 1_000_000)
     watched: int = 500_000
 
 
-QUICK = Effort(
-    particles=(50_000,), scaling=(50_000, 100_000), variant_particles=50_000, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1,
-    watched=50_000,
-)  # fmt: skip
+SMALL = 50_000
+QUICK = Effort((SMALL,), (SMALL, 2 * SMALL), SMALL, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1, watched=SMALL)
 
 
-def group(label: str, programs: list[Program], effort: Effort, **facts: Any) -> dict[str, Any]:
-    """Let programs take turns and say how it went."""
-    began = time.monotonic()
-    result = {"label": label, **facts, "programs": alternate(programs, effort.rounds, effort.seconds)}
-    words = ", ".join(f"{key} {value:,}" if isinstance(value, int) else f"{key} {value}" for key, value in facts.items())
-    say(f"{label} {words} ({time.monotonic() - began:.0f} s)")
-    return result
+@dataclass(frozen=True)
+class Case:
+    """Programs that take turns. The first one is ours, and the others are compared with it; `facts` go into the result."""
+
+    label: str
+    programs: list[Program]
+    facts: dict[str, Any]
+
+    def measured(self, effort: Effort) -> dict[str, Any]:
+        rounds = effort.rounds if len(self.programs) > 1 else effort.lone_rounds
+        return {"label": self.label, **self.facts, "programs": alternate(self.programs, rounds, effort.seconds)}
 
 
-def measure_block(effort: Effort) -> Results:
+# What a part is made of: cases, and results that a module has measured.
+Results = Iterator[Case | dict[str, Any]]
+
+
+def block(effort: Effort) -> Results:
     """Every law on the block, in turn with its rivals."""
-    has_peers = PEERS_STAMP.exists()
-    if not has_peers:
-        say("the peers' environment .venv-bench is not ready: the solver is measured alone")
-    for particles in effort.particles:
-        for threads in effort.threads:
-            for law in LAWS:
-                rivals = RIVALS.get(law, ()) if has_peers else ()
-                programs = [solver(law, Block(law, particles), threads)]
-                programs += [taichi_example(example, material, particles, threads) for example, material in rivals]
-                rounds = effort.rounds if rivals else effort.lone_rounds
-                yield group(law, programs, replace(effort, rounds=rounds), particles=particles, threads=threads)
+    if subprocess.run([sys.executable, str(ROOT / "tools" / "setup.py"), "--peers"], check=False).returncode != 0:
+        say("the peers could not be installed: the solver is measured alone")
+    rivals = RIVALS if PEERS_STAMP.exists() else {}
+    for particles, threads, law in product(effort.particles, effort.threads, LAWS):
+        theirs = [taichi_example(example, material, particles, threads) for example, material in rivals.get(law, ())]
+        yield Case(law, [solver(law, Block(law, particles), threads), *theirs], {"particles": particles, "threads": threads})
 
 
-def measure_reference(effort: Effort) -> Results:
+def reference(effort: Effort) -> Results:
     """The solver in turn with a lean reference, compiled for each level of processors that this one can run."""
     particles = max(effort.particles)
-    for level in filter(is_supported, sorted(LEVELS)):
-        for law in REFERENCE_LAWS:
-            for threads in effort.threads:
-                described = Block(law, particles)
-                programs = [solver(law, described, threads), lean_reference("reference", described, threads)]
-                programs = [replace(program, environment={**program.environment, LEVEL_VARIABLE: level}) for program in programs]
-                yield group(law, programs, effort, particles=particles, threads=threads, level=level)
+    for level, law, threads in product(filter(is_supported, sorted(LEVELS)), REFERENCE_LAWS, effort.threads):
+        measured = Block(law, particles)
+        programs = [solver(law, measured, threads), lean_reference("reference", measured, threads)]
+        programs = [replace(program, environment={**program.environment, LEVEL_VARIABLE: level}) for program in programs]
+        yield Case(law, programs, {"particles": particles, "threads": threads, "level": level})
 
 
-def measure_roofline(effort: Effort) -> Results:
-    for threads in effort.threads:
-        yield ask("benchmarks.roofline", str(threads))
-
-
-def measure_scenes(effort: Effort) -> Results:
-    """The preset scenes, with the most threads."""
-    for name in PRESETS:
-        began = time.monotonic()
-        yield ask("benchmarks.preset_scenes", name, str(max(effort.threads)), str(effort.frames))
-        say(f"{name} ({time.monotonic() - began:.0f} s)")
-
-
-def measure_scaling(effort: Effort) -> Results:
+def scaling(effort: Effort) -> Results:
     """Blocks of several sizes in turn."""
-    for law in SAMPLES:
-        for threads in effort.threads:
-            programs = [solver(str(size), Block(law, size), threads) for size in effort.scaling]
-            yield group(law, programs, effort, threads=threads)
+    for law, threads in product(SAMPLES, effort.threads):
+        yield Case(law, [solver(str(size), Block(law, size), threads) for size in effort.scaling], {"threads": threads})
 
 
-def measure_variants(effort: Effort) -> Results:
+def variants(effort: Effort) -> Results:
     """The block with other settings of the solver, in turn."""
     for law in SAMPLES:
         standard = Block(law, effort.variant_particles)
-        programs = [solver(name, replace(standard, **changes), 1) for name, changes in VARIANTS.items()]
-        yield group(law, programs, effort, threads=1)
+        yield Case(law, [solver(name, replace(standard, **changes), 1) for name, changes in VARIANTS.items()], {"threads": 1})
 
 
-def measure_torn(effort: Effort) -> Results:
-    """Matter whose particles are alone, or few in a block, in turn with dense matter."""
+def torn(effort: Effort) -> Results:
+    """Matter whose particles are alone or few in a block, in turn with dense matter."""
     for law in REFERENCE_LAWS:
-        standard = Block(law, effort.variant_particles)
-        programs = [solver("dense", standard, 1)]
-        programs += [solver(str(alone), replace(standard, alone=alone, particles=TORN_BLOCKS * alone), 1) for alone in ALONE]
-        yield group(law, programs, effort, threads=1)
+        blocks = {"dense": Block(law, effort.variant_particles)}
+        blocks |= {str(alone): Block(law, TORN_BLOCKS * alone, alone) for alone in ALONE}
+        yield Case(law, [solver(name, each, 1) for name, each in blocks.items()], {"threads": 1})
 
 
-def measure_start_up(effort: Effort) -> Results:
-    """How long bakes take to begin, with kernels and without, at each level that this machine has."""
-    for level in [name for name in LEVELS if is_supported(name)]:
-        for name in start_up.SCENES:
-            began = time.monotonic()
-            yield start_up.measure(name, level, max(effort.threads), effort.starts)
-            say(f"{name} {level} ({time.monotonic() - began:.0f} s)")
+def start(effort: Effort) -> Results:
+    """How long bakes take to begin, with compiled kernels and without, at each level of this machine."""
+    for level, name in product(filter(is_supported, LEVELS), start_up.SCENES):
+        yield start_up.measure(name, level, max(effort.threads), effort.starts)
 
 
-def measure_compiling(effort: Effort) -> Results:
-    """All kernels one after another, and those that take longest alone."""
+def all_kernels(_: Effort) -> Results:
+    """All kernels compiled one after another, and those that take longest compiled alone."""
     with tempfile.TemporaryDirectory(prefix="mpm_bench_") as folder:
         result = ask("benchmarks.compiling", environment={"NUMBA_CACHE_DIR": f"{folder}/all"})
         for unit in sorted(result["units"], key=lambda unit: -unit["cpu"])[: compiling.LONGEST]:
             number = str(unit["number"])
-            (alone,) = ask("benchmarks.compiling", number, environment={"NUMBA_CACHE_DIR": f"{folder}/{number}"})["units"]
-            unit["alone"] = alone
+            (unit["alone"],) = ask("benchmarks.compiling", number, environment={"NUMBA_CACHE_DIR": f"{folder}/{number}"})["units"]
     yield result
 
 
-def measure_geometry(effort: Effort) -> Results:
-    """What meshes cost before and while they collide."""
-    for threads in effort.threads:
-        yield ask("benchmarks.geometry", str(threads))
-
-
-def measure_caches(effort: Effort) -> Results:
+def caches(effort: Effort) -> Results:
     """How small the frames of three scenes are, and how fast Blender plays caches."""
-    for name in CACHED:
-        for precision in ("compact", "exact"):
-            yield {"sizes": ask("benchmarks.caches", "sizes", name, precision, str(effort.frames))}
+    for name, precision in product(CACHED, ("compact", "exact")):
+        yield {"sizes": ask("benchmarks.caches", "sizes", name, precision, str(effort.frames))}
     for particles in effort.played:
         yield {"playback": ask("benchmarks.caches", "playback", str(particles))}
 
 
-def measure_interface(effort: Effort) -> Results:
+def interface(effort: Effort) -> Results:
     """How long Blender's main loop waits for us while a bake runs."""
     yield {"particles": effort.watched, "frames": LONG, "calls": ask("benchmarks.interface", str(effort.watched), str(LONG))}
 
 
+def each_number_of_threads(module: str) -> Callable[[Effort], Results]:
+    return lambda effort: (ask(module, str(threads)) for threads in effort.threads)
+
+
+def preset_scenes(effort: Effort) -> Results:
+    """The preset scenes, with the most threads."""
+    return (ask("benchmarks.preset_scenes", name, str(max(effort.threads)), str(effort.frames)) for name in PRESETS)
+
+
 PARTS: dict[str, Callable[[Effort], Results]] = {
-    "block": measure_block,
-    "reference": measure_reference,
-    "roofline": measure_roofline,
-    "scenes": measure_scenes,
-    "scaling": measure_scaling,
-    "variants": measure_variants,
-    "torn": measure_torn,
-    "geometry": measure_geometry,
-    "caches": measure_caches,
-    "interface": measure_interface,
-    "start_up": measure_start_up,
-    "compiling": measure_compiling,
+    "block": block,
+    "reference": reference,
+    "roofline": each_number_of_threads("benchmarks.roofline"),
+    "scenes": preset_scenes,
+    "scaling": scaling,
+    "variants": variants,
+    "torn": torn,
+    "geometry": each_number_of_threads("benchmarks.geometry"),
+    "caches": caches,
+    "interface": interface,
+    "start_up": start,
+    "resume": lambda effort: iter([start_up.measure_resume(max(effort.threads), effort.starts)]),
+    "compiling": all_kernels,
 }
 
 
@@ -224,10 +203,14 @@ def say(words: str) -> None:
     print(f"bench: {words}", flush=True)
 
 
-def make_peers_ready() -> None:
-    """Install the peers; without them the solver is measured alone."""
-    if subprocess.run([sys.executable, str(ROOT / "tools" / "setup.py"), "--peers"], check=False).returncode != 0:
-        say("the peers could not be installed")
+def measure(part: str, effort: Effort, output: Path) -> None:
+    """Measure a part; its file is written anew after each result."""
+    results: list[dict[str, Any]] = []
+    began = time.monotonic()
+    for each in PARTS[part](effort):
+        results.append(each.measured(effort) if isinstance(each, Case) else each)
+        write(output, part, results)
+        say(f"{part}, result {len(results)} ({time.monotonic() - began:.0f} s)")
 
 
 def write(folder: Path, name: str, results: Any) -> None:
@@ -238,37 +221,21 @@ def write(folder: Path, name: str, results: Any) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--particles", type=int, nargs="+", help="sizes of the block")
-    parser.add_argument("--threads", type=int, nargs="+", help="numbers of threads (default: 1 and 2)")
-    parser.add_argument("--rounds", type=int, help="turns of each program")
     parser.add_argument("--quick", action="store_true", help="a try: small blocks, few rounds, results in benchmarks/output/quick")
-    parser.add_argument("--page", action="store_true", help="measure nothing, write the page from the results that are there")
+    parser.add_argument("--page", action="store_true", help="measure nothing; write the page from existing results")
     options = parser.parse_args()
-    effort = QUICK if options.quick else Effort()
-    effort = replace(effort, threads=tuple(n for n in effort.threads if n <= (os.cpu_count() or 1)))
-    for name in ("particles", "threads", "rounds"):
-        value = getattr(options, name)
-        if value is not None:
-            effort = replace(effort, **{name: tuple(value) if isinstance(value, list) else value})
     output = OUTPUT / "quick" if options.quick else OUTPUT
-    began = time.monotonic()
+    page = output / "performance.md" if options.quick else ROOT / "docs" / "performance.md"
     try:
+        for part in () if options.page else options.only:
+            measure(part, QUICK if options.quick else Effort(), output)
         if not options.page:
-            if "block" in options.only:
-                make_peers_ready()
-            for part in options.only:
-                say(f"{part} ...")
-                results: list[dict[str, Any]] = []
-                for result in PARTS[part](effort):
-                    results.append(result)
-                    write(output, part, results)
             write(output, "machine", machine.describe())
-        page = output / "performance.md" if options.quick else ROOT / "docs" / "performance.md"
         report.write(output, page)
     except BenchmarkError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    say(f"{page.relative_to(ROOT)} after {time.monotonic() - began:.0f} s")
+    say(str(page.relative_to(ROOT)))
     return 0
 
 

@@ -1,4 +1,7 @@
-"""How long a bake takes to begin: seconds until `python -m mpm_addon bake` tells of its first step and its first frames."""
+"""How long a bake takes to begin: seconds until `python -m mpm_addon bake` reports its first step and writes its first frame.
+
+Measured of two scenes, once without compiled kernels and some times with them; and of a larger one, whose bake is then resumed.
+"""
 
 import json
 import os
@@ -8,15 +11,24 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from mpm_addon.core.geometry.shapes import Mesh
+from mpm_addon.core.laws import LAWS
 from mpm_addon.core.processor import LEVEL_VARIABLE
+from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
+from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 from mpm_addon.storage.scene_writer import write_scene
 
+from .geometry import spacing_of, torus
 from .programs import OURS, ROOT, BenchmarkError
 from .scenes import all_laws
 
-# What is waited for: the initial state, the first step that is told of, the first frame after the initial one.
-MARKS = ("initial_state", "first_progress", "first_frame")
 SCENES = ("four_materials", "all_laws")
+# What a start is timed to: the first step that is reported, and the first frame after the initial one.
+MARKS = ("first_progress", "first_frame")
+# Of the scene that is resumed: triangles and tubes of the collider and of the emitter above it, and how far above [m].
+COLLIDER, EMITTER, HEIGHT = (50_000, 0.4), (20_000, 0.25), 0.75
 
 
 def measure(scene: str, level: str, threads: int, tries: int) -> dict[str, Any]:
@@ -24,32 +36,63 @@ def measure(scene: str, level: str, threads: int, tries: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="mpm_bench_") as name:
         folder = Path(name)
         source = write_scene(all_laws(), folder / scene) if scene == "all_laws" else ROOT / "presets" / "scenes" / scene
-        kernels = folder / "kernels"
-        runs = [begin(source, level, threads, folder / f"cache_{number}", kernels) for number in range(1 + tries)]
-        size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
+        variables = {"NUMBA_CACHE_DIR": str(folder / "kernels"), LEVEL_VARIABLE: level}
+        runs = [begin(source, folder / f"cache_{number}", threads, variables) for number in range(1 + tries)]
+        size = sum(path.stat().st_size for path in (folder / "kernels").rglob("*") if path.is_file())
     return {"scene": scene, "level": level, "threads": threads, "cold": runs[0], "warm": runs[1:], "kernel_bytes": size}
 
 
-def begin(source: Path, level: str, threads: int, cache: Path, kernels: Path) -> dict[str, float]:
-    """Start a bake, stop it at its second frame; the seconds to each mark, and the CPU seconds of all processes to the first step."""
+def measure_resume(threads: int, tries: int) -> dict[str, Any]:
+    """Seconds to each mark of a solid of a million particles above a mesh, from the beginning and resumed, with compiled kernels."""
+    with tempfile.TemporaryDirectory(prefix="mpm_bench_") as name:
+        source = write_scene(rings(), Path(name) / "rings")
+        # the first compiles what is missing, and leaves two frames
+        caches = [Path(name) / f"cache_{number}" for number in range(1 + tries)]
+        first = [begin(source, cache, threads) for cache in caches]
+        resumed = [begin(source, cache, threads) for cache in caches]
+    return {"threads": threads, "first": first[1:], "resumed": resumed[1:]}
+
+
+def rings() -> Scene:
+    """A torus of jelly falls onto another torus."""
+    vertices, triangles = torus(*COLLIDER)
+    above, above_triangles = torus(*EMITTER)
+    return Scene(
+        name="rings",
+        time=Time(fps=200, frame_end=10),
+        solver=Solver(grid_spacing=spacing_of(vertices)),
+        materials={"jelly": Material("jelly", LAWS["corotated"]())},
+        emitters=(Emitter("Ring", Mesh(above + np.array([0.0, 0.0, HEIGHT]), above_triangles), "jelly"),),
+        colliders=(Collider("Tire", Mesh(vertices, triangles)),),
+        cache=CacheSettings(checkpoint_interval=1),
+    )
+
+
+def begin(source: Path, cache: Path, threads: int, variables: dict[str, str] | None = None) -> dict[str, float]:
+    """Start or resume a bake and stop it at the mark that comes last.
+
+    Returns:
+        The seconds to each mark, and "cpu", the CPU seconds of all processes until the first step is reported.
+
+    Raises:
+        BenchmarkError: the bake ended before.
+    """
     command = [str(OURS), "-m", "mpm_addon", "bake", str(source), "--cache", str(cache), "--threads", str(threads), "--json"]
+    environment, pipe = os.environ | (variables or {}), subprocess.PIPE
+    is_resumed = cache.exists()
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | {"NUMBA_CACHE_DIR": str(kernels), LEVEL_VARIABLE: level}, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
-    frames = 0
+    frames = int(is_resumed)
     for line in process.stdout:
-        now = time.perf_counter() - began
-        kind = json.loads(line)["event"]
+        now, kind = time.perf_counter() - began, json.loads(line)["event"]
         frames += kind == "frame"
         if kind == "progress" and "first_progress" not in seconds:
             seconds |= {"first_progress": now, "cpu": cpu_seconds(process.pid)}
-        elif kind == "frame":
-            seconds.setdefault(("initial_state", "first_frame")[frames - 1], now)
+        # the initial state is a frame too
         if frames == 2:
+            seconds["first_frame"] = now
             process.terminate()
             break
     process.communicate()
@@ -59,13 +102,9 @@ def begin(source: Path, level: str, threads: int, cache: Path, kernels: Path) ->
 
 
 def cpu_seconds(process: int) -> float:
-    """The CPU seconds of a process until now, with those of the processes that it started and that have ended.
-
-    Raises:
-        BenchmarkError: the system does not tell.
-    """
+    """The CPU seconds of a process until now, with those of its children that have ended. Raises BenchmarkError without /proc."""
     try:
         words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError as error:
-        raise BenchmarkError(f"how long a process ran stands in /proc alone, which this system lacks ({error.strerror})") from error
+        raise BenchmarkError(f"the CPU seconds of a process are read from /proc, which this system lacks ({error.strerror})") from error
     return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")

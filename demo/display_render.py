@@ -1,12 +1,11 @@
-"""In Blender: renders one frame of a cache. Arguments: cache, picture, frame, mode, colors, engine, distance."""
+"""In Blender: renders one frame of a cache. Arguments: cache, picture, frame, mode, colors, distance."""
 
-import os
 import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
 import bpy
+import extension
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -19,16 +18,16 @@ from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.take import SCENE
 
 context: Any = bpy.context
-# Of the camera, from the middle of what it sees, of length 1.
+# From the middle of the particles to the camera, of length 1.
 VIEW = np.array((0.5, -1.0, 0.5)) / np.sqrt(1.5)
-STUDIO = Studio(
-    lamps=(Lamp("Key", (-2.2, -1.2, 2.4), 230.0, 1.6), Lamp("Rim", (2.0, 2.0, 1.6), 140.0, 1.6)),
-    sky=(0.6, 0.68, 0.8), brightness=0.5, size=(480, 270), samples=12, bounces=12, view=("AgX", "AgX - Medium High Contrast"),
-)  # fmt: skip
+LAMPS = (Lamp("Key", (-2.2, -1.2, 2.4), 230.0, 1.6), Lamp("Rim", (2.0, 2.0, 1.6), 140.0, 1.6))
+AGX = ("AgX", "AgX - Medium High Contrast")
+STUDIO = Studio(LAMPS, sky=(0.6, 0.68, 0.8), brightness=0.5, size=(480, 270), samples=12, bounces=12, view=AGX)
 
 
 def main() -> None:
-    cache, picture, frame, mode, color_by, engine, distance = sys.argv[1:]
+    mpm_addon.register()
+    cache, picture, frame, mode, color_by, distance = sys.argv[1:]
     bpy.ops.wm.read_homefile(use_empty=True)
     scene = context.scene
     item = show_cache(scene, cache)
@@ -46,11 +45,9 @@ def main() -> None:
     x, y, z = (float(part) for part in middle + VIEW * size * float(distance))
     stage.view((x, y, z), target)
     stage.light(target, size)
-    if engine == "EEVEE":
-        scene.render.engine = "BLENDER_EEVEE" if bpy.app.version >= (5, 0, 0) else "BLENDER_EEVEE_NEXT"
-        scene.eevee.taa_render_samples, scene.eevee.use_raytracing = STUDIO.samples, True
     scene.render.filepath = picture
     bpy.ops.render.render(write_still=True)
+    mpm_addon.unregister()
 
 
 def add_colliders(stage: Stage, cache: Path) -> None:
@@ -62,14 +59,4 @@ def add_colliders(stage: Stage, cache: Path) -> None:
 
 
 if __name__ == "__main__":
-    mpm_addon.register()
-    status = 1
-    try:
-        main()
-        status = 0
-    except BaseException:  # noqa: BLE001 - told on stderr; Blender's Python must not shut down
-        traceback.print_exc()
-    mpm_addon.unregister()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
+    extension.run(main)

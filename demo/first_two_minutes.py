@@ -15,47 +15,26 @@ operators: Any = bpy.ops
 
 
 def main() -> None:
-    archive, name, frame, picture = sys.argv[1:5]
+    archive, name, frame, picture = sys.argv[1:]
     extension.install(archive)
-    scene = added(name)
-    blend_file = os.path.splitext(picture)[0] + ".blend"
-    operators.wm.save_as_mainfile(filepath=blend_file)
-    bake_seconds = timed(bake)
-    scene.frame_set(int(frame))
-    render_seconds = timed(lambda: render(scene, picture))
-    operators.wm.save_mainfile()
-    print(f"clicks baked in {bake_seconds:.0f} s, rendered in {render_seconds:.0f} s, {processor_seconds():.0f} s of processor time")
-
-
-def added(name: str) -> Any:
-    """The startup file, with its cube, made a ready scene."""
     context: Any = bpy.context
-    if "Cube" not in context.scene.objects:
+    scene = context.scene
+    if "Cube" not in scene.objects:
         raise RuntimeError("this is not Blender's startup file")
     operators.mpm.add_ready_scene(scene=name)
-    return context.scene
-
-
-def bake() -> None:
+    operators.wm.save_as_mainfile(filepath=os.path.splitext(picture)[0] + ".blend")
+    began = time.perf_counter()
     if operators.mpm.bake() != {"FINISHED"}:
-        raise RuntimeError("the bake did not come to its end")
-
-
-def render(scene: Any, picture: str) -> None:
+        raise RuntimeError("the bake did not finish")
+    baked = time.perf_counter()
+    scene.frame_set(int(frame))
     scene.render.filepath = picture
     operators.render.render(write_still=True)
-
-
-def timed(action: Any) -> float:
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
-
-
-def processor_seconds() -> float:
-    """What Blender and the processes that it started have used [s]."""
-    used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
+    rendered = time.perf_counter()
+    operators.wm.save_mainfile()
+    # of Blender and the processes that it started
+    processor = sum(os.times()[:4])
+    print(f"clicks baked in {baked - began:.0f} s, rendered in {rendered - baked:.0f} s, {processor:.0f} s of processor time")
 
 
 if __name__ == "__main__":

@@ -1,26 +1,31 @@
-"""Runs the demo's scripts in an isolated Blender: its user folder is empty, and only bpy's own packages can be imported."""
+"""Runs the demo's scripts in an isolated Blender, and puts rendered frames together.
+
+The Blender has an empty user folder, and only bpy's own packages can be imported.
+"""
 
 import os
 import subprocess
 import sys
 import sysconfig
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
 
 DEMO = Path(__file__).resolve().parent
 ROOT = DEMO.parent
-# What bpy itself imports. numba is left out on purpose: it has to come out of the extension's zip.
+# What bpy itself imports. numba is missing on purpose: it has to come out of the extension's zip.
 BLENDERS_OWN_PACKAGES = ("bpy", "numpy", "numpy.libs", "requests", "urllib3", "idna", "certifi", "charset_normalizer")
 LIMIT_SECONDS = 3600.0
+_MARGIN = 8
 
 
 class DemoError(Exception):
-    """The demo cannot go on; the message says why."""
+    """The demo cannot continue; the message says why."""
 
 
 class IsolatedBlender:
-    """A Blender with a user folder of its own."""
+    """A Blender with its own user folder."""
 
     def __init__(self, folder: Path) -> None:
         """Make `folder`, which must not exist."""
@@ -32,36 +37,32 @@ class IsolatedBlender:
             if (site_packages / name).exists():
                 (self._packages / name).symlink_to(site_packages / name)
 
-    def run(self, script: str, *arguments: object, on_poll: Callable[[], None] = lambda: None) -> str:
-        """Run a script of the demo to its end. Its output goes to a file beside the user folder, and is returned.
-
-        Args:
-            script: file name in the demo's folder.
-            arguments: the script finds them in sys.argv.
-            on_poll: called about once a second while the script runs.
+    def run(self, script: str, *arguments: object) -> str:
+        """Run a script of the demo, which finds the arguments in sys.argv, and return its output.
 
         Raises:
             DemoError: the script failed or took more than `LIMIT_SECONDS`.
         """
-        log = self._folder / f"{Path(script).stem}.log"
-        # The base interpreter without site: the packages of the development environment stay out of sight.
+        # The base interpreter without site: the packages of the development environment are not visible.
         command = [sys._base_executable, "-s", "-S", "-u", str(DEMO / script), *map(str, arguments)]  # type: ignore[attr-defined]
-        end = time.monotonic() + LIMIT_SECONDS
-        with log.open("wb") as output:
-            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=self._environment(), cwd=self._folder)
-            try:
-                while process.poll() is None:
-                    if time.monotonic() > end:
-                        raise DemoError(f"{script} took more than {LIMIT_SECONDS:g} s; its output is in {log}.")
-                    on_poll()
-                    time.sleep(1.0)
-            finally:
-                process.kill()
-                process.wait()
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+        variables |= {"BLENDER_USER_RESOURCES": str(self._folder / "user"), "PYTHONPATH": str(self._packages)}
+        log = self._folder / f"{Path(script).stem}.log"
+        try:
+            with log.open("wb") as output:
+                status = subprocess.run(
+                    command, cwd=self._folder, env=variables, stdout=output, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False
+                ).returncode
+        except subprocess.TimeoutExpired as error:
+            raise DemoError(f"{script} took more than {LIMIT_SECONDS:g} s; its output is in {log}.") from error
         words = log.read_text(encoding="utf-8", errors="replace")
-        if process.returncode != 0:
-            raise DemoError(f"{script} ended with status {process.returncode}:\n{words[-3000:]}")
+        if status != 0:
+            raise DemoError(f"{script} ended with status {status}:\n{words[-3000:]}")
         return words
+
+    def bake(self, module: str, blend_file: Path) -> list[int]:
+        """Build a scene of the demo, bake it and save the file; returns the frames to render. Raises DemoError."""
+        return [int(frame) for frame in told(self.run("bake.py", built_zip(), module, blend_file), "stills")]
 
     def render(self, blend_file: Path, folder: Path, frames: Sequence[int], size: tuple[int, int], samples: int) -> list[Path]:
         """Render frames of a baked file into a folder; returns the pictures. Raises DemoError."""
@@ -69,13 +70,9 @@ class IsolatedBlender:
         self.run("render.py", blend_file, folder, *size, samples, *frames)
         return [folder / f"{number:04d}.png" for number in frames]
 
-    def _environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-        return {**kept, "BLENDER_USER_RESOURCES": str(self._folder / "user"), "PYTHONPATH": str(self._packages)}
-
 
 def built_zip() -> Path:
-    """The newest zip of the extension in build/. Raises DemoError where there is none."""
+    """The newest zip of the extension in build/. Raises DemoError if there is none."""
     archives = sorted((ROOT / "build").glob("mpm_addon-*.zip"), key=lambda path: path.stat().st_mtime)
     if not archives:
         raise DemoError("build/ holds no zip of the extension; run make build")
@@ -83,22 +80,43 @@ def built_zip() -> Path:
 
 
 def told(output: str, word: str) -> list[str]:
-    """What a script says behind a word at the beginning of its last such line."""
+    """The words after a word at the beginning of the last such line of a script's output."""
     return next(line.split()[1:] for line in reversed(output.splitlines()) if line.startswith(f"{word} "))
 
 
-def make_each(program: str, names: Iterable[str], make: Callable[[str], str]) -> int:
-    """Make those of `names` that the command line names, or all, and print the line that `make` returns of each; returns the status."""
-    known = list(names)
-    wanted = sys.argv[1:] or known
-    if unknown := [name for name in wanted if name not in known]:
-        print(f"{program}: error: no {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
-        return 2
-    failed = False
-    for name in wanted:
-        try:
-            print(f"{program}: {make(name)}", flush=True)
-        except DemoError as error:
-            print(f"{program}: error: {name}: {error}", file=sys.stderr, flush=True)
-            failed = True
-    return int(failed)
+def contact_sheet(frames: Sequence[Path], numbers: Sequence[int], target: Path) -> None:
+    """Write pictures of one size in two columns, each with the number of its frame in the lower left corner."""
+    pictures = [_opened(path) for path in frames]
+    width, height = pictures[0].size
+    sheet = Image.new("RGB", (2 * width, -(-len(pictures) // 2) * height))
+    for place, (picture, number) in enumerate(zip(pictures, numbers, strict=True)):
+        row, column = divmod(place, 2)
+        sheet.paste(picture, (column * width, row * height))
+        at = (column * width + _MARGIN, (row + 1) * height - _MARGIN)
+        ImageDraw.Draw(sheet).text(at, f"frame {number}", font=ImageFont.load_default(16), anchor="lb", fill="white")
+    sheet.save(target, optimize=True)
+
+
+def animation(frames: Sequence[Path], target: Path, *, seconds_per_frame: float) -> None:
+    """Write pictures as a GIF that loops, all with the same 256 colors, so that nothing at rest flickers."""
+    pictures = [_opened(path) for path in frames]
+    width, height = pictures[0].size
+    strip = Image.new("RGB", (width, len(pictures) * height))
+    for number, picture in enumerate(pictures):
+        strip.paste(picture, (0, number * height))
+    palette = strip.quantize(256, method=Image.Quantize.MAXCOVERAGE)
+    first, *others = (picture.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG) for picture in pictures)
+    first.save(target, save_all=True, append_images=others, duration=round(1000 * seconds_per_frame), loop=0)
+
+
+def write_small(source: Path, target: Path, *, quality: int, size: tuple[int, int] | None = None) -> None:
+    """Write a picture as a JPEG for a page."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    picture = _opened(source)
+    picture = picture if size is None else picture.resize(size, Image.Resampling.LANCZOS)
+    picture.save(target, quality=quality, optimize=True)
+
+
+def _opened(path: Path) -> Image.Image:
+    with Image.open(path) as picture:
+        return picture.convert("RGB")

@@ -1,102 +1,146 @@
-"""The demonstration: install the built extension into a Blender of its own, build a scene, bake it, render it.
+"""Bakes and renders the project's scenes, as a user would: with the extension's zip in a Blender of its own.
 
-Writes into build/demo/. Start it with `make demo`, which builds the extension's zip first.
+    python demo/run.py demo | gallery | ready_scenes | display [NAME ...]
+
+demo: the demonstration, a contact sheet and an animation (`make demo`).
+gallery: a contact sheet of each feature scene, for docs/features.md (`make gallery`).
+ready_scenes: a picture of each ready scene of Add > MPM, for the README and the manual (`make ready-scenes`).
+display: scene presets in each display mode, for the README and the manual; shown by the source tree's extension.
+
+With names, only these scenes. Files, caches and pictures go to build/KIND/.
 """
 
+import argparse
 import json
 import shutil
 import subprocess
 import sys
 import time
-from typing import Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
 
-from making import ROOT, DemoError, IsolatedBlender, built_zip, told
-from pictures import animation, contact_sheet
+from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, told, write_small
 
-OUTPUT = ROOT / "build" / "demo"
-BLEND_FILE = OUTPUT / "demo.blend"
-CACHE = OUTPUT / "cache_mpm"
-
+PICTURES = ROOT / "docs" / "pictures"
 FPS = 24
-STILL_SIZE, STILL_SAMPLES = (640, 360), 12
 ANIMATED = range(1, 49, 3)
-ANIMATED_SIZE, ANIMATED_SAMPLES = (320, 180), 8
-# Seconds between two lines about the bake.
-PROGRESS_INTERVAL = 5.0
+# A ready scene, and the frame that is rendered.
+READY_SCENES = {
+    "snowball": 20,
+    "dam_break": 14,
+    "sand_castle": 22,
+    "hourglass": 40,
+    "jelly_stack": 22,
+    "honey_suzanne": 60,
+    "pouring_bowl": 44,
+}
 
 
-def main() -> int:
-    started = time.perf_counter()
-    try:
-        make()
-    except DemoError as error:
-        print(f"demo: error: {error}", file=sys.stderr, flush=True)
-        return 1
-    say(f"done after {time.perf_counter() - started:.0f} s")
-    return 0
+class Shot(NamedTuple):
+    """A scene preset at a frame, its display mode and color, and the camera's distance relative to the particles' extent."""
+
+    scene: str
+    frame: int
+    mode: str = "automatic"
+    color_by: str = "materials"
+    distance: float = 2.6
 
 
-def make() -> None:
-    """Bake and render the demonstration. Raises DemoError."""
-    archive = built_zip()
-    shutil.rmtree(OUTPUT, ignore_errors=True)
-    blender = IsolatedBlender(OUTPUT / "blender")
-    say(f"installing {archive.name} into an empty Blender, building the scene, baking ...")
-    started = time.perf_counter()
-    stills = list(map(int, told(blender.run("bake.py", archive, "four_materials", BLEND_FILE, on_poll=BakeProgress().look), "stills")))
-    frames = baked_frames(max(stills))
-    particles, substeps = frames[-1]["particles"], sum(frame["substeps"] for frame in frames)
-    say(f"baked {len(frames)} frames with {particles:,} particles in {time.perf_counter() - started:.0f} s, {substeps:,} substeps")
-    say(f"scene         {BLEND_FILE}")
-    sheet, film = OUTPUT / "contact_sheet.png", OUTPUT / "animation.gif"
-    contact_sheet(blender.render(BLEND_FILE, OUTPUT / "stills", stills, STILL_SIZE, STILL_SAMPLES), stills, sheet)
-    say(f"contact sheet {sheet}")
-    animated = blender.render(BLEND_FILE, OUTPUT / "animation", ANIMATED, ANIMATED_SIZE, ANIMATED_SAMPLES)
-    animation(animated, film, seconds_per_frame=ANIMATED.step / FPS)
-    say(f"animation     {film}")
+SHOTS = {
+    "water_surface": Shot("bowl", 36, distance=2.7),
+    "jelly_surface": Shot("jelly_drop", 18, distance=3.4),
+    "sand_grains": Shot("sand_column", 20),
+    "snow_grains": Shot("snowball_wall", 12, distance=3.4),
+    "sand_speed": Shot("sand_column", 8, "spheres", "speed", distance=3.0),
+    "jelly_stress": Shot("jelly_drop", 18, "surface", "stress", distance=3.4),
+}
 
 
-def say(text: str) -> None:
-    print(f"demo: {text}", flush=True)
+def demonstration(name: str, blender: IsolatedBlender, folder: Path) -> str:
+    """Bake and render the demonstration."""
+    blend_file = folder / f"{name}.blend"
+    stills = blender.bake(name, blend_file)
+    contact_sheet(blender.render(blend_file, folder / "stills", stills, (640, 360), 12), stills, folder / "contact_sheet.png")
+    frames = blender.render(blend_file, folder / "animation", ANIMATED, (320, 180), 8)
+    animation(frames, folder / "animation.gif", seconds_per_frame=ANIMATED.step / FPS)
+    baked = baked_frames(folder / "cache_mpm")
+    if len(baked) < max(stills):
+        raise DemoError(f"the cache holds {len(baked)} frames, not {max(stills)}")
+    return f"{len(baked)} frames with {baked[-1]['particles']:,} particles; contact_sheet.png and animation.gif in {folder}"
 
 
-class BakeProgress:
-    """Prints what the bake's status file says, now and then."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-        self._said = ""
-
-    def look(self) -> None:
-        status_file = CACHE / "status.json"
-        if time.monotonic() < self._next or not status_file.is_file():
-            return
-        self._next = time.monotonic() + PROGRESS_INTERVAL
-        text = progress_line(json.loads(status_file.read_text(encoding="utf-8")))
-        if text != self._said:
-            say(text)
-        self._said = text
-
-
-def progress_line(status: dict[str, Any]) -> str:
-    """One line about a running bake, from its status file."""
-    if "particles" not in status:
-        return "compiling the solver ..."
-    line = f"frame {status['done']}/{status['total']}, {status['particles']:,} particles, {status['substeps']} substeps"
-    eta = status.get("eta_seconds")
-    return line if eta is None else f"{line}, {eta:.0f} s left"
-
-
-def baked_frames(count: int) -> list[dict[str, Any]]:
-    """What the command line knows of the cache's frames. Raises DemoError where one is missing."""
-    command = [sys.executable, "-m", "mpm_addon", "info", str(CACHE), "--json"]
+def baked_frames(cache: Path) -> list[dict[str, int]]:
+    """What the command line knows of a cache's frames. Raises DemoError if it cannot read the cache."""
+    command = [sys.executable, "-m", "mpm_addon", "info", str(cache), "--json"]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         raise DemoError(answer.stderr.strip())
-    frames = json.loads(answer.stdout)["frames"]
-    if len(frames) < count:
-        raise DemoError(f"{CACHE} holds {len(frames)} frames, not {count}")
-    return frames
+    return json.loads(answer.stdout)["frames"]
+
+
+def feature(name: str, blender: IsolatedBlender, folder: Path) -> str:
+    """Bake and render a feature scene."""
+    shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / name).mkdir(parents=True)
+    blend_file, sheet = folder / name / f"{name}.blend", folder / f"{name}.png"
+    stills = blender.bake(f"features.{name}", blend_file)
+    contact_sheet(blender.render(blend_file, folder / name, stills, (480, 270), 12), stills, sheet)
+    write_small(sheet, ROOT / "docs" / "features" / f"{name}.jpg", quality=82)
+    return str(sheet.relative_to(ROOT))
+
+
+def ready_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
+    """Add, bake and render a ready scene."""
+    rendered, picture = folder / f"{name}.png", PICTURES / "ready_scenes" / f"{name}.jpg"
+    clicks = told(blender.run("first_two_minutes.py", built_zip(), name, READY_SCENES[name], rendered), "clicks")
+    write_small(rendered, picture, quality=86, size=(480, 270))
+    return f"{picture.relative_to(ROOT)}, {' '.join(clicks)}"
+
+
+def display(name: str, _: IsolatedBlender, folder: Path) -> str:
+    """Bake a scene preset, or use its earlier cache, and render it in a display mode."""
+    shot = SHOTS[name]
+    cache, rendered, picture = folder / shot.scene, folder / f"{name}.png", PICTURES / "display" / f"{name}.jpg"
+    render = (DEMO / "display_render.py", cache, rendered, shot.frame, shot.mode, shot.color_by, shot.distance)
+    for words in (("-m", "mpm_addon", "bake", f"presets/scenes/{shot.scene}", "--cache", cache), render):
+        subprocess.run([sys.executable, *map(str, words)], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    write_small(rendered, picture, quality=85)
+    return str(picture.relative_to(ROOT))
+
+
+FEATURES = sorted(path.stem for path in (DEMO / "features").glob("*.py") if path.stem != "__init__")
+# The names of each kind, and what makes one of them and returns a line about it.
+KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str]]] = {
+    "demo": (["four_materials"], demonstration),
+    "gallery": (FEATURES, feature),
+    "ready_scenes": (READY_SCENES, ready_scene),
+    "display": (SHOTS, display),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    arguments = parser.parse_args()
+    names, make = KINDS[arguments.kind]
+    if unknown := set(arguments.names) - set(names):
+        parser.error(f"no {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    folder = ROOT / "build" / arguments.kind
+    shutil.rmtree(folder / "blender", ignore_errors=True)
+    # one for all, so that kernels are compiled once
+    blender = IsolatedBlender(folder / "blender")
+    status = 0
+    for name in arguments.names or names:
+        started = time.perf_counter()
+        print(f"demo: {name}: baking and rendering ...", flush=True)
+        try:
+            print(f"demo: {name}: {make(name, blender, folder)} ({time.perf_counter() - started:.0f} s)", flush=True)
+        except (DemoError, subprocess.CalledProcessError) as error:
+            print(f"demo: error: {name}: {error}", file=sys.stderr, flush=True)
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -11,32 +10,25 @@ import numpy as np
 mpl.use("svg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from tests.verification.cases import bar, beam, column_collapse, dam_break, impact, rigid_motion, sliding_block, water_column
 from tests.verification.cases.setting import GRAVITY
 
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb4", "#e07b1a", "#2f8f4e", "#c2333a", "#8a8a8a"
-STYLE: Any = {
-    "figure.figsize": (8.0, 3.4), "font.size": 9.0, "axes.grid": True, "grid.color": "#e4e4e4", "axes.axisbelow": True,
-    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "lines.linewidth": 1.6,
-    # the same bytes from the same data
-    "svg.hashsalt": "validation", "svg.fonttype": "path",
-}  # fmt: skip
+STYLE = Path(__file__).with_name("figures.mplstyle")
+# the same bytes from the same data
+SETTINGS = {"svg.hashsalt": "validation", "lines.linewidth": 1.6}
 
 
 def draw_all(folder: Path) -> None:
-    """Write every figure as SVG."""
+    """Write every figure as SVG: draw_NAME draws NAME.svg."""
     folder.mkdir(parents=True, exist_ok=True)
-    figures = {
-        "dam_break": draw_dam_break, "water_column": draw_water_column, "run_out": draw_run_out, "heaps": draw_heaps,
-        "bar": draw_bar, "beam": draw_beam, "spinning_disk": draw_spinning_disk, "slope": draw_slope, "impact": draw_impact,
-    }  # fmt: skip
-    with mpl.rc_context(STYLE):
-        for name, draw in figures.items():
+    with mpl.rc_context(SETTINGS, STYLE):
+        for draw in FIGURES:
+            name = draw.__name__.removeprefix("draw_")
             print(f"validate: figure {name} ...", flush=True)
-            figure, axes = pyplot.subplots(1, 2)
-            draw(figure, axes[0], axes[1])
+            figure, (left, right) = pyplot.subplots(1, 2)
+            draw(left, right)
             figure.tight_layout()
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
             pyplot.close(figure)
@@ -47,10 +39,10 @@ def label(axes: Axes, title: str, x: str, y: str) -> None:
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=8)
+        axes.legend()
 
 
-def draw_dam_break(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_dam_break(left: Axes, right: Axes) -> None:
     time, front = dam_break.measured_front()
     left.plot(time, front, "o", color="black", markersize=4, label="Martin and Moyce 1952")
     for dimension, color, line in ((2, BLUE, "-"), (3, ORANGE, "--")):
@@ -64,7 +56,7 @@ def draw_dam_break(figure: Figure, left: Axes, right: Axes) -> None:
     label(right, "Deviation; grey: what the test allows", "T = t √(2g/a)", "Z / measured − 1 [%]")
 
 
-def draw_water_column(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_water_column(left: Axes, right: Axes) -> None:
     height = np.array([0.0, water_column.HEIGHT])
     weight = water_column.DENSITY * GRAVITY
     left.plot(weight * (water_column.HEIGHT - height) / 1000.0, height, color=GREY, label="ρ g (H − z)")
@@ -83,7 +75,7 @@ def draw_water_column(figure: Figure, left: Axes, right: Axes) -> None:
     label(right, "It rings, for it began uncompressed", "t [s]", "centre of mass / equilibrium")
 
 
-def draw_run_out(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_run_out(left: Axes, right: Axes) -> None:
     aspects = np.linspace(0.0, 2.2, 20)
     left.fill_between(aspects, *column_collapse.envelope(aspects), color="#f0e6d2", label="Lube 2005 − 10 % to Lajeunesse 2005 + 15 %")
     runs = [column_collapse.column_collapse(2, aspect, cells=cells).run_out for aspect, cells in column_collapse.COLUMNS]
@@ -97,7 +89,7 @@ def draw_run_out(figure: Figure, left: Axes, right: Axes) -> None:
     label(right, "More friction, less run-out", "friction angle φ [°]", "(L − L₀) / L₀")
 
 
-def draw_heaps(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_heaps(left: Axes, right: Axes) -> None:
     for cells, color in ((10, ORANGE), (20, BLUE), (40, GREEN)):
         run = column_collapse.column_collapse(2, 1.0, cells=cells, seconds=0.8)
         left.plot(*run.profile.T, color=color, label=f"{cells} cells over L₀")
@@ -109,7 +101,7 @@ def draw_heaps(figure: Figure, left: Axes, right: Axes) -> None:
     label(right, "A round column, a = 1", "t √(g/L₀)", "(R − R₀) / R₀")
 
 
-def draw_bar(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_bar(left: Axes, right: Axes) -> None:
     time = np.linspace(0.0, 5.75 * bar.PERIOD, 800)
     left.plot(time, np.cos(2.0 * np.pi * time / bar.PERIOD), color=GREY, linewidth=1.0, label="closed form")
     for cells, transfer, color, line in ((50, "apic", BLUE, "-"), (25, "apic", ORANGE, "--"), (25, "pic", RED, ":")):
@@ -128,10 +120,10 @@ def draw_bar(figure: Figure, left: Axes, right: Axes) -> None:
     right.minorticks_off()
     label(left, "First mode of a bar", "t [s]", "amplitude")
     label(right, "Error of its period", "h [m]", "T / 5 s − 1")
-    left.legend(fontsize=8, ncols=2, loc="upper center")
+    left.legend(ncols=2, loc="upper center")
 
 
-def draw_beam(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_beam(left: Axes, right: Axes) -> None:
     for load, color in ((1.0, ORANGE), (4.0, BLUE)):
         sag = beam.sagging_beam(2, load, cells=8)
         left.plot(*sag.elastica.T, color=GREY, linewidth=1.0, label="elastica" if load == 1.0 else None)
@@ -149,7 +141,7 @@ def draw_beam(figure: Figure, left: Axes, right: Axes) -> None:
     label(right, "Errors", "cells over the thickness", "[%]")
 
 
-def draw_spinning_disk(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_spinning_disk(left: Axes, right: Axes) -> None:
     for transfer, color, line in (("apic", BLUE, "-"), ("flip", GREEN, "--"), ("pic", RED, ":")):
         spin = rigid_motion.spinning_body(2, transfer)
         name = {"apic": "APIC", "flip": "FLIP", "pic": "PIC"}[transfer]
@@ -159,7 +151,7 @@ def draw_spinning_disk(figure: Figure, left: Axes, right: Axes) -> None:
     label(right, "Its kinetic energy", "turns", "E / E₀")
 
 
-def draw_slope(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_slope(left: Axes, right: Axes) -> None:
     for angle, friction, color, name in (
         (24.0, 0.0, RED, "24°, without friction"),
         (35.0, sliding_block.FRICTION, ORANGE, "35°, μ = tan 15°"),
@@ -181,7 +173,7 @@ def draw_slope(figure: Figure, left: Axes, right: Axes) -> None:
     label(right, "24°: deviation", "t since it has settled [s]", "[%]")
 
 
-def draw_impact(figure: Figure, left: Axes, right: Axes) -> None:
+def draw_impact(left: Axes, right: Axes) -> None:
     collision = impact.colliding_balls(2)
     left.plot(collision.time, collision.velocities[:, 0], color=BLUE, label="left ball")
     left.plot(collision.time, collision.velocities[:, 1], color=ORANGE, label="right ball")
@@ -190,5 +182,8 @@ def draw_impact(figure: Figure, left: Axes, right: Axes) -> None:
         bounce = impact.bouncing_ball(2, cells=cells)
         right.plot(bounce.time, bounce.height, line, color=color, label=f"{cells} cells a metre")
     label(left, "Two elastic disks meet head on", "t [s]", "mean velocity [m/s]")
-    left.legend(fontsize=8, loc="center right", bbox_to_anchor=(1.0, 0.68))
+    left.legend(loc="center right", bbox_to_anchor=(1.0, 0.68))
     label(right, "A disk bounces", "t [s]", "height of its centre less its radius [m]")
+
+
+FIGURES = (draw_dam_break, draw_water_column, draw_run_out, draw_heaps, draw_bar, draw_beam, draw_spinning_disk, draw_slope, draw_impact)

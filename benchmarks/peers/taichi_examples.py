@@ -1,7 +1,7 @@
 """Taichi's own MPM examples on the block, as a program that is measured.
 
-Their installed source runs as it is: only the numbers of cells and particles, the step and the processor are put in, and
-what fills the scene and opens a window is left out. The particles lie sorted by cell, on the floor (y is up), at rest.
+Their installed source runs unchanged, except that the numbers of cells and particles, the step and the processor are put in, and that
+the code that fills the scene and opens a window is left out. The particles lie sorted by cell, on the floor (y is up), at rest.
 """
 
 import importlib.util
@@ -9,7 +9,6 @@ import json
 import re
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -18,18 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.worker import Round, results_stream, serve
+from benchmarks.measuring import results_stream, serve_calls
 
 TIME_STEP = 2e-5
 # nodes at which the examples hold matter back, on every side
 BOUND = 3
 # cells between the block and the bounds, but for the floor
 MARGIN = 4
-LEAST_STEPS = 2
 
 
 class PeerError(Exception):
-    """The peer is not what it was; the message says what is missing."""
+    """The peer has changed; the message says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,8 @@ class Example:
 
     Attributes:
         file: below taichi/examples.
-        end: the line from which on it only fills the scene and shows it; empty where importing does neither.
-        materials: the number of each material; None where there is one alone.
+        end: the line after which it only fills the scene and shows it; empty if importing does neither.
+        materials: the number of each material; None if there is only one.
     """
 
     file: str
@@ -54,11 +52,7 @@ EXAMPLES = {
 
 
 def prepared(source: str, example: Example, *, cells: int, particles: int, threads: int) -> str:
-    """The example's source with its sizes, step and processor put in.
-
-    Raises:
-        PeerError: a line that is to be replaced is not there exactly once.
-    """
+    """The example's source with its sizes, step and processor put in. Raises PeerError unless each line occurs exactly once."""
     replacements = (
         (r"ti\.init\(arch=ti\.gpu\)", f"ti.init(arch=ti.cpu, cpu_max_num_threads={threads}, offline_cache=True)"),
         (r"dim, n_grid, steps, dt = 3, .*", f"dim, n_grid, steps, dt = 3, {cells}, 1, {TIME_STEP}"),
@@ -126,18 +120,13 @@ def main(description: dict[str, Any], threads: int) -> None:
         state.F_materials.fill(example.materials[description["material"]])
         arguments = (0.0, -9.8, 0.0)
 
-    def steps(count: int) -> Round:
-        began_wall, began_cpu = time.perf_counter(), time.process_time()
+    def steps(count: int) -> None:
         for _ in range(count):
             state.substep(*arguments)
         taichi.sync()
-        wall, cpu = time.perf_counter() - began_wall, time.process_time() - began_cpu
-        return {"particle_steps": float(count * particles), "wall": wall, "cpu": cpu}
 
-    steps(1)
-    each = steps(LEAST_STEPS)["wall"] / LEAST_STEPS
-    facts = {"particles": particles, "time_step": TIME_STEP, "cells": cells, "taichi": ".".join(map(str, taichi.__version__))}
-    serve(stream, facts, lambda seconds: steps(max(LEAST_STEPS, round(seconds / each))))
+    facts = {"cells": cells, "taichi": ".".join(map(str, taichi.__version__))}
+    serve_calls(stream, facts, steps, float(particles))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def ours(name: str, *rates: float, busy: float = 2.0) -> dict[str, Any]:
 
 def scene(name: str, *bare: float) -> dict[str, Any]:
     return {
-        "scene": name, "threads": 2, "particles": 30000, "frames": 10, "substeps": 2000, "sorts": 40, "preparing_seconds": 1.0,
+        "scene": name, "threads": 2, "particles": 30000, "frames": 10, "substeps": 2000, "sorts": 40,
         "frame_seconds": 20.0, "steps": {"particle_steps": 6e7, "wall": 16.0, "cpu": 30.0},
         "phases": {"sort": 2.0, "grid": 10.0, "output": 3.0}, "peak_bytes": 3e8, "bytes": BYTES,
         "pairs": [{"frame": 3, "scene": turn(8e6, 2.0), "bare": turn(rate, 2.0)} for rate in bare],
@@ -70,12 +70,14 @@ def results() -> dict[str, Any]:
                 "fillings": [{"shape": "sphere", "particles": 1_002_003, "wall": 0.85, "cpu": 1.64}],
             }
         ],
+        "torn": [{"label": "snow", "threads": 1, "programs": [ours("dense", 4e7, busy=1.0), ours("2", 1e7, busy=1.0)]}],
         "interface": [
             {"particles": 500_000, "frames": 2000, "calls": [
                 {"call": "timer", "times": 30, "middle": 1e-4, "worst": 2e-4, "cpu": 1e-4},
                 {"call": "panel", "times": 9, "middle": 1e-3, "worst": 0.012, "cpu": 0.011},
             ]}
         ],
+        "resume": [{"threads": 2, "first": [marks, marks], "resumed": [marks | {"first_progress": 1.5}]}],
         "start_up": [{"scene": "bowl", "level": "v3", "threads": 2, "kernel_bytes": 3e6, "cold": marks, "warm": [marks, marks]}],
         "compiling": [
             {"level": "v3", "units": [
@@ -126,12 +128,22 @@ def test_cost_is_relative_to_the_standard_and_size_to_the_median(results: dict[s
     assert row(page, "water", "2", "1,000")[3:5] == ["20.0", "-20.0%"]
 
 
+def test_torn_matter_is_compared_with_dense_matter(results: dict[str, Any]) -> None:
+    assert row(report.page(results), "snow", "2") == ["snow", "2", "100.0", "4 (4 to 4)", "1 of 1"]
+
+
 def test_filling_stands_with_its_shape_and_threads(results: dict[str, Any]) -> None:
     assert row(report.page(results), "sphere") == ["sphere", "2", "1,002,003", "0.85", "1.64"]
 
 
 def test_the_start_is_told_by_level_with_all_processes(results: dict[str, Any]) -> None:
     assert row(report.page(results), "bowl", "v3", "compiled now") == ["bowl", "v3", "compiled now", "2.0", "3.5", "3.0", "3.0"]
+
+
+def test_a_resumed_bake_stands_beside_one_from_the_beginning(results: dict[str, Any]) -> None:
+    page = report.page(results)
+    assert row(page, "from the beginning") == ["from the beginning", "2.0", "3.5", "3.0"]
+    assert row(page, "resumed") == ["resumed", "1.5", "3.5", "3.0"]
 
 
 def test_kernels_stand_with_their_seconds_and_what_is_shared_is_summed(results: dict[str, Any]) -> None:
@@ -174,7 +186,7 @@ def test_what_blender_waits_for_longest_stands_first(results: dict[str, Any]) ->
     assert page.index("| panel |") < page.index("| timer |")
 
 
-@pytest.mark.parametrize("part", report.PARTS)
+@pytest.mark.parametrize("part", report.SECTIONS)
 def test_what_was_not_measured_is_left_out(part: str, results: dict[str, Any]) -> None:
     whole = report.page(results)
     del results[part]

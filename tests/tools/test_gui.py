@@ -7,7 +7,6 @@ import pytest
 from PIL import Image
 
 from tools.gui import places
-from tools.gui.main_loop import analysed
 from tools.gui.menus import changed_around
 from tools.gui.screen import read_screen
 
@@ -42,16 +41,6 @@ def test_the_box_of_a_menu_is_found_around_the_mouse_and_not_beyond() -> None:
     after.paste((255, 0, 0), (180, 130, 190, 140))
     assert changed_around(before, after, (70, 60)) == (40, 30, 120, 110)
     assert changed_around(before, after, (150, 60)) is None
-
-
-def test_what_ran_in_a_long_gap_is_told_and_short_gaps_are_counted() -> None:
-    gaps = [[0.0, 0.005], [0.005, 0.105]]
-    calls: list[list[object]] = [["MPM_OT_bake.modal", 0.05, 0.08], ["MPM_PT_bake.draw", 0.001, 0.002]]
-    found = analysed("bake", gaps, calls)
-    assert [round(gap, 3) for gap in found.gaps] == [0.005, 0.1]
-    assert [(round(length, 3), list(parts)) for length, parts in found.longest] == [(0.1, ["MPM_OT_bake.modal"])]
-    assert found.longest[0][1]["MPM_OT_bake.modal"] == pytest.approx(0.03)
-    assert "| 1 | 30.0 |" in found.line()
 
 
 def test_a_place_without_a_root_runs_programs_as_they_are(tmp_path: Path) -> None:
