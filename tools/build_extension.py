@@ -45,19 +45,16 @@ BAKED_BESIDE_A_SCENE = ("cache", "cache_*")
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="one platform (default: this one)")
-    chosen.add_argument("--all-platforms", action="store_true", help="build one zip for every platform, without kernels")
+    parser.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="another platform than this one, without kernels")
     parser.add_argument("--release", action="store_true", help="compile kernels for every level and Python, not this machine's alone")
     parser.add_argument("--split-by-python", action="store_true", help="build a zip for each Python")
     parser.add_argument("--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314")
     arguments = parser.parse_args()
-    platforms = list(WHEEL_PLATFORMS) if arguments.all_platforms else [arguments.platform or this_platform()]
     python_tags = list(dict.fromkeys([*PYTHON_TAGS, *arguments.python_tag]))
     try:
         for tags in [[tag] for tag in python_tags] if arguments.split_by_python else [python_tags]:
-            for archive in build(platforms, tags, is_release=arguments.release, is_split=arguments.split_by_python):
-                print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
+            archive = build(arguments.platform or this_platform(), tags, is_release=arguments.release, is_split=arguments.split_by_python)
+            print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
     except BuildError as error:
         print(f"build: error: {error}", file=sys.stderr, flush=True)
         return 1
@@ -68,29 +65,28 @@ class BuildError(Exception):
     """The extension cannot be built; the message says why."""
 
 
-def build(platforms: list[str], python_tags: list[str], *, is_release: bool = False, is_split: bool = False) -> list[Path]:
-    """Builds one zip for each platform and returns their paths."""
+def build(name: str, python_tags: list[str], *, is_release: bool = False, is_split: bool = False) -> Path:
+    """Builds the zip for a platform and returns its path."""
     started = time.monotonic()
-    found = [wheel for name in platforms for tag in python_tags for wheel in fetch_wheels(name, tag)]
-    # A wheel in pure Python is the same for every platform and Python.
+    found = [wheel for tag in python_tags for wheel in fetch_wheels(name, tag)]
+    # A wheel in pure Python is the same for every Python.
     wheels = list({wheel.name: wheel for wheel in found}.values())
     print(f"build: staging {len(wheels)} wheels and the package in {STAGE.relative_to(ROOT)} ...", flush=True)
-    stage(platforms, wheels)
-    if platforms == [this_platform()]:
+    stage(name, wheels)
+    if name == this_platform():
         stage_kernels(kernel_compilers(python_tags, is_release=is_release), levels_to_compile(is_release=is_release))
     elif is_release:
-        raise BuildError("kernels are compiled on the platform that they are for; leave --platform and --all-platforms out of a release")
-    print(f"build: zipping for {', '.join(platforms)} ...", flush=True)
+        raise BuildError("kernels are compiled on the platform that they are for; leave --platform out of a release")
+    print(f"build: zipping for {name} ...", flush=True)
+    archive = archive_path(name, python_tags[0] if is_split else "")
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="zips_") as folder:
         run_blender_builder("build", "--source-dir", str(STAGE), "--output-dir", folder, "--split-platforms")
-        archives = [archive_path(name, python_tags[0] if is_split else "") for name in platforms]
-        for name, archive in zip(platforms, archives, strict=True):
-            made = Path(folder) / archive_path(name).name
-            check_archive(made, python_tags if is_release else [])
-            run_blender_builder("validate", str(made))
-            made.replace(archive)
+        made = Path(folder) / archive_path(name).name
+        check_archive(made, python_tags if is_release else [])
+        run_blender_builder("validate", str(made))
+        made.replace(archive)
     print(f"build: done after {time.monotonic() - started:.0f} s", flush=True)
-    return archives
+    return archive
 
 
 def this_platform() -> str:
@@ -157,7 +153,7 @@ def locked_requirements() -> str:
     return "".join(pins)
 
 
-def stage(platforms: list[str], wheels: list[Path]) -> None:
+def stage(platform_name: str, wheels: list[Path]) -> None:
     """Puts the extension together as Blender wants it: the package's files beside the manifest."""
     shutil.rmtree(STAGE, ignore_errors=True)
     shutil.copytree(ROOT / "mpm_addon", STAGE, ignore=shutil.ignore_patterns(*NOT_PACKAGED))
@@ -170,7 +166,9 @@ def stage(platforms: list[str], wheels: list[Path]) -> None:
     for wheel in wheels:
         shutil.copy2(wheel, STAGE / "wheels")
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
-    (STAGE / "blender_manifest.toml").write_text(staged_manifest(manifest, platforms, [wheel.name for wheel in wheels]), encoding="utf-8")
+    (STAGE / "blender_manifest.toml").write_text(
+        staged_manifest(manifest, platform_name, [wheel.name for wheel in wheels]), encoding="utf-8"
+    )
 
 
 def kernel_compilers(python_tags: list[str], *, is_release: bool) -> list[Path]:
@@ -218,11 +216,10 @@ def stage_manual() -> None:
         shutil.copytree(Path(scratch) / "site", STAGE / "manual", ignore=shutil.ignore_patterns(*NOT_SHIPPED))
 
 
-def staged_manifest(manifest: str, platforms: list[str], wheel_names: list[str]) -> str:
-    """Returns the manifest with the platforms that are built and the wheels that are bundled."""
-    listed = ", ".join(f'"{name}"' for name in platforms)
+def staged_manifest(manifest: str, platform_name: str, wheel_names: list[str]) -> str:
+    """Returns the manifest with the platform that is built and the wheels that are bundled."""
     wheels = "\n".join(["wheels = [", *(f'    "./wheels/{name}",' for name in wheel_names), "]"])
-    staged, count = re.subn(r"(?m)^platforms = .*$", lambda _: f"platforms = [{listed}]\n\n{wheels}", manifest)
+    staged, count = re.subn(r"(?m)^platforms = .*$", lambda _: f'platforms = ["{platform_name}"]\n\n{wheels}', manifest)
     if count != 1 or len(tomllib.loads(staged)["wheels"]) != len(wheel_names):
         raise BuildError("blender_manifest.toml: expected one line of the form: platforms = [...]")
     return staged

@@ -1,8 +1,6 @@
 """Which environments the project has: one for each supported Blender and one for the benchmarks' peers.
 
-Each has its Python, its lock and its folder.
-
-Runs before any environment exists: the standard library alone.
+Runs before any environment exists: uses only the standard library.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ class Environment:
 
 
 def extension_version() -> str:
-    """Returns the version that blender_manifest.toml states: the only place where it stands."""
+    """Returns the version in blender_manifest.toml, the only place that has it."""
     match = re.search(r'(?m)^version = "([^"]+)"', (ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
     if match is None:
         raise SystemExit("blender_manifest.toml: no version found")
@@ -61,10 +59,7 @@ def find_python(version: str, needed_modules: tuple[str, ...] = ()) -> str | Non
 
     A name on the PATH may be a shim that exists and fails, so every candidate is run before it is believed.
     """
-    for candidate in _python_candidates(version):
-        if _is_working_python(candidate, version, needed_modules):
-            return candidate
-    return None
+    return next((each for each in _python_candidates(version) if _is_working_python(each, version, needed_modules)), None)
 
 
 def _python_candidates(version: str) -> list[str]:
@@ -84,25 +79,23 @@ def _patch_number(interpreter: Path) -> int:
 
 
 def _is_working_python(candidate: str, version: str, needed_modules: tuple[str, ...]) -> bool:
-    script = "\n".join(["import sys", *(f"import {module}" for module in needed_modules)])
-    script += "\nprint('%d.%d' % sys.version_info[:2])"
-    try:
-        answer = subprocess.run([candidate, "-c", script], capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return answer.returncode == 0 and answer.stdout.strip() == version
+    script = "\n".join(["import sys", *(f"import {module}" for module in needed_modules), "print('%d.%d' % sys.version_info[:2])"])
+    return output_of(candidate, "-c", script) == version
 
 
 def find_uv() -> str | None:
     """Returns the path of a uv that runs, or None."""
     uv = shutil.which("uv")
-    if uv is None:
-        return None
+    return uv if uv and output_of(uv, "--version") else None
+
+
+def output_of(*command: str) -> str | None:
+    """Returns what a command prints, without blanks at the ends; None if it fails or takes more than a minute."""
     try:
-        answer = subprocess.run([uv, "--version"], capture_output=True, timeout=60, check=False)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return uv if answer.returncode == 0 else None
+    return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def development_environment() -> Environment:

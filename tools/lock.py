@@ -38,20 +38,12 @@ def fetch_uv(scratch: Path) -> str:
 def write_lock(environment: Environment, uv: str, *, upgrade: bool) -> None:
     """Resolves one environment for every platform at once and writes its lock."""
     print(f"lock: {environment.lock.relative_to(ROOT)} ...", flush=True)
-    subprocess.run(
-        [
-            uv, "pip", "compile",
-            # the peers need nothing that the project needs
-            *(["pyproject.toml"] if environment.blender else []),
-            *(part for group in environment.groups for part in ("--group", group)),
-            "--python-version", environment.python, "--universal", "--generate-hashes",
-            "--no-header", "--no-annotate", "--no-emit-index-url", "--quiet",
-            "--output-file", str(environment.lock),
-            *(["--upgrade"] if upgrade else []),
-        ],
-        cwd=ROOT,
-        check=True,
-    )  # fmt: skip
+    command = [uv, "pip", "compile", "--python-version", environment.python, "--universal", "--generate-hashes", "--quiet"]
+    command += ["--no-header", "--no-annotate", "--no-emit-index-url", "--output-file", str(environment.lock)]
+    # the peers need nothing that the project needs
+    command += ["pyproject.toml"] if environment.blender else []
+    command += [part for group in environment.groups for part in ("--group", group)]
+    subprocess.run([*command, *(["--upgrade"] if upgrade else [])], cwd=ROOT, check=True)
     if "://" in environment.lock.read_text():
         raise SystemExit(f"lock: {environment.lock.name} names an address; it must hold names, versions and hashes")
 

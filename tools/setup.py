@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, PEERS, ROOT, Environment, find_python, find_uv
+from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, PEERS, ROOT, Environment, find_python, find_uv, output_of
 
 # What `import bpy` and its render engines load, and the Debian or Ubuntu packages that bring it.
 LIBRARY_PACKAGES = {
@@ -44,12 +44,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--blender", choices=sorted(ENVIRONMENTS), default=DEVELOPMENT_BLENDER)
     parser.add_argument("--peers", action="store_true", help="the environment of the benchmarks' peers instead")
-    parser.add_argument("--no-uv", action="store_true", help="use venv and pip although uv is there")
     arguments = parser.parse_args()
     environment = PEERS if arguments.peers else ENVIRONMENTS[arguments.blender]
-    uv = None if arguments.no_uv else find_uv()
     try:
-        set_up(environment, uv)
+        set_up(environment, find_uv())
     except SetupError as error:
         say(f"error: {error}")
         return 1
@@ -79,48 +77,38 @@ def set_up(environment: Environment, uv: str | None) -> None:
 
 def has_working_python(environment: Environment) -> bool:
     """Returns whether the environment's own Python runs and has the right version."""
-    if not environment.interpreter.exists():
-        return False
-    script = "import sys; print('%d.%d' % sys.version_info[:2])"
-    answer = subprocess.run([environment.interpreter, "-c", script], capture_output=True, text=True, check=False)
-    return answer.returncode == 0 and answer.stdout.strip() == environment.python
+    return output_of(str(environment.interpreter), "-c", "import sys; print('%d.%d' % sys.version_info[:2])") == environment.python
 
 
 def create(environment: Environment, uv: str | None) -> None:
     """Creates an empty environment with the Python version that its Blender has."""
     shutil.rmtree(environment.folder, ignore_errors=True)
-    if uv is not None:
-        python = find_python(environment.python) or environment.python
-        say(f"creating {environment.folder.name} with uv and Python {environment.python} ({python}) ...")
-        run([uv, "venv", "--quiet", "--seed", "--python", python, str(environment.folder)])
-        return
-    python = find_python(environment.python, ("venv", "ensurepip"))
-    if python is None:
-        if find_python(environment.python) is not None:
-            package = f"python{environment.python}-venv"
-            install_packages([package], f"Python {environment.python} is here without its venv module")
-            python = find_python(environment.python, ("venv", "ensurepip"))
-        if python is None:
-            raise SetupError(
-                f"{environment.purpose} needs Python {environment.python}, and none was found that runs; "
-                f"install it (pyenv install {environment.python}) or install uv, which downloads it."
-            )
-    say(f"creating {environment.folder.name} with Python {environment.python} ({python}) ...")
-    run([python, "-m", "venv", str(environment.folder)])
+    python = find_python(environment.python) if uv else python_with_venv(environment.python)
+    if python is None and uv is None:
+        raise SetupError(
+            f"{environment.purpose} needs Python {environment.python}, and none was found that runs; "
+            f"install it (pyenv install {environment.python}) or install uv, which downloads it."
+        )
+    say(f"creating {environment.folder.name} with Python {environment.python} ({python or 'downloaded by uv'}) ...")
+    command = [uv, "venv", "--quiet", "--seed", "--python", python or environment.python] if uv else [str(python), "-m", "venv"]
+    run([*command, str(environment.folder)])
+
+
+def python_with_venv(version: str) -> str | None:
+    """Returns a Python that can make environments; Debian has that in a package of its own, which is installed if need be."""
+    modules = ("venv", "ensurepip")
+    if find_python(version, modules) is None and find_python(version) is not None:
+        install_packages([f"python{version}-venv"], f"Python {version} is here without its venv module")
+    return find_python(version, modules)
 
 
 def install_lock(environment: Environment, uv: str | None) -> None:
     """Installs exactly what the lock pins, checked by hash."""
-    lock = str(environment.lock)
     size = "; bpy alone is a download of 350-400 MB" if environment.blender else ""
     say(f"installing {environment.lock.relative_to(ROOT)}{size} ...")
-    if uv is not None:
-        run([uv, "pip", "install", "--python", str(environment.interpreter), "--require-hashes", "-r", lock])
-        return
-    run([
-        str(environment.interpreter), "-m", "pip", "install", "--disable-pip-version-check",
-        "--no-deps", "--require-hashes", "-r", lock,
-    ])  # fmt: skip
+    python = str(environment.interpreter)
+    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps"]
+    run([*([uv, "pip", "install", "--python", python] if uv else pip), "--require-hashes", "-r", str(environment.lock)])
 
 
 def make_source_importable(environment: Environment) -> None:

@@ -29,10 +29,10 @@ class Walk:
         self.has_failed = False
         self._count = 0
 
-    def picture(self, name: str, box: tuple[int, int, int, int] | None = None) -> Path:
+    def picture(self, name: str) -> Path:
         """Takes a numbered screenshot."""
         self._count += 1
-        return self.window.screenshot(self.folder / f"{self._count:02d}_{name}.png", box)
+        return self.window.screenshot(self.folder / f"{self._count:02d}_{name}.png")
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,7 @@ def archive() -> Path:
     """The extension's zip, built from this working copy."""
     if sys.platform != "linux":
         pytest.skip("windows on a screen in memory are made on Linux alone")
-    return build([this_platform()], list(dict.fromkeys([*PYTHON_TAGS, *WINDOW_PYTHONS])))[0]
+    return build(this_platform(), list(dict.fromkeys([*PYTHON_TAGS, *WINDOW_PYTHONS])))
 
 
 @pytest.fixture(scope="module", params=BLENDERS)

@@ -24,7 +24,7 @@ def test_the_manifest_keeps_to_blenders_rules() -> None:
 
 
 def test_the_staged_manifest_names_platforms_and_wheels() -> None:
-    staged = tomllib.loads(build_extension.staged_manifest(MANIFEST, ["linux-x64"], ["a.whl", "b.whl"]))
+    staged = tomllib.loads(build_extension.staged_manifest(MANIFEST, "linux-x64", ["a.whl", "b.whl"]))
     assert staged["platforms"] == ["linux-x64"]
     assert staged["wheels"] == ["./wheels/a.whl", "./wheels/b.whl"]
     assert staged["permissions"] == tomllib.loads(MANIFEST)["permissions"]
@@ -32,7 +32,7 @@ def test_the_staged_manifest_names_platforms_and_wheels() -> None:
 
 def test_a_manifest_without_platforms_is_an_error() -> None:
     with pytest.raises(build_extension.BuildError, match="platforms"):
-        build_extension.staged_manifest('id = "x"', ["linux-x64"], [])
+        build_extension.staged_manifest('id = "x"', "linux-x64", [])
 
 
 def test_every_bundled_package_is_locked_with_hashes() -> None:
@@ -46,7 +46,7 @@ def test_every_bundled_package_is_locked_with_hashes() -> None:
 
 def test_every_module_and_preset_is_staged_and_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build_extension, "STAGE", tmp_path / "stage")
-    build_extension.stage(["linux-x64"], [])
+    build_extension.stage("linux-x64", [])
     modules = {file.relative_to(environments.ROOT / "mpm_addon") for file in (environments.ROOT / "mpm_addon").rglob("*.py")}
     files = [file.relative_to(tmp_path / "stage") for file in (tmp_path / "stage").rglob("*.py")]
     # the manual offers the scripts of the features

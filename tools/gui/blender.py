@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ SOFTWARE_DRAWING = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "llvmpipe"}
 START_SECONDS = 120.0
 ANSWER_SECONDS = 900.0
 END_SECONDS = 60.0
+SETTLING_SECONDS = 0.6
 # In a window's folder: its display and processes.
 STATE = "state.json"
 
@@ -176,14 +177,11 @@ class Window:
         """Returns what is on the screen now."""
         return read_screen(self.folder / "screen" / "Xvfb_screen0")
 
-    def screenshot(self, path: Path, box: tuple[int, int, int, int] | None = None, settle: float = 0.6) -> Path:
-        """Writes what is on the screen, or its part (left, top, width, height), as a PNG."""
-        time.sleep(settle)
-        image = self.picture()
-        if box is not None:
-            image = image.crop((box[0], box[1], box[0] + box[2], box[1] + box[3]))
+    def screenshot(self, path: Path) -> Path:
+        """Writes what is on the screen as a PNG."""
+        time.sleep(SETTLING_SECONDS)
         path.parent.mkdir(parents=True, exist_ok=True)
-        image.save(path, optimize=True)
+        self.picture().save(path, optimize=True)
         return path
 
     def close(self) -> bool:
@@ -277,36 +275,13 @@ def _end(process: int) -> None:
             time.sleep(0.1)
 
 
-@contextlib.contextmanager
-def opened(place: Place, *arguments: str, name: str = "window") -> Iterator[Window]:
-    """Gives a window that is running, and ends it."""
-    window = Window(place, name)
-    try:
-        window.start(*arguments)
-        yield window
-    finally:
-        window.stop()
-
-
 def main() -> int:
     """One step with a window that stays open from one call to the next."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--blender", default="5.2", help="version (default: 5.2)")
-    steps = parser.add_subparsers(dest="step", required=True)
-    start = steps.add_parser("start", help="open a window")
-    start.add_argument("--install", type=Path, help="install this extension's zip first")
-    start.add_argument("arguments", nargs="*", help="for Blender")
-    steps.add_parser("run", help="run Python from standard input on the main thread and print its `result`")
-    click = steps.add_parser("click", help="press a mouse button at a place on the screen")
-    click.add_argument("place", nargs=2, type=int)
-    click.add_argument("--button", type=int, default=1)
-    steps.add_parser("press", help="press the button of an operator by mouse").add_argument("call", help='as "mpm.bake("')
-    steps.add_parser("mouse", help="run xdotool").add_argument("words", nargs=argparse.REMAINDER)
-    shot = steps.add_parser("shot", help="write what is on the screen as a PNG")
-    shot.add_argument("file", type=Path)
-    shot.add_argument("box", nargs="*", type=int, help="left, top, width and height of a part")
-    steps.add_parser("console", help="print what Blender wrote")
-    steps.add_parser("stop", help="close the window")
+    parser.add_argument("--install", type=Path, help="at the start, install this extension's zip first")
+    parser.add_argument("step", choices=STEPS, metavar="STEP", help=f"{', '.join(STEPS)}; docs/windows.md explains them")
+    parser.add_argument("words", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
     place = places.find(arguments.blender)
     if place is None:
@@ -314,34 +289,30 @@ def main() -> int:
         return 1
     window = Window(place)
     try:
-        _do(window, arguments)
+        if arguments.step != "start":
+            window.attach()
+        elif arguments.install:
+            window.install(arguments.install)
+        answer = STEPS[arguments.step](window, *arguments.words)
     except WindowError as error:
         print(f"blender: error: {error}", file=sys.stderr)
         return 1
+    if answer is not None:
+        print(answer)
     return 0
 
 
-def _do(window: Window, arguments: argparse.Namespace) -> None:
-    if arguments.step == "start":
-        if arguments.install:
-            window.install(arguments.install)
-        window.start(*arguments.arguments)
-        return
-    window.attach()
-    if arguments.step == "run":
-        print(json.dumps(window.run(sys.stdin.read()), indent=1))
-    elif arguments.step == "click":
-        window.click(*arguments.place, button=arguments.button)
-    elif arguments.step == "press":
-        window.press(arguments.call)
-    elif arguments.step == "mouse":
-        window.mouse(*arguments.words)
-    elif arguments.step == "shot":
-        window.screenshot(arguments.file, tuple(arguments.box) or None)
-    elif arguments.step == "console":
-        print(window.console())
-    else:
-        window.stop()
+# What a step does with the words that follow it, and what it prints.
+STEPS: dict[str, Callable[..., object]] = {
+    "start": Window.start,
+    "run": lambda window: json.dumps(window.run(sys.stdin.read()), indent=1),
+    "click": lambda window, x, y: window.click(int(x), int(y)),
+    "press": Window.press,
+    "mouse": Window.mouse,
+    "shot": lambda window, file: window.screenshot(Path(file)),
+    "console": Window.console,
+    "stop": Window.stop,
+}
 
 
 if __name__ == "__main__":
