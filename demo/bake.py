@@ -1,6 +1,5 @@
-"""In Blender: installs the extension, builds a scene, bakes it and saves the file. Arguments: zip, module of the scene, .blend file."""
+"""In Blender: installs the extension, builds a scene, bakes it and saves the file. Arguments: zip, name of the scene, .blend file."""
 
-import importlib
 import sys
 from typing import Any
 
@@ -13,17 +12,13 @@ def main() -> None:
     extension.install(archive)
     import parts  # needs the extension
 
-    made, stage = importlib.import_module(name), parts.new_stage()
-    made.build(stage)
+    stage = parts.built(name)
     bpy.ops.wm.save_as_mainfile(filepath=blend_file)
     operators: Any = bpy.ops
     if operators.mpm.bake(restart=True) != {"FINISHED"}:
-        raise RuntimeError("the bake did not come to its end")
-    parts.swell_particles(stage.scene)
-    if hasattr(made, "after_bake"):
-        made.after_bake(stage.scene)
+        raise RuntimeError("the bake did not finish")
+    parts.finish(name, stage.scene)
     bpy.ops.wm.save_mainfile()
-    print("stills", *made.STILLS)
 
 
 if __name__ == "__main__":

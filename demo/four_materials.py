@@ -10,8 +10,6 @@ import bpy
 from mathutils import Vector
 from parts import CLAY, DARK, FPS, GRAY, Solid, ball, bowls, box, custom, cylinder, make_monkey, thin_water, turned
 
-FRAMES = 48
-STILLS = (1, 10, 16, FRAMES)
 BOWL_AT = (-0.6, 0.05, 0.0)
 STREAM_FROM, STREAM_VELOCITY, STREAM_RADIUS, STREAM_LAST_FRAME = Vector((-0.73, 0.14, 0.42)), Vector((0.4, -0.25, -0.7)), 0.06, 13
 BLUE, RED, WHITE, SAND = (0.02, 0.17, 0.6), (0.7, 0.02, 0.05), (0.85, 0.9, 0.95), (0.62, 0.4, 0.16)
@@ -26,9 +24,7 @@ SURFACES = {
 }
 
 
-def build(stage: Any) -> None:
-    stage.frames(FRAMES)
-    stage.cells(0.015)
+def four_materials(stage: Any) -> None:
     stage.ground(DARK, half=15.0, height=-0.002)
     stage.collider("Table", box((3.2, 2.8, 0.1)), (0.0, 0.0, -0.05), DARK, roughness=0.7, friction=0.6)
     stage.collider("Bowl", turned(bowls.BOWL), BOWL_AT, CLAY, roughness=0.3, friction=0.0).data.shade_smooth()
@@ -43,7 +39,6 @@ def build(stage: Any) -> None:
     snow(stage.emitter("Second Snowball", ball(0.11), (0.03, 0.64, 0.92), "snow", color=WHITE, velocity=(0.5, 0.0, -3.0)))
     sand = stage.emitter("Sand", cylinder(0.12, 0.24), (0.57, -0.2, 0.121), "dry_sand", color=SAND)
     custom(sand, "sand", density=1600.0, young_modulus=2.0e5, poisson_ratio=0.3, friction_angle=38.0)
-    stage.camera((0.02, -2.2, 1.45), (0.02, 0.05, 0.15), lens=49.0)
 
 
 def snow(item: Any) -> None:
@@ -68,7 +63,7 @@ def add_stream(stage: Any) -> None:
     thin_water(stage.emitter("Stream", slice_of_it, STREAM_FROM, "water", rotation=turn, color=BLUE, velocity=STREAM_VELOCITY, **repeated))
 
 
-def after_bake(_: Any) -> None:
+def four_materials_baked(_: Any) -> None:
     """Give the baked particles their surfaces."""
     for name, (roughness, coat) in SURFACES.items():
         tree: Any = bpy.data.materials[f"MPM {name}"].node_tree

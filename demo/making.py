@@ -60,10 +60,6 @@ class IsolatedBlender:
             raise DemoError(f"{script} ended with status {status}:\n{words[-3000:]}")
         return words
 
-    def bake(self, module: str, blend_file: Path) -> list[int]:
-        """Build a scene of the demo, bake it and save the file; returns the frames to render. Raises DemoError."""
-        return [int(frame) for frame in told(self.run("bake.py", built_zip(), module, blend_file), "stills")]
-
     def render(self, blend_file: Path, folder: Path, frames: Sequence[int], size: tuple[int, int], samples: int) -> list[Path]:
         """Render frames of a baked file into a folder; returns the pictures. Raises DemoError."""
         folder.mkdir(exist_ok=True)

@@ -3,7 +3,11 @@
 Can be imported once the extension is enabled.
 """
 
+import importlib
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import bpy
@@ -15,6 +19,7 @@ bowls = extension.module("blender.building.ready_scenes.pouring_bowl")
 Solid, ball, box, cylinder, turned = solids.Solid, solids.ball, solids.box, solids.cylinder, solids.turned
 make_collider, make_emitter, make_monkey, paint = placing.make_collider, placing.make_emitter, staging.make_monkey, surfaces.paint
 
+SCENES = tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encoding="utf-8"))
 FPS = 24
 DARK, GRAY, CLAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33), (0.62, 0.56, 0.47)
 LAMPS = (staging.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), staging.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4))
@@ -23,13 +28,33 @@ STUDIO = staging.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=
 _RADIUS_SCALE = 1.35
 
 
-def new_stage() -> Any:
-    """An empty file, and the stage in it."""
+def built(name: str) -> Any:
+    """The stage of a scene of scenes.toml, in an empty file."""
     bpy.ops.wm.read_homefile(use_empty=True)
     context: Any = bpy.context
     context.scene.render.fps = FPS
     context.preferences.edit.keyframe_new_interpolation_type = "LINEAR"
-    return staging.Stage(context.scene, context.scene.collection, STUDIO)
+    stage, described = staging.Stage(context.scene, context.scene.collection, STUDIO), SCENES[name]
+    stage.frames(described["frames"])
+    stage.cells(described["cell"])
+    if "table" in described:
+        table(stage, **described["table"])
+    if "domain" in described:
+        stage.domain(*described["domain"])
+    getattr(_module_of(name), name)(stage)
+    stage.camera(*described["camera"], lens=described.get("lens", 50.0))
+    return stage
+
+
+def finish(name: str, scene: Any) -> None:
+    """Let the spheres of the baked particles overlap, and do what else a scene wants after its bake."""
+    for item in particle_objects(scene):
+        display.set_input(item.modifiers[display.MODIFIER_NAME], display.RADIUS_SCALE, _RADIUS_SCALE)
+    getattr(_module_of(name), f"{name}_baked", lambda _: None)(scene)
+
+
+def _module_of(name: str) -> ModuleType:
+    return importlib.import_module("four_materials" if name == "four_materials" else "features")
 
 
 def table(stage: Any, *, half: float = 1.5, friction: float = 0.6) -> Any:
@@ -56,12 +81,6 @@ def keyed(item: Any, path: str, values: Mapping[int, Any]) -> None:
     for frame, value in values.items():
         setattr(group, name, value)
         item.keyframe_insert(path, frame=frame)
-
-
-def swell_particles(scene: Any) -> None:
-    """Let the spheres of the particles overlap."""
-    for item in particle_objects(scene):
-        display.set_input(item.modifiers[display.MODIFIER_NAME], display.RADIUS_SCALE, _RADIUS_SCALE)
 
 
 def particle_objects(scene: Any) -> list[Any]:

@@ -16,12 +16,15 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, told, write_small
 
+SCENES = tomllib.loads((DEMO / "scenes.toml").read_text(encoding="utf-8"))
+DEMONSTRATION = ("four_materials",)
 PICTURES = ROOT / "docs" / "pictures"
 FPS = 24
 ANIMATED = range(1, 49, 3)
@@ -60,7 +63,8 @@ SHOTS = {
 def demonstration(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Bake and render the demonstration."""
     blend_file = folder / f"{name}.blend"
-    stills = blender.bake(name, blend_file)
+    blender.run("bake.py", built_zip(), name, blend_file)
+    stills = SCENES[name]["stills"]
     contact_sheet(blender.render(blend_file, folder / "stills", stills, (640, 360), 12), stills, folder / "contact_sheet.png")
     frames = blender.render(blend_file, folder / "animation", ANIMATED, (320, 180), 8)
     animation(frames, folder / "animation.gif", seconds_per_frame=ANIMATED.step / FPS)
@@ -84,7 +88,8 @@ def feature(name: str, blender: IsolatedBlender, folder: Path) -> str:
     shutil.rmtree(folder / name, ignore_errors=True)
     (folder / name).mkdir(parents=True)
     blend_file, sheet = folder / name / f"{name}.blend", folder / f"{name}.png"
-    stills = blender.bake(f"features.{name}", blend_file)
+    blender.run("bake.py", built_zip(), name, blend_file)
+    stills = SCENES[name]["stills"]
     contact_sheet(blender.render(blend_file, folder / name, stills, (480, 270), 12), stills, sheet)
     write_small(sheet, ROOT / "docs" / "features" / f"{name}.jpg", quality=82)
     return str(sheet.relative_to(ROOT))
@@ -109,11 +114,10 @@ def display(name: str, _: IsolatedBlender, folder: Path) -> str:
     return str(picture.relative_to(ROOT))
 
 
-FEATURES = sorted(path.stem for path in (DEMO / "features").glob("*.py") if path.stem != "__init__")
 # The names of each kind, and what makes one of them and returns a line about it.
 KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str]]] = {
-    "demo": (["four_materials"], demonstration),
-    "gallery": (FEATURES, feature),
+    "demo": (DEMONSTRATION, demonstration),
+    "gallery": ([name for name in SCENES if name not in DEMONSTRATION], feature),
     "ready_scenes": (READY_SCENES, ready_scene),
     "display": (SHOTS, display),
 }

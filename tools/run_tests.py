@@ -15,7 +15,7 @@ import os
 import re
 import subprocess
 import sys
-import threading
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -69,7 +69,7 @@ def main() -> int:
     names = arguments.group or usual
     with ThreadPoolExecutor(max(1, arguments.processes)) as pool:
         # in the order in which they are listed: the longest come first
-        running = {name: pool.submit(run_group, name, environment, for_pytest, is_alone=arguments.processes == 1) for name in names}
+        running = {name: pool.submit(run_group, name, environment, for_pytest) for name in names}
         outcomes = {name: future.result() for name, future in running.items()}
     print()
     for name, (status, summary) in outcomes.items():
@@ -77,35 +77,26 @@ def main() -> int:
     return 1 if any(status for status, _ in outcomes.values()) else 0
 
 
-def run_group(name: str, environment: Environment, for_pytest: list[str], *, is_alone: bool) -> tuple[int, str]:
-    """Runs one group and returns pytest's exit status and its summary line; beside others, its output is shown when it has ended."""
+def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tuple[int, str]:
+    """Runs one group, shows its output when it has ended, and returns pytest's exit status and summary line."""
     group = groups()[name]
     # pytest goes into folders that it is given, whatever it is told to ignore
     named = [f"tests/{folder}" for folder in group.folders if (ROOT / "tests" / folder).is_dir()]
     folders = [folder for folder in named if f"--ignore={folder}" not in for_pytest]
     print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)
     command = [str(environment.interpreter), "-m", "pytest", *folders, *for_pytest]
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **group.variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert process.stdout is not None
-    alarm = threading.Timer(LIMIT_SECONDS, process.kill)
-    alarm.start()
-    output = b""
-    # Chunks and not lines, so that pytest's dots appear one by one.
-    while chunk := os.read(process.stdout.fileno(), 65536):
-        output += chunk
-        if is_alone:
-            show(chunk)
-    status = process.wait()
-    alarm.cancel()
-    if not is_alone:
-        show(f"\ntests: {name}: its output\n".encode() + output)
-    return status, summary_line(output[-4000:].decode(errors="replace")) or f"ended with status {status} and no summary"
-
-
-def show(output: bytes) -> None:
-    """Prints what a group printed."""
-    sys.stdout.buffer.write(output)
-    sys.stdout.buffer.flush()
+    with tempfile.TemporaryFile() as output:
+        try:
+            variables = {**os.environ, **group.variables}
+            status = subprocess.run(
+                command, cwd=ROOT, env=variables, stdout=output, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False
+            ).returncode
+        except subprocess.TimeoutExpired:
+            status = 1
+        output.seek(0)
+        printed = output.read().decode(errors="replace")
+    print(f"\ntests: {name}: its output\n{printed}", flush=True)
+    return status, summary_line(printed[-4000:]) or f"ended with status {status} and no summary"
 
 
 def summary_line(output: str) -> str:

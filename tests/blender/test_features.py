@@ -1,9 +1,10 @@
-"""The feature scenes of the gallery: each is built, and everything in it takes part."""
+"""The demonstration and the feature scenes: each can be built, and everything in it participates."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.stepping.support import refuse_unsupported
 
 DEMO = Path(__file__).parents[2] / "demo"
-FEATURES = sorted(path.stem for path in (DEMO / "features").glob("*.py") if path.stem != "__init__")
+SCENES = tomllib.loads((DEMO / "scenes.toml").read_text(encoding="utf-8"))
 
-# feature -> emitters, colliders, forces, outflows
+# scene -> emitters, colliders, forces, outflows
 PARTICIPANTS = {
+    "four_materials": (6, 3, 0, 0),
     "arm_in_snow": (1, 2, 0, 0),
     "ball_on_sand": (1, 1, 0, 0),
     "drum": (2, 1, 0, 0),
@@ -32,7 +34,6 @@ PARTICIPANTS = {
     "pouring_bowl": (1, 3, 0, 0),
     "slow_motion": (2, 0, 0, 0),
 }
-DEMO_SCENES = {"four_materials": (6, 3, 0, 0)}
 
 pytestmark = pytest.mark.blender
 
@@ -42,20 +43,19 @@ def parts(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The module that the demo's scenes are built with."""
     monkeypatch.syspath_prepend(str(DEMO))
     yield importlib.import_module("parts")
-    for name in ("parts", "extension", "four_materials", *(name for name in sys.modules if name.split(".")[0] == "features")):
+    for name in ("parts", "extension", "four_materials", "features"):
         sys.modules.pop(name, None)
 
 
-def test_every_feature_is_listed() -> None:
-    assert list(PARTICIPANTS) == FEATURES
+def test_every_scene_is_listed() -> None:
+    assert sorted(PARTICIPANTS) == sorted(SCENES)
 
 
-@pytest.mark.parametrize("name", [*FEATURES, "four_materials"])
+@pytest.mark.parametrize("name", SCENES)
 def test_a_scene_of_the_demo_is_whole(bpy: Any, parts: Any, name: str) -> None:
-    made, stage = importlib.import_module(f"features.{name}" if name in FEATURES else name), parts.new_stage()
-    made.build(stage)
+    stage = parts.built(name)
     scene = extract_scene(bpy.context)
     refuse_unsupported(scene)
-    assert (len(scene.emitters), len(scene.colliders), len(scene.forces), len(scene.outflows)) == (PARTICIPANTS | DEMO_SCENES)[name]
-    assert all(number >= 1 for number in made.STILLS)
+    assert (len(scene.emitters), len(scene.colliders), len(scene.forces), len(scene.outflows)) == PARTICIPANTS[name]
+    assert all(1 <= number <= SCENES[name]["frames"] for number in SCENES[name]["stills"] if name != "slow_motion")
     assert stage.scene.camera is not None

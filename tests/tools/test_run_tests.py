@@ -19,5 +19,5 @@ def test_a_folder_that_is_ignored_is_left_out_of_its_group(tmp_path: Path, monke
         (tmp_path / "tests" / folder).mkdir(parents=True)
         (tmp_path / "tests" / folder / f"test_{folder}.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
     monkeypatch.setattr(run_tests, "ROOT", tmp_path)
-    run = [run_tests.run_group("plain", ENVIRONMENTS[DEVELOPMENT_BLENDER], more, is_alone=True) for more in ([], ["--ignore=tests/core"])]
+    run = [run_tests.run_group("plain", ENVIRONMENTS[DEVELOPMENT_BLENDER], more) for more in ([], ["--ignore=tests/core"])]
     assert [summary.partition(" in ")[0] for _, summary in run] == ["2 passed", "1 passed"]

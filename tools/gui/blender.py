@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
-from tools.gui import places
 from tools.gui.places import Place
 from tools.gui.screen import read_screen
 
@@ -30,8 +26,6 @@ START_SECONDS = 120.0
 ANSWER_SECONDS = 900.0
 END_SECONDS = 60.0
 SETTLING_SECONDS = 0.6
-# In a window's folder: its display and processes.
-STATE = "state.json"
 
 
 class WindowError(Exception):
@@ -62,17 +56,7 @@ class Window:
         words = ["blender", "--window-geometry", "0", "0", width, height, *arguments]
         words += ["--python", self.place.inside(self.folder / "bridge.py")]
         self._start(words, self.log)
-        state = {"display": self._display, "processes": self._processes}
-        (self.folder / STATE).write_text(json.dumps(state), encoding="utf-8")
         self.run((TOOLS / "interface.py").read_text(encoding="utf-8"), limit=START_SECONDS)
-
-    def attach(self) -> None:
-        """Goes on with the window that an earlier program started. Raises WindowError where there is none."""
-        try:
-            state = json.loads((self.folder / STATE).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise WindowError("no window is open; start one first") from error
-        self._display, self._processes = state["display"], state["processes"]
 
     @property
     def is_running(self) -> bool:
@@ -201,7 +185,6 @@ class Window:
         for process in [*reversed(self._processes), *_processes_with(f"MPM_GUI_RUN={self.place.inside(self.folder)}")]:
             _end(process)
         self._processes.clear()
-        (self.folder / STATE).unlink(missing_ok=True)
 
     def _start_screen(self) -> None:
         ours, theirs = os.pipe()
@@ -216,10 +199,7 @@ class Window:
 
     def _start(self, words: list[str], log: Path, descriptors: tuple[int, ...] = ()) -> None:
         with log.open("wb") as output:
-            # a session of its own: a window of the command line outlives the call that opened it
-            process = subprocess.Popen(
-                self._command(*words), stdout=output, stderr=subprocess.STDOUT, pass_fds=descriptors, start_new_session=True
-            )
+            process = subprocess.Popen(self._command(*words), stdout=output, stderr=subprocess.STDOUT, pass_fds=descriptors)
         self._processes.append(process.pid)
 
     def _command(self, *words: str) -> list[str]:
@@ -273,47 +253,3 @@ def _end(process: int) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, sign)
             time.sleep(0.1)
-
-
-def main() -> int:
-    """One step with a window that stays open from one call to the next."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--blender", default="5.2", help="version (default: 5.2)")
-    parser.add_argument("--install", type=Path, help="at the start, install this extension's zip first")
-    parser.add_argument("step", choices=STEPS, metavar="STEP", help=f"{', '.join(STEPS)}; docs/windows.md explains them")
-    parser.add_argument("words", nargs=argparse.REMAINDER)
-    arguments = parser.parse_args()
-    place = places.find(arguments.blender)
-    if place is None:
-        print(f"blender: error: {places.how_to_get(arguments.blender)}", file=sys.stderr)
-        return 1
-    window = Window(place)
-    try:
-        if arguments.step != "start":
-            window.attach()
-        elif arguments.install:
-            window.install(arguments.install)
-        answer = STEPS[arguments.step](window, *arguments.words)
-    except WindowError as error:
-        print(f"blender: error: {error}", file=sys.stderr)
-        return 1
-    if answer is not None:
-        print(answer)
-    return 0
-
-
-# What a step does with the words that follow it, and what it prints.
-STEPS: dict[str, Callable[..., object]] = {
-    "start": Window.start,
-    "run": lambda window: json.dumps(window.run(sys.stdin.read()), indent=1),
-    "click": lambda window, x, y: window.click(int(x), int(y)),
-    "press": Window.press,
-    "mouse": Window.mouse,
-    "shot": lambda window, file: window.screenshot(Path(file)),
-    "console": Window.console,
-    "stop": Window.stop,
-}
-
-
-if __name__ == "__main__":
-    sys.exit(main())
