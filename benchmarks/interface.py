@@ -1,10 +1,10 @@
-"""How long Blender's main loop waits for us: `python -m benchmarks.interface PARTICLES FRAMES`. Wants bpy.
+"""How long Blender's main loop waits for us: `python -m benchmarks.interface PARTICLES FRAMES`. Needs bpy.
 
-Every call of ours on Blender's main thread is timed while a bake runs and while what it left is looked at: a cache with a long
-journal, a scene with many objects. What Blender itself takes to evaluate and draw the points is timed beside it, and is not ours.
+Every call of ours on Blender's main thread is timed during a bake and while its result is shown: a cache with a long journal, a scene
+with many objects. The time that Blender itself takes to evaluate the points is listed too, in brackets.
 """
 
-import sys
+import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,12 +24,12 @@ BAKED_FRAMES = 2
 COLLIDERS = 3
 TIMER_SECONDS = 0.03
 
-# Of each call: wall seconds, and CPU seconds of the main thread: what they would be if nothing else ran.
+# Of each call: wall seconds, and CPU seconds of the main thread, which other programs do not change.
 Seconds = dict[str, list[tuple[float, float]]]
 
 
 def timed(found: Seconds, name: str, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """What an action returns; how long it took is noted."""
+    """Run an action, note how long it took, and return its result."""
     began, busy = time.perf_counter(), time.thread_time()
     answer = action(*arguments, **options)
     found.setdefault(name, []).append((time.perf_counter() - began, time.thread_time() - busy))
@@ -37,7 +37,7 @@ def timed(found: Seconds, name: str, action: Callable[..., Any], *arguments: Any
 
 
 def lengthen(folder: Path, frames: int) -> None:
-    """Let a cache have more frames: lines in the journal, and files that nobody reads."""
+    """Add frames to a cache: lines in the journal, and empty files."""
     from mpm_addon.storage import open_cache
     from mpm_addon.storage.sealed import sealed, unsealed
 
@@ -51,16 +51,14 @@ def lengthen(folder: Path, frames: int) -> None:
 
 
 def fill_scene(bpy: Any, particles: int) -> None:
-    """A scene of many participants, one of them an emitter of so many particles, one that moves."""
+    """A scene of many objects: one is an emitter of so many particles, one moves, and all others are colliders."""
+    from mpm_addon.blender.building.placing import add_object
+    from mpm_addon.blender.building.solids import box
+
     scene = bpy.context.scene
-    corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     for number in range(OBJECTS):
-        mesh = bpy.data.meshes.new("block")
-        mesh.from_pydata(corners, [], faces)
-        item = bpy.data.objects.new(f"block {number}", mesh)
-        scene.collection.objects.link(item)
-        item.location = (3.0 * (number % 10), 3.0 * (number // 10), 5.0 if number == 0 else 0.0)
+        place = (3.0 * (number % 10), 3.0 * (number // 10), 5.0 if number == 0 else 0.0)
+        item: Any = add_object(scene.collection, f"block {number}", box((1.0, 1.0, 1.0)), place)
         item.mpm.type = "collider" if number else "emitter"
     moving = bpy.data.objects["block 1"]
     for frame in (1, READ_FRAMES):
@@ -165,25 +163,15 @@ def measure(particles: str, frames: str) -> list[dict[str, Any]]:
         fill_scene(bpy, int(particles))
         look_at_cache(bpy, found, cache)
         look_at_frames(bpy, found, cache)
-        show(found)
         watch_bake(bpy, found, Path(folder) / "baked")
         mpm_addon.unregister()
-    show(found)
     return [{"call": name, **numbers(each)} for name, each in found.items()]
 
 
 def numbers(taken: list[tuple[float, float]]) -> dict[str, Any]:
-    """How often, the middle and the worst in wall seconds, and the worst in CPU seconds."""
-    walls = sorted(wall for wall, _ in taken)
-    return {"times": len(walls), "middle": walls[len(walls) // 2], "worst": walls[-1], "cpu": max(busy for _, busy in taken)}
-
-
-def show(found: Seconds) -> None:
-    """Print what was measured so far, the worst first."""
-    for name, each in found.items():
-        told = numbers(each)
-        words = ", ".join(f"{key} {1e3 * told[key]:7.2f} ms" for key in ("middle", "worst", "cpu"))
-        print(f"{name:<34} {told['times']:>5} times, {words}", file=sys.stderr, flush=True)
+    """How often, the median and the worst of the wall seconds, and the worst of the CPU seconds."""
+    walls, busy = zip(*taken, strict=True)
+    return {"times": len(walls), "middle": statistics.median(walls), "worst": max(walls), "cpu": max(busy)}
 
 
 if __name__ == "__main__":

@@ -37,10 +37,8 @@ def processor_info() -> dict[str, str]:
 
 
 def caches() -> dict[str, str]:
-    """The sizes of the first core's data caches, by level, where the system tells."""
-    result: dict[str, str] = {}
+    """The sizes of the first core's data caches, by level, if the system tells."""
+    found = []
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        kind, level, size = ((folder / name).read_text(encoding="utf-8").strip() for name in ("type", "level", "size"))
-        if kind != "Instruction":
-            result[f"L{level}"] = size
-    return result
+        found.append([(folder / name).read_text(encoding="utf-8").strip() for name in ("type", "level", "size")])
+    return {f"L{level}": size for kind, level, size in found if kind != "Instruction"}

@@ -102,10 +102,9 @@ def rounds_of(group: Mapping[str, Any]) -> dict[str, list[dict[str, float]]]:
     return {program["name"]: program["rounds"] for program in group["programs"]}
 
 
-def ask(module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Any:
+def ask(module: str, *arguments: str) -> Any:
     """Run one of our modules to its end and return the JSON that it prints. Raises BenchmarkError if it fails."""
-    command = [str(OURS), "-m", module, *arguments]
-    answer = subprocess.run(command, cwd=ROOT, env=os.environ | dict(environment or {}), capture_output=True, text=True, check=False)
+    answer = subprocess.run([str(OURS), "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         words = answer.stderr.strip().splitlines()
         raise BenchmarkError(f"{module} {' '.join(arguments)} failed: {words[-1] if words else answer.returncode}")

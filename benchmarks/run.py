@@ -1,7 +1,7 @@
 """`make bench`: measures the solver and writes docs/performance.md. Results stay in benchmarks/output, one file per part.
 
 Takes about 25 minutes on two cores, which nothing else should use meanwhile. `--quick` tries everything in a few minutes and
-leaves docs/ alone; `--only compiling` measures one part and replaces only its section of the page.
+leaves docs/ alone; `--only scenes` measures one part and replaces only its section of the page.
 """
 
 import argparse
@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from typing import Any
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.processor import LEVEL_VARIABLE, LEVELS, is_supported
 
-from . import compiling, machine, report, start_up
+from . import machine, report, start_up
 from .programs import PEERS_STAMP, ROOT, BenchmarkError, Program, alternate, ask, lean_reference, solver, taichi_example
 from .scenes import PRESETS, Block
 
@@ -150,16 +149,6 @@ def start(effort: Effort) -> Results:
         yield start_up.measure(name, level, max(effort.threads), effort.starts)
 
 
-def all_kernels(_: Effort) -> Results:
-    """All kernels compiled one after another, and those that take longest compiled alone."""
-    with tempfile.TemporaryDirectory(prefix="mpm_bench_") as folder:
-        result = ask("benchmarks.compiling", environment={"NUMBA_CACHE_DIR": f"{folder}/all"})
-        for unit in sorted(result["units"], key=lambda unit: -unit["cpu"])[: compiling.LONGEST]:
-            number = str(unit["number"])
-            (unit["alone"],) = ask("benchmarks.compiling", number, environment={"NUMBA_CACHE_DIR": f"{folder}/{number}"})["units"]
-    yield result
-
-
 def caches(effort: Effort) -> Results:
     """How small the frames of three scenes are, and how fast Blender plays caches."""
     for name, precision in product(CACHED, ("compact", "exact")):
@@ -195,7 +184,6 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "interface": interface,
     "start_up": start,
     "resume": lambda effort: iter([start_up.measure_resume(max(effort.threads), effort.starts)]),
-    "compiling": all_kernels,
 }
 
 

@@ -69,10 +69,8 @@ class Block:
             sampling="lattice",
             particles_per_cell=2.0**self.dimension,
         )
-        solver = Solver(
-            dimension=self.dimension, grid_spacing=SPACING, transfer=self.transfer, kernel=self.kernel, precision=self.precision,
-            time_step=time_step,
-        )  # fmt: skip
+        chosen = {key: getattr(self, key) for key in ("dimension", "transfer", "kernel", "precision")}
+        solver = Solver(grid_spacing=SPACING, time_step=time_step, **chosen)
         domain = Domain(
             kind="box",
             min=(-margin, -margin, 0.0),
@@ -84,10 +82,8 @@ class Block:
             emitter, domain = dataclasses.replace(emitter, shape=self._torn(emitter.velocity)), Domain()
         if self.dimension == 2:
             emitter = dataclasses.replace(emitter, shape=Box(center=(0.5 * size, 0.0, 0.5 * size), size=(size, size, size)))
-        return Scene(
-            self.law, solver, {self.law: Material(self.law, law)}, (emitter,), domain=domain,
-            time=Time(fps=1.0 / (STEPS_PER_FRAME * time_step), frame_start=1, frame_end=1 + FRAMES),
-        )  # fmt: skip
+        time = Time(fps=1.0 / (STEPS_PER_FRAME * time_step), frame_start=1, frame_end=1 + FRAMES)
+        return Scene(self.law, solver, {self.law: Material(self.law, law)}, (emitter,), domain=domain, time=time)
 
     def _torn(self, velocity: tuple[float, float, float]) -> Points:
         """So many particles anywhere in each of the blocks that fill a cube."""
