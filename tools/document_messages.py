@@ -1,4 +1,4 @@
-"""Writes docs/manual/messages.md: every error and warning that the source can say, for those who search for a text. `make docs` runs it."""
+"""Writes docs/manual/messages.md: every error and warning of the source, so that a message can be searched for. `make docs` runs it."""
 
 from __future__ import annotations
 
@@ -48,14 +48,11 @@ def page() -> str:
     """Returns the page: a heading for each part of the package, and its messages in alphabetical order."""
     sections = []
     for part, heading in PARTS.items():
-        lines = sorted({message for path in _sources(part) for message in messages_of(path)}, key=str.casefold)
+        paths = (PACKAGE / part).rglob("*.py") if part else PACKAGE.glob("*.py")
+        lines = sorted({message for path in sorted(paths) for message in messages_of(path)}, key=str.casefold)
         if lines:
             sections.append(f"## {heading}\n\n" + "\n".join(f"- `{line}`" for line in lines) + "\n")
     return "\n".join([INTRODUCTION, *sections])
-
-
-def _sources(part: str) -> list[Path]:
-    return sorted((PACKAGE / part).rglob("*.py")) if part else sorted(PACKAGE.glob("*.py"))
 
 
 def messages_of(path: Path) -> Iterator[str]:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from extract_messages import collected, translated
-from message_sources import literals, of_call
+from extract_messages import collected, literals, of_call, translated
 
 from mpm_addon.blender.host import translations
 from mpm_addon.core.errors import PresetError

@@ -33,12 +33,9 @@ class PrepareError(Exception):
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("blender", nargs="*", choices=[*SUITES, []], help="versions to prepare (default: all)")
-    parser.add_argument("--anew", action="store_true", help="remove what is there first")
     arguments = parser.parse_args()
     try:
         for blender in arguments.blender or SUITES:
-            if arguments.anew:
-                remove(root_of(SUITES[blender]))
             if find(blender) is None:
                 prepare(SUITES[blender])
             print(f"prepare: Blender {blender} is ready", flush=True)
@@ -55,7 +52,8 @@ def prepare(suite: str) -> None:
     if not shutil.which("debootstrap"):
         subprocess.run(["apt-get", "install", "-y", "-q", "--no-install-recommends", "debootstrap"], check=True)
     root = root_of(suite)
-    remove(root)
+    # its mounts went with the processes that made them
+    shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     print(f"prepare: {suite} into {root} ...", flush=True)
     subprocess.run(["debootstrap", "--variant=minbase", f"--keyring={KEYRING}", suite, str(root), mirror()], check=True)
@@ -82,12 +80,6 @@ def mirror() -> str:
         if component == "main" and address.rstrip("/").endswith("/debian"):
             return address
     raise PrepareError("apt is set up with no Debian archive")
-
-
-def remove(root: Path) -> None:
-    """Removes a root; its mounts went with the processes that made them."""
-    if root.exists():
-        shutil.rmtree(root)
 
 
 if __name__ == "__main__":
