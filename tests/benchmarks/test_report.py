@@ -28,11 +28,19 @@ def ours(name: str, *rates: float, busy: float = 2.0) -> dict[str, Any]:
 
 def scene(name: str, *bare: float) -> dict[str, Any]:
     return {
-        "scene": name, "threads": 2, "particles": 30000, "frames": 10, "substeps": 2000, "sorts": 40,
-        "frame_seconds": 20.0, "steps": {"particle_steps": 6e7, "wall": 16.0, "cpu": 30.0},
-        "phases": {"sort": 2.0, "grid": 10.0, "output": 3.0}, "peak_bytes": 3e8, "bytes": BYTES,
+        "scene": name,
+        "threads": 2,
+        "particles": 30000,
+        "frames": 10,
+        "substeps": 2000,
+        "sorts": 40,
+        "frame_seconds": 20.0,
+        "steps": {"particle_steps": 6e7, "wall": 16.0, "cpu": 30.0},
+        "phases": {"sort": 2.0, "grid": 10.0, "output": 3.0},
+        "peak_bytes": 3e8,
+        "bytes": BYTES,
         "pairs": [{"frame": 3, "scene": turn(8e6, 2.0), "bare": turn(rate, 2.0)} for rate in bare],
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture

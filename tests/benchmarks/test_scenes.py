@@ -50,9 +50,14 @@ def test_bytes_are_the_states_the_copys_and_the_grids() -> None:
     count = 1000
     table = np.zeros((40, count), np.float32)
     store = SimpleNamespace(
-        table=table, ids=np.zeros(count, np.int32), _spare_table=table.copy(), _source=SimpleNamespace(table=table), particle_count=count,
-        arenas=np.zeros((10, 512), np.float32), layout=SimpleNamespace(keys=np.zeros(10)),
-    )  # fmt: skip
+        table=table,
+        ids=np.zeros(count, np.int32),
+        _spare_table=table.copy(),
+        _source=SimpleNamespace(table=table),
+        particle_count=count,
+        arenas=np.zeros((10, 512), np.float32),
+        layout=SimpleNamespace(keys=np.zeros(10)),
+    )
     held = footprint(SimpleNamespace(store=store, provenance={"birth": np.zeros(count)}))
     assert held == {"state": 164.0, "copy": 160.0, "grid": 2056.0, "provenance": 8.0}
 

@@ -55,9 +55,12 @@ def test_a_plate_that_bulges_lifts_a_block_of_jelly(surface: str) -> None:
     plate = grid_plate(0.5, 0.15)
     motion = bulging(plate, height, frames)
     lifted = scene(
-        jelly(), materials=(material("corotated", young_modulus=1e5),), frames=frames,
-        colliders=(Collider("plate", plate, surface=surface, friction=0.3, motion=motion),), grid_spacing=H,
-    )  # fmt: skip
+        jelly(),
+        materials=(material("corotated", young_modulus=1e5),),
+        frames=frames,
+        colliders=(Collider("plate", plate, surface=surface, friction=0.3, motion=motion),),
+        grid_spacing=H,
+    )
     deepest, heights, middle = 0.0, [], 0.0
     for frame in simulate(lifted):
         pose, _ = vertices_at(motion, float(frame.number), 24.0)
@@ -116,9 +119,13 @@ def test_a_bulge_in_the_plane_lifts_what_lies_on_it() -> None:
     plate = grid_plate(0.5, 0.15)
     motion = bulging(plate, 0.25, 13)
     made = scene(
-        jelly(), materials=(material("corotated", young_modulus=1e5),), frames=13, dimension=2, grid_spacing=H,
+        jelly(),
+        materials=(material("corotated", young_modulus=1e5),),
+        frames=13,
+        dimension=2,
+        grid_spacing=H,
         colliders=(Collider("plate", plate, surface="sticky", motion=motion),),
-    )  # fmt: skip
+    )
     *_, last = simulate(made)
     pose, _ = vertices_at(motion, 13.0, 24.0)
     assert Mesh(pose, plate.triangles).signed_distance(np.float64(last.position)).min() > -0.26 * H

@@ -184,8 +184,10 @@ def many_forces(frames: int = 4) -> Scene:
         Force("eddies", kind="turbulence", strength=40.0, size=0.2, seed=1),
         Force("gusts", kind="wind", strength=3.0, noise=8.0, flow=2.0),
         Force("pole", strength=-9.0, falloff=1.0, center=(0.3, 0.1, 0.0)),
-        size=0.4, precision="float32", frames=frames,
-    )  # fmt: skip
+        size=0.4,
+        precision="float32",
+        frames=frames,
+    )
 
 
 def test_threads_and_interruptions_change_no_byte() -> None:

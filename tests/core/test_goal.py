@@ -68,8 +68,13 @@ def test_a_spring_of_half_weight_swings_at_its_frequency(dimension: int) -> None
     """Pulled out of its place by a wind that stops, a block swings with f sqrt(w): a period later it is on the same side again."""
     frequency, weight = 4.0, 0.5
     period = 1.0 / (frequency * math.sqrt(weight))
-    push = Force("push", kind="wind", direction=(1.0, 0.0, 0.0), strength=30.0,
-                 animation=Animation(np.array([1.0, 3.0]), {"enabled": np.array([1.0, 0.0])}))  # fmt: skip
+    push = Force(
+        "push",
+        kind="wind",
+        direction=(1.0, 0.0, 0.0),
+        strength=30.0,
+        animation=Animation(np.array([1.0, 3.0]), {"enabled": np.array([1.0, 0.0])}),
+    )
     fps = 40.0 / period
     block = held(box((0.0, 0.0, 0.0), 0.2), goal=weight, goal_frequency=frequency, goal_damping=0.0)
     swing = jelly(block, forces=(push,), gravity=(0.0, 0.0, 0.0), dimension=dimension, frames=104, fps=fps, max_displacement=0.02)

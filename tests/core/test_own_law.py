@@ -155,11 +155,15 @@ def test_own_laws_are_simulated_beside_the_others(dimension: int, precision: str
     blocks = {"spring": (-0.2, 1.0), "corotated": (0.2, -1.0), "chalk": (2.0, 0.0)}
     emitters = [
         Emitter(
-            name, box((x, 0.0, 0.0), (0.2, depth, 0.2)), name, velocity=(speed, 0.0, 0.0),
-            angular_velocity=(0.0, 4000.0 if name == "chalk" else 0.0, 0.0), **LATTICE,
+            name,
+            box((x, 0.0, 0.0), (0.2, depth, 0.2)),
+            name,
+            velocity=(speed, 0.0, 0.0),
+            angular_velocity=(0.0, 4000.0 if name == "chalk" else 0.0, 0.0),
+            **LATTICE,
         )
         for name, (x, speed) in blocks.items()
-    ]  # fmt: skip
+    ]
     materials = (Material("spring", Spring()), material("corotated"), Material("chalk", Crumbling()))
     given_scene = scene(
         *emitters, materials=materials, frames=6, gravity=(0.0, 0.0, 0.0), dimension=dimension, precision=precision, grid_spacing=0.05

@@ -57,9 +57,13 @@ def test_particles_that_are_alone_fly_on_as_they_were(precision: str) -> None:
         velocity = generator.uniform(-0.2, 0.2, cells.shape)
         emitters.append(Emitter(name, Points(position, velocity, np.full(len(position), 1e-5)), name))
     described = scene(
-        *emitters, materials=(material("snow"), material("water")), frames=4, gravity=(0.0, 0.0, 0.0), precision=precision,
+        *emitters,
+        materials=(material("snow"), material("water")),
+        frames=4,
+        gravity=(0.0, 0.0, 0.0),
+        precision=precision,
         grid_spacing=0.05,
-    )  # fmt: skip
+    )
     first, *_, last = simulate(described)
     seconds = (described.time.frame_end - described.time.frame_start) / described.time.fps
     before, after = np.argsort(first.id), np.argsort(last.id)

@@ -66,9 +66,16 @@ def test_a_thin_emitter_is_named_with_its_cells(thin: float, dimension: int) -> 
 @pytest.mark.parametrize("dimension", [3, 2])
 @pytest.mark.parametrize(
     "shape",
-    [box((0, 0, 0), 0.1), block(0.1), block((0.5, 0.3, 0.101)), SHAPES["sphere"](radius=0.05), cup(0.12),
-     SHAPES["cylinder"](radius=0.06, height=0.3), SHAPES["box"](center=(0, 0, 0), size=(0.2, 0.2, 0.1), rotation=(30.0, 20.0, 10.0))],
-)  # fmt: skip
+    [
+        box((0, 0, 0), 0.1),
+        block(0.1),
+        block((0.5, 0.3, 0.101)),
+        SHAPES["sphere"](radius=0.05),
+        cup(0.12),
+        SHAPES["cylinder"](radius=0.06, height=0.3),
+        SHAPES["box"](center=(0, 0, 0), size=(0.2, 0.2, 0.1), rotation=(30.0, 20.0, 10.0)),
+    ],
+)
 def test_what_is_two_cells_thick_is_not(shape: Any, dimension: int) -> None:
     assert topics(emitter(shape), dimension=dimension) == []
 

@@ -48,9 +48,13 @@ def test_a_body_in_free_fall_is_where_galileo_says() -> None:
     pose = np.diag([0.5, 0.5, 0.5, 1.0])
     pose[:3, 3] = 0.0, 0.0, 20.0
     ball = Collider(
-        "ball", SHAPES["sphere"](center=(1.0, 0.0, 0.0), radius=0.2), dynamic=True, velocity=(1.0, 2.0, 0.0),
-        motion=Motion(np.array([1.0]), matrices=pose[None]), angular_velocity=(0.0, 360.0, 0.0),
-    )  # fmt: skip
+        "ball",
+        SHAPES["sphere"](center=(1.0, 0.0, 0.0), radius=0.2),
+        dynamic=True,
+        velocity=(1.0, 2.0, 0.0),
+        motion=Motion(np.array([1.0]), matrices=pose[None]),
+        angular_velocity=(0.0, 360.0, 0.0),
+    )
     frames = list(simulate(scene(jelly((0.0, 0.0, 0.0), 0.2), materials=(material("corotated"),), colliders=(ball,), frames=13)))
     for frame in frames:
         pose, t = frame.poses["ball"], frame.time
@@ -154,9 +158,13 @@ def test_a_collider_that_appears_in_matter_pushes_it_out(law: str, surface: str)
     ball = Collider("ball", SHAPES["sphere"](center=(0.0, 0.0, 0.2), radius=0.15), surface=surface, animation=enabled(0.0, 1.0))
     parameters = {"water": {"bulk_modulus": 1e5}, "corotated": {"young_modulus": 1e4}, "sand": {}}[law]
     described = scene(
-        Emitter("matter", box((0.0, 0.0, 0.2), (1.0, 1.0, 0.4)), law, **LATTICE), materials=(material(law, **parameters),),
-        colliders=(ball,), domain=TANK, frames=20, **FLAT,
-    )  # fmt: skip
+        Emitter("matter", box((0.0, 0.0, 0.2), (1.0, 1.0, 0.4)), law, **LATTICE),
+        materials=(material(law, **parameters),),
+        colliders=(ball,),
+        domain=TANK,
+        frames=20,
+        **FLAT,
+    )
     inside, fastest = [], 0.0
     for frame in simulate(described):
         distance = np.hypot(frame.position[:, 0], frame.position[:, 2] - 0.2)

@@ -147,9 +147,7 @@ def meeting(frames: int = 8, dimension: int = 3) -> Scene:
         ball(0.15, velocity=(0.2, 0.0, -0.5)),
         Collider("wedge", wedge, dynamic=True, density=500.0, angular_velocity=(0.0, 90.0, 0.0), friction=0.3),
     )
-    return scene(
-        jelly((0.3, 0.0, 0.16), 0.2), materials=(material("corotated"),), colliders=colliders, frames=frames, dimension=dimension
-    )  # fmt: skip
+    return scene(jelly((0.3, 0.0, 0.16), 0.2), materials=(material("corotated"),), colliders=colliders, frames=frames, dimension=dimension)
 
 
 @DIMENSIONS

@@ -52,9 +52,17 @@ def stored(positions: np.ndarray, dtype: str = "float64", scheme: Scheme = SCHEM
     count = len(positions)
     velocities = shift_in(scheme) + positions @ gradient_in(scheme).T
     particles = new_particles(
-        positions, velocities, np.tile(gradient_in(scheme).ravel(), (count, 1)), np.ones(count), np.zeros(count),
-        spacing=SPACING, dtype=dtype, first_id=0, bodies=np.zeros(count, np.int64), subject="test",
-    )  # fmt: skip
+        positions,
+        velocities,
+        np.tile(gradient_in(scheme).ravel(), (count, 1)),
+        np.ones(count),
+        np.zeros(count),
+        spacing=SPACING,
+        dtype=dtype,
+        first_id=0,
+        bodies=np.zeros(count, np.int64),
+        subject="test",
+    )
     store.sort(particles)
     return store
 
@@ -64,9 +72,19 @@ def to_grid(store: ParticleStore, scheme: Scheme, dt: float = 0.0) -> np.ndarray
     layout = store.layout
     everywhere = np.ones(len(layout.keys), np.bool_)
     particles_to_grid(
-        scheme, store.table, layout.first, layout.pieces, layout.neighbours, everywhere, True, dt, SPACING, store.scratch, store.index,
+        scheme,
+        store.table,
+        layout.first,
+        layout.pieces,
+        layout.neighbours,
+        everywhere,
+        True,
+        dt,
+        SPACING,
+        store.scratch,
+        store.index,
         store.arenas,
-    )  # fmt: skip
+    )
     update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype))
     return store.nodes[: len(layout.node_keys)].reshape(len(layout.node_keys), -1, 4)
 
@@ -78,9 +96,27 @@ def transfer(store: ParticleStore, scheme: Scheme = SCHEMES[0], dt: float = 0.0)
     store.nodes_before = store.nodes.copy()
     everywhere = np.ones(len(layout.keys), np.bool_)
     advance_particles(
-        StressFree().constants(), scheme, store.table, layout.first, 0, 1, layout.pieces, layout.neighbours, store.nodes,
-        store.nodes_before, ~everywhere, False, 0.0, dt, 0.0, SPACING, store.scratch, store.index, store.arenas, extremes,
-    )  # fmt: skip
+        StressFree().constants(),
+        scheme,
+        store.table,
+        layout.first,
+        0,
+        1,
+        layout.pieces,
+        layout.neighbours,
+        store.nodes,
+        store.nodes_before,
+        ~everywhere,
+        False,
+        0.0,
+        dt,
+        0.0,
+        SPACING,
+        store.scratch,
+        store.index,
+        store.arenas,
+        extremes,
+    )
     return extremes
 
 
@@ -206,9 +242,19 @@ def test_a_block_writes_into_no_arena_but_its_own(scheme: Scheme, dtype: str) ->
     for is_waiting, is_first in (([True, True], True), ([True, False], False)):
         arenas.values[:] = -0.0
         particles_to_grid(
-            scheme, store.table, layout.first, layout.pieces, layout.neighbours, np.array(is_waiting), is_first, 0.0, SPACING,
-            store.scratch, store.index, arenas,
-        )  # fmt: skip
+            scheme,
+            store.table,
+            layout.first,
+            layout.pieces,
+            layout.neighbours,
+            np.array(is_waiting),
+            is_first,
+            0.0,
+            SPACING,
+            store.scratch,
+            store.index,
+            arenas,
+        )
     start, other = arenas.starts
     assert start < other
     assert np.signbit(arenas.values[other:]).all()

@@ -167,9 +167,7 @@ def write_small_scene(
     folder: Path, *, frame_end: int = 6, seed: int = 0, subframes: int = 0, checkpoint_interval: int = 1, precision: str = "compact"
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    text = SCENE.format(
-        frame_end=frame_end, seed=seed, subframes=subframes, checkpoint_interval=checkpoint_interval, precision=precision
-    )  # fmt: skip
+    text = SCENE.format(frame_end=frame_end, seed=seed, subframes=subframes, checkpoint_interval=checkpoint_interval, precision=precision)
     (folder / "scene.toml").write_text(text)
     return folder
 

@@ -58,8 +58,15 @@ def test_a_bake_tells_its_way(scene: Path, tmp_path: Path) -> None:
     assert [event["frame"] for event in events if event["event"] == "frame"] == [1, 2, 3, 4, 5, 6]
     progress = next(event for event in events if event["event"] == "progress")
     assert {
-        "frame", "fraction", "substeps", "particles", "done", "total", "eta_seconds", "seconds_per_frame",
-    } <= set(progress)  # fmt: skip
+        "frame",
+        "fraction",
+        "substeps",
+        "particles",
+        "done",
+        "total",
+        "eta_seconds",
+        "seconds_per_frame",
+    } <= set(progress)
     assert json.loads((tmp_path / "cache" / "status.json").read_text())["state"] == "done"
     json.dumps(events)
 

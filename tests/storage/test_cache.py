@@ -45,8 +45,15 @@ def test_the_statistics_are_those_of_the_frames(cache: Path) -> None:
     rows = list(open_cache(cache).statistics())
     assert [row["frame"] for row in rows] == [1, 2, 3, 4, 5, 6]
     assert {
-        "frame", "particles", "substeps", "seconds", "step_seconds", "kinetic_energy", "momentum", "deleted",
-    } <= set(rows[0])  # fmt: skip
+        "frame",
+        "particles",
+        "substeps",
+        "seconds",
+        "step_seconds",
+        "kinetic_energy",
+        "momentum",
+        "deleted",
+    } <= set(rows[0])
     assert rows[0]["substeps"] == 0
     assert rows[1]["substeps"] == 4
     assert all(row["seconds"] >= 0 for row in rows)

@@ -42,10 +42,18 @@ def test_the_event_and_the_status_tell_of_it(scene: Path, tmp_path: Path, stand_
     said = json.loads(json.dumps(events[-1]))
     assert (said["event"], said["message"]) == ("error", str(caught.value))
     assert said["failure"] == {
-        "kind": "inverted", "subject": 'Material "jelly"', "frame": 4, "time": 0.125, "time_step": 1e-6, "shortening": 64,
-        "particles": 10, "ids": [5, 6, 7, 8, 9, 10, 11, 12], "emitters": ["ball"],
-        "advice": "use a smaller cfl than 1, such as 0.4", "message": said["message"],
-    }  # fmt: skip
+        "kind": "inverted",
+        "subject": 'Material "jelly"',
+        "frame": 4,
+        "time": 0.125,
+        "time_step": 1e-6,
+        "shortening": 64,
+        "particles": 10,
+        "ids": [5, 6, 7, 8, 9, 10, 11, 12],
+        "emitters": ["ball"],
+        "advice": "use a smaller cfl than 1, such as 0.4",
+        "message": said["message"],
+    }
     assert said["message"] == (
         'Material "jelly": unstable at frame 4 (0.125 s) even with steps 64 times shorter (1e-06 s); 10 particles are turned inside out '
         'or squeezed to nothing (ids 5, 6, 7, 8, 9, 10, 11, 12, ...; emitter "ball"); use a smaller cfl than 1, such as 0.4.'

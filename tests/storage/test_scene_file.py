@@ -98,8 +98,12 @@ def test_every_word_of_the_contract_arrives(folder: Path) -> None:
     assert scene.materials["water"].law.bulk_modulus == 1e5  # type: ignore[attr-defined]
     cube, ball = scene.emitters
     assert (cube.name, cube.material, cube.mode, cube.velocity, cube.particles_per_cell) == (
-        "Cube", "water", "inflow", (1.0, 0.0, 0.0), 6.0,
-    )  # fmt: skip
+        "Cube",
+        "water",
+        "inflow",
+        (1.0, 0.0, 0.0),
+        6.0,
+    )
     assert cube.shape == Box(center=(0, 0, 1), size=(0.5, 0.5, 0.5), rotation=(0, 0, 45))
     assert ball.shape == Sphere(radius=0.2)
     (floor,) = scene.colliders

@@ -23,8 +23,12 @@ def preset(label: str = "Mine", law: str = "snow") -> MaterialPreset:
 def test_what_is_saved_is_read_back(tmp_path: Path, built_in: MaterialPreset) -> None:
     read = read_material_preset(user_presets.save_preset(tmp_path, built_in))
     assert (read.label, read.description, read.source, read.law, read.color) == (
-        built_in.label, built_in.description, built_in.source, built_in.law, built_in.color,
-    )  # fmt: skip
+        built_in.label,
+        built_in.description,
+        built_in.source,
+        built_in.law,
+        built_in.color,
+    )
 
 
 @given(st.text(max_size=80))

@@ -106,10 +106,15 @@ def test_undeformed_matter_is_at_rest_and_compression_is_resisted(name: str, par
 @pytest.mark.parametrize(
     ("name", "formula"),
     [
-        ("corotated", oracle.corotated), ("neo_hookean", oracle.neo_hookean), ("damped_elastic", oracle.neo_hookean),
-        ("sand", oracle.hencky), ("von_mises", oracle.hencky), ("viscoplastic", oracle.hencky), ("snow", oracle.corotated),
+        ("corotated", oracle.corotated),
+        ("neo_hookean", oracle.neo_hookean),
+        ("damped_elastic", oracle.neo_hookean),
+        ("sand", oracle.hencky),
+        ("von_mises", oracle.hencky),
+        ("viscoplastic", oracle.hencky),
+        ("snow", oracle.corotated),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize(("young", "poisson"), [(1e5, 0.3), (3e6, 0.0), (400.0, 0.45)])
 def test_laws_agree_with_plain_numpy(name: str, formula: Any, young: float, poisson: float, dimension: int) -> None:
     f = oracle.random_deformations(300, dimension, 0.15, seed=3)

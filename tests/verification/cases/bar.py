@@ -58,10 +58,17 @@ def bar_vibration(
     described = scene(
         Emitter("bar", SHAPES["points"](position=position, velocity=velocity, volume=volume), "neo_hookean"),
         material("neo_hookean", young_modulus=young_modulus, poisson_ratio=0.0, density=DENSITY),
-        seconds=5.75 * PERIOD, fps=20.0, gravity=(0.0, 0.0, 0.0),
+        seconds=5.75 * PERIOD,
+        fps=20.0,
+        gravity=(0.0, 0.0, 0.0),
         domain=walls((0.0, -far, -far), (LENGTH, far, far), sides=held),
-        dimension=dimension, transfer=transfer, flip_ratio=0.0, precision="float64", grid_spacing=spacing, cfl=0.4,
-    )  # fmt: skip
+        dimension=dimension,
+        transfer=transfer,
+        flip_ratio=0.0,
+        precision="float64",
+        grid_spacing=spacing,
+        cfl=0.4,
+    )
     shape = np.sin(np.pi * position[:, 0] / LENGTH)
 
     def measure(simulation: Simulation) -> float:

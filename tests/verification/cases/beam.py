@@ -106,9 +106,15 @@ def sagging_beam(dimension: int, load: float, *, cells: int = 4, thickness: floa
     young_modulus = 12.0 * DENSITY * GRAVITY * LENGTH**3 / (load * thickness**2)
     frequency = FIRST_ROOT**2 * np.sqrt(young_modulus * thickness**2 / (12.0 * DENSITY)) / (2.0 * np.pi * LENGTH**2)
     described = _clamped(
-        dimension, position, np.zeros_like(position), spacing, young_modulus * stiffness_scale,
-        seconds=3.0 / frequency, fps=60.0 * frequency, gravity=(0.0, 0.0, -GRAVITY),
-    )  # fmt: skip
+        dimension,
+        position,
+        np.zeros_like(position),
+        spacing,
+        young_modulus * stiffness_scale,
+        seconds=3.0 / frequency,
+        fps=60.0 * frequency,
+        gravity=(0.0, 0.0, -GRAVITY),
+    )
     energies = [0.0]
 
     def relax(simulation: Simulation) -> Floats:
@@ -177,15 +183,28 @@ def _lattice(dimension: int, thickness: float, cells: int) -> tuple[Floats, floa
 
 
 def _clamped(
-    dimension: int, position: Floats, velocity: Floats, spacing: float, young_modulus: float, *,
-    seconds: float, fps: float, gravity: tuple[float, float, float] = (0.0, 0.0, 0.0), transfer: str = "apic",
-) -> Scene:  # fmt: skip
+    dimension: int,
+    position: Floats,
+    velocity: Floats,
+    spacing: float,
+    young_modulus: float,
+    *,
+    seconds: float,
+    fps: float,
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    transfer: str = "apic",
+) -> Scene:
     volume = np.full(len(position), (spacing / 2.0) ** dimension)
     far = LENGTH
     return scene(
         Emitter("beam", SHAPES["points"](position=position, velocity=velocity, volume=volume), "neo_hookean"),
         material("neo_hookean", young_modulus=young_modulus, poisson_ratio=0.0, density=DENSITY),
-        seconds=seconds, fps=fps, gravity=gravity,
+        seconds=seconds,
+        fps=fps,
+        gravity=gravity,
         colliders=(Collider("clamp", block((-far, -far, -far), (0.0, far, far)), surface="sticky"),),
-        dimension=dimension, transfer=transfer, precision="float64", grid_spacing=spacing,
-    )  # fmt: skip
+        dimension=dimension,
+        transfer=transfer,
+        precision="float64",
+        grid_spacing=spacing,
+    )

@@ -53,19 +53,30 @@ def meeting(
     # where no block begins
     post = (Collider("post", SHAPES["sphere"](center=(0.04, 0.0, 0.03), radius=0.08)),)
     described = scene(
-        emitters, [material(name) for name in materials], seconds=0.2, fps=20.0, gravity=(0.0, 0.0, 0.0),
+        emitters,
+        [material(name) for name in materials],
+        seconds=0.2,
+        fps=20.0,
+        gravity=(0.0, 0.0, 0.0),
         colliders=post if has_post else (),
-        dimension=dimension, kernel=kernel, transfer=transfer, precision=precision, grid_spacing=0.05,
-    )  # fmt: skip
+        dimension=dimension,
+        kernel=kernel,
+        transfer=transfer,
+        precision=precision,
+        grid_spacing=0.05,
+    )
 
     def measure(simulation: Simulation) -> tuple[float, Floats, Floats, float, float]:
         size = float(diagnostics.masses(simulation) @ np.linalg.norm(diagnostics.velocities(simulation), axis=1))
         # the order of summation changes with every sort: sorted by id the masses add up to the very same number
         mass = diagnostics.masses(simulation)[np.argsort(diagnostics.ids(simulation))].sum()
         return (
-            float(mass), diagnostics.linear_momentum(simulation), diagnostics.angular_momentum(simulation),
-            diagnostics.kinetic_energy(simulation), size,
-        )  # fmt: skip
+            float(mass),
+            diagnostics.linear_momentum(simulation),
+            diagnostics.angular_momentum(simulation),
+            diagnostics.kinetic_energy(simulation),
+            size,
+        )
 
     _, values = observe(described, measure)
     mass, momentum, angular, energy, size = (np.array(part) for part in zip(*values, strict=True))

@@ -85,14 +85,14 @@ def column_collapse(
     high = BASE * (2.0 + 8.0 * aspect)
     described = scene(
         Emitter("sand", SHAPES["points"](position=position, volume=volume), "sand"),
-        material(
-            "sand", density=DENSITY, young_modulus=young_modulus, poisson_ratio=POISSON_RATIO, friction_angle=friction_angle
-        ),
-        seconds=seconds, fps=50.0,
+        material("sand", density=DENSITY, young_modulus=young_modulus, poisson_ratio=POISSON_RATIO, friction_angle=friction_angle),
+        seconds=seconds,
+        fps=50.0,
         domain=walls((0.0, 0.0, -high), (high, high, high), sides={"z_min": Side(surface="open"), "z_max": Side(surface="open")}),
         colliders=(Collider("floor", SHAPES["plane"](point=(0.0, 0.0, ground)), surface=floor, friction=floor_friction),),
-        dimension=dimension, grid_spacing=spacing,
-    )  # fmt: skip
+        dimension=dimension,
+        grid_spacing=spacing,
+    )
 
     def measure(simulation: Simulation) -> dict[str, Any]:
         place = diagnostics.positions(simulation) - np.array([0.0, 0.0, ground])
@@ -110,11 +110,16 @@ def column_collapse(
     first, last = values[0], values[-1]
     profile = _surface(*last["profile"], spacing)
     return Collapse(
-        float(last["reach"][0] / BASE - 1.0), float(last["reach"][1] / BASE - 1.0),
-        _where_high(profile, 0.2) - 1.0, float(profile[:, 1].max()),
-        last["kinetic"] / first["potential"], last["volume"] / first["volume"],
-        time * np.sqrt(GRAVITY / BASE), np.array([value["reach"][0] / BASE - 1.0 for value in values]), profile,
-    )  # fmt: skip
+        float(last["reach"][0] / BASE - 1.0),
+        float(last["reach"][1] / BASE - 1.0),
+        _where_high(profile, 0.2) - 1.0,
+        float(profile[:, 1].max()),
+        last["kinetic"] / first["potential"],
+        last["volume"] / first["volume"],
+        time * np.sqrt(GRAVITY / BASE),
+        np.array([value["reach"][0] / BASE - 1.0 for value in values]),
+        profile,
+    )
 
 
 def _column(dimension: int, aspect: float, spacing: float) -> Floats:

@@ -59,10 +59,13 @@ def dam_break(
     described = scene(
         Emitter("water", block((0.0, 0.0, 0.0), (BASE, depth, HEIGHT)), "water", **{**lattice(dimension), "sampling": sampling}),
         material("water", bulk_modulus=1000.0 * sound_speed**2, exponent=7.0, density=1000.0),
-        seconds=0.28, fps=250.0, gravity=(0.0, 0.0, -gravity),
+        seconds=0.28,
+        fps=250.0,
+        gravity=(0.0, 0.0, -gravity),
         domain=walls((0.0, 0.0, 0.0), (5.0 * BASE, depth, 2.0 * HEIGHT)),
-        dimension=dimension, grid_spacing=spacing,
-    )  # fmt: skip
+        dimension=dimension,
+        grid_spacing=spacing,
+    )
 
     def measure(simulation: Simulation) -> float:
         return float(diagnostics.positions(simulation)[:, 0].max() + spacing / 4.0)

@@ -50,9 +50,15 @@ def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean"
         for name, side in (("left", -1.0), ("right", 1.0))
     ]
     described = scene(
-        balls, material(law, young_modulus=1e6, poisson_ratio=0.3, density=1000.0), seconds=0.3 / speed, fps=200.0 * speed,
-        gravity=(0.0, 0.0, 0.0), dimension=dimension, precision="float64", grid_spacing=1.0 / cells,
-    )  # fmt: skip
+        balls,
+        material(law, young_modulus=1e6, poisson_ratio=0.3, density=1000.0),
+        seconds=0.3 / speed,
+        fps=200.0 * speed,
+        gravity=(0.0, 0.0, 0.0),
+        dimension=dimension,
+        precision="float64",
+        grid_spacing=1.0 / cells,
+    )
     half: list[int] = []
 
     def measure(simulation: Simulation) -> tuple[Floats, Floats, float, float]:
@@ -99,10 +105,14 @@ def bouncing_ball(dimension: int, *, cells: int = 40, drop: float = 0.5, frictio
     ground = offset / cells
     falling = Emitter("ball", _ball(0.0, ground + drop + RADIUS), "neo_hookean", **lattice(dimension))
     described = scene(
-        falling, material("neo_hookean", young_modulus=3e5, poisson_ratio=0.3, density=1000.0), seconds=1.0, fps=100.0,
+        falling,
+        material("neo_hookean", young_modulus=3e5, poisson_ratio=0.3, density=1000.0),
+        seconds=1.0,
+        fps=100.0,
         colliders=(Collider("floor", SHAPES["plane"](point=(0.0, 0.0, ground)), surface="separate", friction=friction),),
-        dimension=dimension, grid_spacing=1.0 / cells,
-    )  # fmt: skip
+        dimension=dimension,
+        grid_spacing=1.0 / cells,
+    )
     time, values = observe(described, lambda simulation: float(diagnostics.centre_of_mass(simulation)[2]) - RADIUS - ground)
     height = np.array(values)
     after = height[time > np.sqrt(2.0 * drop / GRAVITY)]

@@ -26,9 +26,16 @@ def _far_jelly(dimension: int) -> Emitter:
 def alone(body: Collider, *others: Collider, seconds: float, gravity: tuple[float, float, float], dimension: int = 3) -> list[Simulation]:
     """A body without matter: the simulation at its end, in a list of one, for the bodies in it."""
     described = scene(
-        _far_jelly(dimension), material("corotated", **JELLY), seconds=seconds, fps=20.0, gravity=gravity, precision="float64",
-        grid_spacing=0.1, dimension=dimension, colliders=(*others, body),
-    )  # fmt: skip
+        _far_jelly(dimension),
+        material("corotated", **JELLY),
+        seconds=seconds,
+        fps=20.0,
+        gravity=gravity,
+        precision="float64",
+        grid_spacing=0.1,
+        dimension=dimension,
+        colliders=(*others, body),
+    )
     simulation = Simulation(described)
     for _ in simulation.frames():
         pass
@@ -81,9 +88,15 @@ def ball_hits_jelly(dimension: int, precision: str, *, density: float = 1000.0, 
         ball = {"motion": Motion(np.array([0.0, 10.0]), np.stack([np.eye(4), _shift(1.5)]))}
     described = scene(
         Emitter("jelly", block((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2)), "corotated", angular_velocity=turn, **lattice(dimension)),
-        material("corotated", **JELLY), seconds=0.5, fps=20.0, gravity=(0.0, 0.0, 0.0), precision=precision, grid_spacing=0.05,
-        dimension=dimension, colliders=(Collider("ball", shape, friction=0.4, **ball),),
-    )  # fmt: skip
+        material("corotated", **JELLY),
+        seconds=0.5,
+        fps=20.0,
+        gravity=(0.0, 0.0, 0.0),
+        precision=precision,
+        grid_spacing=0.05,
+        dimension=dimension,
+        colliders=(Collider("ball", shape, friction=0.4, **ball),),
+    )
     simulation = Simulation(described)
     rows = []
     for _ in simulation.frames():
@@ -112,9 +125,16 @@ def tumbling(dimension: int = 3) -> tuple[Floats, Floats, Floats]:
     turn = (5.0, 600.0, 5.0)
     body = Collider("box", SHAPES["box"](size=(0.4, 0.2, 0.1)), dynamic=True, density=100.0, angular_velocity=turn)
     described = scene(
-        _far_jelly(dimension), material("corotated", **JELLY), seconds=4.0, fps=20.0, gravity=(0.0, 0.0, 0.0), precision="float64",
-        grid_spacing=0.1, dimension=dimension, colliders=(body,),
-    )  # fmt: skip
+        _far_jelly(dimension),
+        material("corotated", **JELLY),
+        seconds=4.0,
+        fps=20.0,
+        gravity=(0.0, 0.0, 0.0),
+        precision="float64",
+        grid_spacing=0.1,
+        dimension=dimension,
+        colliders=(body,),
+    )
     simulation = Simulation(described)
     rows = []
     for _ in simulation.frames():
@@ -145,10 +165,15 @@ def floating(ratio: float, *, spacing: float = 0.025, seconds: float = 3.0) -> t
     ]
     box = SHAPES["box"](center=(0.0, 0.0, bottom + 0.7 * height), size=(length, 1.0, height))
     described = scene(
-        water, material("water", bulk_modulus=1e6, density=1000.0, viscosity=2.0),
-        seconds=seconds, fps=20.0, grid_spacing=spacing, dimension=2, domain=walls((-side, -0.5, 0.0), (side, 0.5, 2.0)),
+        water,
+        material("water", bulk_modulus=1e6, density=1000.0, viscosity=2.0),
+        seconds=seconds,
+        fps=20.0,
+        grid_spacing=spacing,
+        dimension=2,
+        domain=walls((-side, -0.5, 0.0), (side, 0.5, 2.0)),
         colliders=(Collider("box", box, dynamic=True, density=1000.0 * ratio),),
-    )  # fmt: skip
+    )
     simulation = Simulation(described)
     bottoms, tilts, speeds = [], [], []
     for _ in simulation.frames():
@@ -184,9 +209,14 @@ def pushed_by(kind: str, dimension: int) -> tuple[float, float]:
     box = Collider("box", SHAPES["box"](size=size), friction=0.2, motion=Motion(np.arange(frames, dtype=np.float64), poses))
     described = scene(
         Emitter("jelly", block((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2)), "corotated", **lattice(dimension)),
-        material("corotated", **JELLY), seconds=(frames - 1) / fps, fps=fps, gravity=(0.0, 0.0, 0.0), grid_spacing=spacing,
-        dimension=dimension, colliders=(box,),
-    )  # fmt: skip
+        material("corotated", **JELLY),
+        seconds=(frames - 1) / fps,
+        fps=fps,
+        gravity=(0.0, 0.0, 0.0),
+        grid_spacing=spacing,
+        dimension=dimension,
+        colliders=(box,),
+    )
     simulation = Simulation(described)
     deepest = -np.inf
     for frame in simulation.frames():
@@ -226,8 +256,14 @@ def lands_on(law: str, ratio: float, **parameters: float) -> Floats:
     )
     low, high = (-0.6, -0.6, 0.0), (0.6, 0.6, 2.0)
     described = scene(
-        Emitter("matter", block(low, (0.6, 0.6, 0.4)), law, **lattice(2)), material(law, density=1000.0, **parameters),
-        seconds=0.5, fps=20.0, grid_spacing=spacing, dimension=2, domain=walls(low, high, surface="separate"), colliders=(body,),
-    )  # fmt: skip
+        Emitter("matter", block(low, (0.6, 0.6, 0.4)), law, **lattice(2)),
+        material(law, density=1000.0, **parameters),
+        seconds=0.5,
+        fps=20.0,
+        grid_spacing=spacing,
+        dimension=2,
+        domain=walls(low, high, surface="separate"),
+        colliders=(body,),
+    )
     simulation = Simulation(described)
     return np.array([np.linalg.norm(simulation.rigid_bodies[0].velocity) for _ in simulation.frames()])

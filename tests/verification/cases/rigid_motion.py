@@ -37,9 +37,17 @@ def free_fall(dimension: int, precision: str, *, law: str = "neo_hookean", kerne
     start = np.array([1.5, -0.7 if dimension == 3 else 0.0, 2.0])
     thrown = Emitter("block", block((0.1, -0.4, -0.1), (0.5, 0.0, 0.3)), law, velocity=tuple(start), **lattice(dimension))
     described = scene(
-        thrown, material(law, young_modulus=5e4), seconds=count * dt, fps=10.0, gravity=(0.0, 0.0, -gravity),
-        dimension=dimension, precision=precision, kernel=kernel, time_step=dt, grid_spacing=0.05,
-    )  # fmt: skip
+        thrown,
+        material(law, young_modulus=5e4),
+        seconds=count * dt,
+        fps=10.0,
+        gravity=(0.0, 0.0, -gravity),
+        dimension=dimension,
+        precision=precision,
+        kernel=kernel,
+        time_step=dt,
+        grid_spacing=0.05,
+    )
     simulation = Simulation(described)
     first, expected = np.zeros((0, 3)), np.zeros((0, 3))
     steps = 0
@@ -88,10 +96,18 @@ def spinning_body(
     disk = SHAPES["sphere"](center=(0.5, 0.5, 0.5), radius=0.2)
     turning = Emitter("disk", disk, "neo_hookean", angular_velocity=(0.0, 360.0, 0.0), **lattice(dimension))
     described = scene(
-        turning, material("neo_hookean", young_modulus=1e5, poisson_ratio=0.3, density=1000.0),
-        seconds=turns, fps=20.0, gravity=(0.0, 0.0, 0.0),
-        dimension=dimension, transfer=transfer, flip_ratio=flip_ratio, kernel=kernel, precision="float64", grid_spacing=1.0 / cells,
-    )  # fmt: skip
+        turning,
+        material("neo_hookean", young_modulus=1e5, poisson_ratio=0.3, density=1000.0),
+        seconds=turns,
+        fps=20.0,
+        gravity=(0.0, 0.0, 0.0),
+        dimension=dimension,
+        transfer=transfer,
+        flip_ratio=flip_ratio,
+        kernel=kernel,
+        precision="float64",
+        grid_spacing=1.0 / cells,
+    )
 
     def measure(simulation: Simulation) -> tuple[float, float, float]:
         kinetic = diagnostics.kinetic_energy(simulation)
@@ -120,13 +136,24 @@ class Drift:
 def drifting_square(dimension: int, *, transfer: str = "apic", spacing: float = 0.05, seconds: float = 20.0, cfl: float = 0.4) -> Drift:
     """A square (2D) or cube of 1 m that moves at (0.5, 0.5) m/s and turns at 1 rad/s; E 1e6 Pa, nu 0.3, 1550 kg/m^3."""
     turning = Emitter(
-        "square", block((0.0, -0.5, 0.0), (1.0, 0.5, 1.0)), "neo_hookean",
-        velocity=(0.5, 0.0, 0.5), angular_velocity=(0.0, float(np.degrees(1.0)), 0.0), **lattice(dimension),
-    )  # fmt: skip
+        "square",
+        block((0.0, -0.5, 0.0), (1.0, 0.5, 1.0)),
+        "neo_hookean",
+        velocity=(0.5, 0.0, 0.5),
+        angular_velocity=(0.0, float(np.degrees(1.0)), 0.0),
+        **lattice(dimension),
+    )
     described = scene(
-        turning, material("neo_hookean", young_modulus=1e6, poisson_ratio=0.3, density=1550.0),
-        seconds=seconds, fps=2.0, gravity=(0.0, 0.0, 0.0),
-        dimension=dimension, transfer=transfer, precision="float64", grid_spacing=spacing, cfl=cfl,
-    )  # fmt: skip
+        turning,
+        material("neo_hookean", young_modulus=1e6, poisson_ratio=0.3, density=1550.0),
+        seconds=seconds,
+        fps=2.0,
+        gravity=(0.0, 0.0, 0.0),
+        dimension=dimension,
+        transfer=transfer,
+        precision="float64",
+        grid_spacing=spacing,
+        cfl=cfl,
+    )
     time, energy = observe(described, diagnostics.kinetic_energy)
     return Drift(time, np.array(energy) / energy[0])

@@ -56,10 +56,14 @@ def sliding_block(
     described = scene(
         Emitter("block", shape, "neo_hookean", **lattice(dimension)),
         material("neo_hookean", young_modulus=1e7, poisson_ratio=0.3, density=1000.0),
-        seconds=settling + 0.6, fps=50.0, gravity=tuple(gravity),
+        seconds=settling + 0.6,
+        fps=50.0,
+        gravity=tuple(gravity),
         colliders=(Collider("slope", SHAPES["plane"](point=tuple(ground), normal=tuple(up)), surface="separate", friction=friction),),
-        dimension=dimension, precision="float64", grid_spacing=SPACING,
-    )  # fmt: skip
+        dimension=dimension,
+        precision="float64",
+        grid_spacing=SPACING,
+    )
 
     def measure(simulation: Simulation) -> tuple[float, float]:
         speed = diagnostics.linear_momentum(simulation) @ down / diagnostics.mass(simulation)

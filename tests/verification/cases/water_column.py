@@ -67,10 +67,13 @@ def water_column(
         Emitter("water", block(low, (WIDTH + shift, depth + shift, HEIGHT + shift)), "water", **words),
         material("water", bulk_modulus=BULK_MODULUS, exponent=EXPONENT, density=DENSITY),
         # the sound crosses the column many times in a frame's 4 ms
-        seconds=seconds, fps=250.0, gravity=(0.0, 0.0, -gravity),
+        seconds=seconds,
+        fps=250.0,
+        gravity=(0.0, 0.0, -gravity),
         domain=walls(low, (WIDTH + shift, depth + shift, 1.5 * HEIGHT + shift)),
-        dimension=dimension, grid_spacing=spacing,
-    )  # fmt: skip
+        dimension=dimension,
+        grid_spacing=spacing,
+    )
     edges = np.linspace(0.0, HEIGHT, 21)
     kept: list[tuple[Floats, Floats, Floats]] = []
 
@@ -92,9 +95,17 @@ def water_column(
     means = np.bincount(number, pressure, len(edges) - 1) / count
     gradient, base = np.polyfit(middle[1:-2], means[1:-2], 1)
     return WaterColumn(
-        middle, means, float(gradient), float(base), float(centres[-len(kept) :].mean()), float(ratio.mean()),
-        float(np.mean([np.quantile(each[0], 0.999) for each in kept])) + spacing / 4.0, float(energies[-1]), time, centres,
-    )  # fmt: skip
+        middle,
+        means,
+        float(gradient),
+        float(base),
+        float(centres[-len(kept) :].mean()),
+        float(ratio.mean()),
+        float(np.mean([np.quantile(each[0], 0.999) for each in kept])) + spacing / 4.0,
+        float(energies[-1]),
+        time,
+        centres,
+    )
 
 
 def pressures(simulation: Simulation, dimension: int) -> Floats:
