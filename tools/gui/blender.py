@@ -40,8 +40,8 @@ class Window:
         self.size = size
         self.folder = place.shared / f"{name}-{place.blender}"
         self._display = ""
-        # Of the screen and of Blender, in the order in which they were started.
-        self._processes: list[int] = []
+        # The screen and Blender, in the order in which they were started.
+        self._processes: list[subprocess.Popen[bytes]] = []
 
     def start(self, *arguments: str) -> None:
         """Starts the screen and Blender, and waits until its main loop runs. Raises WindowError."""
@@ -61,7 +61,7 @@ class Window:
     @property
     def is_running(self) -> bool:
         """Whether Blender is there."""
-        return bool(self._processes) and _is_running(self._processes[-1])
+        return bool(self._processes) and self._processes[-1].poll() is None
 
     @property
     def log(self) -> Path:
@@ -181,10 +181,18 @@ class Window:
 
     def stop(self) -> None:
         """Ends what was started, whatever its state."""
-        # a bake is made to outlive a Blender that ends suddenly
-        for process in [*reversed(self._processes), *_processes_with(f"MPM_GUI_RUN={self.place.inside(self.folder)}")]:
-            _end(process)
+        for process in reversed(self._processes):
+            process.terminate()
+            try:
+                process.wait(5.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
         self._processes.clear()
+        # a bake is made to outlive a Blender that ends suddenly
+        for number in _processes_with(f"MPM_GUI_RUN={self.place.inside(self.folder)}"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
 
     def _start_screen(self) -> None:
         ours, theirs = os.pipe()
@@ -199,8 +207,8 @@ class Window:
 
     def _start(self, words: list[str], log: Path, descriptors: tuple[int, ...] = ()) -> None:
         with log.open("wb") as output:
-            process = subprocess.Popen(self._command(*words), stdout=output, stderr=subprocess.STDOUT, pass_fds=descriptors)
-        self._processes.append(process.pid)
+            command = self._command(*words)
+            self._processes.append(subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, pass_fds=descriptors))
 
     def _command(self, *words: str) -> list[str]:
         inside, home = self.place.inside(self.folder), self.place.inside(self.home)
@@ -225,17 +233,6 @@ def _restore_times(archive: Path, folder: Path) -> None:
                 os.utime(path, (moment, moment))
 
 
-def _is_running(process: int) -> bool:
-    with contextlib.suppress(ChildProcessError):  # one that another program started
-        if os.waitpid(process, os.WNOHANG)[0]:
-            return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def _processes_with(variable: str) -> list[int]:
     """Processes of this machine that have an environment variable, as "NAME=value"."""
     found: list[int] = []
@@ -244,12 +241,3 @@ def _processes_with(variable: str) -> list[int]:
             if f"{variable}\0".encode() in (folder / "environ").read_bytes():
                 found.append(int(folder.name))
     return found
-
-
-def _end(process: int) -> None:
-    for sign, seconds in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
-        end = time.monotonic() + seconds
-        while _is_running(process) and time.monotonic() < end:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, sign)
-            time.sleep(0.1)
