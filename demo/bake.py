@@ -1,4 +1,7 @@
-"""In Blender: installs the extension, builds a scene, bakes it and saves the file. Arguments: zip, name of the scene, .blend file."""
+"""In Blender: installs the extension, builds a scene, bakes it and saves the file.
+
+Arguments: zip, name of a scene in scenes.toml, or "ready:" and the name of a ready scene, and the .blend file.
+"""
 
 import sys
 from typing import Any
@@ -6,19 +9,31 @@ from typing import Any
 import bpy
 import extension
 
+operators: Any = bpy.ops
+
 
 def main() -> None:
-    archive, name, blend_file = sys.argv[1:4]
+    archive, name, blend_file = sys.argv[1:]
     extension.install(archive)
     import parts  # needs the extension
 
-    stage = parts.built(name)
-    bpy.ops.wm.save_as_mainfile(filepath=blend_file)
-    operators: Any = bpy.ops
+    is_ready = name.startswith("ready:")
+    scene = ready_scene(name.removeprefix("ready:")) if is_ready else parts.built(name).scene
+    operators.wm.save_as_mainfile(filepath=blend_file)
     if operators.mpm.bake(restart=True) != {"FINISHED"}:
         raise RuntimeError("the bake did not finish")
-    parts.finish(name, stage.scene)
-    bpy.ops.wm.save_mainfile()
+    if not is_ready:
+        parts.finish(name, scene)
+    operators.wm.save_mainfile()
+
+
+def ready_scene(name: str) -> Any:
+    """Blender's startup file with a ready scene, as Add > MPM > Ready Scenes leaves it."""
+    context: Any = bpy.context
+    if "Cube" not in context.scene.objects:
+        raise RuntimeError("this is not Blender's startup file")
+    operators.mpm.add_ready_scene(scene=name)
+    return context.scene
 
 
 if __name__ == "__main__":

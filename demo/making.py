@@ -75,11 +75,6 @@ def built_zip() -> Path:
     return archives[-1]
 
 
-def told(output: str, word: str) -> list[str]:
-    """The words after a word at the beginning of the last such line of a script's output."""
-    return next(line.split()[1:] for line in reversed(output.splitlines()) if line.startswith(f"{word} "))
-
-
 def contact_sheet(frames: Sequence[Path], numbers: Sequence[int], target: Path) -> None:
     """Write pictures of one size in two columns, each with the number of its frame in the lower left corner."""
     pictures = [_opened(path) for path in frames]

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, told, write_small
+from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, write_small
 
 SCENES = tomllib.loads((DEMO / "scenes.toml").read_text(encoding="utf-8"))
 DEMONSTRATION = ("four_materials",)
@@ -97,10 +97,11 @@ def feature(name: str, blender: IsolatedBlender, folder: Path) -> str:
 
 def ready_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Add, bake and render a ready scene."""
-    rendered, picture = folder / f"{name}.png", PICTURES / "ready_scenes" / f"{name}.jpg"
-    clicks = told(blender.run("first_two_minutes.py", built_zip(), name, READY_SCENES[name], rendered), "clicks")
+    blend_file, picture = folder / f"{name}.blend", PICTURES / "ready_scenes" / f"{name}.jpg"
+    blender.run("bake.py", built_zip(), f"ready:{name}", blend_file)
+    (rendered,) = blender.render(blend_file, folder / name, [READY_SCENES[name]], (960, 540), 24)
     write_small(rendered, picture, quality=86, size=(480, 270))
-    return f"{picture.relative_to(ROOT)}, {' '.join(clicks)}"
+    return str(picture.relative_to(ROOT))
 
 
 def display(name: str, _: IsolatedBlender, folder: Path) -> str:

@@ -31,7 +31,6 @@ PARTICIPANTS = {
     "melting": (1, 1, 0, 0),
     "moving_bat": (1, 2, 0, 0),
     "painted_jelly": (1, 2, 0, 0),
-    "pouring_bowl": (1, 3, 0, 0),
     "slow_motion": (2, 0, 0, 0),
 }
 
