@@ -38,7 +38,7 @@ def footprint(simulation: Simulation) -> dict[str, float]:
 
 
 def arrays_in(value: Any) -> Iterator[NDArray[Any]]:
-    """The arrays in a value: itself, of its fields, of its items."""
+    """The arrays in a value: itself, or those in its fields or items."""
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, Mapping):

@@ -37,7 +37,7 @@ class Block:
     Attributes:
         law: of its material, with its standard parameters.
         particles: about how many; the cube has whole cells along its edges.
-        alone: particles in each block of 4^3 cells of the grid, of matter that is torn and flies where nothing is; 0 for the cube.
+        alone: particles in each block of 4^3 cells, of torn matter in empty space; 0 for the cube.
         dimension, transfer, kernel, precision: of the solver.
     """
 
@@ -75,7 +75,7 @@ class Block:
             kind="box",
             min=(-margin, -margin, 0.0),
             max=(size + way + margin, size + margin, size + margin),
-            # what the peers' bounds do too: nothing enters, everything may leave
+            # as the bounds of Taichi's examples: nothing enters, everything may leave
             sides={side: Side(surface="separate") for side in SIDES},
         )
         if self.alone:

@@ -23,7 +23,7 @@ from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
 
 PHYSICS_FOLDERS = ("faults", "fuzz", "presets", "verification")
 BLENDER_FOLDERS = ("blender", "blender_real", "fakes", "gui")
-# A Blender that hangs must not hold up everything; the plain tests bake for minutes, so this is generous.
+# A Blender that hangs must not block everything; the plain tests bake for minutes, so this is generous.
 LIMIT_SECONDS = 75 * 60
 
 
@@ -80,7 +80,7 @@ def main() -> int:
 def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tuple[int, str]:
     """Runs one group, shows its output when it has ended, and returns pytest's exit status and summary line."""
     group = groups()[name]
-    # pytest goes into folders that it is given, whatever it is told to ignore
+    # pytest collects folders that are given by name even if they are to be ignored
     named = [f"tests/{folder}" for folder in group.folders if (ROOT / "tests" / folder).is_dir()]
     folders = [folder for folder in named if f"--ignore={folder}" not in for_pytest]
     print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)

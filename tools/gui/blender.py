@@ -1,4 +1,4 @@
-"""A real Blender window on a screen in memory: start it, press its buttons by mouse, look at it, run Python on its main thread."""
+"""A real Blender window on a virtual screen: start it, press its buttons by mouse, take screenshots, run Python on its main thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.gui.screen import read_screen
 
 TOOLS = Path(__file__).parent
 
-# Software OpenGL: the same everywhere, and there without a graphics card.
+# Software OpenGL: the same everywhere, and available without a graphics card.
 SOFTWARE_DRAWING = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "llvmpipe"}
 START_SECONDS = 120.0
 ANSWER_SECONDS = 900.0
@@ -33,7 +33,7 @@ class WindowError(Exception):
 
 
 class Window:
-    """One Blender with a screen, a mouse and a home of its own."""
+    """A Blender with its own screen, mouse and home folder."""
 
     def __init__(self, place: Place, name: str = "window", size: tuple[int, int] = (1600, 900)) -> None:
         self.place = place
@@ -60,7 +60,7 @@ class Window:
 
     @property
     def is_running(self) -> bool:
-        """Whether Blender is there."""
+        """Whether Blender is running."""
         return bool(self._processes) and self._processes[-1].poll() is None
 
     @property
@@ -69,7 +69,7 @@ class Window:
         return self.folder / "console.txt"
 
     def console(self) -> str:
-        """Returns what Blender wrote to its console so far."""
+        """Returns what Blender has written to its console."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     @property
@@ -189,7 +189,7 @@ class Window:
                 process.kill()
                 process.wait()
         self._processes.clear()
-        # a bake is made to outlive a Blender that ends suddenly
+        # a bake survives a Blender that ends suddenly
         for number in _processes_with(f"MPM_GUI_RUN={self.place.inside(self.folder)}"):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)

@@ -1,8 +1,8 @@
-"""Runs inside a Blender that `blender.py` started: executes the scripts that are laid into a folder, on the main thread.
+"""Runs inside a Blender that `blender.py` started: executes the scripts that appear in a folder, on the main thread.
 
-Timers have no window, so scripts get the first one. A script NAME.py is answered by NAME.json: {"result": what it assigned to
-`result`, "printed": ..., "error": a traceback or ""}.
-Where `result` is a generator it is gone on with at every look, so that a script can let Blender handle events meanwhile.
+Timers have no window, so scripts get the first one. The answer to a script NAME.py is NAME.json: {"result": what it assigned to
+`result`, "printed": ..., "error": a traceback or ""}. If `result` is a generator, it is resumed at each look, so that a script can let
+Blender handle events in between.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ INTERVAL = 0.03
 CONTEXT: Any = bpy.context
 
 _names: dict[str, Any] = {"bpy": bpy}
-# The script that is under way: its name, what is left of it, and what it printed.
+# The running script: its name, the rest of it, and what it printed.
 _under_way: list[tuple[str, Generator[None, None, Any], io.StringIO]] = []
 
 
 def look() -> float:
-    """Goes on with the script that is under way, or begins the next one."""
+    """Resumes the running script, or starts the next one."""
     if _under_way:
         _go_on(*_under_way[0])
         return INTERVAL
@@ -73,9 +73,9 @@ def _answer(name: str, result: object, printed: io.StringIO, error: str) -> None
 
 CONTEXT.preferences.use_preferences_save = False
 CONTEXT.preferences.view.show_splash = False
-# a second window would lie above the first, for the screen has nothing that manages windows
+# a second window would cover the first, since the screen has no window manager
 CONTEXT.preferences.view.render_display_type = "SCREEN"
-# pictures are of one size whatever the screen says, and no tooltip covers a button
+# pictures have the same size on every screen, and no tooltip covers a button
 CONTEXT.preferences.view.ui_scale = 1.0
 CONTEXT.preferences.view.show_tooltips = False
 bpy.app.timers.register(look, first_interval=0.5, persistent=True)

@@ -1,6 +1,6 @@
-"""What scripts in the window's Blender use: places of editors, the sidebar's tabs, and which operator's button is where.
+"""Functions for scripts in the window's Blender: find editors, show the sidebar's tabs, find an operator's button.
 
-Loaded into Blender by `Window.start`; its names are there for every script that `Window.run` sends.
+Loaded into Blender by `Window.start`; every script that `Window.run` sends can use these names.
 """
 
 from collections.abc import Generator
@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-# How often Blender may look at the mouse before the button below it is believed to know.
+# How many times Blender handles events before it knows the button under a mouse that moved.
 SETTLING = 2
 CONTEXT: Any = bpy.context
 
@@ -74,7 +74,7 @@ def show_properties(tab: str) -> Generator[None, None, list[int]]:
 
 
 def button_below_mouse(kind: str, region_type: str) -> str:
-    """Returns the Python call of the operator whose button is below the mouse, such as "bpy.ops.mpm.bake()"; empty where there is none."""
+    """Returns the Python call of the operator whose button is under the mouse, such as "bpy.ops.mpm.bake()"; "" if there is none."""
     with within(kind, region_type):
         button: Any = bpy.ops.ui.copy_python_command_button
         if not button.poll():
@@ -84,13 +84,13 @@ def button_below_mouse(kind: str, region_type: str) -> str:
 
 
 def find_button(call: str, kind: str, region_type: str, step: int = 12) -> Generator[None, None, list[int]]:
-    """Moves the mouse over a region until it is above an operator's button; returns its place on the screen, [] where there is none.
+    """Moves the mouse over a region until it is on an operator's button; returns its place on the screen, or [].
 
     `call` is a part of the operator's Python call: "mpm.bake(" or "mpm.take_show(take=2".
     """
     window, _, region = region_of(kind, region_type)
     rows = range(region.y + region.height - 4, region.y, -step)
-    # most rows have a button in their middle or none; small ones beside a value are looked for when all others are known
+    # most rows have a button in the middle or none; small ones beside a value are searched last
     for columns in ((0.45, 0.7, 0.2, 0.88), (0.88, 0.94, 0.8)):
         for y in rows:
             for column in columns:

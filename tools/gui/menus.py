@@ -1,4 +1,4 @@
-"""Finding entries of an open menu by mouse: Blender tells no places of menus, but a change of the picture and Ctrl+C over an entry do."""
+"""Finds entries of an open menu by mouse: Blender does not say where menus are, but changes of the picture and Ctrl+C on an entry do."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tools.gui.blender import Window, WindowError
 # Of a menu's entries, at an interface scale of 1.
 ROW = 20
 _MARGIN = 8
-# Seconds until a menu has to be there, and until the mouse above an entry has opened its submenu.
+# Seconds until a menu must be open, and until the mouse on an entry has opened its submenu.
 _PATIENCE = 10.0
 _OPENING = 0.6
 _DEEPEST = 3
-# The share of a line of pixels that a menu changes: all but letters that happen to be alike.
+# The share of a line of pixels that a menu changes at least; some letters may look the same.
 _MOST = 0.5
 
 Box = tuple[int, int, int, int]
@@ -25,7 +25,7 @@ Box = tuple[int, int, int, int]
 def open_by_key(window: Window, place: tuple[int, int], *keys: str) -> Box:
     """Presses keys with the mouse at a place, and returns left, top, right and bottom of the menu that this opens.
 
-    The place is to be so high in the viewport that the menu fits into it: menus are as dark as other editors.
+    The place must be high enough in the viewport for the whole menu: menus are as dark as other editors.
     """
     window.move(*place)
     before = window.picture()
@@ -40,7 +40,7 @@ def open_by_key(window: Window, place: tuple[int, int], *keys: str) -> Box:
 
 
 def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, int]) -> Box | None:
-    """Returns the box around a place in which most of the picture has changed; None where it is smaller than an entry."""
+    """Returns the box around a place in which most of the picture has changed; None if it is smaller than an entry."""
     changed = np.asarray(ImageChops.difference(before, after)).any(axis=2)
     height, width = changed.shape
     # not a single pixel: the mouse and letters cover some
