@@ -63,10 +63,8 @@ def main() -> int:
 def portrait(name: str) -> tuple[Scene, tuple[float, ...]]:
     """The scene of a preset's thumbnail, and the collider "Ball" that is visible in it: center and radius; () where there is none."""
     scene = read_scene(PORTRAITS, name)
-    for collider in scene.colliders:
-        if collider.name == "Ball":
-            return scene, (*collider.motion.matrices[-1, :3, 3], collider.shape.radius)
-    return scene, ()
+    ball: Any = next((collider for collider in scene.colliders if collider.name == "Ball"), None)
+    return scene, () if ball is None else (*ball.motion.matrices[-1, :3, 3], ball.shape.radius)
 
 
 def last_frame(name: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -17,7 +18,7 @@ from tests.verification.cases.setting import GRAVITY
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb4", "#e07b1a", "#2f8f4e", "#c2333a", "#8a8a8a"
 STYLE = Path(__file__).with_name("figures.mplstyle")
 # the same bytes from the same data
-SETTINGS = {"svg.hashsalt": "validation", "lines.linewidth": 1.6}
+SETTINGS: Any = {"svg.hashsalt": "validation", "lines.linewidth": 1.6}
 
 
 def draw_all(folder: Path) -> None:
