@@ -25,9 +25,9 @@ class Chunk(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The length of a step [s], a particle's mass, and the factor of its stress; in cells and seconds."""
+    """The length of a step [s], a float32; a particle's mass, and the factor of its stress, in cells and seconds."""
 
-    length: float
+    length: Any
     mass: float
     force: float
 
