@@ -1,1 +1,1 @@
-"""The Blender layer: the only place that knows Blender. Reads scenes, starts bakes, shows their frames."""
+"""The Blender layer: the only code that knows Blender. Reads scenes, starts bakes and shows their frames."""

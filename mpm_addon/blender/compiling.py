@@ -1,6 +1,6 @@
-"""Kernels compiled in the background, where this version came with none for this computer: the first bake need not wait for them.
+"""Compiles kernels in the background if this version ships none for this computer, so that the first bake does not wait for them.
 
-A bake comes first: while one runs nothing is compiled here, and the bake compiles what it needs.
+Bakes have priority: while one runs, nothing is compiled here, and the bake compiles what it needs.
 """
 
 import subprocess
@@ -20,18 +20,18 @@ _FIRST_SECONDS, _SECONDS = 5.0, 10.0
 
 @dataclass
 class Compilation(OfSession):
-    """The process that compiles; None where none was started."""
+    """The compiling process; None if none was started."""
 
     process: "subprocess.Popen[bytes] | None" = None
 
 
 def are_shipped() -> bool:
-    """Whether this version came with kernels for this platform and Python."""
+    """Whether this version ships kernels for this platform and Python."""
     return any(shipped_file("any").parent.glob("*.zip"))
 
 
 def tick() -> float | None:
-    """Start the process, or stop it while a bake runs; returns the seconds to the next look, None where all is done."""
+    """Start the process, or stop it while a bake runs. Returns the seconds to the next call, None when everything is compiled."""
     compilation = runtime.of(Compilation)
     if session.current() is not None or live_session.current() is not None:
         end()
@@ -40,7 +40,7 @@ def tick() -> float | None:
         try:
             compilation.process = _started()
         except (MpmError, OSError) as error:
-            # the next bake says the same, and compiles for itself
+            # the next bake reports the same problem, and compiles for itself
             print(f"MPM: kernels cannot be compiled in the background: {error}")
             return None
         return _SECONDS
@@ -56,7 +56,7 @@ def _started() -> "subprocess.Popen[bytes]":
 
 
 def end() -> None:
-    """Stop the process; what it compiled stays."""
+    """Stop the process; kernels compiled so far are kept."""
     compilation = runtime.of(Compilation)
     if compilation.process is not None:
         compilation.process.kill()

@@ -1,8 +1,7 @@
-"""Saved settings from earlier forms of the extension to today's.
+"""Upgrades settings saved by earlier versions of the extension.
 
-Scenes and objects carry the number of their form, 0 before there was one. What is behind is brought up when a file is opened and when
-something is appended from another file; what is linked stays as it is in its library. A file of a newer form is left alone, number
-included, and the panel says so.
+Scenes and objects carry the number of their form, 0 if they have none. Older forms are upgraded when a file is opened and when
+something is appended; linked data keeps its form. A newer form is left unchanged, including its number, and the panel reports it.
 """
 
 from collections.abc import Callable
@@ -21,7 +20,7 @@ class Migration(NamedTuple):
 
     Attributes:
         form: the number of the form that it leads to.
-        scene, item: what it does to the settings of a scene or an object that is behind. Done twice, it does nothing more.
+        scene, item: the change to the settings of a scene or an object. Applying it twice has no further effect.
     """
 
     form: int
@@ -29,18 +28,18 @@ class Migration(NamedTuple):
     item: Callable[[Any], None] | None = None
 
 
-# In the order of their forms, which begin with 2. A form that a release had is never changed, only followed by another.
+# In the order of their forms, starting with 2. A released form never changes; a new one follows it.
 MIGRATIONS: tuple[Migration, ...] = ()
 _FIRST_FORM = 1
 
 
 def current_form() -> int:
-    """The number of the form that this code saves."""
+    """The number of the form that this version saves."""
     return MIGRATIONS[-1].form if MIGRATIONS else _FIRST_FORM
 
 
 def notice(scene: BlenderScene) -> str:
-    """What the panel says where a scene was saved in a newer form; "" where it was not."""
+    """The panel's message about a scene saved in a newer form; "" otherwise."""
     newest = max([scene.mpm.version, *(item.mpm.version for item in scene.objects)])
     if newest <= current_form():
         return ""
@@ -51,7 +50,7 @@ def notice(scene: BlenderScene) -> str:
 
 
 def update() -> None:
-    """Bring everything in the file to today's form."""
+    """Upgrade everything in the file to the current form."""
     scenes: Any = bpy.data.scenes
     for scene in scenes:
         if is_own(scene):
@@ -64,13 +63,13 @@ def update() -> None:
 
 
 def _forget_digests(settings: Any) -> None:
-    """Digests change their form whenever a setting is added: one of other settings cannot tell whether the scene has changed."""
+    """A digest depends on the set of settings, so one of an older version cannot tell whether the scene has changed."""
     if settings.fingerprint and not freshness.are_comparable(settings.fingerprint):
         settings.fingerprint = ""
 
 
 def is_own(block: Any) -> bool:
-    """Whether a data-block is of this file and not, or not in part, of a library."""
+    """Whether a data-block belongs entirely to this file, not to a library."""
     return block.library is None and block.override_library is None
 
 
@@ -98,7 +97,7 @@ def _on_import(_context: Any = None, _unused: Any = None) -> None:
 
 @persistent
 def _on_save(_path: str = "", _unused: Any = None) -> None:
-    """What was made since the file was opened is of today's form."""
+    """Mark everything added since the file was opened with the current form."""
     blocks: list[Any] = [*bpy.data.scenes, *(item for item in bpy.data.objects if _has_settings(item))]
     for block in blocks:
         if is_own(block) and block.mpm.version < current_form():
@@ -108,4 +107,4 @@ def _on_save(_path: str = "", _unused: Any = None) -> None:
 def register(registrar: Registrar) -> None:
     registrar.member(bpy.app.handlers.load_post, _on_load)
     registrar.member(bpy.app.handlers.save_pre, _on_save)
-    registrar.import_handler(_on_import)  # before, what is appended keeps its form until the file is opened again
+    registrar.import_handler(_on_import)  # in older versions, appended data keeps its form until the file is reopened

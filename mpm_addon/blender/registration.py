@@ -1,6 +1,6 @@
-"""Registration: every part in order, and back in the opposite order. What fails halfway is taken back.
+"""Registration of every part in order, and removal in reverse order. A failure halfway removes what was registered.
 
-A new part is a module with `register` and one name in `_PARTS`. What it adds to Blender goes through the registrar, which takes it back.
+A new part is a module with `register` and one name in `_PARTS`. It adds things to Blender through the registrar, which removes them.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from .live import live_session
 from .playback import arriving, playback
 from .settings import properties, thumbnails
 
-# When a file is opened its settings are brought up to date before anything reads them, then paths, then particles.
+# When a file is opened, its settings are upgraded before anything reads them; then come paths, then particles.
 _PARTS: tuple[ModuleType, ...] = (
     translations,
     thumbnails,
@@ -55,7 +55,7 @@ _PARTS: tuple[ModuleType, ...] = (
 
 @dataclass
 class Registered(OfSession):
-    """What knows what is registered; None where nothing is."""
+    """The registrar in use; None if nothing is registered."""
 
     registrar: Registrar | None = None
 
@@ -70,12 +70,12 @@ def _on_load_pre(_path: str = "", _unused: object = None) -> None:
 
 @persistent
 def _on_load_post(_path: str = "", _unused: object = None) -> None:
-    """Not before the file is open: where it cannot be opened, the one before stays."""
+    """Not before the file is open: if opening fails, the previous file stays."""
     runtime.forget_file()
 
 
 def register() -> None:
-    """Make the add-on known to Blender. Does nothing where it is known already."""
+    """Register the add-on with Blender. Does nothing if it is registered already."""
     if runtime.of(Registered).registrar is not None:
         return
     registrar = Registrar()
@@ -92,7 +92,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take back everything that `register` did; a bake that runs is stopped, or runs on, as its scene says."""
+    """Undo `register`; a running bake is stopped or left running, as its scene says."""
     registrar = runtime.of(Registered).registrar
     if registrar is not None:
         registrar.take_back()

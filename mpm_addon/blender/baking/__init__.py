@@ -1,1 +1,1 @@
-"""Bakes: their processes, what is known of them, and what they leave in the file."""
+"""Bakes: their processes, their state and their results in the file."""

@@ -1,4 +1,4 @@
-"""Finds out what is known of a bake, for its view. Cheap enough for every redraw; reads and never writes."""
+"""Collects the facts about a bake for its view. Cheap enough for every redraw; reads and never writes."""
 
 from ...core.errors import MpmError
 from ...core.messages import NOTHING, Message
@@ -13,7 +13,7 @@ from .bake_view import Facts, Progress, State
 
 
 def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
-    """What is known of the bake of a scene, or of one emitter in it."""
+    """Collect the facts about the bake of a scene, or of one emitter in it."""
     cache = paths.cache_path(scene, object_name=object_name)
     folder = paths.absolute(cache)
     overview, status = watching.overview(folder), watching.status_of(folder)
@@ -37,23 +37,23 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
 
 
 def wanted_frames(scene: BlenderScene) -> Span:
-    """The first and last frame to bake."""
+    """First and last frame to bake."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
     return frames.frame_start, frames.frame_end
 
 
 def shown_by(scene: BlenderScene, folder: object) -> list[BlenderObject]:
-    """The objects of a scene that show a cache folder."""
+    """Objects of a scene that show a cache folder."""
     return [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
 
 
 def frame_notes(scene: BlenderScene) -> list[str]:
-    """What is to be said of the frame that objects show: "Frame 9 is not baked"."""
+    """Notices about the displayed frame: "Frame 9 is not baked"."""
     return [said for item in playback.result_objects(scene) if (said := playback.status(item))]
 
 
 def shown_overview(scene: BlenderScene) -> tuple[Overview, bool] | None:
-    """What there is in the scene's cache, or in the first other one that it shows, and whether the scene has changed since."""
+    """Overview of the scene's cache, or of the first other cache that it shows, and whether the scene has changed since."""
     shown = [item.mpm.cache for item in playback.result_objects(scene)]
     for cache in (paths.cache_path(scene), *shown):
         folder = paths.absolute(cache)
@@ -84,7 +84,7 @@ def _progress(scene: BlenderScene, object_name: str) -> Progress | None:
 
 
 def _of_status(status: BakeStatus, is_pausing: bool) -> Progress:
-    """How a bake of somebody else is doing."""
+    """Progress of a bake that another process runs."""
     state = State.PAUSED if status.state == "paused" else State.BAKING
     where = f"On {status.told.get('host', '?')}, process {status.told.get('pid', '?')}"
     numbers = {**status.told, "done": status.done, "total": status.total, "frame": status.frame}

@@ -1,6 +1,6 @@
-"""Bakes every scene of the file that has an emitter, one after the other, each into its own cache folder.
+"""Bakes all scenes of the file that have an emitter, one after another, each into its own cache folder.
 
-A scene that cannot be baked is told and passed over; to cancel one is to cancel those after it.
+A scene that cannot be baked is reported and skipped. Canceling one scene cancels the rest of the queue.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from .worker import Event
 
 
 class Entry(NamedTuple):
-    """A scene of the queue, by its number in this Blender, and what became of it: "" as long as it waits or is baked."""
+    """A scene in the queue, by its session UID, and its outcome: "" while it waits or is baking."""
 
     scene_number: int
     name: str
@@ -28,10 +28,10 @@ class Entry(NamedTuple):
 
 
 class Queue:
-    """Scenes that are baked one after the other.
+    """Scenes that are baked one after another.
 
     Attributes:
-        entries: all of them; those before `index` are over.
+        entries: all of them; entries before `index` are finished.
     """
 
     def __init__(self, scenes: list[BlenderScene]) -> None:
@@ -43,7 +43,7 @@ class Queue:
         return self.index >= len(self.entries)
 
     def start_next(self, context: Context) -> None:
-        """Begin with the next scene that can be baked."""
+        """Start the next scene that can be baked."""
         self.index += 1
         while not self.is_over:
             scene = next((scene for scene in bpy.data.scenes if scene.session_uid == self.entries[self.index].scene_number), None)
@@ -58,30 +58,30 @@ class Queue:
                 return
 
     def note(self, error: MpmError | None) -> None:
-        """Remember how the present scene ended. One that was cancelled ends the queue."""
+        """Record how the current scene ended. A canceled scene ends the queue."""
         self.entries[self.index] = self.entries[self.index]._replace(outcome="done" if error is None else in_blender(error.message))
         if isinstance(error, Cancelled):
             self.index = len(self.entries)
 
     def complaints(self) -> list[str]:
-        """A line for each scene that did not come to its end."""
+        """One line for each scene that did not finish."""
         return [f'Scene "{entry.name}": {entry.outcome}' for entry in self.entries if entry.outcome not in ("", "done")]
 
 
 @dataclass
 class Queued(OfFile):
-    """The queue that is worked on, if any."""
+    """The current queue, if any."""
 
     queue: Queue | None = None
 
 
 def current() -> Queue | None:
-    """The queue that is worked on."""
+    """Return the current queue."""
     return runtime.of(Queued).queue
 
 
 def begin(context: Context) -> Queue:
-    """Begin to bake all scenes. Raises MpmError where a bake runs, there is nothing to bake, or two of them have one folder."""
+    """Start baking all scenes. Raises MpmError if a bake is running, if there is nothing to bake, or if two scenes share a folder."""
     if session.current() is not None:
         raise MpmError("A bake is running", "wait for its end or cancel it")
     queue = runtime.of(Queued).queue = Queue(scenes_to_bake())
@@ -90,12 +90,12 @@ def begin(context: Context) -> Queue:
 
 
 def end() -> None:
-    """Forget the queue."""
+    """Discard the queue."""
     runtime.forget(Queued)
 
 
 def words() -> str:
-    """Which scene is baked, in a line; "" where there is no queue."""
+    """Which scene is baking, in one line; "" without a queue."""
     queue = current()
     if queue is None or queue.is_over or queue.index < 0:
         return ""
@@ -103,7 +103,7 @@ def words() -> str:
 
 
 def scenes_to_bake() -> list[BlenderScene]:
-    """The scenes of the file with an emitter. Raises SceneError where there is none, or where two that are linked have one folder."""
+    """The file's scenes that have an emitter. Raises SceneError if there is none, or if two linked scenes share a folder."""
     scenes: list[BlenderScene] = list(bpy.data.scenes)
     scenes = [scene for scene in scenes if any(item.mpm.type == "emitter" for item in scene.objects)]
     if not scenes:
@@ -121,7 +121,7 @@ def scenes_to_bake() -> list[BlenderScene]:
 
 
 def bake_all(context: Context, on_event: Callable[[Event], None] | None = None) -> list[str]:
-    """Bake all scenes and wait for the end. Returns lines to report; raises Cancelled, and MpmError where scenes could not be baked."""
+    """Bake all scenes and wait. Returns lines to report; raises Cancelled, and MpmError if some scenes could not be baked."""
     notes: list[str] = []
     complaints: list[str] = []
     for scene in scenes_to_bake():

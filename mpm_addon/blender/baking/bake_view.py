@@ -1,6 +1,6 @@
-"""What artists see of a bake: one model of its states, from what is known to a headline, details and buttons. Draws nothing.
+"""What the panel shows of a bake: turns facts into a state with a headline, details and buttons. Draws nothing.
 
-Every state has a way out: at least one button that leads on, or it ends by itself within a second.
+Every state has a way out: it offers at least one button for the next step, or it ends by itself within a second.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from ..reading.freshness import Freshness
 
 
 class State(Enum):
-    """How a bake is doing."""
+    """State of a bake."""
 
     UNAVAILABLE = "cannot be baked here"
     EMPTY = "nothing is baked"
@@ -34,26 +34,26 @@ class State(Enum):
     DONE = "all frames are cached"
 
 
-# What the last bake warned of says nothing in these.
+# Warnings of the last bake do not apply in these states.
 _WITHOUT_WARNINGS = (State.UNAVAILABLE, State.EMPTY, State.READING, State.PREPARING, State.UNKNOWN)
-# A process works, or waits, in these.
+# A process is working or waiting in these states.
 LIVE = (State.READING, State.PREPARING, State.COMPILING, State.BAKING, State.CANCELLING, State.PAUSED)
 
 
-# What is said of frames that this file knows nothing of.
+# Message for frames that were baked outside this file.
 _ELSEWHERE = "These frames were baked elsewhere or from another version of this file"
 
 
 class Progress(NamedTuple):
-    """How a bake that runs is doing.
+    """Progress of a running bake.
 
     Attributes:
         state: one of `LIVE`.
-        fraction: how much of it is done, 0 to 1.
-        event: its last words in numbers: frame, substeps, particles, seconds_per_frame, eta_seconds, done, total; any may be missing.
-        where: which computer and process, where it is not this Blender's.
-        is_asked_to_pause: whether it is to wait, or waits.
-        seconds: how long it has been in this state, where that is known.
+        fraction: the part that is done, 0 to 1.
+        event: its latest numbers: frame, substeps, particles, seconds_per_frame, eta_seconds, done, total; any of them may be missing.
+        where: computer and process, if the bake is not this Blender's.
+        is_asked_to_pause: whether it is paused, or will pause.
+        seconds: time in this state, if known.
     """
 
     state: State
@@ -65,21 +65,21 @@ class Progress(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known of a bake.
+    """Facts about a bake.
 
     Attributes:
         wanted: first and last frame to bake.
         frame: the current frame.
-        object_name: the one emitter that is baked; all where it is empty.
-        unavailable: why nothing can be baked here; `NOTHING` where it can.
-        progress: where a bake runs.
-        status: how the last one ended; None where nothing is known of it.
-        overview: what is there; None where nothing is.
-        trouble: why the cache cannot be read, or what went wrong with the last bake; `NOTHING` where nothing did.
-        has_unstable: whether the particles that made it stop are shown.
-        freshness: whether the scene has changed since what is there was baked.
-        is_shown: whether an object of the scene shows what is there.
-        queue: what is baked one after the other, in a line; "" where it is this bake alone.
+        object_name: the only emitter to bake; all emitters if empty.
+        unavailable: why nothing can be baked; `NOTHING` if baking is possible.
+        progress: progress of a running bake.
+        status: how the last bake ended; None if unknown.
+        overview: what the cache contains; None if there is no cache.
+        trouble: why the cache cannot be read, or why the last bake failed; `NOTHING` without trouble.
+        has_unstable: whether the particles that stopped the bake are shown.
+        freshness: whether the scene has changed since the bake.
+        is_shown: whether an object of the scene shows the cache.
+        queue: the queue of scenes in one line; "" if only this scene is baked.
     """
 
     wanted: Span
@@ -101,7 +101,7 @@ class Facts(NamedTuple):
 
 
 class Button(NamedTuple):
-    """A button: an operator, its text ("" for the icon alone), its icon and its properties."""
+    """A button: operator, text ("" shows only the icon), icon and properties."""
 
     operator: str
     text: str
@@ -110,18 +110,18 @@ class Button(NamedTuple):
 
 
 class BakeView(NamedTuple):
-    """What is shown.
+    """The contents of the panel.
 
     Attributes:
-        state: which state.
+        state: the state of the bake.
         headline: one line.
-        icon: of the headline.
-        fraction: of the progress bar; None where there is none.
-        details: short lines below.
-        message: what is wrong, of any length.
-        remedy: what helps, of any length.
-        buttons: rows of buttons; the first of all is the one that leads on.
-        warnings: what the bake found worth a second look, of any length each.
+        icon: icon of the headline.
+        fraction: value of the progress bar; None hides it.
+        details: short lines below the headline.
+        message: the problem, of any length.
+        remedy: the remedy, of any length.
+        buttons: rows of buttons; the very first one is the main action.
+        warnings: warnings of the bake, each of any length.
     """
 
     state: State
@@ -136,13 +136,13 @@ class BakeView(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Everything in words, to be copied."""
+        """The whole view as text, for the clipboard."""
         told = f"{self.message}; {self.remedy}" if self.remedy else self.message
         return "\n".join(filter(None, (self.headline, *self.details, told, *self.warnings)))
 
 
 def view_of(facts: Facts) -> BakeView:
-    """What is shown of a bake."""
+    """Turn facts into a view."""
     view = _state_view(facts)
     if facts.status is None or view.state in _WITHOUT_WARNINGS or not _is_of_shown_take(facts, facts.status):
         return view
@@ -204,7 +204,7 @@ def _running(facts: Facts, progress: Progress) -> BakeView:
 
 
 def _numbers(event: Mapping[str, Any]) -> list[str]:
-    """The numbers of a bake that runs, in short lines."""
+    """The numbers of a running bake, as short lines."""
     lines = [
         [
             _told(event, "frame", "Frame {:d}"),
@@ -298,7 +298,7 @@ def _there(facts: Facts) -> tuple[str, ...]:
 
 
 def _ended(facts: Facts) -> str:
-    """How the last bake of the take that is shown ended; "" where that is not known."""
+    """How the last bake of the displayed take ended; "" if unknown."""
     return "" if facts.status is None or not _is_of_shown_take(facts, facts.status) else facts.status.state
 
 
@@ -308,7 +308,7 @@ def _is_of_shown_take(facts: Facts, status: BakeStatus) -> bool:
 
 
 def _lead(facts: Facts) -> Button:
-    """The button that goes on with a bake."""
+    """The button that starts or resumes the bake."""
     if facts.is_outdated:
         return _again(facts)
     missing = None if facts.overview is None or not facts.overview.rows else facts.overview.next_missing(facts.wanted)
@@ -338,7 +338,7 @@ def _copy(facts: Facts) -> Button:
 
 
 def _beside(facts: Facts) -> tuple[tuple[Button, ...], ...]:
-    """What stands beside the button that leads on, where there is anything to lose."""
+    """The buttons beside the main one, if there is anything to lose."""
     if facts.overview is None:
         return ()
     again = (*([] if facts.is_outdated else [_again(facts)]), _free(facts)._replace(text="Free"))

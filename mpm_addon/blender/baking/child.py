@@ -1,4 +1,4 @@
-"""A Blender of its own that runs a script without any extension, and is waited for."""
+"""Runs a script in a separate Blender without extensions, and waits for it."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from .worker import python_executable
 
 
 def run_script(script: Path, arguments: Sequence[str]) -> str:
-    """Run a script with arguments behind `--`, and return what it printed. Raises MpmError with its last words where it fails."""
+    """Run a script with arguments after `--`, and return its output. Raises MpmError with its last lines if it fails."""
     binary = _binary()
     if binary:
         command = [binary, "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(script), "--"]
@@ -22,7 +22,7 @@ def run_script(script: Path, arguments: Sequence[str]) -> str:
         command = [python_executable(), "-P", str(script), "--"]
         more = {"PYTHONPATH": str(Path(bpy.utils.resource_path("LOCAL")).parents[1])}
     try:
-        # a Blender in which no extension is enabled removes the packages of all extensions from the user's folder
+        # a Blender without enabled extensions deletes the packages of all extensions from the user's folder
         with tempfile.TemporaryDirectory(prefix="mpm_blender_") as folder:
             own = {name: value for name, value in os.environ.items() if not name.startswith("BLENDER_USER_")}
             environment = {**own, "BLENDER_USER_RESOURCES": folder, **more}
@@ -39,5 +39,5 @@ def run_script(script: Path, arguments: Sequence[str]) -> str:
 
 
 def _binary() -> str:
-    """Blender's program; "" where Blender is a Python module."""
+    """Path of Blender's executable; "" if Blender is a Python module."""
     return bpy.app.binary_path

@@ -1,7 +1,7 @@
-"""What this installation lacks, in lines with the remedy: asked by panels and preferences, and by whoever is about to bake.
+"""Checks the installation and reports each problem with its remedy, for panels, preferences and bakes.
 
-Looks at files and never imports numba, which stays out of Blender's process. Whether it works is known when the worker has tried:
-`doctor` asks it.
+Inspects files and never imports numba, which stays out of Blender's process. Only the worker can tell whether numba works; `doctor` asks
+it.
 """
 
 import importlib.metadata
@@ -33,17 +33,17 @@ from . import worker
 
 _AGAIN = "install the extension's zip for this platform again"
 _DOCTOR_SECONDS = 120.0
-# A folder for the kernels of one process alone, where no other can be written.
+# Kernel folder for a single process, used if no other folder is writable.
 _LOST_KERNELS = "mpm_addon_kernels_"
 
 
 @dataclass
 class Answers(OfSession):
-    """What was found out.
+    """Results of the checks.
 
     Attributes:
-        worker: what the worker said when it was asked last: a report, or why there is none; None where it was not asked.
-        numba: what is wrong with the files of numba, by the place of its package.
+        worker: the worker's last report, or why there is none; None if it was never asked.
+        numba: problems with numba's files, by the folder of the package.
     """
 
     worker: dict[str, Any] | Message | None = None
@@ -51,28 +51,28 @@ class Answers(OfSession):
 
 
 def lines() -> list[str]:
-    """What is wrong with the installation, one line each; the first ones keep bakes from running. Cheap enough for a panel."""
+    """Problems with the installation, one per line, starting with those that prevent bakes. Cheap enough for a panel."""
     return [in_blender(message) for message in (*baking_problems(), *other_problems())]
 
 
 def baking_problems() -> list[Message]:
-    """Why nothing can be baked; nothing where it can."""
+    """Problems that prevent bakes."""
     return [found for found in (numba_problem(), zstandard_problem(), temporary_problem(), _doctor_problem()) if found]
 
 
 def other_problems() -> list[Message]:
-    """What works less well than it could."""
+    """Problems that only limit what works."""
     return [found for found in (blender_notice(bpy.app.version),) if found]
 
 
 def require_baking() -> None:
-    """Raises MpmError where no bake could run."""
+    """Raises MpmError if bakes cannot run."""
     for problem in baking_problems():
         raise MpmError.of(problem)
 
 
 def numba_problem() -> Message:
-    """What is wrong with numba, as far as files tell."""
+    """The problem with numba, as far as its files show."""
     found = importlib.util.find_spec("numba")
     if found is None:
         return Message("numba is missing, so nothing can be baked", (_AGAIN,))
@@ -101,7 +101,7 @@ def _numba_files_problem(origin: str) -> Message:
 
 
 def _wanted_numpy() -> str:
-    """What numba says of the versions of numpy that it works with: "<2.6,>=1.22"."""
+    """The numpy versions that numba accepts: "<2.6,>=1.22"."""
     try:
         needed = importlib.metadata.requires("numba") or []
     except importlib.metadata.PackageNotFoundError:
@@ -110,7 +110,7 @@ def _wanted_numpy() -> str:
 
 
 def numpy_problem(present: str, wanted: str) -> Message:
-    """What is wrong with a version of numpy, given limits as "<2.6,>=1.22"."""
+    """The problem with a version of numpy, given limits such as "<2.6,>=1.22"."""
     number = _number(present)
     for sign, limit in re.findall(r"(>=|<=|<|>)\s*([\d.]+)", wanted):
         bound = _number(limit)
@@ -124,7 +124,7 @@ def numpy_problem(present: str, wanted: str) -> Message:
 
 
 def zstandard_problem() -> Message:
-    """What is wrong with what packs caches."""
+    """The problem with the compression of caches."""
     try:
         container.require_zstandard()
     except MpmError as error:
@@ -133,7 +133,7 @@ def zstandard_problem() -> Message:
 
 
 def temporary_problem() -> Message:
-    """What is wrong with the folder for temporary files."""
+    """The problem with the folder for temporary files."""
     root = paths.temporary_root()
     if os.access(root, os.W_OK):
         return NOTHING
@@ -143,7 +143,7 @@ def temporary_problem() -> Message:
 
 
 def kernels_problem() -> Message:
-    """What it costs where compiled kernels cannot be kept; known when the worker was asked."""
+    """What it costs if compiled kernels cannot be stored; known once the worker was asked."""
     told = runtime.of(Answers).worker
     if not isinstance(told, dict) or not Path(str(told.get("kernel_cache", ""))).name.startswith(_LOST_KERNELS):
         return NOTHING
@@ -154,13 +154,13 @@ def kernels_problem() -> Message:
 
 
 def folder_problem(folder: Path) -> Message:
-    """Why a bake could not write a cache folder, which may be still to be made; `NOTHING` where it could."""
+    """Why a bake could not write to a cache folder, which may not exist yet; `NOTHING` if it could."""
     place = _unwritable(folder)
     return Message(f"The cache folder {folder} cannot be written ({place})", ("choose another one",)) if place else NOTHING
 
 
 def _unwritable(folder: Path) -> str:
-    """What stands in the way of files in a folder; "" where nothing does."""
+    """Why files cannot be written in a folder; "" if they can."""
     for place in (folder, *folder.parents):
         try:
             if place.is_dir():
@@ -173,7 +173,7 @@ def _unwritable(folder: Path) -> str:
 
 
 def blender_notice(running: Sequence[int]) -> Message:
-    """A word about a Blender that is newer than this version."""
+    """Notice about a Blender newer than the versions this extension was tested with."""
     if tuple(running[:2]) <= NEWEST:
         return NOTHING
     return Message(
@@ -188,7 +188,7 @@ def _doctor_problem() -> Message:
 
 
 def report() -> dict[str, Any]:
-    """Everything that a report of a bug needs: versions, platform, what is wrong, and what the worker said when it was asked last."""
+    """Everything a bug report needs: versions, platform, problems, and the worker's last report."""
     told = runtime.of(Answers).worker
     return {
         "mpm_addon": version(),
@@ -203,10 +203,10 @@ def report() -> dict[str, Any]:
 
 
 def ask_worker() -> dict[str, Any]:
-    """Let the worker's Python load numba and describe itself. Waits, a few seconds as a rule.
+    """Let the worker's Python load numba and report on itself. Waits, usually a few seconds.
 
     Raises:
-        MpmError: it cannot bake; that line is shown by panels from now on.
+        MpmError: it cannot bake; panels show the message from now on.
     """
     command = [worker.python_executable(), "-m", worker.PACKAGE.name, "doctor", "--json"]
     try:
@@ -231,7 +231,7 @@ def _last_line(complaint: str, status: int) -> Message:
 
 
 def forget() -> None:
-    """Look again at everything."""
+    """Discard all results, so that everything is checked again."""
     runtime.forget(Answers)
 
 

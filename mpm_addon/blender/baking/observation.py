@@ -1,6 +1,6 @@
-"""Bakes that this Blender did not start, or started before its file was opened again: their frames are shown as they come.
+"""Shows the frames of bakes that another process started, or that this Blender started before the file was reopened.
 
-A timer looks every second at the cache of the scene that is shown. Looking costs one call of the system where nothing changed.
+A timer checks the displayed cache every second. A check without changes costs one system call.
 """
 
 from dataclasses import dataclass, field
@@ -21,12 +21,12 @@ from . import session, watching
 from .showing import show_cache
 
 INTERVAL = 1.0
-# While there is more to read of a cache that is shown.
+# Interval while a displayed cache is still being read.
 READING_INTERVAL = 0.05
 
 
 class Observed(NamedTuple):
-    """A bake of somebody else: its cache, and how it is doing."""
+    """A bake of another process: its cache and its progress."""
 
     folder: Path
     status: BakeStatus
@@ -34,13 +34,13 @@ class Observed(NamedTuple):
 
 @dataclass
 class Followed(OfFile):
-    """The cache of the bake that is observed, and how many frames it had."""
+    """The cache of the observed bake, and how many frames it had."""
 
     frames: dict[Path, int] = field(default_factory=dict)
 
 
 def observed(scene: BlenderScene) -> Observed | None:
-    """The bake that somebody else runs into a cache of the scene."""
+    """The bake of another process into a cache of the scene."""
     if session.current() is not None:
         return None
     shown = [item.mpm.cache for item in playback.result_objects(scene)]
@@ -52,7 +52,7 @@ def observed(scene: BlenderScene) -> Observed | None:
 
 
 def look() -> float:
-    """Show the frames that came since the last look. Called by a timer, to which it says when it wants to be called again."""
+    """Show frames that arrived since the last check. Called by a timer; returns the seconds to the next call."""
     scene = bpy.context.scene
     found = observed(scene) if scene is not None else None
     followed = runtime.of(Followed).frames
@@ -69,7 +69,7 @@ def look() -> float:
 
 
 def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
-    """Show the frame that is looked at where it came since the last look."""
+    """Show the current frame if it arrived since the last check."""
     done = 0 if status is None else status.done
     followed = runtime.of(Followed).frames
     has_more = done > followed.get(folder, 0)
@@ -82,7 +82,7 @@ def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
             cache = paths.cache_path(scene)
             show_cache(scene, cache if paths.absolute(cache) == folder else str(folder))
         except MpmError:
-            followed.pop(folder)  # its scene package is not whole yet; the next look comes soon
+            followed.pop(folder)  # its scene package is not complete yet; try again soon
     elif any(playback.status(item) for item in shown):
         arriving.show(scene, folder)
 

@@ -1,4 +1,4 @@
-"""Writes the scene package of a bake beside Blender's main loop: in a thread that knows nothing of Blender, for as long as it takes."""
+"""Writes the scene package of a bake in a thread, so that Blender's main loop never waits for it. The thread never calls Blender."""
 
 import shutil
 import tempfile
@@ -11,10 +11,10 @@ from ...storage import write_scene
 
 
 class Packaging:
-    """One scene on its way into a temporary folder.
+    """A scene being written to a temporary folder.
 
     Attributes:
-        folder: where it goes.
+        folder: the destination.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -28,11 +28,11 @@ class Packaging:
 
     @property
     def is_done(self) -> bool:
-        """Whether it is written, or never will be."""
+        """Whether writing has finished, successfully or not."""
         return not self._thread.is_alive()
 
     def result(self) -> Path:
-        """The scene file, waited for. Raises MpmError or OSError where it cannot be written."""
+        """Wait for the scene file. Raises MpmError or OSError if it cannot be written."""
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -41,7 +41,7 @@ class Packaging:
         return self._path
 
     def remove(self) -> None:
-        """Remove the folder, now or when it is written. Never waits."""
+        """Remove the folder, now or as soon as writing has finished. Never waits."""
         with self._lock:
             self._is_abandoned = True
             is_done = self._path is not None or self._error is not None
@@ -52,7 +52,7 @@ class Packaging:
         path, error = None, None
         try:
             path = write_scene(scene, self.folder)
-        except (MpmError, OSError, MemoryError, ValueError) as caught:  # told where the result is asked for
+        except (MpmError, OSError, MemoryError, ValueError) as caught:  # raised by `result`
             error = caught
         with self._lock:
             self._path, self._error = path, error

@@ -1,6 +1,6 @@
-"""The pre-flight: what a bake will cost and what is worth a second look, found by a process of its own. One at a time.
+"""The pre-flight: a separate process estimates the cost of a bake and checks the scene. One at a time.
 
-The answer is kept with the scene and shown only as long as the scene is what was looked at.
+The answer is stored with the scene, and shown only while the scene is unchanged.
 """
 
 import json
@@ -34,20 +34,20 @@ from .worker import Worker, info_command
 
 _POLL_SECONDS = 0.05
 _PATIENCE_SECONDS = 600.0
-# Scales along the axes that differ by more than this are worth a word.
+# Differences between the scales of an object's axes above this factor cause a warning.
 _UNIFORM = 1e-3
 _LINE_LENGTH = 52
-# Of a region's labels [pixels]: what icon, frame and tabs take, and a letter.
+# Widths in a region [pixels]: icon, frame and tabs together, and one letter.
 _MARGIN, _LETTER = 85.0, 6.0
 
 Report = dict[str, Any]
 
 
 class Preflight:
-    """One look at a scene.
+    """One check of a scene.
 
     Attributes:
-        is_finished: whether the process has ended and its answer is kept.
+        is_finished: whether the process has ended and its answer is stored.
     """
 
     def __init__(self, context: Context, *, object_name: str = "", probe: bool = False) -> None:
@@ -72,7 +72,7 @@ class Preflight:
             raise
 
     def poll(self) -> None:
-        """Take what the process said. Never waits."""
+        """Read the output of the process. Never waits."""
         if self.is_finished:
             return
         status = self._worker.exit_status
@@ -94,13 +94,13 @@ class Preflight:
             scene.mpm.preflight = json.dumps({"state": self._state, "object": self._object_name, "answer": self._answer})
 
     def result(self) -> Report:
-        """What `info --json` says of the scene. Raises MpmError where there is no answer."""
+        """The answer of `info --json`. Raises MpmError if there is none."""
         if self._answer is None:
             raise MpmError.of(self._problem) if self._problem else Cancelled("cancelled.")
         return self._answer
 
     def wait(self) -> Report:
-        """Wait for the end. Raises as `result`."""
+        """Wait for the process. Raises as `result`."""
         try:
             while not self.is_finished:
                 self.poll()
@@ -110,32 +110,32 @@ class Preflight:
         return self.result()
 
     def close(self) -> None:
-        """End the process and remove what it needed."""
+        """End the process and delete its files."""
         self._worker.close()
         shutil.rmtree(self._package, ignore_errors=True)
 
 
 @dataclass
 class Running(OfSession):
-    """The pre-flight that is running, if any."""
+    """The running pre-flight, if any."""
 
     preflight: Preflight | None = None
 
 
 def current() -> Preflight | None:
-    """The pre-flight that is running in this Blender."""
+    """The running pre-flight of this Blender."""
     return runtime.of(Running).preflight
 
 
 def start(context: Context, *, object_name: str = "", probe: bool = False) -> Preflight:
-    """Begin a pre-flight; one that is running is stopped. Raises MpmError where the scene cannot be read."""
+    """Start a pre-flight, replacing a running one. Raises MpmError if the scene cannot be read."""
     end()
     begun = runtime.of(Running).preflight = Preflight(context, object_name=object_name, probe=probe)
     return begun
 
 
 def end() -> None:
-    """Stop the pre-flight that is running, if any, and forget it."""
+    """Stop and discard the running pre-flight, if any."""
     ended = current()
     runtime.forget(Running)
     if ended is not None:
@@ -143,14 +143,14 @@ def end() -> None:
 
 
 def check(context: Context, *, object_name: str = "", probe: bool = False) -> Report:
-    """Look at a scene and wait for the answer.
+    """Check a scene and wait for the answer.
 
     Args:
-        object_name: the one emitter that counts, with all colliders; every emitter where it is empty.
+        object_name: the only emitter to simulate, with all colliders; all emitters if empty.
         probe: whether to measure how long a bake takes.
 
     Returns:
-        What `info --json` says, with Blender's own warnings among the others.
+        The answer of `info --json`, including Blender's own warnings.
 
     Raises:
         MpmError: the scene cannot be baked.
@@ -162,13 +162,13 @@ def check(context: Context, *, object_name: str = "", probe: bool = False) -> Re
 
 
 def kept_report(scene: BlenderScene) -> tuple[Report | None, bool]:
-    """The last answer of a scene, None where there is none, and whether the scene is still what was looked at."""
+    """The last answer for a scene, or None, and whether the scene is unchanged since."""
     try:
         kept = parse_json(scene.mpm.preflight or "null")
         if kept is None:
             return None, False
         report = kept["answer"]
-        # it comes with the file, from whomever: what cannot be shown is none
+        # it is stored in the file and may come from anyone: ignore what cannot be shown
         lines_of(report)
         for warning in report["warnings"]:
             warning_lines(warning)
@@ -178,7 +178,7 @@ def kept_report(scene: BlenderScene) -> tuple[Report | None, bool]:
 
 
 def lines_of(report: Report) -> list[str]:
-    """The numbers of an answer for people."""
+    """The numbers of an answer, for the panel."""
     lines = [
         f"{report['particles']:,} particles in {report['cells']:,} cells",
         f"Memory: {_gigabytes(report['memory_bytes'])} of {_gigabytes(report['memory_available_bytes'])}",
@@ -193,12 +193,12 @@ def lines_of(report: Report) -> list[str]:
 
 
 def warning_lines(warning: Report) -> list[str]:
-    """A warning in lines that fit into the sidebar."""
+    """Wrap a warning to the width of the sidebar."""
     return wrapped(in_blender(message_of(warning)))
 
 
 def wrapped(text: str) -> list[str]:
-    """A text in lines that fit into the region that is drawn."""
+    """Wrap a text to the width of the region being drawn."""
     context: Context = bpy.context
     if context.region is None or context.region.width <= 1:
         return textwrap.wrap(text, _LINE_LENGTH)
@@ -206,7 +206,7 @@ def wrapped(text: str) -> list[str]:
 
 
 def letters_in(width: float) -> int:
-    """How many letters of a label find room beside its icon in a region of this width, in pixels of a screen that is not scaled."""
+    """How many letters of a label fit beside its icon in a region of this width, in pixels of an unscaled screen."""
     return int(np.clip((width - _MARGIN) / _LETTER, 20, 100))
 
 
@@ -215,13 +215,13 @@ def _gigabytes(count: float) -> str:
 
 
 def _state(scene: BlenderScene, object_name: str, digest: Callable[[BlenderScene, str], str] = fingerprint) -> list[Any]:
-    """What an answer depends on: the settings that decide about frames, and how many frames there are."""
+    """What an answer depends on: the settings that affect frames, and the number of frames."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
     return [digest(scene, object_name), frames.frame_end]
 
 
 def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[Report]:
-    """A word about every participant whose axes are scaled differently."""
+    """Warnings about objects with non-uniform scale."""
     found = []
     for item in items:
         shown_object = scene.objects.get(item.name)

@@ -1,4 +1,4 @@
-"""The preview in the file: its cache beside the final's, and the object that shows it, which never renders and goes before a final."""
+"""The preview in the file: its cache beside the bake's, and the object that shows it, which never renders."""
 
 import contextlib
 from pathlib import Path
@@ -15,16 +15,16 @@ from ..settings.properties import DEFAULT_CACHE
 from . import unstable
 
 OBJECT_NAME = "MPM Preview"
-# On the object that shows a preview, wherever its frames are: the first save, or another cache of the scene, gives them another place.
+# Marks the object that shows a preview. Its cache folder is no mark: saving the file or choosing another cache changes the folder.
 MARK = "mpm_preview"
-# On particles of a final that were hidden because a preview is shown.
+# Marks particles of the bake that are hidden while the preview is shown.
 HIDDEN = "mpm_hidden_by_preview"
 
 
 def cache_path(scene: BlenderScene) -> str:
-    """The cache folder of the scene's preview, as Blender writes it: that of the final with "_preview" behind it.
+    """The cache folder of the scene's preview, as Blender stores it: the bake's folder with "_preview" appended.
 
-    Twice where it is that of another scene's final, which a preview must not replace.
+    The suffix is repeated if another scene bakes into that folder, which a preview must not replace.
     """
     scenes: Any = bpy.data.scenes
     finals = {paths.absolute(_final(each)) for each in scenes}
@@ -49,7 +49,7 @@ def is_preview(item: BlenderObject) -> bool:
 
 
 def shown(scene: BlenderScene) -> BlenderObject | None:
-    """The object that shows the preview; None where there is none."""
+    """The object that shows the preview; None if there is none."""
     wanted = folder(scene)
     items = playback.result_objects(scene)
     there = [item for item in items if paths.absolute(item.mpm.cache) == wanted] or [item for item in items if is_preview(item)]
@@ -57,14 +57,14 @@ def shown(scene: BlenderScene) -> BlenderObject | None:
 
 
 def begin(scene: BlenderScene) -> None:
-    """A preview is about to be made: the object of an earlier one, whose frames are elsewhere, is to show it."""
+    """Prepare for a new preview: the object of an earlier preview in another folder will show it."""
     item = shown(scene)
     if item is not None and item.library is None and paths.absolute(item.mpm.cache) != folder(scene):
         item.mpm.cache, item.mpm.home, item.mpm.folder = cache_path(scene), "", ""
 
 
 def label(scene: BlenderScene) -> BlenderObject | None:
-    """Let the object that shows the preview be known as one, and hide the final's particles meanwhile. Cheap where nothing is to do."""
+    """Mark the object that shows the preview, and hide the particles of the bake. Cheap if nothing changes."""
     item = shown(scene)
     if item is None:
         return None
@@ -81,9 +81,9 @@ def label(scene: BlenderScene) -> BlenderObject | None:
 
 
 def remove(scene: BlenderScene) -> bool:
-    """Take the preview out of the file and its frames off the disk; the final's particles are shown again.
+    """Remove the preview from the file and delete its frames; the particles of the bake are shown again.
 
-    Returns whether dynamic colliders moved as in the preview.
+    Returns whether dynamic colliders were keyframed by the preview.
     """
     item = shown(scene)
     own = folder(scene) if item is None else paths.absolute(item.mpm.cache)
@@ -99,7 +99,7 @@ def remove(scene: BlenderScene) -> bool:
             del other[HIDDEN]
     had_keys = keyframes.remove_all_keys(scene, own)
     unstable.remove(scene, str(own))
-    # what is in use or cannot be deleted is replaced by the next preview
+    # the next preview replaces files that are in use or cannot be deleted
     with contextlib.suppress(MpmError, OSError):
         remove_cache(folder(scene))
     return had_keys

@@ -1,11 +1,11 @@
-"""Keeps frames and the objects that show them together when the file gets a name, is saved elsewhere, or gives objects to another file.
+"""Keeps frames and the objects that show them together when the file is saved for the first time, saved elsewhere, or appended from.
 
-- A file that had no name is saved: its frames move from the temporary folder to beside it, after the save has succeeded. A cache
-  that is there stays, and the frames get another name; where a bake is running they wait for the next save.
-- A file is saved into another folder: its objects go on showing the frames where they are, and a bake goes beside the new file.
-- An object comes from another file: it goes on showing the frames that it showed there.
+- An unsaved file is saved: its frames move from the temporary folder to a folder beside it, once the save has succeeded. An existing
+  cache is kept, and the frames get another name. While a bake is running, they wait for the next save.
+- A file is saved in another folder: its objects keep showing the frames where they are, and new bakes go beside the new file.
+- An object is appended from another file: it keeps showing the same frames.
 
-Handlers raise nothing; what they could not do is kept as one line for the panel, and printed.
+Handlers never raise; what fails becomes one line for the panel, and is printed.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ from . import session, unstable
 
 
 class Change(NamedTuple):
-    """A path that was set for the file that is about to be saved, and what it was."""
+    """A path that was changed for the file being saved, and its earlier value."""
 
     owner: Any
     name: str
@@ -44,16 +44,16 @@ class Change(NamedTuple):
 
 
 class Move(NamedTuple):
-    """Frames that go to another folder once the file is saved."""
+    """Frames that move to another folder once the file is saved."""
 
     source: Path
     target: Path
-    shown: str  # as Blender writes the target
+    shown: str  # as Blender stores the target
 
 
 @dataclass
 class Saving(OfFile):
-    """What a save changed, which it takes back where it fails or was that of a copy; what it moves, and what it could not."""
+    """Changes made by a save, undone if it fails or only saves a copy; frames to move, and failures."""
 
     changes: list[Change] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Saving(OfFile):
 
 
 def notices(scene: BlenderScene) -> list[str]:
-    """What the panel says of where frames are: what a save could not do, and frames that are not beside the file."""
+    """Notices about the location of frames: failures of a save, and frames that are not beside the file."""
     lines = list(runtime.of(Saving).notices)
     for item in _showing(scene.objects):
         if paths.library_of(item) is not None:
@@ -92,7 +92,7 @@ def _set(owner: Any, name: str, value: str) -> None:
 
 
 def _rename_results(folder: Path, shown: str) -> None:
-    """What else a bake left in the file names the folder too."""
+    """Update the folder in other results of a bake in the file."""
     for blocks, key in ((bpy.data.objects, unstable.CACHE), (bpy.data.actions, keyframes.CACHE)):
         for block in blocks:
             if block.library is None and key in block and paths.absolute(str(block[key])) == folder and block[key] != shown:
@@ -102,7 +102,7 @@ def _rename_results(folder: Path, shown: str) -> None:
 
 @persistent
 def _on_save_pre(path: str = "", _unused: Any = None) -> None:
-    """Write the paths into the file that are right where it is going."""
+    """Store paths in the file that are correct at its destination."""
     runtime.forget(Saving)
     if not path:  # the startup file
         return
@@ -121,7 +121,7 @@ def _on_save_pre(path: str = "", _unused: Any = None) -> None:
 
 
 def _keep(item: BlenderObject, folder: Path, target: Path) -> None:
-    """The file goes to another folder, its frames do not."""
+    """The file moves to another folder without its frames."""
     beside = Path(os.path.normpath(target / item.mpm.cache[2:]))
     if beside != folder and paths.holds_cache(folder) and not _is_copy(beside, folder):
         _set(item.mpm, "home", item.mpm.home or item.mpm.cache)
@@ -130,7 +130,7 @@ def _keep(item: BlenderObject, folder: Path, target: Path) -> None:
 
 
 def _is_copy(folder: Path, of: Path) -> bool:
-    """Whether a folder holds the same bake, as where a project was copied."""
+    """Whether a folder contains the same bake, as in a copied project."""
     try:
         return open_cache(folder).manifest == open_cache(of).manifest
     except (CacheError, OSError):
@@ -138,7 +138,7 @@ def _is_copy(folder: Path, of: Path) -> bool:
 
 
 def _bring_along(item: BlenderObject, folder: Path, target: Path, stem: str) -> None:
-    """The frames of a file without a name go beside it."""
+    """Move the frames of an unsaved file beside it."""
     wanted = _wanted(folder)
     if not paths.holds_cache(folder):
         _set(item.mpm, "cache", f"//{wanted}")
@@ -163,7 +163,7 @@ def _bring_along(item: BlenderObject, folder: Path, target: Path, stem: str) -> 
 
 
 def _wanted(folder: Path) -> str:
-    """Where the frames of a file without a name would be, from the folder of the file: as a scene says, else as they are called."""
+    """The cache folder for the frames of an unsaved file, relative to the file: from the scene's settings, else from their current name."""
     scenes: Any = bpy.data.scenes
     for scene in scenes:
         cache = scene.mpm.cache
@@ -173,14 +173,14 @@ def _wanted(folder: Path) -> str:
 
 
 def _free_name(target: Path, name: str, stem: str) -> str:
-    """A name that nothing in a folder has: the cache's own, else with the file's, else with a number."""
+    """An unused name in a folder: the cache's own, else with the file's name, else with a number."""
     taken = {move.target for move in runtime.of(Saving).moves}
     candidates = [name, f"{name}_{stem}", *(f"{name}_{stem}_{number}" for number in range(2, 1000))]
     return next(each for each in candidates if not os.path.lexists(target / each) and target / each not in taken)
 
 
 def _obstacle(folder: Path, target: Path) -> str:
-    """Why frames cannot go into a folder now, with the remedy; "" where they can."""
+    """Why frames cannot move to a folder now, with the remedy; "" if they can."""
     running, status = session.current(), read_status(folder)
     is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
     if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
@@ -199,7 +199,7 @@ def _obstacle(folder: Path, target: Path) -> str:
 @persistent
 def _on_save_post(path: str = "", _unused: Any = None) -> None:
     if not path or Path(path).absolute() != Path(bpy.data.filepath).absolute():
-        _take_back()  # a copy: the file that is open is where it was
+        _take_back()  # a saved copy: the open file has not moved
         return
     saving = runtime.of(Saving)
     saving.changes.clear()
@@ -226,7 +226,7 @@ def _take_back() -> None:
 
 
 def _carry_out(move: Move) -> None:
-    """Move frames; where that fails they stay, are shown from where they are, and the next save tries again."""
+    """Move frames. If that fails, they stay, are shown from where they are, and the next save tries again."""
     try:
         move_folder(move.source, move.target)
     except OSError as error:
@@ -234,12 +234,12 @@ def _carry_out(move: Move) -> None:
         _notice(f"The frames stay in {move.source}: they could not be moved to {move.target} ({reason}); save again to try again.")
         return
     runtime.of(paths.Places).moved[move.source] = move.target
-    with contextlib.suppress(OSError):  # other caches are in it
+    with contextlib.suppress(OSError):  # it contains other caches
         move.source.parent.rmdir()
 
 
 def move_folder(source: Path, target: Path) -> None:
-    """Move a folder to a place where nothing is, whole or not at all. Raises OSError."""
+    """Move a folder to a path that does not exist, completely or not at all. Raises OSError."""
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, "something is there", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -251,7 +251,7 @@ def move_folder(source: Path, target: Path) -> None:
     try:
         shutil.copytree(source, partial, symlinks=True)
         partial.rename(target)
-    except OSError:  # shutil's own error is one too
+    except OSError:  # includes shutil's own error
         shutil.rmtree(partial, ignore_errors=True)
         raise
     shutil.rmtree(source, ignore_errors=True)
@@ -274,4 +274,4 @@ def register(registrar: Registrar) -> None:
     registrar.member(lists.save_pre, _on_save_pre)
     registrar.member(lists.save_post, _on_save_post)
     registrar.member(lists.save_post_fail, _on_save_failed)
-    registrar.import_handler(_on_import)  # before, `playback` does it when it shows an object first
+    registrar.import_handler(_on_import)  # in older versions, `playback` does it when it first shows an object

@@ -13,13 +13,13 @@ from . import session, unstable, watching
 
 
 def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None:
-    """Delete a cache; the particles and the keyframes of the bake vanish.
+    """Delete a cache, with the particles and the keyframes of the bake.
 
     Raises:
-        CacheError: there is no cache in the folder, a bake writes into it, or a file cannot be deleted.
+        CacheError: there is no cache in the folder, a bake is writing to it, or a file cannot be deleted.
     """
     folder = paths.absolute(paths.cache_path(scene, object_name=object_name, cache=cache))
-    open_cache(folder)  # only what says that it is a cache is touched
+    open_cache(folder)  # delete only folders that are caches
     try:
         remove_cache(folder)
     except OSError as error:
@@ -31,7 +31,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
 
 
 def losses(folder: Path, *, take: int | None = None) -> str:
-    """What is lost with a cache, or with one of its takes: "48 frames (1.2 GB) of 2 takes"; "" where there is nothing to lose."""
+    """What deleting a cache, or one of its takes, would lose: "48 frames (1.2 GB) of 2 takes"; "" if nothing."""
     found = watching.watch(folder).look()
     takes = [each for each in found.takes if take in (None, each.take)] if found is not None else []
     count = sum(each.frame_count for each in takes)

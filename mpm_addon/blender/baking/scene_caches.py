@@ -1,7 +1,6 @@
-"""Each scene of a file bakes into a folder of its own: of scenes that name the same one, as a copy and its original do, all but one get
-another.
+"""Gives each scene of a file its own cache folder: if several scenes name the same one, as after copying a scene, all but one get another.
 
-The scene that was there first keeps the folder. Particles in the others go on showing its frames until these are baked themselves.
+The oldest scene keeps the folder. Particles in the other scenes keep showing its frames until those scenes are baked.
 """
 
 from pathlib import Path
@@ -17,7 +16,7 @@ from ..settings import paths
 
 
 def part() -> None:
-    """Give each scene whose cache folder is that of an earlier one a folder of its own."""
+    """Give each scene whose cache folder belongs to an earlier scene its own folder."""
     scenes: list[BlenderScene] = list(bpy.data.scenes)
     own = [scene for scene in scenes if scene.library is None and scene.override_library is None]
     taken = {_folder(scene): scene for scene in scenes if scene not in own}
@@ -30,7 +29,7 @@ def part() -> None:
 
 
 def _precedence(scene: BlenderScene) -> tuple[bool, int]:
-    """First those that show their frames, then those that were there first."""
+    """Sorts scenes that show their frames first, then older ones."""
     return not any(paths.absolute(item.mpm.cache) == _folder(scene) for item in playback.result_objects(scene)), scene.session_uid
 
 
@@ -39,7 +38,7 @@ def _folder(scene: BlenderScene) -> Path:
 
 
 def _free_path(scene: BlenderScene, taken: dict[Path, BlenderScene]) -> str:
-    """The scene's path with its name, and with a number where a folder is called so or another scene has it."""
+    """The scene's path with the scene's name, and a number if the folder exists or another scene uses it."""
     shared = (scene.mpm.cache or paths.DEFAULT_CACHE).rstrip("/\\")
     path = f"{shared}_{bpy.path.clean_name(scene.name)}"
     number = 1
@@ -52,7 +51,7 @@ def _free_path(scene: BlenderScene, taken: dict[Path, BlenderScene]) -> str:
 
 
 def _keep_showing(scene: BlenderScene, folder: Path) -> None:
-    """Particles of this scene alone show what they showed, until the scene is baked."""
+    """Particles that only this scene contains keep showing their frames until the scene is baked."""
     others: Any = [other for other in bpy.data.scenes if other != scene]
     for item in playback.result_objects(scene):
         is_shared = any(other.objects.get(item.name) == item for other in others)
@@ -61,7 +60,7 @@ def _keep_showing(scene: BlenderScene, folder: Path) -> None:
 
 
 def _is_plain() -> bool:
-    """Whether no two scenes name the same folder, at a glance."""
+    """Quick check that no two scenes name the same folder."""
     scenes: list[BlenderScene] = list(bpy.data.scenes)
     named = [scene.mpm.cache for scene in scenes if scene.library is None]
     return len(set(named)) == len(named)

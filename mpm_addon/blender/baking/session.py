@@ -1,4 +1,4 @@
-"""The bake that is running: starts the worker, follows its events, shows its frames. One at a time."""
+"""The running bake: starts the worker, follows its events and shows its frames. One at a time."""
 
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -25,9 +25,9 @@ from .showing import Result
 from .worker import Event, Worker, bake_command, ending
 
 _POLL_SECONDS = 0.05
-# How long one poll reads the scene before the interface gets its turn, unless a single frame of the scene takes longer.
+# How long one poll reads the scene before returning to the interface, unless a single frame takes longer.
 _SLICE_SECONDS = 0.012
-# What the events of the worker mean.
+# The states that the worker's events mean.
 _STATES = {
     "start": State.PREPARING,
     "preparing": State.PREPARING,
@@ -41,21 +41,21 @@ _STATES = {
 
 @dataclass
 class Troubles(OfFile):
-    """What went wrong with the last bake into a folder."""
+    """What went wrong with the last bake into each folder."""
 
     by_folder: dict[Path, Message] = field(default_factory=dict)
 
 
 class Order(TypedDict, total=False):
-    """What is to be baked.
+    """What to bake.
 
     Attributes:
-        scene: which scene; that of the context where it is not given.
-        object_name: bake this emitter alone, with all colliders.
-        cache: the cache folder, where it is not the scene's.
-        restart: replace the frames that are there.
-        from_frame: go on after this frame, as a new take.
-        preview: bake a preview with about so many particles.
+        scene: the scene; the context's if not given.
+        object_name: the only emitter to bake, with all colliders; all emitters if empty.
+        cache: the cache folder, if not the scene's.
+        restart: whether to replace existing frames.
+        from_frame: the frame to resume after, as a new take.
+        preview: approximate number of particles of a preview.
     """
 
     scene: BlenderScene | None
@@ -69,14 +69,14 @@ class Order(TypedDict, total=False):
 class BakeSession:
     """One bake, from the scene to the points in the viewport.
 
-    It begins with reading the scene, a few frames at each poll; then the worker bakes.
+    It first reads the scene, a few frames per poll; then the worker bakes.
 
     Attributes:
-        result: what it leaves in the file.
-        state: how it is doing.
-        fraction: how much of it is done, 0 to 1.
-        notes: lines to report beside the outcome.
-        object_name: the one emitter that is baked; all where it is empty.
+        result: the results in the file.
+        state: the state of the bake.
+        fraction: the part that is done, 0 to 1.
+        notes: lines to report in addition to the outcome.
+        object_name: the only emitter to bake; all emitters if empty.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class BakeSession:
         from_frame: int | None = None,
         preview: int | None = None,
     ) -> None:
-        """Begin to read a scene, that of the context where none is given. Raises MpmError."""
+        """Start reading a scene; the context's if none is given. Raises MpmError."""
         require_numba()
         scene_caches.part()
         scene = context.scene if scene is None else scene
@@ -130,7 +130,7 @@ class BakeSession:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the worker has ended and all that it said is dealt with."""
+        """Whether the worker has ended and all of its events are processed."""
         return self._is_finished
 
     @property
@@ -140,23 +140,23 @@ class BakeSession:
 
     @property
     def progress(self) -> Progress:
-        """How it is doing, for whoever shows it."""
+        """The progress, for panels."""
         is_pausing = self._worker is not None and is_asked_to_pause(self.folder)
         seconds = time.monotonic() - self._since
         return Progress(self.state, self.fraction, self._numbers, is_asked_to_pause=is_pausing, seconds=seconds)
 
     @property
     def is_silent(self) -> bool:
-        """Whether it works without a word, so that whoever shows it counts the seconds."""
+        """Whether the worker sends no events, so that the elapsed seconds are shown instead."""
         return self.state in (State.PREPARING, State.COMPILING)
 
     @property
     def text(self) -> str:
-        """How it is doing, in a few words."""
+        """The progress in a few words."""
         return view_of(Facts((0, 0), progress=self.progress)).headline
 
     def cancel(self) -> None:
-        """Ask the worker to stop, or stop reading the scene at once. The frames that are there stay."""
+        """Ask the worker to stop, or stop reading the scene at once. Finished frames are kept."""
         if self._worker is not None and not self.is_finished:
             self.state = State.CANCELLING
             self._worker.cancel()
@@ -164,7 +164,7 @@ class BakeSession:
             self._end({"event": "cancelled", **Message("cancelled while the scene was read; no frame was baked.").fields()})
 
     def poll(self) -> list[Event]:
-        """Read on in the scene, or deal with what the worker said since the last call, and return it. Never waits."""
+        """Continue reading the scene, or process and return the worker's events since the last call. Never waits."""
         if self.is_finished:
             return []
         if self._worker is None:
@@ -186,7 +186,7 @@ class BakeSession:
         return events
 
     def _prepare(self) -> None:
-        """Read the scene for a moment, have it written when it is read, and start the worker when it is written. Raises MpmError."""
+        """Read the scene for a moment, then write it, then start the worker. Raises MpmError."""
         if self._packaging is not None:
             if self._packaging.is_done:
                 self._start_worker(self._packaging)
@@ -207,7 +207,7 @@ class BakeSession:
             raise MpmError("The scene was changed while it was read", "bake again") from error
 
     def _its_scene(self) -> AbstractContextManager[Any]:
-        """Let the context have the scene that is baked, where the window shows another one."""
+        """Make the baked scene the context's, if the window shows another one."""
         scene = self.result.scene
         if scene is None:
             raise MpmError("The scene was removed while it was read", "bake another one")
@@ -220,9 +220,9 @@ class BakeSession:
         command += [] if self._preview is None else ["--preview", str(self._preview)]
         scene = self.result.scene
         if self._preview is None and scene is not None:
-            # not before: a final that cannot be baked leaves the preview as it is
+            # not earlier: if the full bake fails to start, the preview is left as it is
             previews.remove(scene)
-        # without an interface whoever ends Blender, such as a render farm, means the bake too
+        # without an interface, ending Blender (as a render farm does) ends the bake too
         self._worker = Worker(command, self.folder, is_apart=not bpy.app.background)
 
     def _remember(self, trouble: Message) -> None:
@@ -236,7 +236,7 @@ class BakeSession:
         self.close()
 
     def raise_outcome(self) -> None:
-        """Raises Cancelled, Stopped or MpmError with the worker's words where the bake did not come to its end."""
+        """Raises Cancelled, Stopped or MpmError with the worker's message if the bake did not finish."""
         outcome = self._outcome or {"event": "cancelled", **Message("cancelled.").fields()}
         told = message_of(outcome)
         if outcome["event"] == "cancelled":
@@ -247,7 +247,7 @@ class BakeSession:
             raise MpmError.of(told)
 
     def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
-        """Wait for the end. Raises as `raise_outcome`."""
+        """Wait for the bake. Raises as `raise_outcome`."""
         try:
             while not self.is_finished:
                 for event in self.poll():
@@ -260,7 +260,7 @@ class BakeSession:
         self.raise_outcome()
 
     def close(self) -> None:
-        """End the worker or the reading of the scene, and remove what the worker needed."""
+        """End the worker or the reading of the scene, and delete temporary files."""
         if self._steps is not None:
             self._steps.close()
             self._steps = None
@@ -270,7 +270,7 @@ class BakeSession:
             self._packaging.remove()
 
     def leave(self) -> None:
-        """Blender closes, or opens another file: stop the bake, or let it run on where the scene says so. What it bakes is found again."""
+        """Blender quits or opens another file: stop the bake, or leave it running, as the scene says. Its frames are found again later."""
         if self._worker is None or self.is_finished or self._worker.is_cancelled or not self._runs_on:
             self.close()
             return
@@ -299,7 +299,7 @@ class BakeSession:
             self.result.show(event["frame"])
 
     def _finish(self, worker: Worker, status: int) -> None:
-        """The worker is gone: find out how, and show what it left."""
+        """The worker has ended: find out how, and show its results."""
         outcome = self._outcome
         if outcome is None and worker.is_cancelled:
             outcome = {"event": "cancelled", **Message("cancelled: the finished frames are kept", (Action.RESUME,)).fields()}
@@ -317,34 +317,34 @@ class BakeSession:
 
 
 def require_numba() -> None:
-    """Raises MpmError where the bake could not run. Looks without importing: numba stays out of Blender's process."""
+    """Raises MpmError if bakes cannot run. Checks without importing: numba stays out of Blender's process."""
     health.require_baking()
 
 
 def trouble(folder: Path) -> Message:
-    """What went wrong with the last bake into a folder that this Blender began; "" where nothing did."""
+    """What went wrong with this Blender's last bake into a folder; "" if nothing."""
     return runtime.of(Troubles).by_folder.get(folder, NOTHING)
 
 
 def forget_trouble(folder: Path) -> None:
-    """What went wrong with the last bake into a folder does not count any more."""
+    """Discard the trouble with the last bake into a folder."""
     runtime.of(Troubles).by_folder.pop(folder, None)
 
 
 @dataclass
 class Running(OfSession):
-    """The bake that is running, if any: it is left when its file closes, not dropped."""
+    """The running bake, if any. When its file closes, `leave` decides what happens to it."""
 
     bake: BakeSession | None = None
 
 
 def current() -> BakeSession | None:
-    """The bake that is running in this Blender."""
+    """The running bake of this Blender."""
     return runtime.of(Running).bake
 
 
 def start(context: Context, **order: Unpack[Order]) -> BakeSession:
-    """Begin a bake. Raises MpmError where one is running or the scene cannot be baked."""
+    """Start a bake. Raises MpmError if one is running or the scene cannot be baked."""
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError(f"A bake into {running.result.cache} is running", "wait for its end or cancel it")
@@ -355,14 +355,14 @@ def start(context: Context, **order: Unpack[Order]) -> BakeSession:
 
 
 def cancel() -> None:
-    """Ask the bake that is running, if any, to stop. Whoever follows it learns when it has stopped."""
+    """Ask the running bake, if any, to stop. Its operator notices when it has stopped."""
     running = current()
     if running is not None:
         running.cancel()
 
 
 def end() -> None:
-    """Stop the bake that is running, if any, and forget it."""
+    """Stop and discard the running bake, if any."""
     ended = current()
     runtime.forget(Running)
     if ended is not None:
@@ -370,7 +370,7 @@ def end() -> None:
 
 
 def leave() -> None:
-    """Forget the bake that is running, if any, because Blender or its file closes: it stops or runs on, as its scene says."""
+    """Discard the running bake, if any, because Blender or its file closes; it stops or keeps running, as its scene says."""
     left = current()
     runtime.forget(Running, Troubles)
     if left is not None:
@@ -378,17 +378,17 @@ def leave() -> None:
 
 
 def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, **order: Unpack[Order]) -> list[str]:
-    """Bake and wait for the end.
+    """Bake and wait.
 
     Args:
         on_event: called with every event of the worker.
-        order: what is to be baked.
+        order: what to bake.
 
     Returns:
-        Lines to report beside the outcome.
+        Lines to report in addition to the outcome.
 
     Raises:
-        Cancelled: the bake was cancelled.
+        Cancelled: the bake was canceled.
         MpmError: the scene cannot be baked, or the bake failed.
     """
     session = start(context, **order)

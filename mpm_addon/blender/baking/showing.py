@@ -1,8 +1,7 @@
-"""What shows the frames of a cache: an object, and keyframes on dynamic colliders.
+"""Shows the frames of a cache: adds an object for the particles, and keyframes to dynamic colliders.
 
-A bake of this Blender makes them as its frames come (`Result`), by the numbers that scenes and objects have in this Blender, which an
-undo and a new name leave as they are. For a cache that was baked elsewhere, by a farm, in a terminal or before the file was moved,
-`show_cache` makes the object.
+A bake of this Blender adds them as its frames arrive (`Result`), using session UIDs of scenes and objects, which survive undo and
+renaming. For a cache that was baked elsewhere (by a farm, in a terminal, or before the file moved), `show_cache` adds the object.
 """
 
 from pathlib import Path
@@ -27,9 +26,9 @@ class Result:
     """The result of one bake in one scene.
 
     Attributes:
-        cache: the cache folder as Blender writes it.
-        folder: the same folder, whatever becomes of the file.
-        scene_hash: the hash of the scene that is baked; "" as long as it is not known.
+        cache: the cache folder as Blender stores it.
+        folder: the same folder as an absolute path, which saving the file elsewhere does not change.
+        scene_hash: the hash of the baked scene; "" until it is known.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, *, object_name: str = "", fingerprint: str = "") -> None:
@@ -42,12 +41,12 @@ class Result:
         self._looks: list[display.Look] = []
         self._dynamic: dict[str, int | None] = {}
         self._is_made = False
-        # a frame that waits for what shows it
+        # a frame that waits until its object is built
         self._awaited: int | None = None
 
     @property
     def scene(self) -> BlenderScene | None:
-        """The scene; None where it was removed."""
+        """The scene; None if it was removed."""
         return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_number), None)
 
     @property
@@ -55,7 +54,7 @@ class Result:
         return self._cache if paths.absolute(self._cache) == self.folder else str(self.folder)
 
     def describe(self, baked: Scene) -> None:
-        """Take note of what is baked, when it is known."""
+        """Store the description of the bake, once known."""
         self._looks = looks_of(baked)
         scene = self.scene
         dynamic = [collider.name for collider in baked.colliders if collider.dynamic]
@@ -68,12 +67,12 @@ class Result:
         return scene is not None and any(paths.absolute(item.mpm.cache) == self.folder for item in playback.result_objects(scene))
 
     def show(self, frame: int | None) -> None:
-        """Make the object that shows the frames, again where an undo took it away, and refresh it where it shows `frame`.
+        """Add the object that shows the frames, again if an undo removed it, and update it if it shows `frame`.
 
-        With an interface the frame is read beside it, and shown when it is there; the object of the first one is made by `go_on`.
+        With an interface, a thread reads the frame, which is shown once read; `go_on` builds the object for the first frame.
 
         Args:
-            frame: the frame that came; None for the end of the bake, where only what is missing is shown.
+            frame: the frame that arrived; None at the end of the bake, when only missing parts are added.
         """
         scene = self.scene
         if scene is None:
@@ -85,12 +84,12 @@ class Result:
         self._show(scene, frame, is_new=is_new)
 
     def go_on(self) -> None:
-        """Make a piece of what shows the first frame: all at once would hold Blender's main loop."""
+        """Build a part of what shows the first frame: building everything at once would block Blender's main loop."""
         if self._awaited is not None and not display.build_missing(self._looks):
             self.finish()
 
     def finish(self) -> None:
-        """Show a frame that waits."""
+        """Show a frame that is still waiting."""
         frame, self._awaited = self._awaited, None
         scene = self.scene
         if frame is not None and scene is not None:
@@ -115,7 +114,7 @@ class Result:
         return any(playback.status(item) for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == self.folder)
 
     def show_unstable(self) -> list[str]:
-        """Show the particles that made the bake stop, or take those away that an earlier one showed. Returns what went wrong."""
+        """Show the particles that stopped the bake, or remove those of an earlier bake. Returns what went wrong."""
         scene = self.scene
         try:
             if scene is not None:
@@ -125,7 +124,7 @@ class Result:
         return []
 
     def write_keys(self) -> list[str]:
-        """Let the objects of dynamic colliders move as they did in the bake. Returns a line for each that could not."""
+        """Keyframe dynamic colliders as they moved in the bake. Returns a line for each that could not be keyframed."""
         scene = self.scene
         if scene is None or not self._dynamic:
             return []
@@ -144,17 +143,16 @@ class Result:
 
 
 def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -> BlenderObject:
-    """Let a scene show the frames in a cache folder, and return the object that does.
+    """Show the frames of a cache folder in a scene, and return the object that shows them.
 
-    An object that shows this folder is taken, else one whose own cache is not there, with all that an artist made of it;
-    else a new one is made.
+    Reuses an object that shows this folder, else one whose own cache is missing, keeping the artist's changes to it; else adds one.
 
     Args:
-        cache: the folder, as Blender writes it; the scene's where it is not given.
-        object_name: the one emitter that was baked; all where it is empty.
+        cache: the folder, as Blender stores it; the scene's if not given.
+        object_name: the only baked emitter; all emitters if empty.
 
     Raises:
-        CacheError: the folder holds no cache.
+        CacheError: there is no cache in the folder.
     """
     chosen = paths.cache_path(scene, object_name=object_name, cache=cache)
     folder = paths.absolute(chosen)
@@ -184,7 +182,7 @@ def _has_cache(item: BlenderObject) -> bool:
 
 
 def looks_of(scene: Scene) -> list[display.Look]:
-    """How the particles of each emitter are shown."""
+    """The look of each emitter's particles."""
     return [
         display.Look(
             emitter.name,
@@ -199,13 +197,13 @@ def looks_of(scene: Scene) -> list[display.Look]:
 
 
 def show_motion(scene: BlenderScene, cache: str) -> list[str]:
-    """Let dynamic colliders move as they do in the frames that a cache shows. Returns a line for each that could not. Raises CacheError."""
+    """Keyframe dynamic colliders as in the displayed frames of a cache. Returns a line for each that could not be. Raises CacheError."""
     poses = baked_poses(paths.absolute(cache))
     return keyframes.write_keys(scene, poses, cache) if any(poses.values()) else []
 
 
 def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
-    """Where dynamic colliders are at each frame of a cache: frame number -> name -> world from local (4, 4) [m]. Reads no frames.
+    """Poses of dynamic colliders at each frame of a cache: frame number -> name -> world from local (4, 4) [m]. Reads no frames.
 
     Raises:
         CacheError: there is no cache, or it is damaged.

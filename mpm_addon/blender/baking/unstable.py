@@ -1,4 +1,4 @@
-"""Shows what made a bake stop: the particles concerned, as large red points at the places where they were last in order."""
+"""Shows what stopped an unstable bake: the particles concerned, as large red points at their last valid positions."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from ..playback import playback
 from ..settings import paths
 
 OBJECT_NAME = "MPM Unstable"
-# the object remembers whose particles it shows, and what the panel says of them: drawing reads no files
+# The object stores whose particles it shows and the panel's message, so that drawing reads no files.
 CACHE, _FRAME = "mpm_unstable_cache", "mpm_unstable_frame"
 _PROBLEM, _REMEDY = "mpm_unstable_problem", "mpm_unstable_remedy"
 _LOOK = display.Look("Unstable", (1.0, 0.02, 0.02, 1.0), mode=SPHERES)
@@ -31,21 +31,21 @@ def objects(scene: BlenderScene) -> list[BlenderObject]:
 
 
 def shown(scene: BlenderScene, cache: str) -> BlenderObject | None:
-    """The object that shows what made the bake into a cache folder stop, where there is one."""
+    """The object that shows why the bake into a cache folder stopped, if any."""
     folder = paths.absolute(cache)
     return next((item for item in objects(scene) if paths.absolute(item[CACHE]) == folder), None)
 
 
 def message(item: BlenderObject) -> Message:
-    """What the panel says of such an object."""
+    """The panel's message for such an object."""
     return Message(str(item[_PROBLEM]), (str(item[_REMEDY]),))
 
 
 def refresh(scene: BlenderScene, cache: str) -> None:
-    """Show what made the last bake of the take that a cache folder shows stop; nothing where nothing did.
+    """Show why the last bake of a cache folder's displayed take stopped, if it became unstable.
 
     Raises:
-        CacheError: what the bake left of it is damaged.
+        CacheError: what the bake saved about it is damaged.
     """
     folder = paths.absolute(cache)
     failure = read_failure(folder, shown=_shown_take(folder))
@@ -63,7 +63,7 @@ def _shown_take(folder: Path) -> int | None:
 
 
 def remove(scene: BlenderScene, cache: str) -> None:
-    """Remove the object that shows what made a bake stop, if any."""
+    """Remove the object that shows unstable particles, if any."""
     item = shown(scene, cache)
     if item is not None:
         mesh = item.data
@@ -72,7 +72,7 @@ def remove(scene: BlenderScene, cache: str) -> None:
 
 
 def select(scene: BlenderScene, view_layer: Any, cache: str) -> None:
-    """Select the unstable particles alone, and go to the last frame that is in order.
+    """Select only the unstable particles, and go to the last valid frame.
 
     Raises:
         CacheError: there are none.
@@ -89,7 +89,7 @@ def select(scene: BlenderScene, view_layer: Any, cache: str) -> None:
 def _new_object(scene: BlenderScene) -> BlenderObject:
     item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
     scene.collection.objects.link(item)
-    # to be seen through other matter, and never in a picture
+    # visible through other particles, and never rendered
     item.show_in_front = True
     item.hide_render = True
     return item
@@ -100,7 +100,7 @@ def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str
     item[CACHE], item[_FRAME] = cache, failure.frame
     item[_PROBLEM], item[_REMEDY] = f"{told.subject}: {told.problem}", told.remedy()
     count = len(failure.id)
-    # as large as a cell: larger than all particles, and to be found at any resolution
+    # as large as a cell: larger than all particles, and visible at any resolution
     size = float(open_cache(paths.absolute(cache)).manifest["grid_spacing"])
     arrays = {
         "position": failure.position,

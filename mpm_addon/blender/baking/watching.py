@@ -1,7 +1,7 @@
-"""What the caches of the open file say, cheap enough for every redraw: which frames they hold, and how their bakes are doing.
+"""Watches the caches of the open file, cheaply enough for every redraw: which frames they contain, and the status of their bakes.
 
-Each look at the frames reads for a moment and goes on at the next. How long it takes decides when the next one comes, so that looking
-never takes more than a small share of the time.
+Each check reads for a moment and resumes at the next one. The time it took decides when the next check comes, so that checks never
+take more than a small share of the time.
 """
 
 import socket
@@ -15,18 +15,18 @@ from ...storage.overview import CacheWatch, Overview
 from ...storage.status import STATUS, BakeStatus, read_status
 from ..host.runtime import OfFile, runtime
 
-# Seconds that one look may take, and how many times as long nothing is looked at afterwards.
+# Seconds that one check may take, and the pause after it as a multiple of its duration.
 SLICE = 0.005
 REST = 10.0
-# Seconds after which the status of a bake that seems to run is read again.
+# Seconds after which the status of a seemingly running bake is read again.
 AGAIN = 1.0
-# Seconds without a word after which a bake on another computer is no longer believed to run; its lock has the last word.
+# Seconds without an event after which a bake on another computer no longer counts as running, unless its lock says otherwise.
 SILENCE = 180.0
 
 
 @dataclass
 class Watches(OfFile):
-    """What looks at caches, what the last look found, and when the next one comes."""
+    """The readers of caches, their last results, and the times of the next checks."""
 
     by_folder: dict[Path, CacheWatch] = field(default_factory=dict)
     found: dict[Path, tuple[float, Overview | None]] = field(default_factory=dict)
@@ -41,13 +41,13 @@ class _Look(NamedTuple):
 
 @dataclass
 class Looks(OfFile):
-    """The last look at the status of each cache."""
+    """The last status of each cache."""
 
     by_folder: dict[Path, _Look] = field(default_factory=dict)
 
 
 def overview(folder: Path) -> Overview | None:
-    """What there is in a cache, as far as it was read; None where there is none."""
+    """What a cache contains, as far as it was read; None if there is no cache."""
     now = time.perf_counter()
     known = runtime.of(Watches).found
     due, found = known.get(folder, (0.0, None))
@@ -60,22 +60,22 @@ def overview(folder: Path) -> Overview | None:
 
 
 def problem(folder: Path) -> Message:
-    """Why a cache cannot be read; `NOTHING` where it can, or where there is none."""
+    """Why a cache cannot be read; `NOTHING` if it can, or if there is none."""
     return watch(folder).problem
 
 
 def watch(folder: Path) -> CacheWatch:
-    """What looks at a cache."""
+    """The reader of a cache."""
     return runtime.of(Watches).by_folder.setdefault(folder, CacheWatch(folder))
 
 
 def is_reading() -> bool:
-    """Whether there is more to read in a cache that was looked at."""
+    """Whether a checked cache is only partly read."""
     return any(found is not None and not found.is_read for _, found in runtime.of(Watches).found.values())
 
 
 def status_of(folder: Path) -> BakeStatus | None:
-    """How the bake into a cache is doing, or how the last one ended; None where there was none. Cheap enough for a panel."""
+    """The status of the bake into a cache, or of the last one; None if there was none. Cheap enough for a panel."""
     looks = runtime.of(Looks).by_folder
     try:
         changed = (folder / STATUS).stat().st_mtime_ns
@@ -84,7 +84,7 @@ def status_of(folder: Path) -> BakeStatus | None:
         return None
     last = looks.get(folder)
     now = time.monotonic()
-    # a process that was killed changes nothing, so one that seems to run is looked at again
+    # a killed process changes no file, so read the status of a seemingly running bake again
     if last is None or last.changed != changed or (last.status is not None and last.status.is_live and now > last.moment + AGAIN):
         since = last.since if last is not None and last.changed == changed else now
         status = read_status(folder)

@@ -1,7 +1,7 @@
 """The bake's process: the Python that Blender ships, running the command line. Knows neither scenes nor interface.
 
-The process writes its events and its complaints to files, which are read as they grow: nothing blocks, no thread is
-needed, and a full pipe cannot stop it.
+The process writes its events and errors to files, which are read as they grow: nothing blocks, no thread is needed, and a full
+pipe cannot stop it.
 """
 
 import atexit
@@ -27,13 +27,13 @@ from ..host.runtime import OfSession, runtime
 Event = dict[str, Any]
 
 PACKAGE = Path(__file__).parents[2]
-# Seconds that a process has to stop by itself before it is killed; it loses nothing by that.
+# Seconds before a process that was asked to stop is killed; killing loses no finished frame.
 PATIENCE = 0.5
 _COMPLAINT_LINES = 5
-# What the interpreter says first when it crashes; the innermost functions follow.
+# First lines of a crashing interpreter; the innermost functions follow.
 _CRASH = ("Fatal Python error", "Windows fatal exception")
 
-# How a process ends that does not end by itself, in words.
+# Descriptions of the ways in which a process is ended from outside.
 _SIGNALS = {
     "SIGKILL": "was killed (SIGKILL), probably by the system for want of memory; use a larger grid_spacing or close other programs",
     "SIGTERM": "was ended from outside (SIGTERM)",
@@ -49,13 +49,13 @@ _WINDOWS_CODES = {
 
 @dataclass
 class Environment(OfSession):
-    """Whoever knows what a process is to be told by its environment, as how many threads to take, adds itself."""
+    """Providers of environment variables for the process, such as the number of threads."""
 
     told_by: list[Callable[[], dict[str, str]]] = field(default_factory=list)
 
 
 def python_executable() -> str:
-    """The Python to run: Blender's own. Raises MpmError where none is found."""
+    """The Python to run: Blender's own. Raises MpmError if there is none."""
     prefix = Path(sys.prefix)
     candidates = [
         Path(sys.executable or ""),
@@ -70,42 +70,42 @@ def python_executable() -> str:
 
 
 def bake_command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:
-    """The command that bakes a scene package, as anybody could type it."""
+    """The command that bakes a scene package, as typed in a terminal."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "bake", str(scene), "--cache", str(cache), "--json"]
     command += ["--restart"] if restart else []
     return command if from_frame is None else [*command, "--from", str(from_frame)]
 
 
 def live_command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
-    """The command that simulates a preview of a scene package, steered by a file of wishes."""
+    """The command that simulates a preview of a scene package, steered through a file."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "live", str(scene), "--cache", str(cache), "--json"]
     return [*command, "--steering", str(wishes), "--particles", str(particles)]
 
 
 def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
-    """The command that tells what a scene package will cost in a cache folder, and with `probe` how long it takes."""
+    """The command that estimates the cost of a scene package in a cache folder; with `probe` it also measures the time."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "info", str(scene), "--cache", str(cache), "--json"]
     return [*command, "--probe"] if probe else command
 
 
 def kernels_command() -> list[str]:
-    """The command that compiles all kernels that are not compiled yet, beside other work."""
+    """The command that compiles all kernels that are not compiled yet, at low priority."""
     return [python_executable(), "-u", "-m", PACKAGE.name, "kernels", "--gently"]
 
 
 def search_path() -> list[str]:
-    """Where the process looks for modules: beside this package, then where this Python does."""
+    """Module search path of the process: the folder of this package, then the path of this Python."""
     return [str(PACKAGE.parent), *(entry for entry in sys.path if entry)]
 
 
 def environment() -> dict[str, str]:
-    """The environment of the process: it finds what Blender's own Python finds, the wheels of extensions included."""
+    """Environment of the process: it finds the same modules as Blender's own Python, including the wheels of extensions."""
     told = {name: value for ask in runtime.of(Environment).told_by for name, value in ask().items()}
     return {**os.environ, **told, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONIOENCODING": "utf-8"}
 
 
 def ending(status: int) -> str:
-    """How a process came to its end, in words: "was killed (SIGKILL), ...", "ended with status 3"."""
+    """How a process ended: "was killed (SIGKILL), ...", "ended with status 3"."""
     if status < 0:
         try:
             name = signal.Signals(-status).name
@@ -119,16 +119,16 @@ class Worker:
     """One process of the command line.
 
     Attributes:
-        cache: the folder whose file `cancel` stops it.
+        cache: the folder whose stop file `cancel` writes.
     """
 
     def __init__(self, command: list[str], cache: Path, *, is_apart: bool = False) -> None:
         """Start the process.
 
         Args:
-            command: what to run.
-            cache: the folder whose file `cancel` stops it.
-            is_apart: whether signals of Blender's terminal do not reach it, so that it can run on when Blender ends.
+            command: the command to run.
+            cache: the folder whose stop file `cancel` writes.
+            is_apart: whether to ignore signals of Blender's terminal, so that it can keep running when Blender quits.
 
         Raises:
             MpmError: it cannot be started.
@@ -158,9 +158,9 @@ class Worker:
 
     @property
     def exit_status(self) -> int | None:
-        """The exit status; None while the process runs. One that was cancelled and does not stop in time is killed."""
+        """The exit status; None while the process runs. Kills a canceled process that does not stop in time."""
         if self._process.poll() is None and time.monotonic() > self._end:
-            self._process.kill()  # it may take the system a while to take back its memory
+            self._process.kill()  # the system may take a while to free its memory
         return self._process.poll()
 
     @property
@@ -182,7 +182,7 @@ class Worker:
         return found
 
     def complaint(self) -> str:
-        """The last lines that the process wrote to stderr, as one line."""
+        """The last lines of the process's stderr, joined into one line."""
         try:
             text = (self._folder / "stderr").read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -192,17 +192,17 @@ class Worker:
         return " | ".join(lines[-_COMPLAINT_LINES:] if crash is None else lines[crash : crash + _COMPLAINT_LINES])
 
     def cancel(self) -> None:
-        """Ask the process to stop; it is killed where it has not done so within PATIENCE seconds. Frames that are there stay."""
+        """Ask the process to stop; it is killed after PATIENCE seconds. Finished frames are kept."""
         if self.is_cancelled or self._process.poll() is not None:
             return
         self._end = time.monotonic() + PATIENCE
-        with contextlib.suppress(CacheError):  # there may be no folder yet
+        with contextlib.suppress(CacheError):  # the folder may not exist yet
             ask_to_cancel(self.cache)
         if os.name == "posix":
             self._process.terminate()
 
     def close(self) -> None:
-        """End the process, kindly at first, and remove its files. May be called twice."""
+        """Stop the process, gracefully at first, and delete its files. May be called twice."""
         atexit.unregister(self.close)
         self.cancel()
         while self.exit_status is None:
@@ -214,6 +214,6 @@ class Worker:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def leave(self) -> None:
-        """Let the process run on, without Blender if need be. What it says goes to its files in the temporary folder."""
+        """Leave the process running, even without Blender. Its output goes to its files in the temporary folder."""
         atexit.unregister(self.close)
         self._output.close()

@@ -1,1 +1,1 @@
-"""Objects that are put into a scene: the add menu, quick effects, materials and ready scenes."""
+"""Adds objects to a scene: the Add menu, quick effects, materials and ready scenes."""

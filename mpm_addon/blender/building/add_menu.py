@@ -1,4 +1,4 @@
-"""Add > MPM: matter, inflow, domain, colliders and outflow, ready to be baked; and the ready scenes."""
+"""Add > MPM: materials, inflow, domain, colliders, outflow and ready scenes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,11 +28,11 @@ from .placing import (
 )
 from .ready_scenes import SCENES
 
-# What stands in the menu itself; all other material presets follow in "More Materials".
+# Presets in the menu itself; all others are in "More Materials".
 FAVOURITES = ("water", "honey", "jelly", "rubber", "snow", "powder_snow", "dry_sand", "wet_sand", "mud", "clay")
 
 THINNEST_CELLS = 4.0
-_INFLOW_CELLS = 10.0  # across the nozzle
+_INFLOW_CELLS = 10.0  # cells across the nozzle
 _INFLOW_SPEED = 1.0  # [m/s]
 
 _PARTS: dict[str, tuple[str, str]] = {
@@ -55,17 +55,17 @@ KINDS = _kinds()
 
 
 def add(context: Context, kind: str, size: float) -> BlenderObject:
-    """Put something at the 3D cursor and select it; returns the object.
+    """Add an object at the 3D cursor, select it and return it.
 
-    A nozzle is at the 3D cursor, for it is put where something is to flow out. Matter hangs in the air above the 3D cursor, a floor's
-    top is there, and what else there is stands on it: so things that are added one after another fit together.
+    A nozzle is placed at the 3D cursor, a block of material in the air above it, a floor with its top at the cursor, and everything else
+    on top of the cursor. Objects that are added one after another therefore fit together.
 
     Args:
-        kind: a material preset, or one of the parts of a simulation.
-        size: the longest side of a block of matter [Blender units]; all else is made to suit it.
+        kind: a material preset or a type of object.
+        size: the longest side of a block of material [Blender units]; other objects are sized to match.
 
     Raises:
-        SceneError: the scene has a domain already.
+        SceneError: the scene already has a domain.
     """
     build = _BUILDERS.get(kind, _add_matter)
     item = build(context, kind, size)
@@ -83,7 +83,7 @@ def _add_matter(context: Context, kind: str, size: float) -> BlenderObject:
 
 
 def _add_inflow(context: Context, _kind: str, size: float) -> BlenderObject:
-    """A nozzle that points down."""
+    """Add a nozzle that points down."""
     radius = 0.25 * size
     item = _new(context, "Inflow", solids.cylinder(radius, 0.6 * radius), 0.0)
     fit_cells(context.scene, 2.0 * radius / _INFLOW_CELLS, without=[item])
@@ -136,12 +136,12 @@ _BUILDERS: dict[str, Callable[[Context, str, float], BlenderObject]] = {
 
 
 def _new(context: Context, name: str, solid: solids.Solid, height: float) -> BlenderObject:
-    """A new object, its middle at a height above the 3D cursor."""
+    """Add an object with its center above the 3D cursor."""
     return add_object(target_collection(context), name, solid, (0.0, 0.0, height))
 
 
 def _thickness(context: Context, wanted: float) -> float:
-    """What is thick enough for the cells that there are: matter leaks through walls of less than two."""
+    """A wall thickness suited to the cell size: particles leak through walls thinner than two cells."""
     cell = cell_size(context.scene)
     return wanted if cell is None else max(wanted, THINNEST_CELLS * cell)
 
@@ -222,7 +222,7 @@ class MPM_MT_add(bpy.types.Menu):
 
 
 def draw_entry(self: Any, context: Context) -> None:
-    """The entry at the end of the add menu."""
+    """The entry at the end of the Add menu."""
     self.layout.separator()
     self.layout.menu("MPM_MT_add", icon="PHYSICS")
 

@@ -1,6 +1,6 @@
-"""Materials of objects as presets: which one an object has, its numbers in *Custom*, and those of the user in a folder.
+"""Materials of objects as presets: the chosen preset, the values in *Custom*, and the user's own presets in a folder.
 
-A preset of the user is copied into *Custom* when it is chosen, so a .blend file never needs the user's folder.
+A user preset is copied into *Custom* when it is chosen, so a .blend file never needs the user's folder.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ _SAVED = "Saved in Blender."
 
 
 def folder() -> Path:
-    """Where the user's presets are: in the extension's own folder, or, in the source tree, in that of Blender's settings."""
+    """The folder of the user's presets: the extension's own folder, or that of Blender's settings when running from the source tree."""
     try:
         return Path(bpy.utils.extension_path_user(_PACKAGE, path=_FOLDER))
     except ValueError:
@@ -30,17 +30,17 @@ def folder() -> Path:
 
 
 def own_presets() -> list[tuple[str, MaterialPreset | None]]:
-    """The user's presets: file name without ending, and the preset, or None where the file is none."""
+    """The user's presets: file name without extension -> preset, or None if the file is invalid."""
     return [(path.stem, user_presets.listed(path)) for path in user_presets.preset_files(folder())]
 
 
 def chosen(material: Any) -> MaterialPreset | None:
-    """The built-in preset of a material; None where it has values of its own, or names a preset that is not there."""
+    """The built-in preset of a material; None if it is custom, or if the preset does not exist."""
     return material_preset(material.preset) if material.source == "preset" and material.preset else None
 
 
 def customize(item: BlenderObject, preset: MaterialPreset) -> None:
-    """Copy a preset into *Custom*: its law, its numbers, and its colour, which the particles would lose otherwise."""
+    """Copy a preset into *Custom*: its law, its values and its color, which the particles would lose otherwise."""
     material, emitter = item.mpm.material, item.mpm.emitter
     material.law = preset.law.name
     assign(getattr(material, preset.law.name), preset.law)
@@ -52,7 +52,7 @@ def customize(item: BlenderObject, preset: MaterialPreset) -> None:
 
 
 def choose(item: BlenderObject, name: str) -> None:
-    """Make an object of a built-in preset. A colour that came into *Custom* with another preset goes with it."""
+    """Assign a built-in preset to an object. A color that came into *Custom* from another preset is removed."""
     material, emitter = item.mpm.material, item.mpm.emitter
     if material.source == "custom" and emitter.use_color and _is_color_of(material.origin, emitter.color):
         emitter.use_color = False
@@ -61,22 +61,22 @@ def choose(item: BlenderObject, name: str) -> None:
 
 
 def _is_color_of(label: str, color: Any) -> bool:
-    """Whether a colour is that of a preset with this label, built-in or the user's."""
+    """Whether a color belongs to the built-in or user preset with this label."""
     built_in = [material_preset(name) for name in material_preset_names()]
     named = [each for each in (*built_in, *(own for _, own in own_presets())) if each is not None and each.label == label]
     return any(np.allclose(each.color, color[:3], atol=1e-4) for each in named if each.color is not None)
 
 
 def load(item: BlenderObject, name: str) -> None:
-    """Copy a preset of the user into *Custom*. Raises PresetError where there is none of that name or it is malformed."""
+    """Copy a user preset into *Custom*. Raises PresetError if it does not exist or is malformed."""
     customize(item, read_material_preset(user_presets.preset_path(folder(), name)))
 
 
 def save(item: BlenderObject, label: str, description: str, *, replace: bool) -> Path:
-    """Keep an object's material as a preset of the user.
+    """Save an object's material as a user preset.
 
     Raises:
-        MpmError: the material is malformed, the name is taken or has no letter, or the folder cannot be written.
+        MpmError: the material is malformed, the name is taken or contains no letter, or the folder cannot be written.
     """
     base, color = chosen(item.mpm.material), item.mpm.emitter.color[:3] if item.mpm.emitter.use_color else None
     law = _law(item) if base is None else base.law
@@ -91,7 +91,7 @@ def save(item: BlenderObject, label: str, description: str, *, replace: bool) ->
 
 
 def is_taken(label: str) -> bool:
-    """Whether there is a preset of the user under this name."""
+    """Whether a user preset has this name."""
     try:
         return (folder() / f"{user_presets.file_name(label)}{user_presets.SUFFIX}").exists()
     except PresetError:
@@ -99,7 +99,7 @@ def is_taken(label: str) -> bool:
 
 
 def _law(item: BlenderObject) -> Law:
-    """The law with the values of a custom material. Raises MpmError where they are malformed."""
+    """The law with the values of a custom material. Raises MpmError if they are malformed."""
     material = item.mpm.material
     if material.source == "preset" or material.law not in LAWS:
         raise PresetError("its material does not exist here", "choose another one, then save it", subject=f'Object "{item.name}"')

@@ -1,4 +1,4 @@
-"""Puts objects into a scene and gives them their part in the simulation: what the add menu, quick effects and ready scenes share."""
+"""Adds objects to a scene and makes them emitters or colliders. Shared by the Add menu, quick effects and ready scenes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from ..reading.participants import metres
 from . import material_presets
 from .solids import Point, Solid
 
-# Cells across the longest side of matter that is added first: about 60,000 particles in a cube.
+# Cells across the longest side of the first emitter: about 60,000 particles in a cube.
 CELLS_ACROSS = 20
 
 
 def add_object(collection: Any, name: str, solid: Solid, location: Point, *, rotation: Point = (0.0, 0.0, 0.0)) -> BlenderObject:
-    """A new mesh object in a collection. Lengths in Blender units, angles in radians."""
+    """Add a mesh object to a collection. Lengths in Blender units, angles in radians."""
     mesh: Any = bpy.data.meshes.new(name)
     mesh.from_pydata(solid.vertices, [], solid.faces)
     mesh.update()
@@ -27,7 +27,7 @@ def add_object(collection: Any, name: str, solid: Solid, location: Point, *, rot
 
 
 def make_emitter(item: BlenderObject, preset: str, **settings: Any) -> None:
-    """Make an object an emitter of a named material. Its particles take its place: it is a wire, and not rendered."""
+    """Make an object an emitter of a named material. Its particles replace it: it is drawn as a wire and not rendered."""
     item.mpm.type = "emitter"
     material_presets.choose(item, preset)
     give(item.mpm.emitter, settings)
@@ -46,7 +46,7 @@ def show_as_wire(item: BlenderObject) -> None:
 
 
 def give(group: Any, settings: Mapping[str, Any]) -> None:
-    """Set properties of a group; an optional one is switched on."""
+    """Set properties of a group, enabling optional ones."""
     for name, value in settings.items():
         if hasattr(group, f"use_{name}"):
             setattr(group, f"use_{name}", True)
@@ -54,7 +54,7 @@ def give(group: Any, settings: Mapping[str, Any]) -> None:
 
 
 def target_collection(context: Context) -> Any:
-    """The collection for new objects: the active one, or the scene's where that takes none or is not shown."""
+    """The collection for new objects: the active one, or the scene's if that is linked or hidden."""
     collection = context.collection
     if collection is None or collection.library is not None or collection.override_library is not None:
         return context.scene.collection
@@ -63,7 +63,7 @@ def target_collection(context: Context) -> Any:
 
 
 def select_only(context: Context, items: list[BlenderObject]) -> None:
-    """Select these objects and no others; the last is active."""
+    """Select only these objects and make the last one active."""
     for item in context.selected_objects:
         item.select_set(state=False)
     for item in items:
@@ -77,9 +77,9 @@ def taking_part(scene: BlenderScene) -> list[BlenderObject]:
 
 
 def fit_cells(scene: BlenderScene, cell: float, *, without: list[BlenderObject]) -> bool:
-    """Give the scene a cell size [Blender units] where nothing else decides it: returns whether it was given.
+    """Set the scene's cell size [Blender units] unless something else decides it. Returns whether it was set.
 
-    It is where nothing else takes part, and where nothing else emits and nobody has chosen a cell size yet.
+    It is set if no other object is simulated, or if there is no other emitter and the cell size was never edited.
 
     Args:
         without: the objects that the cell size is for.
@@ -94,18 +94,18 @@ def fit_cells(scene: BlenderScene, cell: float, *, without: list[BlenderObject])
 
 
 def cell_size(scene: BlenderScene) -> float | None:
-    """The edge of a cell [Blender units]; None where a resolution gives it."""
+    """The cell size [Blender units]; None if it follows from a resolution."""
     solver = scene.mpm.solver
     return solver.grid_spacing if solver.spacing == "spacing" else None
 
 
 def from_metres(scene: BlenderScene, length: float) -> float:
-    """A length [m] in the scene's Blender units."""
+    """Convert a length [m] to the scene's Blender units."""
     return length / metres(scene)
 
 
 def refusal(context: Context) -> str:
-    """Why nothing can be added now; "" where it can."""
+    """Why nothing can be added now; "" if something can."""
     if context.scene is None:
         return "There is no scene"
     if context.scene.library is not None:

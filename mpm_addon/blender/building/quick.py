@@ -1,4 +1,4 @@
-"""Object > Quick Effects: the selected objects become matter, or colliders, with all that a first bake needs."""
+"""Object > Quick Effects: turns the selected objects into emitters or colliders, and sets up all that a first bake needs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,34 +21,34 @@ from .add_menu import FAVOURITES
 from .placing import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
 
 PARTICLES_PER_CELL = 8
-# Cells that the thinnest part should have, and how many times the wanted particles that may cost.
+# Wanted cells across the thinnest part, and the largest allowed multiple of the requested particle count.
 _CELLS_ACROSS_THINNEST = 3.0
 _LARGEST_EXCESS = 4.0
-# Of a floor that is made: how far it reaches beyond what falls on it, and how thick it is, in sizes of that.
+# Margin and thickness of an added floor, relative to the objects above it; its least thickness in cells.
 _FLOOR_REACH, _FLOOR_DEPTH, _FLOOR_CELLS = 1.5, 0.15, 4.0
 _FALL = 0.25
 
 
 @dataclass(frozen=True)
 class Body:
-    """A selected object, and its closed surface in the world [Blender units]."""
+    """A selected object and its closed surface in world space [Blender units]."""
 
     item: BlenderObject
     shape: Mesh
 
 
 def quick_matter(context: Context, material: str, particle_count: int) -> list[str]:
-    """Make the selected objects emitters, and give the scene a cell size and a floor where it has none.
+    """Make the selected objects emitters, and add a cell size and a floor if the scene has none.
 
     Args:
         material: a material preset.
-        particle_count: about how many particles all of them together become.
+        particle_count: approximate number of particles of all objects together.
 
     Returns:
-        A line for each selected object that stays as it is.
+        A line for each selected object that was left unchanged.
 
     Raises:
-        SceneError: none of them can become matter.
+        SceneError: none of them can emit particles.
     """
     bodies, refused = _bodies(context)
     if not bodies:
@@ -67,7 +67,7 @@ def quick_matter(context: Context, material: str, particle_count: int) -> list[s
 
 
 def quick_collider(context: Context) -> list[str]:
-    """Make the selected objects colliders. Returns a line for each that stays as it is. Raises SceneError where none can be one."""
+    """Make the selected objects colliders. Returns a line for each one left unchanged. Raises SceneError if none can be a collider."""
     chosen, refused = _selected(context)
     if not chosen:
         raise SceneError(refused[0] if refused else "Nothing is selected; select what matter is to meet.")
@@ -79,9 +79,9 @@ def quick_collider(context: Context) -> list[str]:
 
 
 def fitting_cell(shapes: list[Mesh], particle_count: int) -> float:
-    """The edge of a cell at which shapes become about so many particles, finer where their thinnest part needs it.
+    """The cell size at which shapes get the given number of particles, or a smaller one to resolve their thinnest part.
 
-    It is never so fine that there are more than four times as many particles.
+    It never results in more than four times as many particles.
     """
     volume = sum(shape.volume() for shape in shapes)
     wanted = _cell(volume, particle_count)
@@ -94,7 +94,7 @@ def _cell(volume: float, particle_count: float) -> float:
 
 
 def _selected(context: Context) -> tuple[list[BlenderObject], list[str]]:
-    """The selected objects that can take part, and a line for each of the others."""
+    """The selected objects that can be simulated, and a line for each of the others."""
     chosen, refused = [], []
     for item in context.selected_objects:
         reason = _unfit(item)
@@ -136,7 +136,7 @@ def _bodies(context: Context) -> tuple[list[Body], list[str]]:
 
 
 def _too_thin(context: Context, bodies: list[Body]) -> list[str]:
-    """A line for each object that is too thin for the cells that the scene has already."""
+    """A line for each object that is too thin for the scene's cell size."""
     cell = cell_size(context.scene)
     if cell is None:
         return []
@@ -150,13 +150,13 @@ def _too_thin(context: Context, bodies: list[Body]) -> list[str]:
 
 
 def _has_ground(context: Context, items: list[BlenderObject]) -> bool:
-    """Whether matter meets something else than these objects, so that it does not fall for ever."""
+    """Whether something other than these objects keeps particles from falling forever."""
     scene = context.scene
     return scene.mpm.domain.kind != "unbounded" or any(item.mpm.type == "collider" and item not in items for item in scene.objects)
 
 
 def _add_floor(context: Context, bodies: list[Body]) -> None:
-    """A plate below what falls: at the ground of the world where all is above that, a little below it otherwise."""
+    """Add a plate below the objects: at z = 0 if they are all just above it, else a little below them."""
     bounds = np.array([body.shape.bounds() for body in bodies])
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     size = high - low
@@ -239,7 +239,7 @@ class MPM_MT_quick(bpy.types.Menu):
 
 
 def draw_entries(self: Any, context: Context) -> None:
-    """The entries at the end of the quick effects."""
+    """The entries at the end of Quick Effects."""
     layout: Layout = self.layout
     layout.separator()
     for name in FAVOURITES:

@@ -1,6 +1,6 @@
-"""Closed surfaces as vertices and faces, in plain Python: boxes, balls, cylinders, and what an outline makes when it is turned.
+"""Closed surfaces as vertices and faces, in plain Python: boxes, balls, cylinders and surfaces of revolution.
 
-Knows no Blender. Lengths in whatever unit the caller has; every face is counter-clockwise seen from outside.
+Knows nothing of Blender. Lengths are in the caller's unit; faces are counterclockwise as seen from outside.
 """
 
 import itertools
@@ -32,23 +32,23 @@ def box(size: Point) -> Solid:
 
 
 def ball(radius: float, *, steps: int = 48) -> Solid:
-    """A ball around the origin, of rings and segments."""
+    """A ball around the origin, made of rings and segments."""
     rings = steps // 2
     angles = [math.pi * ring / rings for ring in range(rings + 1)]
     return turned([(radius * math.sin(angle), -radius * math.cos(angle)) for angle in angles], steps=steps)
 
 
 def cylinder(radius: float, depth: float, *, steps: int = 48) -> Solid:
-    """A cylinder around the origin, upright."""
+    """An upright cylinder around the origin."""
     half = 0.5 * depth
     return turned([(0.0, -half), (radius, -half), (radius, half), (0.0, half)], steps=steps)
 
 
 def turned(outline: Sequence[tuple[float, float]], *, steps: int = 64) -> Solid:
-    """What an outline of (radius, height) makes when it is turned around the z axis.
+    """A surface of revolution: a profile of (radius, height), turned around the z axis.
 
     Args:
-        outline: from the axis to the axis (radius 0 at both ends), up along the outside.
+        outline: from axis to axis (radius 0 at both ends), upward along the outside.
     """
     poles = (0.0, 0.0, outline[0][1]), (0.0, 0.0, outline[-1][1])
     rings = outline[1:-1]
@@ -79,7 +79,7 @@ def together(solids: Sequence[Solid]) -> Solid:
 
 
 def sheet(outline: Sequence[tuple[float, float]], width: float) -> Solid:
-    """An open strip: an outline of (y, z), drawn out along x. Seen from the left of the outline's way."""
+    """An open strip: a profile of (y, z), extruded along x. It faces left of the profile's direction."""
     half = 0.5 * width
     vertices = tuple((x, y, z) for y, z in outline for x in (-half, half))
     return Solid(vertices, tuple((2 * row, 2 * row + 1, 2 * row + 3, 2 * row + 2) for row in range(len(outline) - 1)))

@@ -1,6 +1,6 @@
-"""The one builder of scenes that are looked at: matter, colliders, ground, camera, light and render settings. Lengths in meters.
+"""Builds complete scenes: emitters, colliders, ground, camera, lights and render settings. Lengths in meters.
 
-The ready scenes are built with it, and so are the demo's scenes and the pictures of the documentation, each in a studio of its own.
+Shared by the ready scenes, the demo and the pictures of the documentation; each use has its own studio.
 """
 
 import math
@@ -21,10 +21,10 @@ _SENSOR = 36.0
 
 @dataclass(frozen=True)
 class Lamp:
-    """A lamp, placed and as strong as what it lights is large.
+    """A light, whose distance and power scale with the size of its target.
 
     Attributes:
-        direction: from the middle of what it lights, in reaches: a reach is how far away the camera is, where nothing else is said.
+        direction: from the center of the target, in reaches; a reach is the camera distance unless given.
         power: [W] at a reach of 1 m; the strength of a sun.
         size: in reaches; the angle of a sun [rad].
         kind: "AREA" or "SUN".
@@ -39,13 +39,13 @@ class Lamp:
 
 @dataclass(frozen=True)
 class Studio:
-    """How pictures of one kind are lit and rendered.
+    """Lighting and render settings shared by pictures of one kind.
 
     Attributes:
-        sky, brightness: the color and strength of the world.
+        sky, brightness: color and strength of the world.
         size: of the picture [pixels].
-        samples, bounces: of Cycles.
-        view: the view transform and its look; the scene's own where it is not given.
+        samples, bounces: settings of Cycles.
+        view: view transform and look; the scene's own if not given.
     """
 
     lamps: tuple[Lamp, ...]
@@ -63,11 +63,11 @@ READY = Studio(
 
 
 class Stage:
-    """A scene that is being set up, and the collection that takes all of it.
+    """A scene under construction, and the collection for all of its objects.
 
     Attributes:
-        matter: the emitters, in the order in which they came.
-        studio: how it is lit and rendered.
+        emitters: the emitters, in the order in which they were added.
+        studio: lighting and render settings.
     """
 
     def __init__(self, scene: BlenderScene, collection: Any, studio: Studio = READY) -> None:
@@ -78,20 +78,20 @@ class Stage:
         self._unit = from_metres(scene, 1.0)
 
     def frames(self, count: int, *, time_scale: float = 1.0) -> None:
-        """How many frames there are, and how much slower than nature they play."""
+        """Set the number of frames, and the factor by which they are slower than real time."""
         self.scene.frame_start, self.scene.frame_end = 1, count
         self.scene.frame_set(1)
         self.scene.mpm.time_scale = time_scale
 
     def cells(self, edge: float) -> None:
-        """The edge of a grid cell [m]."""
+        """Set the cell size [m]."""
         self.scene.mpm.solver.spacing = "spacing"
         self.scene.mpm.solver.grid_spacing = edge * self._unit
 
     def emitter(
         self, name: str, solid: Solid, at: Point, preset: str, *, rotation: Point = (0.0, 0.0, 0.0), **settings: Any
     ) -> BlenderObject:
-        """Matter of a named material. Velocities in m/s, angles in degrees."""
+        """Add an emitter of a named material. Velocities in m/s, angles in degrees."""
         if "velocity" in settings:
             settings["velocity"] = tuple(self._unit * part for part in settings["velocity"])
         if "color" in settings:
@@ -105,7 +105,7 @@ class Stage:
         self, name: str, solid: Solid, at: Point, color: Rgb, *, rotation: Point = (0.0, 0.0, 0.0), bevel: float = 0.0,
         roughness: float = 0.5, **settings: Any,
     ) -> BlenderObject:  # fmt: skip
-        """Something that matter cannot enter, with its colour; edges are rounded by `bevel` [m]."""
+        """Add a collider with its color; edges are rounded by `bevel` [m]."""
         item = self._object(name, solid, at, rotation)
         make_collider(item, **settings)
         paint(item, color, roughness=roughness)
@@ -116,23 +116,23 @@ class Stage:
         return item
 
     def glass(self, name: str, solid: Solid, at: Point = (0.0, 0.0, 0.0)) -> BlenderObject:
-        """Something of glass that is only seen."""
+        """Add a glass object that is rendered but not simulated."""
         item = self._object(name, solid, at)
         glaze(item)
         return item
 
     def seen(self, name: str, solid: Solid, at: Point, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0) -> BlenderObject:
-        """Something that is only seen."""
+        """Add an object that is rendered but not simulated."""
         item = self._object(name, solid, at)
         paint(item, color, roughness=roughness, metallic=metallic)
         return item
 
     def ground(self, color: Rgb, *, half: float = 30.0, height: float = 0.0, roughness: float = 0.7) -> None:
-        """A plane that is only seen."""
+        """Add a plane that is rendered but not simulated."""
         self.seen("Ground", sheet([(-half, 0.0), (half, 0.0)], 2.0 * half), (0.0, 0.0, height), color, roughness=roughness)
 
     def floor(self, half: float, color: Rgb, **settings: Any) -> None:
-        """The ground: a plate at z = 0 that matter meets, and a backdrop that is seen, which goes up behind."""
+        """Add the ground: a collider with its top at z = 0, and a rendered backdrop that curves up in the background."""
         plate = self._object("Floor", box((2.0 * half, 2.0 * half, 0.2)), (0.0, 0.0, -0.1))
         make_collider(plate, **settings)
         show_as_wire(plate)
@@ -141,7 +141,7 @@ class Stage:
         backdrop.data.shade_smooth()
 
     def domain(self, low: Point, high: Point, *, surface: str = "slip") -> BlenderObject:
-        """The box that the simulation has; its sides are walls, or what leaves through them is gone where `surface` is "open"."""
+        """Set the box domain; its sides are walls, or particles that leave are removed if `surface` is "open"."""
         size, middle = zip(*((b - a, 0.5 * (a + b)) for a, b in zip(low, high, strict=True)), strict=True)
         item = self._object("Domain", box(size), middle)
         show_as_wire(item)
@@ -152,19 +152,19 @@ class Stage:
         return item
 
     def key(self, item: BlenderObject, frame: int, *, at: Point, rotation: Point) -> None:
-        """Keyframe where an object is and how it is turned."""
+        """Keyframe location and rotation of an object."""
         item.location = tuple(self._unit * part for part in at)
         item.rotation_euler = tuple(math.radians(angle) for angle in rotation)
         item.keyframe_insert("location", frame=frame)
         item.keyframe_insert("rotation_euler", frame=frame)
 
     def camera(self, at: Point, target: Point, *, lens: float = 50.0) -> None:
-        """The camera, the lamps around its target, the world and the render settings."""
+        """Add the camera, the lights around its target, the world and the render settings."""
         self.view(at, target, lens=lens)
         self.light(target, math.dist(at, target))
 
     def view(self, at: Point, target: Point, *, lens: float = 50.0, width: float = 0.0) -> None:
-        """The camera alone; with a width [m] of the picture it sees in parallel."""
+        """Add only the camera; orthographic if a width [m] of the picture is given."""
         camera: Any = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
         self._aim(camera, at, target)
         camera.data.lens, camera.data.sensor_width = lens, _SENSOR
@@ -174,7 +174,7 @@ class Stage:
         self.scene.camera = camera
 
     def light(self, middle: Point, reach: float) -> None:
-        """The studio's lamps around a place, its world and its render settings."""
+        """Add the studio's lights around a point, its world and its render settings."""
         for lamp in self.studio.lamps:
             light: Any = bpy.data.lights.new(lamp.name, lamp.kind)
             x, y, z = (place + reach * part for place, part in zip(middle, lamp.direction, strict=True))
@@ -187,7 +187,7 @@ class Stage:
         self._render()
 
     def _aim(self, item: BlenderObject, at: Point, target: Point) -> None:
-        """Put something that looks along -z into the scene, towards its target."""
+        """Add an object that looks along -z to the scene, pointing at its target."""
         x, y, z = ((goal - start) / math.dist(at, target) for start, goal in zip(at, target, strict=True))
         item.location = tuple(self._unit * part for part in at)
         item.rotation_euler = (math.acos(-z), 0.0, math.atan2(-x, y))
@@ -201,7 +201,7 @@ class Stage:
             self.scene.view_settings.view_transform, self.scene.view_settings.look = studio.view
         try:
             render.engine = "CYCLES"
-        except TypeError:  # Cycles is an add-on, and switched off: the engine stays
+        except TypeError:  # Cycles is an add-on, and disabled: keep the engine
             return
         cycles = self.scene.cycles
         cycles.samples, cycles.use_denoising, cycles.max_bounces = studio.samples, True, studio.bounces
@@ -214,8 +214,8 @@ class Stage:
 
 
 def make_monkey(mesh: BlenderMesh, size: float) -> None:
-    """Make a mesh Blender's monkey, about twice as wide as its size."""
-    import bmesh  # the interface needs it nowhere
+    """Replace a mesh by Suzanne, about twice as wide as its size."""
+    import bmesh  # the interface needs it nowhere else
 
     shaped: Any = bmesh.new()
     bmesh.ops.create_monkey(shaped)

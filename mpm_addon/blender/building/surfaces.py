@@ -1,4 +1,4 @@
-"""Surfaces of what is seen beside the particles, and of matter in pictures, as ordinary Blender materials."""
+"""Blender materials for objects other than particles, and for the pictures of presets."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,13 +9,13 @@ from ...storage.looks import Look, Rgb
 from ..display.materials import Shader, tree_of
 from ..host.blender_types import BlenderMaterial, BlenderObject
 
-# How much of its color is left of a surface whose inside is colored.
+# Remaining share of the base color if the volume absorbs the color.
 _TINT = 0.88
 _BUMP_HEIGHT = 0.02
 
 
 def paint(item: BlenderObject, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0) -> None:
-    """Give an object a surface of one color."""
+    """Give an object a material of one color."""
     item.data.materials.append(surface_of(item.name, Look(color=color, roughness=roughness, metallic=metallic)))
 
 
@@ -33,7 +33,7 @@ def surface_of(name: str, look: Look) -> BlenderMaterial:
 
 
 def _principled(shader: Shader, look: Look) -> dict[str | int, Any]:
-    """What goes into the inputs of a principled shader."""
+    """The inputs of a Principled BSDF."""
     values: dict[str | int, Any] = {
         "Base Color": (*look.color, 1.0), "Roughness": look.roughness, "Coat Weight": look.coat, "Metallic": look.metallic,
         "Transmission Weight": look.transmission, "Subsurface Weight": look.subsurface, "Subsurface Scale": 0.05, "IOR": look.ior,
@@ -52,7 +52,7 @@ def _principled(shader: Shader, look: Look) -> dict[str | int, Any]:
 
 
 def _spotted(shader: Shader, scale: float, spots: Rgb, rest: Rgb) -> Any:
-    """The socket of a color that is another one in spots."""
+    """The socket of a color with spots of another color."""
     ramp = shader.node("ShaderNodeValToRGB", {0: _noise(shader, scale, detail=3.0)})
     for element, place, color in zip(ramp.color_ramp.elements, (0.45, 0.55), (spots, rest), strict=True):
         element.position, element.color = place, (*color, 1.0)
@@ -65,7 +65,7 @@ def _noise(shader: Shader, scale: float, *, detail: float) -> Any:
 
 
 def glaze(item: BlenderObject, color: Rgb = (0.92, 0.97, 1.0)) -> None:
-    """Give an object the look of thin glass: seen through straight, reflecting at its edges. Costs no caustics and few samples."""
+    """Give an object a thin-glass material: transparent, and reflective at its edges. Needs no caustics and few samples."""
     material = _new(item.name, color)
     material.diffuse_color = (*color, 0.15)
     if tree_of(material) is not None:
@@ -89,7 +89,7 @@ def world_of(name: str, color: Rgb, strength: float) -> Any:
 
 
 def is_factory_world(world: Any) -> bool:
-    """Whether a world is that of Blender's startup file, or none."""
+    """Whether a world is that of Blender's startup file, or None."""
     if world is None:
         return True
     background = _background(world.node_tree)

@@ -1,7 +1,8 @@
-"""How particles look: points, spheres, grains or a surface, with a Blender material for every emitter or colours by attribute.
+"""How particles look: points, spheres, grains or a surface, with a Blender material for each emitter, or colors by attribute.
 
-Geometry nodes do it, made by code from nodes that Blender 4.2 to 5.2 share. They are ordinary nodes and materials: a file shows them in a
-Blender without this extension, and what an artist edits stays. See `tree` for an object's group and `assets` for those it consists of.
+The display is made of geometry nodes, built by code from nodes that Blender 4.2 to 5.2 share. They are ordinary nodes and materials:
+a file displays the same in a Blender without this extension, and the artist's edits are kept. See `tree` for the node group of an
+object, and `assets` for the groups inside it.
 """
 
 from .dressing import build_missing, dress, modifier_of, rebuild, refit, refit_all

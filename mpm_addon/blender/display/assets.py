@@ -1,7 +1,7 @@
-"""Node groups and materials that the extension makes: built once in a file, built anew by a newer version, and never over what was edited.
+"""The extension's node groups and materials: built once per file, rebuilt by newer versions, and never over an artist's edits.
 
-What was built is written beside it, on the group itself. Where that is still what is there, nobody edited it, and it may be replaced.
-Files keep their groups, so they open the same in a Blender without the extension.
+A record of the nodes is stored on the group itself. A group that still matches its record was not edited, and may be replaced.
+Files keep their groups, so they open unchanged in a Blender without the extension.
 """
 
 import json
@@ -24,7 +24,7 @@ _CATALOG = "9a4c1f0e-6d5b-4f0c-9a57-3b8f4f1d6e21"
 
 
 def asset(module: ModuleType) -> NodeTree:
-    """The file's own group of a display mode. It is made where there is none, and made anew where it is older and was not edited."""
+    """The file's own group of a display mode. Built if missing, and rebuilt if it is older and was not edited."""
     group: Any = bpy.data.node_groups.get((module.NAME, None))
     if group is None:
         group = bpy.data.node_groups.new(module.NAME, "GeometryNodeTree")
@@ -40,14 +40,14 @@ def asset(module: ModuleType) -> NodeTree:
 
 
 def upgrade() -> None:
-    """Build anew the groups in the file that an older version of the extension made, but those that were edited."""
+    """Rebuild the file's groups that an older version made, except edited ones."""
     for module in GROUPS:
         if bpy.data.node_groups.get((module.NAME, None)) is not None:
             asset(module)
 
 
 def restore(module: ModuleType) -> bool:
-    """Where an asset was edited, leave it to the user under another name, and let the next one be new. Returns whether it was."""
+    """If an asset was edited, rename it and leave it to the user, so that a new one is built. Returns whether it was edited."""
     group: Any = bpy.data.node_groups.get((module.NAME, None))
     if group is None or not is_edited(group):
         return False
@@ -57,26 +57,26 @@ def restore(module: ModuleType) -> bool:
 
 
 def edited() -> list[str]:
-    """The names of the assets in the file that were edited."""
+    """The names of the edited assets in the file."""
     groups = (bpy.data.node_groups.get((module.NAME, None)) for module in GROUPS)
     return [group.name for group in groups if group is not None and is_edited(group)]
 
 
 def note(tree: NodeTree) -> None:
-    """Remember nodes and links as they were built."""
+    """Record nodes and links as built."""
     tree[_BUILT] = json.dumps(_content(tree))
 
 
 def forget(tree: NodeTree) -> None:
-    """Nodes are about to be built anew; half built ones, where that fails, are nobody's edit."""
+    """Remove the record before rebuilding; half-built nodes left by an error then do not count as edited."""
     if _BUILT in tree:
         del tree[_BUILT]
 
 
 def is_edited(tree: NodeTree) -> bool:
-    """Whether nodes were added, removed, linked otherwise, or given other values since they were built.
+    """Whether nodes were added, removed, relinked or given other values since they were built.
 
-    Sockets that newer versions of Blender add to a node do not count, nor do places and colours of nodes.
+    Sockets that newer versions of Blender add to a node do not count; neither do positions and colors of nodes.
     """
     kept = tree.get(_BUILT)
     if kept is None:
@@ -97,7 +97,7 @@ def _content(tree: Any) -> dict[str, Any]:
 
 
 def _values(node: Any) -> Iterator[tuple[str, Any]]:
-    """The settings and the values of the inputs of a node, as JSON has them."""
+    """A node's settings and input values, ready for JSON."""
     yield "kind", node.bl_idname
     yield "muted", node.mute
     for name in ("operation", "data_type", "domain", "input_type", "blend_type", "attribute_name"):
@@ -123,7 +123,7 @@ def _plain(value: Any) -> Any:
 
 
 def _mark(group: Any, words: str) -> None:
-    """Make a group an asset: it is then in the asset browser and in the Add menu of the node editors, of this file and of libraries."""
+    """Mark a group as an asset, which lists it in the asset browser and in the Add menus of node editors, here and in other files."""
     group.asset_mark()
     data = group.asset_data
     data.description, data.author, data.catalog_id = words, "MPM", _CATALOG

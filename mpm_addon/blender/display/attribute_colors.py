@@ -1,4 +1,4 @@
-"""The ready material that colours particles by one of their attributes, in colours that look evenly spaced."""
+"""The material that colors particles by one of their attributes, with a perceptually uniform color map."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,19 +15,19 @@ from ..settings import paths
 from ..settings.display_settings import COLORINGS, Coloring
 from .materials import PAINTED_COLOR, Shader, tree_of
 
-# Viridis (Stefan van der Walt and Nathaniel Smith, CC0): even to the eye, also in grey and to the colour-blind. sRGB.
+# Viridis (Stefan van der Walt and Nathaniel Smith, CC0): perceptually uniform, also in grayscale and with color blindness. sRGB.
 _VIRIDIS = ("440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725")
-# Colours that the colour-blind tell apart (Okabe and Ito 2008). sRGB.
+# Colors that stay distinct with color blindness (Okabe and Ito 2008). sRGB.
 _DISTINCT = ("0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "f0e442", "999999")
-# Frames that are read for a range, and the share of values that may lie below it, and above.
+# Number of frames read to find a range, and the share of values that may lie below it and above it.
 _FRAMES, _OUTSIDE = 5, 1.0
 
 
 def fitted_range(item: BlenderObject, scene: Any, name: str) -> tuple[float, float]:
-    """The values that an attribute has in the object's cache: all but the lowest and the highest hundredth, of five frames.
+    """The range of an attribute in the object's cache: all but the lowest and the highest hundredth of its values in five frames.
 
     Args:
-        name: an attribute; of vectors it is the length.
+        name: an attribute; the length of its vectors is used.
 
     Raises:
         MpmError: there is no cache, or none of the frames has the attribute.
@@ -51,7 +51,7 @@ def _lengths(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def color_material(item: BlenderObject, coloring: str, attribute: str, limits: tuple[float, float]) -> BlenderMaterial:
-    """The material that colours an object's particles; each object has one, as it has a range of its own."""
+    """The material that colors an object's particles; each object has its own, because each has its own range."""
     name = f"MPM Colors {item.name}"
     material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
     shader = Shader(tree_of(material))
@@ -91,7 +91,7 @@ def _ramp(shader: Shader, place: Any, colors: Iterable[str], interpolation: str)
 
 
 def _linear(text: str) -> tuple[float, float, float, float]:
-    """Linear RGBA of sRGB as hexadecimal digits."""
+    """Convert sRGB hexadecimal digits to linear RGBA."""
     parts = [int(text[index : index + 2], 16) / 255.0 for index in (0, 2, 4)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return red, green, blue, 1.0

@@ -1,4 +1,4 @@
-"""Builds geometry nodes by code, from nodes and sockets that Blender 4.2 to 5.2 share, and places them from left to right."""
+"""Builds geometry nodes by code, from nodes and sockets that Blender 4.2 to 5.2 share, and arranges them from left to right."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
@@ -18,7 +18,7 @@ class Socket(NamedTuple):
     Attributes:
         kind: its class without "NodeSocket": "Geometry", "Float", "Int", "Bool", "Material".
         help: the tooltip.
-        minimum, maximum: of numbers.
+        minimum, maximum: limits of numbers.
         subtype: "NONE", "PERCENTAGE", "DISTANCE" or "FACTOR".
     """
 
@@ -36,7 +36,7 @@ GEOMETRY = Socket("Geometry", "Geometry")
 
 
 def declare(group: NodeTree, inputs: tuple[Socket, ...]) -> list[Socket]:
-    """Give a group its sockets. Those that it has by name stay, so that what was set in modifiers stays too. Returns the new inputs."""
+    """Give a group its sockets. Existing ones are kept by name, and with them the values set in modifiers. Returns the new inputs."""
     interface, new = group.interface, []
     if _find(group, "Geometry", "OUTPUT") is None:
         interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
@@ -62,7 +62,7 @@ def _find(group: NodeTree, name: str, direction: str) -> Any:
 
 
 class Builder:
-    """Adds nodes to a group that is empty, and links them.
+    """Adds nodes to an empty group, and links them.
 
     Attributes:
         inputs: the group's inputs by name.
@@ -75,7 +75,7 @@ class Builder:
         self.inputs = {socket.name: socket for socket in node.outputs if socket.name}
 
     def node(self, kind: str, inputs: Inputs | None = None, **settings: Any) -> Any:
-        """A node with settings, and its inputs by name, identifier or number: a socket to be linked, several, or a value."""
+        """Add a node with settings; each input, by name, identifier or number, gets a value, a socket, or several sockets."""
         node = self._group.nodes.new(kind)
         for name, value in settings.items():
             setattr(node, name, value)
@@ -87,14 +87,14 @@ class Builder:
         if isinstance(value, bpy.types.NodeSocket):
             self._group.links.new(value, socket)
         elif isinstance(value, list):
-            # a socket that takes many links has the last one first
+            # a multi-input socket lists its last link first
             for each in reversed(value):
                 self._group.links.new(each, socket)
         else:
             socket.default_value = value
 
     def out(self, kind: str, inputs: Inputs | None = None, **settings: Any) -> Any:
-        """The first output in use of a new node."""
+        """The first available output of a new node."""
         node = self.node(kind, inputs, **settings)
         return next(socket for socket in node.outputs if socket.enabled)
 
@@ -109,11 +109,11 @@ class Builder:
         return self.out("ShaderNodeVectorMath", values, operation=operation)
 
     def attribute(self, name: str, kind: str) -> Any:
-        """The socket with the values of a named attribute; 0 where there is none."""
+        """The socket with the values of a named attribute; 0 if it does not exist."""
         return self.out("GeometryNodeInputNamedAttribute", {"Name": name}, data_type=kind)
 
     def has_attribute(self, name: str, kind: str) -> Any:
-        """The socket that says whether there is a named attribute."""
+        """The socket that tells whether a named attribute exists."""
         return self.node("GeometryNodeInputNamedAttribute", {"Name": name}, data_type=kind).outputs["Exists"]
 
     def store(self, geometry: Any, name: str, kind: str, value: Any, **inputs: Any) -> Any:
@@ -127,7 +127,7 @@ class Builder:
         return self.out("FunctionNodeCompare", {"A": value, "B": number}, data_type="INT", operation="EQUAL")
 
     def random(self, kind: str, minimum: Any, maximum: Any, number: Any, seed: int) -> Any:
-        """Random values that a number, such as an id, always gives again."""
+        """Random values that depend only on an ID."""
         return self.out("FunctionNodeRandomValue", {"Min": minimum, "Max": maximum, "ID": number, "Seed": seed}, data_type=kind)
 
     def smooth(self, mesh: Any) -> Any:
@@ -137,11 +137,11 @@ class Builder:
         return self.out("GeometryNodeSetMaterial", {"Geometry": geometry, "Material": material, **inputs})
 
     def group(self, tree: NodeTree, label: str, inputs: Inputs) -> Any:
-        """The geometry that another group makes."""
+        """The output geometry of another group."""
         return self.out("GeometryNodeGroup", inputs, node_tree=tree, label=label)
 
     def end(self, geometry: Any) -> None:
-        """Make a geometry the group's output, and place all nodes."""
+        """Connect a geometry to the group's output, and arrange all nodes."""
         self.node("NodeGroupOutput", {0: geometry})
         _arrange(self._group)
 
@@ -151,12 +151,12 @@ def _input(node: Any, name: str | int) -> Any:
     if isinstance(name, int):
         return sockets[name]
     found = next((socket for socket in sockets if socket.name == name), None)
-    # some sockets have other names in other versions, and the same identifier
+    # some sockets have different names across versions, but the same identifier
     return found if found is not None else next(socket for socket in sockets if socket.identifier == name)
 
 
 def _arrange(group: NodeTree) -> None:
-    """Place nodes in columns: each to the left of all that it goes into."""
+    """Arrange nodes in columns, each to the left of the nodes it links to."""
     columns = {node.name: 0 for node in group.nodes}
     links = [(link.from_node.name, link.to_node.name) for link in group.links]
     for _ in range(len(columns)):

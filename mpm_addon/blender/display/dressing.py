@@ -1,4 +1,4 @@
-"""Gives particle objects their looks, and shows what is changed in their settings."""
+"""Assigns looks to particle objects, and applies changes of their display settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,18 +23,18 @@ from .modifier import set_input
 
 @dataclass
 class Problems(OfFile):
-    """What could not be shown, for the panel: object -> text."""
+    """What could not be displayed, for the panel: object -> text."""
 
     by_object: dict[str, str] = field(default_factory=dict)
 
 
 def problem(item: BlenderObject) -> str:
-    """What the panel says about an object's colours; "" where there is nothing to say."""
+    """The panel's message about an object's colors; "" if there is none."""
     return runtime.of(Problems).by_object.get(item.name_full, "")
 
 
 def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
-    """Give a particle object its looks, one for every emitter, in their order. What an artist chose is kept."""
+    """Assign looks to a particle object, one per emitter, in their order. The artist's choices are kept."""
     parts = item.mpm.display.parts
     kept = {part.name: (part.viewport, part.render, part.material) for part in parts}
     for before, now in _renamed(parts, looks):
@@ -57,7 +57,7 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
 
 
 def build_missing(looks: Sequence[Look]) -> bool:
-    """Build one of the groups that looks need where the file lacks it, for those who cannot wait for all. Whether there was one."""
+    """Build one missing node group that looks need; building all at once would take too long. Returns whether one was missing."""
     modes = {POINTS, *(look.mode or finish_of(look.law, look.material).mode for look in looks)}
     missing = [module for mode, module in assets.OF_MODE.items() if mode in modes and (module.NAME, None) not in bpy.data.node_groups]
     if missing:
@@ -66,7 +66,7 @@ def build_missing(looks: Sequence[Look]) -> bool:
 
 
 def _renamed(parts: Any, looks: Sequence[Look]) -> list[tuple[str, str]]:
-    """Emitters with a new name, before and now: as many are gone as are new, and their matter is alike one by one."""
+    """Emitters that were renamed, as (old, new): as many names are gone as are new, with the same materials in the same order."""
     names = {look.name for look in looks}
     gone = [part for part in parts if part.name not in names]
     known = {part.name for part in parts}
@@ -77,7 +77,7 @@ def _renamed(parts: Any, looks: Sequence[Look]) -> list[tuple[str, str]]:
 
 
 def refit_all(scene: BlenderScene) -> None:
-    """Find automatic ranges of colours anew, when a bake has come to its end."""
+    """Find automatic color ranges again, after a bake has finished."""
     for item in scene.objects:
         display = item.mpm.display
         if display.parts and display.use_fitted_range and has_range(display.color_by) and can_build(item):
@@ -86,7 +86,7 @@ def refit_all(scene: BlenderScene) -> None:
 
 
 def refit(item: BlenderObject) -> None:
-    """Find the range of colours in the object's cache, where it is automatic."""
+    """Find the color range in the object's cache, if it is automatic."""
     display = item.mpm.display
     problems = runtime.of(Problems).by_object
     problems.pop(item.name_full, None)
@@ -106,12 +106,12 @@ def _scene_of(item: BlenderObject) -> BlenderScene:
 
 
 def attribute_of(display: Any) -> str:
-    """The attribute that gives the colours."""
+    """The attribute that determines the colors."""
     return display.attribute if display.color_by == CARRIED else COLORINGS[display.color_by].attribute
 
 
 def rebuild(item: BlenderObject) -> None:
-    """Let an object show its settings. What belongs to another file, and nodes that were edited, are left as they are."""
+    """Apply an object's settings. Linked data and edited nodes are left unchanged."""
     if not can_build(item):
         return
     materials = _materials(item)
@@ -126,17 +126,17 @@ def rebuild(item: BlenderObject) -> None:
 
 
 def _own_group(modifier: Modifier) -> NodeTree:
-    """The modifier's group, with all inputs; a new one where it has none, a copy where others have it too."""
+    """The modifier's group, with all inputs; a new one if it has none, a copy if the group has other users."""
     group: Any = modifier.node_group
     if group is None or group.library is not None:
         group = bpy.data.node_groups.new(tree.NAME, "GeometryNodeTree")
         group.is_modifier = True
-        # a modifier takes the first values of the inputs that there are when it gets a group
+        # a modifier takes the default values of the group's inputs when the group is assigned
         declare(group, tree.INPUTS)
         modifier.node_group = group
         return group
     if group.users - group.use_fake_user > 1:
-        # a copy of the object shows its own settings
+        # a copied object needs a group for its own settings
         group = modifier.node_group = group.copy()
     for socket in declare(group, tree.INPUTS):
         if socket.default is not None:
@@ -150,7 +150,7 @@ def can_build(item: BlenderObject) -> bool:
 
 
 def modifier_of(item: BlenderObject) -> Modifier | None:
-    """The modifier that shows the particles."""
+    """The modifier that displays the particles."""
     modifier = item.modifiers.get(tree.NAME)
     return modifier if modifier is not None and modifier.type == "NODES" else None
 
@@ -172,7 +172,7 @@ def _parts(item: BlenderObject, materials: Sequence[Any], *, is_render: bool) ->
 
 
 def mode_of(part: Any, *, is_render: bool) -> str:
-    """How an emitter's particles are shown, whether that was chosen or not."""
+    """The display mode of an emitter's particles, with Automatic resolved."""
     chosen = part.render if is_render else part.viewport
     if chosen != AUTOMATIC:
         return chosen
@@ -180,7 +180,7 @@ def mode_of(part: Any, *, is_render: bool) -> str:
 
 
 def restore(item: BlenderObject) -> list[str]:
-    """Build an object's nodes, and the assets they consist of, anew. Edited ones stay under other names, which are returned."""
+    """Rebuild an object's nodes and their assets. Edited ones are kept under other names, which are returned."""
     restored = [f"{module.NAME} (edited)" for module in assets.GROUPS if assets.restore(module)]
     modifier = modifier_of(item)
     group: NodeTree | None = None if modifier is None else modifier.node_group
@@ -195,7 +195,7 @@ def restore(item: BlenderObject) -> list[str]:
 
 
 def on_change(item: BlenderObject, is_other_range: bool = False) -> None:
-    """Show a setting that was changed."""
+    """Apply a changed setting."""
     if is_other_range:
         refit(item)
     rebuild(item)

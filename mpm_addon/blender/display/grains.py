@@ -1,4 +1,4 @@
-"""The node group MPM Grains: a small angular stone or flake on every point, turned and stretched as its matter is."""
+"""The node group MPM Grains: a small angular stone or flake on each point, rotated and stretched with the material."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def build(builder: Builder) -> None:
     inputs = builder.inputs
     number = builder.attribute("id", "INT")
     ratio = builder.math("SUBTRACT", 1.0, inputs[FLATNESS])
-    # the same volume, flatter
+    # the same volume, but flatter
     wide = builder.math("MULTIPLY", _SIZE, builder.math("POWER", ratio, -1.0 / 3.0))
     shape = builder.out("ShaderNodeCombineXYZ", {0: wide, 1: wide, 2: builder.math("MULTIPLY", wide, ratio)})
     stones = [builder.painted(_stone(builder, shape, seed), inputs["Material"]) for seed in range(_SHAPES)]
@@ -39,7 +39,7 @@ def build(builder: Builder) -> None:
 
 
 def _stone(builder: Builder, shape: Any, seed: int) -> Any:
-    """A sphere of few faces, its vertices moved at random."""
+    """A low-poly sphere with its vertices moved at random."""
     sphere = builder.out("GeometryNodeMeshIcoSphere", {"Radius": 1.0, "Subdivisions": 2 if seed % 2 else 1})
     index = builder.out("GeometryNodeInputIndex")
     position = builder.out("GeometryNodeInputPosition")
@@ -49,7 +49,7 @@ def _stone(builder: Builder, shape: Any, seed: int) -> Any:
 
 
 def _first_turn(builder: Builder, number: Any) -> Any:
-    """How each grain lay at first, by its id."""
+    """The initial rotation of each grain, from its ID."""
     turn = 6.2831853
     first = builder.random("FLOAT_VECTOR", (0.0, 0.0, 0.0), (turn, turn, turn), number, 2)
     return builder.out("FunctionNodeEulerToRotation", {"Euler": first})
@@ -62,7 +62,7 @@ def _size(builder: Builder, number: Any) -> Any:
 
 
 def _stretched(builder: Builder, grains: Any) -> Any:
-    """The grains turned and stretched with their matter: along its axes and not along those of the grains as they lay at first."""
+    """The grains, rotated and stretched with the material: along the material's axes, not along those of the initial grains."""
     known = builder.has_attribute("stretch", "FLOAT_VECTOR")
     stretch = builder.switch("VECTOR", known, (1.0, 1.0, 1.0), builder.attribute("stretch", "FLOAT_VECTOR"))
     lain = builder.out(

@@ -1,6 +1,6 @@
-"""Blender materials of particles: one for each emitter, with the surface of its matter. They work for instances, points and meshes alike.
+"""Blender materials of particles: one for each emitter, with the surface of its material. They work for instances, points and meshes.
 
-A material is ordinary and the artist's: once its nodes were edited, only its colour still follows the emitter's.
+They are ordinary Blender materials that belong to the artist: once the nodes are edited, only the color still follows the emitter.
 """
 
 import json
@@ -16,9 +16,9 @@ from .building import Inputs
 
 _LOOK = "mpm_look"
 _SURFACE = "Principled BSDF"
-# the attribute that colours particles one by one, where an emitter carries it
+# the attribute with the color of each particle, if an emitter carries it
 PAINTED_COLOR = "color"
-# How much of its colour clear matter keeps: light goes through at least two surfaces.
+# Fraction by which a clear material keeps its color: light passes through at least two surfaces.
 _TINT = 0.3
 
 
@@ -26,12 +26,12 @@ class Look(NamedTuple):
     """How one emitter's particles are shown.
 
     Attributes:
-        name: of its Blender material.
-        color: the emitter's.
-        is_painted: whether each particle has a colour of its own, the attribute `color`.
-        law, material: of its matter; emitters of one material share a surface.
-        spacing: a cell of the grid [m]: the size of bumps and of what shines through.
-        mode: how the particles are shown at first, in the viewport and in renders; as it suits their matter where it is not given.
+        name: name of its Blender material, without prefix.
+        color: the emitter's color.
+        is_painted: whether each particle has its own color, in the attribute `color`.
+        law, material: its law and material; emitters of one material share a surface.
+        spacing: the cell size [m], which scales bumps and subsurface scattering.
+        mode: the initial display mode in the viewport and in renders; chosen by the material if not given.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Look(NamedTuple):
 
 
 def material_name(emitter: str) -> str:
-    """What the material of an emitter is called."""
+    """The name of an emitter's Blender material."""
     return f"MPM {emitter}"
 
 
 def material_of(look: Look) -> BlenderMaterial:
-    """The emitter's material. It follows the emitter when that changes, and is left alone otherwise."""
+    """The emitter's Blender material. Follows changes of the emitter, and is otherwise left unchanged."""
     name = material_name(look.name)
     material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
     wanted = json.dumps([*(round(part, 5) for part in look.color), look.is_painted, look.law, look.material])
@@ -74,8 +74,8 @@ def material_of(look: Look) -> BlenderMaterial:
 
 
 def tree_of(material: BlenderMaterial) -> NodeTree:
-    """The nodes of a material."""
-    if bpy.app.version < (5, 0, 0):  # since then every material uses nodes
+    """The nodes of a Blender material."""
+    if bpy.app.version < (5, 0, 0):  # since 5.0, every material uses nodes
         material.use_nodes = True
     return material.node_tree
 
@@ -92,7 +92,7 @@ def _build(tree: NodeTree, look: Look) -> None:
         "Transmission Weight": finish.transmission,
         "Subsurface Weight": finish.subsurface,
         "Subsurface Scale": 1.5 * look.spacing,
-        # light of all colours goes as far: the first value is that of skin
+        # light of all colors scatters equally far: the default radius is that of skin
         "Subsurface Radius": (1.0, 1.0, 1.0),
         "Coat Weight": finish.coat,
         "Coat Roughness": 0.05,
@@ -113,14 +113,14 @@ def _base_color(shader: "Shader", look: Look) -> Any:
     color = tuple(1.0 - share * (1.0 - part) for part in look.color[:3])
     if finish.variation == 0.0:
         return (*color, 1.0)
-    # the same brightness in every frame, as an id is kept for life
+    # the same brightness in every frame, because particles keep their IDs
     noise = shader.node("ShaderNodeTexWhiteNoise", {"W": shader.attribute("id", "Fac")}, noise_dimensions="1D").outputs["Value"]
     value = shader.node("ShaderNodeMapRange", {0: noise, 3: 1.0 - finish.variation, 4: 1.0 + 0.15 * finish.variation}).outputs[0]
     return shader.node("ShaderNodeHueSaturation", {"Value": value, "Color": (*color, 1.0)}).outputs[0]
 
 
 def _bumps(shader: "Shader", look: Look) -> Any:
-    """Small bumps that stick to matter where it was emitted."""
+    """Small bumps that move with the material."""
     place = shader.attribute("rest_position", "Vector")
     noise = shader.node("ShaderNodeTexNoise", {"Vector": place, "Scale": 0.6 / look.spacing, "Detail": 4.0}).outputs[0]
     return shader.node("ShaderNodeBump", {"Strength": look.finish.bump, "Distance": 0.4 * look.spacing, "Height": noise}).outputs[0]
@@ -133,7 +133,7 @@ def _recolor(tree: NodeTree, look: Look) -> None:
 
 
 class Shader:
-    """Fills the nodes of a material."""
+    """Fills the nodes of a Blender material."""
 
     def __init__(self, tree: NodeTree) -> None:
         self.tree = tree
@@ -152,11 +152,11 @@ class Shader:
         return node
 
     def attribute(self, name: str, output: str) -> Any:
-        """The values of an attribute of instances and of points and meshes: one of both is there, and the other is 0."""
+        """An attribute of instances, or of points and meshes: one of the two exists, the other is 0."""
         found = []
         for owner in ("INSTANCER", "GEOMETRY"):
             node = self.node("ShaderNodeAttribute", {}, attribute_type=owner, attribute_name=name)
-            # its number has another name in 5.2
+            # the value has another name in 5.2
             found.append(next(socket for socket in node.outputs if socket.identifier == output))
         if output == "Vector":
             return self.node("ShaderNodeVectorMath", {0: found[0], 1: found[1]}, operation="ADD").outputs[0]

@@ -1,4 +1,4 @@
-"""The inputs of a geometry-nodes modifier by their names, whatever the version."""
+"""Inputs of a geometry-nodes modifier by name, across versions of Blender."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ..host.blender_types import Layout, Modifier, NodeTree
 
 
 def set_input(modifier: Modifier, name: str, value: Any) -> None:
-    """Set an input of a geometry-nodes modifier by its name. Raises KeyError where the group has none of that name."""
+    """Set an input of a geometry-nodes modifier by name. Raises KeyError if the group has no such input."""
     identifier = input_identifier(modifier.node_group, name)
     if bpy.app.version >= (5, 2, 0):
         getattr(modifier.properties.inputs, identifier).value = value
@@ -18,7 +18,7 @@ def set_input(modifier: Modifier, name: str, value: Any) -> None:
 
 
 def draw_input(layout: Layout, modifier: Modifier, name: str) -> None:
-    """Draw an input of a modifier, where its group has it."""
+    """Draw an input of a modifier, if its group has it."""
     try:
         identifier = input_identifier(modifier.node_group, name)
     except KeyError:

@@ -1,4 +1,4 @@
-"""The node group MPM Points: particles as a point cloud whose radii have the particles' volume."""
+"""The node group MPM Points: particles as a point cloud, with radii that match the particles' volume."""
 
 from ..playback.playback import MATERIAL_INDEX
 from .building import GEOMETRY, Builder, Socket
@@ -14,15 +14,15 @@ INPUTS = (
     Socket(RADIUS_SCALE, "Float", "Factor on the radius; at 1 a sphere has its particle's volume", 1.0, 0.0, 100.0),
     Socket(SHARE, "Float", "Percentage of the particles that is shown, larger, always the same ones", 100.0, 0.0, 100.0, "PERCENTAGE"),
 )
-# The radius of a sphere as a share of the edge of a cube of the same volume: (3 / (4 pi))^(1/3).
+# Radius of a sphere relative to the edge of a cube of the same volume: (3 / (4 pi))^(1/3).
 SPHERE_RADIUS = 0.6203504908994
 
 
 def build(builder: Builder) -> None:
-    """Vertices -> points; `material_index` gets its name here, which a mesh keeps for its faces."""
+    """Vertices -> points; sets `material_index` under this name, which a mesh reserves for its faces."""
     inputs = builder.inputs
     share = builder.math("MAXIMUM", builder.math("DIVIDE", inputs[SHARE], 100.0), 1e-6)
-    # fewer particles are larger, so that together they keep their volume
+    # fewer particles get larger, to keep the total volume
     larger = builder.math("POWER", share, -1.0 / 3.0)
     edge = builder.math("MULTIPLY", builder.attribute("scale", "FLOAT"), SPHERE_RADIUS)
     radius = builder.math("MULTIPLY", builder.math("MULTIPLY", edge, inputs[RADIUS_SCALE]), larger)

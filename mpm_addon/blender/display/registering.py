@@ -1,4 +1,4 @@
-"""What the display adds to Blender: its operators, and the upgrade of older node groups when a file is opened."""
+"""The display's operators, and the upgrade of older node groups when a file is opened."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def _shows_particles(context: Context) -> bool:
 
 
 class _OfParticles(Operation):
-    """An operator on the particles that the active object shows."""
+    """An operator on the particles of the active object."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:

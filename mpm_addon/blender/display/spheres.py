@@ -1,4 +1,4 @@
-"""The node group MPM Spheres: a sphere on every point, as an instance."""
+"""The node group MPM Spheres: instances a sphere on each point."""
 
 from .building import GEOMETRY, Builder, Socket
 

@@ -1,4 +1,4 @@
-"""The node group MPM Surface: a closed, smooth mesh around points, for liquids and whatever holds together."""
+"""The node group MPM Surface: a closed, smooth mesh around points, for liquids and soft solids."""
 
 from typing import Any
 
@@ -17,15 +17,15 @@ INPUTS = (
     Socket(SMOOTHING, "Int", "How often the surface is smoothed: 0 shows particles, 20 is as calm as a pond", 14, 0, 100),
     Socket("Material", "Material", "Material of the surface"),
 )
-# Radius of what is melted together, of a sphere with the particle's volume. Gaps between neighbours close; the surface is moved back.
+# Radius for meshing, relative to a sphere of the particle's volume: it closes gaps between neighbors; the surface is then moved back in.
 _REACH = 2.3
-# A voxel, as a share of a particle's edge, and the smallest radius [voxels] at which Blender keeps a point.
+# Voxel size relative to a particle's edge, and the smallest radius [voxels] at which Blender keeps a point.
 _VOXEL, _LEAST = 0.5, 1.6
 _THRESHOLD = 0.25
-# What Blender's mesh lies inside of the spheres [voxels] at this threshold.
+# How far Blender's mesh lies inside the spheres [voxels] at this threshold.
 _INSET = 0.4
 _NEAREST = "mpm_nearest"
-# What the mesh has of its nearest points.
+# Attributes that the mesh takes from its nearest points.
 CARRIED = {
     "velocity": "FLOAT_VECTOR",
     "rest_position": "FLOAT_VECTOR",
@@ -63,7 +63,7 @@ def build(builder: Builder) -> None:
 
 
 def _volume(builder: Builder, inputs: dict[str | int, Any]) -> Any:
-    """A property of the node became a menu in 5.0."""
+    """A property of the node that became a menu socket in 5.0."""
     if bpy.app.version >= (5, 0, 0):
         return builder.out("GeometryNodePointsToVolume", {"Resolution Mode": "Size", **inputs})
     return builder.out("GeometryNodePointsToVolume", inputs, resolution_mode="VOXEL_SIZE")
@@ -76,7 +76,7 @@ def _mesh(builder: Builder, inputs: dict[str | int, Any]) -> Any:
 
 
 def _voxel_size(builder: Builder, radius: Any) -> Any:
-    """The voxel size; an automatic one in steps of a tenth, so that it stays when particles of another size come and go."""
+    """The voxel size; automatic sizes change in steps of a tenth, so that they stay stable as particles of other sizes come and go."""
     largest = builder.node("GeometryNodeAttributeStatistic", {"Geometry": builder.inputs["Geometry"], "Attribute": radius}).outputs["Max"]
     edge = builder.math("DIVIDE", largest, 0.6203504908994)
     steps = builder.math("ROUND", builder.math("LOGARITHM", builder.math("MAXIMUM", edge, 1e-9), 1.1))
@@ -87,7 +87,7 @@ def _voxel_size(builder: Builder, radius: Any) -> Any:
 
 
 def _smoothed(builder: Builder, mesh: Any, iterations: Any) -> Any:
-    """Blur positions. What that moved is blurred and put back, twice: bumps go, and drops keep their volume."""
+    """Smooth the mesh: blur positions, then blur the displacement and add it back, twice. Removes bumps, and keeps the volume of drops."""
 
     def blurred(value: Any) -> Any:
         return builder.out("GeometryNodeBlurAttribute", {"Value": value, "Iterations": iterations}, data_type="FLOAT_VECTOR")

@@ -11,7 +11,7 @@ from .building import GEOMETRY, Builder, Inputs, Socket
 NAME = "MPM Particles"
 SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "Viewport Share"
 VOXEL_SIZE, SMOOTHING, VARIATION = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION
-# Surfaces in the viewport have larger faces, and take an eighth of the time.
+# Viewport surfaces have larger faces, and take an eighth of the time.
 _VIEWPORT_COARSENESS = 1.6
 
 
@@ -45,9 +45,9 @@ class Part(NamedTuple):
 
     Attributes:
         label: its name.
-        mode: one of those in `core.laws.finish`.
-        flatness: of grains.
-        matter: emitters of the same matter share a surface.
+        mode: one of the modes in `core.laws.finish`.
+        flatness: flatness of grains.
+        simulated_material: emitters of the same material share a surface.
     """
 
     label: str
@@ -58,10 +58,10 @@ class Part(NamedTuple):
 
 
 def build(group: NodeTree, viewport: Sequence[Part], render: Sequence[Part]) -> None:
-    """Fill a group with rows of nodes for what the viewport shows, and for what renders show where that is something else.
+    """Fill a group with rows of nodes for the viewport, and for renders if they differ.
 
     Args:
-        group: it has `INPUTS`.
+        group: a group with `INPUTS`.
     """
     assets.forget(group)
     builder = Builder(group)
@@ -77,7 +77,7 @@ def _side(builder: Builder, parts: Sequence[Part], *, is_render: bool) -> Any:
 
 
 def _rows(parts: Sequence[Part]) -> list[list[int]]:
-    """The numbers of the emitters that are shown, those with a common surface together."""
+    """The indices of the displayed emitters, grouped by shared surface."""
     rows: dict[Any, list[int]] = {}
     for number, part in enumerate(parts):
         if part.mode != HIDDEN:
@@ -108,7 +108,7 @@ def _row(builder: Builder, parts: Sequence[Part], numbers: Sequence[int], *, is_
             mesh = builder.painted(mesh, parts[number].material, Selection=_selection(builder, [number]))
         return mesh
     painted = builder.painted(cloud, part.material)
-    # clouds that are joined would all have the material of one
+    # joined point clouds would all get the material of one
     return builder.out("GeometryNodeGeometryToInstance", {"Geometry": painted}) if len(parts) > 1 else painted
 
 

@@ -1,1 +1,1 @@
-"""Particles for other programs, and for a Blender without this extension."""
+"""Particles for other programs, and for Blender without this extension."""

@@ -1,8 +1,8 @@
-"""Particles as files: Alembic and USD by Blender's own exporters, other formats from the frames of the cache.
+"""Exports particles: Alembic and USD through Blender's own exporters, other formats straight from the cache.
 
-Alembic and USD have what the particle object shows at each frame of the scene. A copy of the object without its looks, in a scene of
-its own, is what Blender's exporters get, so that nothing else is evaluated and nothing of the file changes. They write a mesh at all
-frames only if it has a modifier: a geometry-nodes group that does nothing serves.
+Alembic and USD files contain what the particle object shows at each frame of the scene. Blender's exporters get a copy of the object
+without its looks, in a separate scene, so that nothing else is evaluated and the file does not change. They write an animated mesh
+only if it has a modifier, so the copy gets a geometry-nodes group that passes its input through.
 """
 
 from collections.abc import Iterator
@@ -21,30 +21,30 @@ from ..host.blender_types import BlenderObject, BlenderScene, Context, NodeTree
 from ..playback import playback
 from ..settings import paths
 
-# Suffix -> what a menu says of it. Positions and `velocity` are in both, the other attributes in USD alone.
+# Suffix -> text in the menu. Both contain positions and `velocity`, but only USD the other attributes.
 ALEMBIC = ".abc"
 ANIMATIONS = {".usdc": "USD", ".usda": "USD as text", ".usd": "USD", ALEMBIC: "Alembic"}
 
 
 class StandIn(NamedTuple):
-    """A particle object's copy for an exporter.
+    """A copy of a particle object for an exporter.
 
     Attributes:
-        item: the copy, which playback fills at every frame change.
-        scene: where it is alone.
+        item: the copy, which playback updates at each frame change.
+        scene: the scene that contains only the copy.
     """
 
     item: BlenderObject
     scene: BlenderScene
 
     def go_to(self, frame: int) -> str:
-        """Show a frame, and return what is to be said of it: "" where it was baked."""
+        """Go to a frame, and return its status: "" if it was baked."""
         self.scene.frame_set(frame)
         return playback.status(self.item)
 
 
 def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
-    """The object whose particles are exported: the one that is named, or the only one that shows a cache.
+    """The object whose particles are exported: the named one, or the only one that shows a cache.
 
     Raises:
         MpmError: there is none, or more than one.
@@ -63,17 +63,17 @@ def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
 
 
 def export_points(context: Context, item: BlenderObject, path: Path, frames: tuple[int, int] | None = None) -> list[str]:
-    """Write the particles of a range of frames.
+    """Export the particles of a range of frames.
 
     Args:
-        path: its suffix chooses the format. Alembic and USD are one file; of the others several frames become a folder of that name.
-        frames: the first and the last; those of the scene that were baked where it is None.
+        path: its suffix chooses the format. Alembic and USD write one file; other formats write a folder of this name for several frames.
+        frames: first and last frame; None exports the baked frames of the scene.
 
     Returns:
-        Lines to report: frames without particles because they were not baked.
+        Lines to report: frames without particles, because they were not baked.
 
     Raises:
-        MpmError: an unknown format, none of the frames was baked, or the file cannot be written.
+        MpmError: the format is unknown, none of the frames was baked, or the file cannot be written.
     """
     suffix = path.suffix.lower()
     first, last = frames or frames_of(item, context.scene)
@@ -105,7 +105,7 @@ def _export_animation(context: Context, item: BlenderObject, path: Path, first: 
 
 
 def missing_lines(item: BlenderObject, said: dict[int, str]) -> list[str]:
-    """One line on the frames of which there is something to say; none without any."""
+    """One line about the frames that have a status; none if all frames were baked."""
     missing = [frame for frame, text in said.items() if text]
     if not missing:
         return []
@@ -114,7 +114,7 @@ def missing_lines(item: BlenderObject, said: dict[int, str]) -> list[str]:
 
 
 def frames_of(item: BlenderObject, scene: BlenderScene) -> tuple[int, int]:
-    """The first and the last frame of the scene at which an object that is not retimed has particles; the scene's, for a retimed one.
+    """First and last frame of the scene at which an object has particles; the scene's frame range for a retimed object.
 
     Raises:
         CacheError: there is no cache, or none of its frames is in the scene's range.
@@ -133,7 +133,7 @@ def frames_of(item: BlenderObject, scene: BlenderScene) -> tuple[int, int]:
 
 @contextmanager
 def stand_in(source: BlenderScene, item: BlenderObject, group: NodeTree) -> Iterator[StandIn]:
-    """A copy of a particle object with one modifier, in a scene of its own; both are gone after the block.
+    """A copy of a particle object with one modifier, in a separate scene; both are removed after the block.
 
     Args:
         source: the object's scene.
@@ -160,13 +160,13 @@ def stand_in(source: BlenderScene, item: BlenderObject, group: NodeTree) -> Iter
 
 @contextmanager
 def alone_in(context: Context, scene: BlenderScene) -> Iterator[None]:
-    """Operators inside the block work on this scene."""
+    """Make operators inside the block work on this scene."""
     with context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
         yield
 
 
 def pass_through() -> NodeTree:
-    """A geometry-nodes group that hands on what it gets."""
+    """A geometry-nodes group that returns its input."""
     group: Any = bpy.data.node_groups.new("MPM Export", "GeometryNodeTree")
     group.is_modifier = True
     group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
@@ -193,13 +193,13 @@ def _write(path: Path, scene: BlenderScene, first: int, last: int) -> None:
 
 
 def cannot_write(path: Path, error: Exception) -> CacheError:
-    """What to say where Blender or the system refused to write a file or a folder."""
+    """The message when Blender or the system cannot write a file or a folder."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
     return CacheError(f"cannot be written ({words})", "give another place", subject=str(path))
 
 
 def write_usd(path: Path, *, is_animated: bool) -> None:
-    """Write the scene that operators work on as USD. Raises MpmError, RuntimeError or OSError."""
+    """Write the current scene as USD. Raises MpmError, RuntimeError or OSError."""
     require(path)
     bpy.ops.wm.usd_export(filepath=str(path), export_animation=is_animated, export_materials=False)
     if not path.is_file():
@@ -207,7 +207,7 @@ def write_usd(path: Path, *, is_animated: bool) -> None:
 
 
 def require(path: Path) -> None:
-    """Check that this Blender can write Alembic or USD, as a file's suffix says. Raises MpmError."""
+    """Check that this Blender can write Alembic or USD, given a file's suffix. Raises MpmError."""
     name, other = ("Alembic", "USD") if path.suffix.lower() == ALEMBIC else ("USD", "Alembic")
     if not is_built_with(name):
         others = " or ".join([*([other] if is_built_with(other) else []), "PLY"])
@@ -219,5 +219,5 @@ def require(path: Path) -> None:
 
 
 def is_built_with(name: str) -> bool:
-    """Whether this Blender can write "USD" or "Alembic"; builds of Linux distributions may not."""
+    """Whether this Blender can write "USD" or "Alembic"; builds by Linux distributions may lack them."""
     return getattr(bpy.app.build_options, name.lower())

@@ -1,10 +1,10 @@
-"""Run by a Blender of its own, without any extension: turns a copy of a file into one that plays USD files.
+"""A script for a separate Blender without extensions: makes particle objects in a copy of a file play USD files.
 
-Knows nothing of this package but what it is told: `published_file.py -- BLEND JSON`, with the properties that mark objects of a preview
-and those that it hides, and the jobs. The last line on stdout is a JSON object.
+Knows nothing of this package except its arguments: `published_file.py -- BLEND JSON`. The JSON contains the properties that mark preview
+objects and objects hidden by them, and the jobs. The last line on stdout is a JSON object.
 
-What Blender's reader needs was measured in 4.2, 4.5 and 5.2 (docs/manual/interchange.md): attributes are read from meshes
-with faces alone, so each file has a triangle, which is taken away again; and in 4.2 only from a modifier that the importer made.
+The requirements of Blender's USD reader were measured in 4.2, 4.5 and 5.2 (docs/manual/interchange.md): attributes are read only from
+meshes with faces, so each file contains a triangle, which is removed again; and in 4.2 only by a modifier that the importer made.
 """
 
 import json
@@ -22,8 +22,7 @@ ANSWER = "PUBLISHED "
 GROUP_NAME = "MPM Published"
 MODIFIER_NAME = "MPM Published Points"
 
-# An attribute that does not pass through USD as it is: its name, its kind, and the names of its vector and of its number there ("" for
-# none).
+# An attribute that USD cannot store unchanged: its name, its type, and the names of its vector and number parts in the file ("" if unused).
 Split = tuple[str, str, str, str]
 
 
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _drop_previews(objects: Any, preview: str, hidden: str) -> None:
-    """Previews go, and what they hid is seen again."""
+    """Remove previews, and show again what they hid."""
     for item in list(objects):
         if item.library is None and preview in item:
             mesh = item.data
@@ -56,18 +55,18 @@ def _drop_previews(objects: Any, preview: str, hidden: str) -> None:
 
 
 def _play_files(item: Any, job: dict[str, Any]) -> None:
-    """Let an object show the files of a job, before all else that its modifiers do."""
+    """Make an object play the files of a job, before its other modifiers."""
     item.data.clear_geometry()
     reader = _reader(item)
     reader.name = MODIFIER_NAME
     cache = reader.cache_file
     cache.name = f"{item.name} Points"
-    # Blender replaces the number in the name; a sign would not be a part of it
+    # Blender replaces the number in the name; a minus sign would not be part of it
     cache.filepath = f"//{job['folder']}/frame_{abs(job['first']):06d}.usdc"
     cache.is_sequence = cache.override_frame = True
     driver = cache.driver_add("frame").driver
     driver.type = "SCRIPTED"
-    # of a kind that Blender computes without Python, which a farm need not allow
+    # a kind of driver that Blender evaluates without Python, because a farm may disable scripts
     driver.expression = f"min(max(floor(frame + 0.5), {job['first']}), {job['last']})"
     prim = [bpy.path.clean_name(name).replace(".", "_") for name in job["prim"]]
     reader.object_path = "/root/" + "/".join(prim)
@@ -79,7 +78,7 @@ def _play_files(item: Any, job: dict[str, Any]) -> None:
 
 
 def _reader(item: Any) -> Any:
-    """A modifier of an object that reads a file with all attributes, the last one."""
+    """Add a modifier that reads a file with all attributes, as the last one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "moving.usdc"
         _write_moving_triangle(path)
@@ -98,7 +97,7 @@ def _reader(item: Any) -> Any:
 
 
 def _write_moving_triangle(path: Path) -> None:
-    """A USD file with something that changes: for it alone the importer makes a modifier."""
+    """Write a USD file with animation: only for animation does the importer add a modifier."""
     scene = bpy.data.scenes.new("MPM Triangle")
     mesh = bpy.data.meshes.new("triangle")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
@@ -119,7 +118,7 @@ def _write_moving_triangle(path: Path) -> None:
 
 
 def _restoring_group(splits: Sequence[Split], rate: float) -> Any:
-    """Geometry nodes: points alone, with their attributes, and between two frames where their velocity takes them."""
+    """Geometry nodes that remove the triangle, restore attributes, and move points along their velocity between frames."""
     group: Any = bpy.data.node_groups.new(GROUP_NAME, "GeometryNodeTree")
     group.is_modifier = True
     group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
@@ -145,7 +144,7 @@ def _restoring_group(splits: Sequence[Split], rate: float) -> Any:
 
 
 def _joined(chain: "Chain", kind: str, xyz: Any, w: Any) -> Any:
-    """The socket with a value of four components, from a vector and a number; of fewer, the one that there is."""
+    """The socket with a four-component value, from a vector and a number; with fewer components, the one that exists."""
     if xyz is None or w is None:
         return w if xyz is None else xyz
     parts = chain.node("ShaderNodeSeparateXYZ")
@@ -158,7 +157,7 @@ def _joined(chain: "Chain", kind: str, xyz: Any, w: Any) -> Any:
 
 
 def split_attributes(group: Any, splits: Sequence[Split]) -> None:
-    """Fill geometry nodes with the opposite of what the published file does: attributes split, and a triangle added."""
+    """Fill geometry nodes with the inverse of the published file's group: split attributes and add a triangle."""
     group.nodes.clear()
     chain = Chain(group)
     for name, kind, vector, number in splits:
@@ -171,7 +170,7 @@ def split_attributes(group: Any, splits: Sequence[Split]) -> None:
     triangle = chain.node("GeometryNodeMeshCircle", fill_type="NGON")
     triangle.inputs["Vertices"].default_value, triangle.inputs["Radius"].default_value = 3, 0.0
     join = chain.node("GeometryNodeJoinGeometry")
-    # a socket that takes many links has the last one first: the points stay in front
+    # a multi-input socket lists its last link first: the points stay in front
     chain.link(triangle.outputs["Mesh"], join.inputs[0])
     chain.link(chain.socket, join.inputs[0])
     chain.socket = join.outputs[0]
@@ -198,10 +197,10 @@ def _number(chain: "Chain", kind: str, whole: Any) -> Any:
 
 
 class Chain:
-    """A geometry-nodes group whose geometry goes from node to node.
+    """A geometry-nodes group in which the geometry passes from node to node.
 
     Attributes:
-        socket: where the geometry is now.
+        socket: the current output geometry.
     """
 
     def __init__(self, group: Any) -> None:
@@ -219,7 +218,7 @@ class Chain:
         self._group.links.new(source, target)
 
     def add(self, kind: str, **settings: Any) -> Any:
-        """The next node that the geometry goes through."""
+        """Add the next node that the geometry passes through."""
         node = self.node(kind, **settings)
         self.link(self.socket, node.inputs["Geometry"])
         self.socket = node.outputs["Geometry"]
@@ -232,7 +231,7 @@ class Chain:
         return node.outputs["Attribute"]
 
     def store(self, name: str, kind: str, value: Any) -> None:
-        """Store a named attribute of the points."""
+        """Store a named attribute on the points."""
         node = self.add("GeometryNodeStoreNamedAttribute", data_type=kind, domain="POINT")
         node.inputs["Name"].default_value = name
         self.link(value, node.inputs["Value"])
@@ -251,14 +250,14 @@ class Chain:
 
 
 def _forget_extension(item: Any) -> None:
-    """Remove the extension's settings: where it is installed it would look for the cache."""
+    """Remove the extension's settings: if it is installed, it would look for the cache."""
     kept = item.bl_system_properties_get() if hasattr(item, "bl_system_properties_get") else item
     if kept is not None and "mpm" in kept:
         del kept["mpm"]
 
 
 def _pack() -> None:
-    """Take images, fonts, sounds and linked libraries into the file, as far as they are there."""
+    """Pack images, fonts, sounds and linked libraries into the file, if they exist."""
     images = [image for image in bpy.data.images if image.source in ("FILE", "TILED")]
     for block in (*images, *bpy.data.fonts, *bpy.data.sounds):
         if block.packed_file is None and block.library is None and Path(bpy.path.abspath(block.filepath)).is_file():
@@ -268,7 +267,7 @@ def _pack() -> None:
 
 
 def _outside(folder: Path) -> list[str]:
-    """The files that are not packed and not in the folder of the publication."""
+    """Files that are neither packed nor in the publication's folder."""
     paths = (Path(path) for path in bpy.utils.blend_paths(absolute=True, packed=False, local=False))
     return sorted({str(path) for path in paths if not path.resolve().is_relative_to(folder.resolve())})
 

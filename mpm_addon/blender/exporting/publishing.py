@@ -1,7 +1,7 @@
-"""Publishing: a folder with a .blend and USD files that shows the particles in a Blender without this extension.
+"""Publishing: a folder with a .blend and USD files, which plays the particles in a Blender without this extension.
 
-The open file is saved as a copy. A Blender of its own, without any extension, turns the copy's particle objects to the files, packs what
-can be packed, and so proves that the copy works there; see `published_file.py`. Nothing of the open file changes.
+The open file is saved as a copy. A separate Blender without extensions links the particle objects of the copy to the files and packs
+external data, which proves that the copy works there; see `published_file.py`. The open file does not change.
 """
 
 import json
@@ -26,24 +26,23 @@ POINTS = "points"
 MANIFEST = "published.json"
 KIND = "mpm_addon publication"
 _SCRIPT = Path(__file__).with_name("published_file.py")
-# Attributes that USD, or Blender's reader of it, does not hand on as they are, in one version or another: kind -> what they are split
-# into, a vector and a number.
+# Attributes that USD, or Blender's USD reader, changes in some version: type -> the vector and the number that store their parts.
 _SPLIT = {"QUATERNION": (True, True), "FLOAT_COLOR": (True, True), "FLOAT2": (True, False)}
-# Of the others, those whose names USD does not take.
+# Of the other attributes, names that USD does not allow.
 _RENAMED = {"FLOAT": (False, True), "FLOAT_VECTOR": (True, False)}
 
 
 def publish(context: Context, folder: Path) -> list[str]:
-    """Write a publication of the open file.
+    """Publish the open file.
 
     Args:
         folder: new, empty, or an earlier publication, which is replaced.
 
     Returns:
-        Lines to report: frames that were not baked, and what lies outside of the folder.
+        Lines to report: frames that were not baked, and files outside the folder.
 
     Raises:
-        MpmError: the file was never saved, nothing shows a cache, the folder holds other files, or the copy could not be made.
+        MpmError: the file was never saved, nothing shows a cache, the folder contains other files, or the copy could not be made.
     """
     if not bpy.data.filepath:
         raise MpmError("The file is not saved", "save it first, then publish it")
@@ -77,7 +76,7 @@ def publish(context: Context, folder: Path) -> list[str]:
 
 
 def _prepare(folder: Path, blend: Path) -> None:
-    """Make the folder, and empty it of an earlier publication. Raises MpmError where it holds anything else."""
+    """Make the folder, or empty it of an earlier publication. Raises MpmError if it contains anything else."""
     if blend.exists() and Path(bpy.data.filepath).exists() and blend.samefile(bpy.data.filepath):
         raise MpmError("is the folder of the open file", "give a folder of its own", subject=str(folder))
     try:
@@ -105,7 +104,7 @@ def _write_manifest(folder: Path, content: dict[str, Any]) -> None:
 
 
 def _write_frames(context: Context, scene: BlenderScene, item: BlenderObject, folder: Path) -> tuple[dict[str, Any], list[str]]:
-    """One USD file a frame, so that a farm's machine reads what it renders and memory holds one frame."""
+    """Write one USD file per frame, so that a render node reads only what it renders and memory holds a single frame."""
     first, last = scene.frame_start, scene.frame_end
     group = pass_through()
     try:
@@ -136,7 +135,7 @@ def _write_frames(context: Context, scene: BlenderScene, item: BlenderObject, fo
 
 
 def splits_of(mesh: BlenderMesh) -> list[Split]:
-    """How the attributes of a mesh are handed on that cannot be handed on as they are."""
+    """How to split the attributes of a mesh that cannot be written unchanged."""
     splits = []
     for index, attribute in enumerate(mesh.attributes):
         is_plain = re.fullmatch(r"[A-Za-z]\w*", attribute.name, re.ASCII) is not None

@@ -1,1 +1,1 @@
-"""What the extension needs of Blender itself: its objects, versions, operators, texts and redraws."""
+"""What the extension needs from Blender itself: objects, versions, operators, texts and redraws."""

@@ -1,4 +1,4 @@
-"""What is animated, whatever the version of Blender: actions have layers and slots since 4.4, and nothing else since 5.0."""
+"""Animation across versions of Blender: actions have layers and slots since 4.4, and only those since 5.0."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,13 +7,13 @@ from .blender_types import BlenderObject
 
 
 def is_animated(block: Any) -> bool:
-    """Whether a data-block has an action, drivers or strips of its own."""
+    """Whether a data-block has its own action, drivers or NLA strips."""
     animation = None if block is None else block.animation_data
     return animation is not None and bool(animation.action or animation.drivers or animation.nla_tracks)
 
 
 def animated_paths(block: Any) -> set[str]:
-    """The data paths that a data-block's F-curves and drivers change."""
+    """The data paths that a data-block's F-curves and drivers animate."""
     animation = block.animation_data
     if animation is None:
         return set()
@@ -23,7 +23,7 @@ def animated_paths(block: Any) -> set[str]:
 
 
 def curve_collections(action: Any) -> Iterator[Any]:
-    """The collections of F-curves of an action."""
+    """The F-curve collections of an action."""
     if not hasattr(action, "layers"):
         yield action.fcurves
         return
@@ -34,7 +34,7 @@ def curve_collections(action: Any) -> Iterator[Any]:
 
 
 def new_curve(action: Any, item: BlenderObject, data_path: str, index: int) -> Any:
-    """A new F-curve of an action that is the object's."""
+    """A new F-curve in an object's action."""
     if hasattr(action, "fcurve_ensure_for_datablock"):
         return action.fcurve_ensure_for_datablock(item, data_path, index=index)
     return action.fcurves.new(data_path, index=index)

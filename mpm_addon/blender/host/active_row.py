@@ -1,4 +1,4 @@
-"""The highlighted row of the lists of objects: it is the active object's, and a click on a row makes its object the active one."""
+"""The highlighted row of object lists: it follows the active object, and clicking a row makes its object active."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from .blender_types import BlenderObject, Context
 
 
 def _row(settings: Any) -> int:
-    """The place of the active object among the scene's; -1 where it is not there."""
+    """The index of the active object in the scene; -1 if it is not in the scene."""
     context: Context = bpy.context
     scene = settings.id_data
     active = context.view_layer.objects.active if context.scene == scene else None
     if active is None:
         return -1
     row = scene.objects.find(active.name)
-    # a linked object may have the name of a local one
+    # a linked object may have the same name as a local one
     if row >= 0 and scene.objects[row] == active:
         return row
     return next((number for number, item in enumerate(scene.objects) if item == active), -1)
@@ -29,7 +29,7 @@ def _choose(settings: Any, row: int) -> None:
 
 
 def select_alone(context: Context, item: BlenderObject) -> None:
-    """Make an object the active one and select it alone, as a click in the Outliner does; not one of another view layer."""
+    """Make an object active and select only it, as a click in the Outliner does; ignores objects outside the view layer."""
     layer = context.view_layer
     if all(each != item for each in layer.objects):
         return

@@ -1,6 +1,6 @@
-"""Names for Blender's objects in annotations.
+"""Type names for Blender's objects.
 
-The published stubs know nothing of `mpm` and little of nodes and layouts: to the type checker these are `Any`.
+The published stubs do not know `mpm` and little of nodes and layouts, so the type checker sees these as `Any`.
 """
 
 from typing import Any, TypeAlias

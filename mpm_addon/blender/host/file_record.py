@@ -1,7 +1,7 @@
-"""What an operator may change of the open file, kept so that it can be put back. Needs no undo stack.
+"""Records the parts of the open file that an operator may change, so that they can be restored. Needs no undo stack.
 
-Kept are which data-blocks there are, the settings of the simulation, and of the scene and of given objects what operators set besides.
-Data-blocks that an operator removes are not kept.
+Records which data-blocks exist, the settings of the simulation, and the scene and object settings that operators change.
+Data-blocks that an operator removes are not recorded.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ import bpy
 from .blender_types import BlenderObject, Context
 from .runtime import OfSession, runtime
 
-# What operators make; what uses others comes before them.
+# Types of data-blocks that operators add; users come before what they use.
 _KINDS = ("scenes", "objects", "collections", "worlds", "cameras", "lights", "meshes", "node_groups", "materials", "images", "actions")
 _OF_OBJECTS = ("name", "hide_render", "hide_viewport", "display_type", "show_in_front", "location", "rotation_euler")
 _OF_SCENES = ("frame_start", "frame_end", "camera", "world")
@@ -25,14 +25,14 @@ _SETTINGS = "mpm"
 
 @dataclass
 class Silence(OfSession):
-    """How many blocks keep settings from acting."""
+    """Number of blocks that suppress the effects of settings."""
 
     depth: int = 0
 
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Settings that change inside the block do not act yet."""
+    """Changes of settings inside the block have no effect yet."""
     silence = runtime.of(Silence)
     silence.depth += 1
     try:
@@ -42,12 +42,12 @@ def silent() -> Iterator[None]:
 
 
 def is_silent() -> bool:
-    """Whether settings change without an effect now."""
+    """Whether changes of settings have no effect at present."""
     return runtime.of(Silence).depth > 0
 
 
 class _Setting(NamedTuple):
-    """A property of a group, and its value; None where it was not set."""
+    """A property of a group and its value; None if it was unset."""
 
     group: Any
     name: str
@@ -56,18 +56,18 @@ class _Setting(NamedTuple):
 
 
 class FileRecord:
-    """How the open file is now."""
+    """The recorded state of the open file."""
 
     def __init__(self, context: Context, items: Iterable[BlenderObject]) -> None:
-        """Look at the file.
+        """Record the file.
 
         Args:
-            items: the objects that may be changed; others are not looked at.
+            items: the objects that may be changed; others are not recorded.
         """
         scene = context.scene
         self._blocks = {kind: {block.session_uid for block in getattr(bpy.data, kind)} for kind in _KINDS}
         self._scene, self._frame = scene, scene.frame_current
-        # a script may mean a scene that the window does not show
+        # a script may use a scene that the window does not show
         self._window, self._shown = context.window, context.window.scene if context.window is not None else None
         self._layer = context.view_layer
         self._selected = {item.session_uid for item in self._layer.objects.selected}
@@ -82,7 +82,7 @@ class FileRecord:
         self._materials = [(item.data, list(item.data.materials)) for item in self._items if hasattr(item.data, "materials")]
 
     def put_back(self) -> None:
-        """Let the file be as it was."""
+        """Restore the recorded state."""
         if self._window is not None and self._window.scene != self._shown:
             self._window.scene = self._shown
         with silent():
@@ -100,7 +100,7 @@ class FileRecord:
         self._remove_new()
         if self._scene.frame_current != self._frame:
             self._scene.frame_set(self._frame)
-        # Blender builds the layer's objects anew when they are next needed: a loop over them meets those that are gone, or crashes
+        # Blender rebuilds the layer's objects when they are next needed: until then, a loop over them meets removed ones, or crashes
         self._layer.update()
         for item in list(self._layer.objects):
             item.select_set(item.session_uid in self._selected, view_layer=self._layer)
@@ -114,12 +114,12 @@ class FileRecord:
 
 
 def _plain(value: Any) -> Any:
-    """A value that stays as it is; a vector becomes a tuple."""
+    """A value that no longer changes; vectors become tuples."""
     return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str | set) else value
 
 
 def _settings(owner: Any, names: Iterable[str]) -> list[_Setting]:
-    """Properties of an owner, and those of the groups among them that were ever used."""
+    """The properties of an owner, and of its groups that were ever used."""
     found = []
     for name in names:
         if not owner.is_property_set(name):
@@ -153,7 +153,7 @@ def _put_back_settings(settings: list[_Setting]) -> None:
                     setattr(row, each, kept)
         elif _plain(now) != value:
             setattr(group, name, value)
-    # after the others, since a setting that is changed may set more
+    # after the other settings, because changing one may set others
     for group, name, is_set, _ in settings:
         if not is_set and group.is_property_set(name):
             group.property_unset(name)

@@ -1,4 +1,4 @@
-"""The manual: its pages, which the extension carries, and the buttons and Blender's *Online Manual* that lead there."""
+"""The manual: its pages, which the extension ships, and the buttons and Blender's *Online Manual* entry that open them."""
 
 import webbrowser
 from pathlib import Path
@@ -14,7 +14,7 @@ from .operation import Operation
 from .registrar import Registrar
 
 START = "index"
-# Which page tells of a property or an operator: what Blender calls it in lower case -> page. The first that matches counts.
+# Manual pages of properties and operators: Blender's identifier in lowercase -> page. The first match counts.
 _SUBJECTS = (
     ("bpy.types.mpm_pg_material*", "manual/choosing_materials"),
     ("bpy.types.mpm_pg_law*", "materials"),
@@ -39,13 +39,13 @@ _SUBJECTS = (
 
 
 def manual_folder() -> Path:
-    """Where the pages are: inside the package where it is installed, in build/ in the source tree."""
+    """The folder of the pages: in the package if installed, in build/ in the source tree."""
     inside = PACKAGE / "manual"
     return inside if inside.is_dir() else PACKAGE.parent / "build" / "site"
 
 
 def page_address(page: str) -> str:
-    """The address of a page. Raises MpmError where the manual is not there."""
+    """The address of a page. Raises MpmError if the manual is missing."""
     path = manual_folder() / f"{page}.html"
     if not path.is_file():
         raise MpmError(f'The manual has no page "{page}" in {manual_folder()}', "install the extension again, or make it: make site")
@@ -53,7 +53,7 @@ def page_address(page: str) -> str:
 
 
 def open_address(address: str) -> None:
-    """Show an address in the web browser. Raises MpmError where none can be started."""
+    """Open an address in the web browser. Raises MpmError if no browser starts."""
     if not webbrowser.open(address):
         raise MpmError("No web browser can be started", f"open {address} in one")
 
@@ -73,12 +73,12 @@ class MPM_OT_help(Operation, bpy.types.Operator):
 
 
 def draw_help(layout: Layout, page: str) -> None:
-    """A button that opens a page of the manual."""
+    """Draw a button that opens a page of the manual."""
     layout.operator("mpm.help", text="", icon="HELP", emboss=False).page = page
 
 
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What *Online Manual* in a button's context menu asks for: an address, and what follows it for each subject."""
+    """What *Online Manual* in a button's context menu needs: a base address, and a path for each identifier."""
     return manual_folder().as_uri() + "/", tuple((subject, f"{page}.html") for subject, page in _SUBJECTS)
 
 

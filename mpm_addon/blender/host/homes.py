@@ -1,4 +1,4 @@
-"""In which collection a bake's object belongs: that of what emits its particles, so that both go together wherever they are taken."""
+"""The collection for a bake's object: the one of its emitters, so that they stay together when a collection is linked or moved."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +9,8 @@ from .blender_types import BlenderScene
 def home_of(scene: BlenderScene, object_name: str = "") -> Any:
     """The collection for the particles of a scene, or of one emitter in it.
 
-    The first collection that all its emitters share, else the first one of the first emitter. The scene's own serves where that is of a
-    library, or is hidden: the particles are to be seen.
+    The first collection that all emitters share, else the first one of the first emitter. If that belongs to a library or is hidden, the
+    scene's own collection is used, so that the particles are visible.
     """
     emitters = [item for item in scene.objects if item.mpm.type == "emitter" and object_name in ("", item.name)]
     places = [[collection for collection in _shown_collections(scene) if collection.objects.get(item.name) == item] for item in emitters]
@@ -19,7 +19,7 @@ def home_of(scene: BlenderScene, object_name: str = "") -> Any:
 
 
 def _shown_collections(scene: BlenderScene) -> Iterator[Any]:
-    """The collections of a scene in which something new is seen, the scene's own first."""
+    """The collections of a scene in which a new object is visible, the scene's own first."""
     waiting: list[Any] = [scene.collection]
     while waiting:
         collection = waiting.pop(0)
@@ -35,7 +35,7 @@ def _is_shown(scene: BlenderScene, collection: Any) -> bool:
 
 
 def _layers(view: Any, collection: Any) -> Iterator[Any]:
-    """Where a view layer has a collection."""
+    """The occurrences of a collection in a view layer."""
     waiting = [view.layer_collection]
     while waiting:
         layer = waiting.pop()

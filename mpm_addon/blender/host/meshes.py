@@ -19,7 +19,7 @@ SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
 CLOUD_TYPES = {"POINTCLOUD"}
 VELOCITY = "velocity"
 
-# Reads painted values while a mesh is there, from the object, its mesh, and the corners (m, 3) and faces (m,) of its triangles.
+# Reads painted values while a mesh exists: from the object, its mesh, and the corners (m, 3) and faces (m,) of its triangles.
 ReadPainting = Callable[[BlenderObject, BlenderMesh, Triangles, Triangles], dict[str, Floats]]
 
 
@@ -28,12 +28,12 @@ class Piece:
     """The evaluated mesh of one object.
 
     Attributes:
-        vertices: in its own space [Blender units] (n, 3), float32 as Blender has them.
-        triangles: (m, 3), counter-clockwise seen from outside.
-        counts: how many vertices, faces and corners the mesh has.
+        vertices: in local space [Blender units] (n, 3), float32 as in Blender.
+        triangles: (m, 3), counterclockwise as seen from outside.
+        counts: number of vertices, faces and corners of the mesh.
         painting: name -> values of each vertex (n, components), or of each corner of the triangles (m, 3, components).
-        is_cloud: whether it is vertices alone, without edges and faces.
-        velocity: of each vertex of a cloud, its attribute "velocity" [Blender units/s] (n, 3), where it has one.
+        is_cloud: whether it consists of vertices only, without edges and faces.
+        velocity: the attribute "velocity" of a cloud's vertices [Blender units/s] (n, 3), if it exists.
     """
 
     vertices: NDArray[np.float32]
@@ -46,10 +46,10 @@ class Piece:
 
 @contextmanager
 def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
-    """The mesh of an evaluated object (modifiers applied), inside the block.
+    """The mesh of an evaluated object (with modifiers applied), inside the block.
 
     Raises:
-        SceneError: the object is of a type that has no mesh, or a metaball that another one's surface holds.
+        SceneError: objects of this type have no mesh, or a metaball is part of another one's surface.
     """
     try:
         mesh = evaluated.to_mesh()
@@ -58,7 +58,7 @@ def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
         raise SceneError(
             f"a {kind} object has no mesh", "use a mesh, a curve, a text, a metaball or a collection", subject=subject
         ) from None
-    if mesh is None:  # a curve or a text of nothing
+    if mesh is None:  # an empty curve or text
         raise SceneError("it has no surface", "give it one, or set its type to None in the Physics tab", subject=subject)
     try:
         if evaluated.type == "META" and not len(mesh.vertices) and "." in evaluated.name:
@@ -70,10 +70,10 @@ def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
 
 
 def read_piece(evaluated: BlenderObject, subject: str, *, read_painting: ReadPainting | None = None, has_triangles: bool = True) -> Piece:
-    """The mesh of an evaluated object in its own space. Raises SceneError as `mesh_of`.
+    """The mesh of an evaluated object in local space. Raises SceneError as `mesh_of`.
 
     Args:
-        has_triangles: False reads the vertices alone.
+        has_triangles: False reads only the vertices.
     """
     with mesh_of(evaluated, subject) as mesh:
         counts = len(mesh.vertices), len(mesh.polygons), len(mesh.loops)
@@ -93,7 +93,7 @@ def read_piece(evaluated: BlenderObject, subject: str, *, read_painting: ReadPai
 
 
 def read_cloud(evaluated: BlenderObject, *, read_painting: ReadPainting | None = None) -> Piece:
-    """The points of an evaluated point cloud in its own space. Raises SceneError for a painted attribute that is not there."""
+    """The points of an evaluated point cloud in local space. Raises SceneError if a painted attribute is missing."""
     cloud: Any = evaluated.data
     count = len(cloud.points)
     points = np.empty(3 * count, np.float32)
@@ -114,13 +114,13 @@ def _velocity(geometry: Any) -> NDArray[np.float32] | None:
 
 
 def instances_of(depsgraph: Depsgraph, owners: dict[str, Any]) -> Iterator[tuple[str, BlenderObject, Floats]]:
-    """What objects instance: collections, children on vertices and faces, and instances of geometry nodes; no particle systems.
+    """The instances that objects create: collections, instancing on vertices and faces, and geometry nodes, but not particle systems.
 
     Args:
         owners: objects by full name.
 
     Yields:
-        the owner's full name, the evaluated instanced object (as long as the loop is there), world from instance (4, 4).
+        the owner's full name, the evaluated instanced object (valid until the next iteration), world from instance (4, 4).
     """
     for instance in depsgraph.object_instances:
         if not instance.is_instance or instance.particle_system is not None or instance.parent is None:
@@ -142,7 +142,7 @@ def matrix_array(matrix: Any) -> Floats:
 
 
 def moved(vertices: NDArray[Any], matrix: Floats) -> Floats:
-    """Vertices (n, 3) moved by a 4x4 matrix, in double precision."""
+    """Vertices (n, 3) transformed by a 4x4 matrix, in double precision."""
     return vertices.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
 
 

@@ -1,4 +1,4 @@
-"""Meshes as renders see them: modifiers, levels and resolutions of renders instead of the viewport's, for a while."""
+"""Evaluates meshes with the render settings of modifiers, levels and resolutions instead of the viewport's."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -8,20 +8,20 @@ import bpy
 
 from .blender_types import BlenderObject, Depsgraph
 
-# Where the viewport and renders differ: what has both, the viewport's name, the renders' name.
+# Settings that differ between viewport and renders: owner, viewport property, render property.
 _LEVELS = {"SUBSURF": ("levels", "render_levels"), "MULTIRES": ("levels", "render_levels")}
 _CURVE_RESOLUTIONS = [("resolution_u", "render_resolution_u"), ("resolution_v", "render_resolution_v")]
 
 
 @contextmanager
 def render_modifiers(depsgraph: Depsgraph) -> Iterator[None]:
-    """Evaluate all objects of a dependency graph with the modifiers of renders inside the block.
+    """Evaluate all objects of a dependency graph with render modifiers inside the block.
 
-    Everything is as it was afterwards, whatever happens in the block.
+    All settings are restored afterwards, even after an exception.
     """
     changed: list[tuple[Any, str, Any]] = []
     try:
-        # the graph is made anew by the first change, so its objects are listed before
+        # the first change rebuilds the graph, so list its objects before
         for item in [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]:
             for owner, viewport, render in _differences(item):
                 before, wanted = getattr(owner, viewport), getattr(owner, render)
@@ -44,5 +44,5 @@ def _differences(item: BlenderObject) -> Iterator[tuple[Any, str, str]]:
         yield item.data, "resolution", "render_resolution"
     if item.type in ("CURVE", "SURFACE", "FONT"):
         for viewport, render in _CURVE_RESOLUTIONS:
-            if getattr(item.data, render):  # 0 is the viewport's
+            if getattr(item.data, render):  # 0 means the viewport's value
                 yield item.data, viewport, render

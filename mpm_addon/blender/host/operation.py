@@ -1,4 +1,4 @@
-"""What all operators of the extension share: one that fails says why in one line, and leaves the file as it was."""
+"""The base of all operators: one that fails reports why in one line, and leaves the file unchanged."""
 
 import functools
 import sys
@@ -15,35 +15,35 @@ from .wording import in_blender
 
 
 class Operation:
-    """An operator. Its `execute`, `invoke` and `modal` raise where they fail, and never report an error themselves.
+    """An operator. Its `execute`, `invoke` and `modal` raise exceptions to fail, and never report errors themselves.
 
-    An MpmError becomes a report of one line, which a script gets as a RuntimeError; so does any other exception, which besides goes
-    to `sys.excepthook` with its traceback: to the system console. An operator with "UNDO" among its options, whose whole work lies in
-    the file, takes back what `execute` did; what others did outside the file (frames, files) stays.
+    An MpmError becomes a one-line report, which a script receives as a RuntimeError. So does any other exception, whose traceback also
+    goes to `sys.excepthook`, and so to the system console. An operator with "UNDO" among its options that only changes the file
+    undoes what `execute` changed; changes outside the file (frames, files) are kept.
     """
 
     def __init_subclass__(cls, **words: Any) -> None:
         super().__init_subclass__(**words)
-        # Blender counts the arguments of each of them
+        # Blender counts the arguments of each of these methods
         for name, wrapped in (("execute", _safe_execute), ("invoke", _safe_invoke), ("modal", _safe_modal)):
             if name in vars(cls):
                 setattr(cls, name, wrapped(vars(cls)[name]))
 
     def touched(self, context: Context) -> Iterable[BlenderObject]:
-        """The objects that it may change, where it takes back what it did."""
+        """The objects that it may change, for undoing a failure."""
         return [*context.view_layer.objects.selected, *([context.object] if context.object is not None else [])]
 
     def notes(self: Any, lines: Iterable[str]) -> None:
-        """Report what is worth a second look."""
+        """Report lines as warnings."""
         for line in lines:
             self.report({"WARNING"}, line)
 
 
 class _Attempt:
-    """What an operator does, in a block that ends in a report where it raises.
+    """A block of an operator; an exception in it becomes a report.
 
     Attributes:
-        was_expected: whether that was an MpmError.
+        was_expected: whether the exception was an MpmError.
     """
 
     def __init__(self, operator: Any) -> None:
@@ -55,7 +55,7 @@ class _Attempt:
         return self
 
     def will_take_back(self, context: Context) -> None:
-        """Look at the file, to put it back where the block raises."""
+        """Record the file, to restore it if the block raises."""
         self._record = FileRecord(context, self._operator.touched(context))
 
     def __exit__(self, _kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
@@ -79,7 +79,7 @@ class _Attempt:
 
 
 def unexpected(label: str, error: Exception) -> str:
-    """What is said of an error that nobody foresaw."""
+    """The message for an unexpected exception."""
     words = one_line(f"{type(error).__name__}: {error}")
     return message("{operator} failed unexpectedly ({error}). The system console shows the full traceback", operator=label, error=words)
 
@@ -112,7 +112,7 @@ def _safe_modal(function: Callable[[Any, Context, BlenderEvent], Any]) -> Callab
         with _Attempt(self) as attempt:
             return function(self, context, event)
         if not attempt.was_expected:
-            # as when Blender ends it: what it follows is let go
+            # as when Blender ends the operator: stop what it follows
             self.cancel(context)
         return {"CANCELLED"}
 

@@ -1,12 +1,12 @@
-"""Lets Blender draw again what tells of bakes."""
+"""Redraws the editors that show bakes."""
 
 from typing import Any
 
 
 def redraw(manager: Any) -> None:
-    """Let everything that tells of bakes draw itself again: sidebars, properties editors and timelines.
+    """Redraw everything that shows the state of bakes: sidebars, properties editors and timelines.
 
-    Not the 3D viewport beside its sidebar: a million particles take seconds to draw there, and a new frame redraws it by itself.
+    Excludes the 3D viewport itself: a million particles take seconds to draw, and a new frame redraws it anyway.
     """
     for window in manager.windows:
         for area in window.screen.areas:

@@ -1,4 +1,4 @@
-"""What the interface remembers, in one place: a class for each thing that a module remembers, made when it is first asked for.
+"""The interface's state, in one place: each module declares a class for its own, which is created on first use.
 
     @dataclass
     class Problems(OfFile):
@@ -6,43 +6,42 @@
 
     runtime.of(Problems).by_object
 
-What is `OfFile` is dropped when another file is open, before any other handler hears of it; everything else when the add-on is
-unregistered.
+Classes of `OfFile` are dropped when another file is opened, before other handlers run; all others when the add-on is unregistered.
 """
 
 from typing import Any, TypeVar
 
 
 class OfSession:
-    """What outlives the file that is open: processes, what Blender handed out, what is true of any file."""
+    """State that outlives the open file: processes, resources from Blender, facts that hold for any file."""
 
 
 class OfFile:
-    """What belongs to the file that is open."""
+    """State of the open file."""
 
 
 Kind = TypeVar("Kind", bound=OfSession | OfFile)
 
 
 class Runtime:
-    """Everything that is remembered."""
+    """All state."""
 
     def __init__(self) -> None:
         self._known: dict[type[Any], Any] = {}
 
     def of(self, kind: type[Kind]) -> Kind:
-        """The one object of a class."""
+        """The single instance of a class."""
         found = self._known.get(kind)
-        # a render asks from a thread of its own: both get the object of whoever was first
+        # a render calls this from its own thread: both threads must get the same instance
         return self._known.setdefault(kind, kind()) if found is None else found
 
     def forget(self, *kinds: type[OfSession] | type[OfFile]) -> None:
-        """Drop the objects of these classes."""
+        """Drop the instances of these classes."""
         for kind in kinds:
             self._known.pop(kind, None)
 
     def forget_file(self) -> None:
-        """Drop what belongs to the file that was open."""
+        """Drop the state of the file that was open."""
         self.forget(*[kind for kind in self._known if issubclass(kind, OfFile)])
 
     def end(self) -> None:

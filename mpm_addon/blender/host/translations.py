@@ -1,12 +1,12 @@
-"""The interface in the language of its user: the dictionaries of `mpm_addon/locale`, and texts that are put together.
+"""Translates the interface: the dictionaries of `mpm_addon/locale`, and texts that contain values.
 
-Blender itself translates what it is given as it stands: labels of panels and operators, names and descriptions of properties, and
-`text="..."` in a layout. A text with values in it is translated before they are filled in:
+Blender itself translates fixed texts: labels of panels and operators, names and descriptions of properties, and `text="..."` in a
+layout. A text that contains values is translated first, and the values are inserted afterwards:
 
     from .translations import text
     layout.label(text=text("Frame {number} was not baked", number=12))
 
-What is missing in a language, or not translated yet, is shown in English.
+Texts without a translation are shown in English.
 """
 
 from typing import Any
@@ -16,14 +16,14 @@ import bpy
 from ...storage.catalogue import dictionaries
 from .registrar import Registrar
 
-# The stubs say that Blender's functions return nothing.
+# The stubs declare that Blender's functions return nothing.
 blender: Any = bpy.app.translations
 
 _NAME = __name__
 
 
 def text(template: str, **values: Any) -> str:
-    """A text of the interface: the template in the user's language, with its values filled in as `str.format` does."""
+    """A text of the interface: the translated template, formatted with its values as by `str.format`."""
     return blender.pgettext_iface(template).format(**values)
 
 
@@ -33,7 +33,7 @@ def tip(template: str, **values: Any) -> str:
 
 
 def message(template: str, **values: Any) -> str:
-    """What an operator reports, or says where it cannot run."""
+    """A report of an operator, or its reason for being unavailable."""
     return blender.pgettext_rpt(template).format(**values)
 
 

@@ -1,4 +1,4 @@
-"""How the interface says things: messages in the words of Blender's buttons, durations and sizes. Knows nothing of Blender's data."""
+"""Formats messages, durations and sizes for the interface. Knows nothing of Blender's data."""
 
 from ...core.messages import Action, Message, one_line
 
@@ -15,23 +15,23 @@ BUTTONS = {
 
 
 def in_blender(message: Message) -> str:
-    """A message in one line."""
+    """A message as one line, with buttons instead of command-line options."""
     return one_line(message.text(BUTTONS))
 
 
 def sentence(words: str) -> str:
-    """Words with a capital letter and without a full stop."""
+    """Capitalize the first letter and remove the full stop."""
     return (words[:1].upper() + words[1:]).removesuffix(".")
 
 
 def problem_and_remedy(message: Message) -> tuple[str, str]:
-    """What is wrong, with its subject, and what helps; each as a sentence."""
+    """The problem, with its subject, and the remedy; each as a sentence."""
     problem = f"{message.subject}: {message.problem}" if message.subject else message.problem
     return sentence(problem), sentence(message.remedy(BUTTONS))
 
 
 def duration(seconds: float) -> str:
-    """A time for people: "40 s", "12 min", "2 h 5 min"."""
+    """A readable duration: "40 s", "12 min", "2 h 5 min"."""
     minutes = round(seconds / 60.0)
     if seconds < 90.0:
         return f"{seconds:.0f} s" if seconds >= 1.0 else f"{seconds:.2g} s"
@@ -39,14 +39,14 @@ def duration(seconds: float) -> str:
 
 
 def remaining(seconds: float) -> str:
-    """A time that is counted down: "0:31", "1:02:10"."""
+    """A countdown: "0:31", "1:02:10"."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def size(count: float) -> str:
-    """Bytes for people: "3.2 GB", "12 MB"."""
+    """A readable size: "3.2 GB", "12 MB"."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= scale:
             return f"{count / scale:.3g} {unit}"

@@ -1,6 +1,6 @@
-"""The extension's preferences: how many threads bakes take, and what this installation is and lacks.
+"""The extension's preferences: threads for bakes, processor level, and the health of the installation.
 
-They are there where the extension was enabled as an add-on; a script that registers the package itself has none.
+They exist only if the extension is enabled as an add-on; a script that registers the package itself has none.
 """
 
 import json
@@ -21,7 +21,7 @@ from ..host.wording import in_blender
 from ..settings import paths
 from .panels.drawing import draw_lines
 
-# What kernels may use: levels as the x86-64 psABI names them. Automatic is what the cache was begun with, or the best.
+# Instruction sets for kernels: levels as in the x86-64 psABI. Automatic is the level of the existing cache, or the best one.
 LEVEL_ITEMS = (
     ("AUTO", "Automatic", "The level of the existing cache, or the best level of this processor"),
     (
@@ -37,13 +37,13 @@ _MOST_THREADS = 1024
 
 
 def _own() -> Any:
-    """The extension's preferences; None where a script registered the package."""
+    """The extension's preferences; None if a script registered the package."""
     known: Any = bpy.context.preferences
     return next((entry.preferences for entry in (() if known is None else known.addons) if entry.module == PACKAGE), None)
 
 
 def told() -> dict[str, str]:
-    """What a bake's process is told by its environment: how many threads it takes, and which processor level."""
+    """Environment variables for a bake's process: number of threads and processor level."""
     own = _own()
     threads, level = getattr(own, "threads", 0), getattr(own, "processor", "AUTO")
     return {
@@ -79,7 +79,7 @@ class MPM_AP_preferences(bpy.types.AddonPreferences):
 
 
 def draw_health(layout: Layout) -> None:
-    """What is there, what is wrong with it, and a report of both."""
+    """Draw versions, problems, and a button that copies a report of both."""
     found = health.report()
     box = layout.box()
     box.label(text=f"MPM {found['mpm_addon']}, Blender {found['blender']}, Python {found['python']}, NumPy {found['numpy']}")

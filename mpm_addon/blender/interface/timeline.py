@@ -1,4 +1,4 @@
-"""A strip below the numbers of the timeline and the dope sheet: which frames are baked, which are out of date, which are missing."""
+"""A strip below the numbers of the timeline and the dope sheet: baked, outdated and missing frames."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from ..host.blender_types import Context
 from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
 
-# Pixels at an interface of normal size: what Blender draws the numbers on, and the strip below.
+# Pixels at normal interface scale: the header with the numbers, and the strip below.
 _NUMBERS = 23
 _HEIGHT = 4
 
@@ -26,13 +26,13 @@ _MODES = ("TIMELINE", "DOPESHEET", "ACTION")
 
 @dataclass
 class Drawn(OfFile):
-    """The runs of frames of what was last drawn."""
+    """The runs of frames that were last drawn."""
 
     runs: tuple[Overview, list[Span]] | None = None
 
 
 class Strip(NamedTuple):
-    """A run of frames, first and last, and what is drawn of it."""
+    """A run of frames, first and last, and its kind."""
 
     first: int
     last: int
@@ -40,7 +40,7 @@ class Strip(NamedTuple):
 
 
 class Rectangle(NamedTuple):
-    """A rectangle in pixels of the region, and its colour."""
+    """A rectangle in pixels of the region, and its color."""
 
     left: float
     bottom: float
@@ -50,7 +50,7 @@ class Rectangle(NamedTuple):
 
 
 def strips(overview: Overview, wanted: Span, *, is_outdated: bool) -> list[Strip]:
-    """What is drawn of a cache: first the frames that are wanted, on them those that are there."""
+    """The strips of a cache: first the wanted frames, then the cached ones on top."""
     there = OUTDATED if is_outdated else BAKED
     return [Strip(*wanted, MISSING), *(Strip(first, last, there) for first, last in _runs_of(overview))]
 
@@ -63,12 +63,12 @@ def _runs_of(overview: Overview) -> list[Span]:
 
 
 def rectangles(found: list[Strip], region: Any, scale: float) -> list[Rectangle]:
-    """Where strips are in a region of the timeline, those outside left out.
+    """The rectangles of strips in a region of the timeline, leaving out those outside.
 
     Args:
         found: the strips.
         region: the region, with its `view2d`, `width` and `height`.
-        scale: of the interface.
+        scale: interface scale.
     """
     top = region.height - _NUMBERS * scale
     drawn = []
@@ -76,7 +76,7 @@ def rectangles(found: list[Strip], region: Any, scale: float) -> list[Rectangle]
         left = region.view2d.view_to_region(strip.first - 0.5, 0.0, clip=False)[0]
         right = region.view2d.view_to_region(strip.last + 0.5, 0.0, clip=False)[0]
         if right >= 0 and left <= region.width:
-            # a frame is never thinner than a pixel
+            # a frame is at least one pixel wide
             drawn.append(Rectangle(max(left, 0), top - _HEIGHT * scale, max(min(right, region.width), left + 1), top, strip.kind))
     return drawn
 
@@ -96,13 +96,13 @@ def _draw() -> None:
 
 
 def _draw_rectangles(drawn: list[Rectangle]) -> None:
-    # without a window there is nothing to draw with
+    # without a window, there is no GPU to draw with
     import gpu
     from gpu_extras.batch import batch_for_shader
 
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     gpu.state.blend_set("ALPHA")
-    # what is missing lies below what is there
+    # missing frames are drawn below cached ones
     for kind in (MISSING, OUTDATED, BAKED):
         color = COLORS[kind]
         corners: list[tuple[float, float]] = []

@@ -1,1 +1,1 @@
-"""The live simulation, and what an artist moves by hand meanwhile."""
+"""The live simulation, and the objects that an artist moves during it."""

@@ -1,4 +1,4 @@
-"""What an artist moves by hand while a live simulation runs: where it is now, in the words of the simulation."""
+"""Objects that an artist moves during a live simulation: their current state, as the simulation needs it."""
 
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ _NUMBERS = tuple(animatable_parameters(Force))
 
 
 class _Held(NamedTuple):
-    """A thing that can be moved: its number in this Blender, where it began, and what its field said then; None of a collider."""
+    """A movable object: its session UID, its initial pose, and the initial values of its field; None for a collider."""
 
     number: int
     start: Floats
@@ -27,11 +27,11 @@ class _Held(NamedTuple):
 
 
 class Hands:
-    """The colliders and force fields of a scene that nothing but a hand moves.
+    """The unanimated colliders and force fields of a scene, which an artist can move.
 
     Args:
         scene: Blender's scene, at the frame at which it was read.
-        described: what the simulation got of it.
+        described: the description that the simulation got.
     """
 
     def __init__(self, scene: BlenderScene, described: Scene) -> None:
@@ -49,7 +49,7 @@ class Hands:
         self._sent: set[str] = set()
 
     def things(self, scene: BlenderScene) -> dict[str, dict[str, Any]]:
-        """What is elsewhere than it was, or was so before, by name: see `Steering.steer`."""
+        """Objects that have moved since the start, or had moved before, by name: see `Steering.steer`."""
         items = {item.session_uid: item for item in scene.objects}
         found = {}
         for name, held in self._held.items():
@@ -61,7 +61,7 @@ class Hands:
         return found
 
     def gravity(self, scene: BlenderScene) -> tuple[float, ...] | None:
-        """The gravity [m/s^2] where it is another than it was, or was so before; None otherwise."""
+        """The gravity [m/s^2] if it has changed since the start, or had changed before; None otherwise."""
         now = gravity_of(scene)
         if not self._has_gravity or (now == self._gravity and "" not in self._sent):
             return None
@@ -69,7 +69,7 @@ class Hands:
         return now
 
     def settings(self, scene: BlenderScene) -> dict[str, Any]:
-        """Everything else that decides the simulation: where it changes, this begins anew."""
+        """All other settings that affect the simulation: a change of these restarts it."""
         state = settings_state(scene)
         if self._has_gravity:
             del state["gravity"], state["settings"]["forces"]

@@ -1,7 +1,7 @@
-"""The live simulation of this Blender: a worker that is told where things are, and the frames that it gives. One at a time, never waits.
+"""The live simulation: a worker that receives the poses of moved objects, and the frames that it returns. One at a time, never waits.
 
-Without Blender's own playback the simulation drives the timeline: a frame is shown when it is there, no faster than the scene's frame
-rate. While the animation plays, the timeline drives: the simulation goes as far as it, and where it lags behind, its newest frame is shown.
+While the animation is stopped, the simulation drives the timeline: each frame is shown as soon as it arrives, at most at the scene's
+frame rate. While the animation plays, the timeline drives: the simulation keeps up with it, and shows its newest frame if it lags behind.
 """
 
 import atexit
@@ -32,9 +32,9 @@ from ..reading.extract import extraction
 from .hands import Hands
 
 _SLICE_SECONDS = 0.02
-# So many frames the simulation is ahead of what is shown: more would answer the hand later.
+# Frames that the simulation may be ahead of the displayed one; more would delay the response to changes.
 _AHEAD = 2
-# Seconds between two looks at the settings, and for which they must stay before a new run begins.
+# Seconds between checks of the settings, and for which they must be stable before the simulation restarts.
 _LOOK_SECONDS = 0.25
 _SETTLED_SECONDS = 0.4
 
@@ -43,14 +43,14 @@ class LiveSession:
     """One live simulation of a scene.
 
     Attributes:
-        text: one line on how it is going; message: what went wrong, or what was begun anew and why.
-        frame: the frame that is shown; None before the first.
-        is_finished: whether it is over, and `error` what ended it, "" where somebody stopped it.
-        rate: frames that came in the last second.
+        text: the state in one line; message: what went wrong, or why the simulation restarted.
+        frame: the displayed frame; None before the first.
+        is_finished: whether it has ended; `error` says why, "" if it was stopped by the user.
+        rate: frames that arrived in the last second.
     """
 
     def __init__(self, context: Context) -> None:
-        """Begin to read the scene. Raises MpmError."""
+        """Start reading the scene. Raises MpmError."""
         session.require_numba()
         scene = context.scene
         self._scene_number = scene.session_uid
@@ -85,7 +85,7 @@ class LiveSession:
 
     @property
     def scene(self) -> BlenderScene | None:
-        """The scene; None where it was removed."""
+        """The scene; None if it was removed."""
         return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_number), None)
 
     @property
@@ -95,7 +95,7 @@ class LiveSession:
         return float(len(self._arrivals))
 
     def poll(self, context: Context, *, is_playing: bool = False) -> bool:
-        """Do what is due; returns whether there is something new to see. Ends the session where it cannot go on; never raises.
+        """Do what is due; returns whether there is something new to draw. Ends the session if it cannot proceed; never raises.
 
         Args:
             is_playing: whether Blender plays the animation.
@@ -121,7 +121,7 @@ class LiveSession:
             return True
 
     def close(self) -> None:
-        """End the worker and remove what it needed; the frames that are there stay. May be called twice."""
+        """End the worker and delete its files; existing frames are kept. May be called twice."""
         atexit.unregister(self.close)
         self.is_finished = True
         if self._steps is not None:
@@ -137,7 +137,7 @@ class LiveSession:
         self.close()
 
     def _read(self, context: Context) -> None:
-        """Read the scene for a moment; begin a run of it when it is read. Raises MpmError."""
+        """Read the scene for a moment; start a run once it is read. Raises MpmError."""
         steps, pause = self._steps, time.monotonic() + _SLICE_SECONDS
         if steps is None:
             return
@@ -171,7 +171,7 @@ class LiveSession:
         self.frame = self._newest = None
 
     def _look_at_settings(self, context: Context, scene: BlenderScene) -> None:
-        """Read the scene again where something else than a hand's things changed, and has stayed for a moment."""
+        """Read the scene again if settings other than the movable objects changed and have been stable for a moment."""
         now = time.monotonic()
         if now < self._next_look or self._hands is None:
             return
@@ -185,7 +185,7 @@ class LiveSession:
             self._steps = extraction(context)
 
     def _hear(self) -> None:
-        """Deal with what the worker said since the last call."""
+        """Process the worker's events since the last call."""
         if self._worker is None:
             return
         status = self._worker.exit_status
@@ -208,7 +208,7 @@ class LiveSession:
             self._reason = message_of(event)
 
     def _show(self, scene: BlenderScene, *, is_playing: bool) -> None:
-        """Show the frame that is due, where there is one."""
+        """Show the frame that is due, if any."""
         newest = self._newest
         if newest is None or self._steps is not None:
             return
@@ -219,7 +219,7 @@ class LiveSession:
                 return
             self._put(scene, min(newest, max(self._timeline, self._first)))
         elif self.frame is not None and scene.frame_current != self.frame and scene.frame_current <= self._first < self.frame:
-            # somebody went back to the beginning by hand
+            # the user went back to the start
             self._restart()
         elif self.frame == self._last:
             self._repeat(scene)
@@ -243,7 +243,7 @@ class LiveSession:
             self._end(NOTHING)
 
     def _put(self, scene: BlenderScene, frame: int) -> None:
-        """Let the preview's object show a frame; it is made again where an undo or a hand took it away."""
+        """Show a frame in the preview's object, which is recreated if it was undone or deleted."""
         if frame == self.frame:
             return
         item = previews.shown(scene)
@@ -256,7 +256,7 @@ class LiveSession:
         playback.show(scene)
 
     def _tell(self, scene: BlenderScene) -> None:
-        """Tell the worker where things are, where that has changed."""
+        """Send the poses to the worker, if they have changed."""
         if self._hands is None or self.is_finished:
             return
         shown = self._first if self.frame is None else self.frame
@@ -274,24 +274,24 @@ class LiveSession:
 
 @dataclass
 class Live(OfSession):
-    """The session that is running, and the last words of the one before, for the panel."""
+    """The running session, and the last message of the previous one, for the panel."""
 
     running: LiveSession | None = None
     last_words: str = ""
 
 
 def current() -> LiveSession | None:
-    """The live simulation that is running."""
+    """The running live simulation."""
     return runtime.of(Live).running
 
 
 def message() -> str:
-    """What the panel says when none is running: why the last one ended."""
+    """The panel's message if none is running: why the last one ended."""
     return runtime.of(Live).last_words
 
 
 def start(context: Context) -> LiveSession:
-    """Begin a live simulation. Raises MpmError where one runs, where a bake runs, or where the scene cannot be simulated."""
+    """Start a live simulation. Raises MpmError if one runs, if a bake runs, or if the scene cannot be simulated."""
     live = runtime.of(Live)
     if live.running is not None:
         raise MpmError("A live simulation is running", "stop it first")
@@ -314,6 +314,6 @@ def stop() -> Message:
 
 
 def forget() -> None:
-    """End the live simulation, if any, because the file or the add-on goes."""
+    """End the live simulation, if any, because the file closes or the add-on is disabled."""
     stop()
     runtime.forget(Live)

@@ -1,1 +1,1 @@
-"""Frames of caches on the screen: particles, and the keyframes of rigid bodies."""
+"""Displays the frames of caches: particles, and keyframes of rigid bodies."""

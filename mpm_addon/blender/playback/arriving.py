@@ -1,7 +1,7 @@
-"""Shows frames that a bake has just written: they are read in a thread that knows nothing of Blender, and put into the mesh when
-they are there. Blender's main loop goes on meanwhile.
+"""Shows frames that a bake has just written, without blocking Blender.
 
-Whoever changes the frame meanwhile gets the new one at once, as always; what was read for the old one is dropped.
+A thread that never calls Blender reads a frame, which is then put into the mesh. If the user changes the frame meanwhile, the new
+frame is shown at once as always, and the one that was read is discarded.
 """
 
 import threading
@@ -27,10 +27,10 @@ INTERVAL = 0.02
 
 
 class _Reading:
-    """One frame on its way from the disk."""
+    """One frame being read from disk."""
 
     def __init__(self, scene: BlenderScene, item: Any) -> None:
-        """Begin to read. Raises CacheError."""
+        """Start reading. Raises CacheError."""
         self.scene_number, self.item_number, self.cache = scene.session_uid, item.session_uid, item.mpm.cache
         self._reader = MomentReader(open_cache(paths.absolute(self.cache)))
         self.wanted = playback.wanted(item, item.mpm, scene, self._reader)
@@ -52,7 +52,7 @@ class _Reading:
         return not self._thread.is_alive()
 
     def finish(self) -> None:
-        """Put what was read into the mesh, unless something else is to be shown there by now."""
+        """Put the arrays into the mesh, unless the object is to show something else by now."""
         scene: BlenderScene | None = next((scene for scene in bpy.data.scenes if scene.session_uid == self.scene_number), None)
         objects: list[BlenderObject] = [] if scene is None else list(scene.objects)
         item = next((item for item in objects if item.session_uid == self.item_number), None)
@@ -75,13 +75,13 @@ class _Reading:
 
 @dataclass
 class Readings(OfFile):
-    """What is being read: at most one for each object, by its number."""
+    """Frames being read: at most one per object, by session UID."""
 
     by_object: dict[int, _Reading] = field(default_factory=dict)
 
 
 def show(scene: BlenderScene, folder: Path) -> None:
-    """Let the objects that show a cache folder show the current moment: as soon as it is read, or at once where nobody looks."""
+    """Update objects that show a cache folder to the current frame: once it is read, or at once without an interface."""
     if bpy.app.background:
         playback.show(scene)
     else:
@@ -89,7 +89,7 @@ def show(scene: BlenderScene, folder: Path) -> None:
 
 
 def begin(scene: BlenderScene, folder: Path) -> None:
-    """Begin to read what the objects that show a cache folder are to show now. Renders show their frames themselves."""
+    """Start reading the current frame of objects that show a cache folder. Renders read their frames themselves."""
     if bpy.app.is_job_running("RENDER"):
         return
     readings = runtime.of(Readings).by_object
@@ -98,13 +98,13 @@ def begin(scene: BlenderScene, folder: Path) -> None:
             try:
                 readings[item.session_uid] = _Reading(scene, item)
             except MpmError:
-                playback.show(scene)  # which says what is wrong with the cache
+                playback.show(scene)  # reports what is wrong with the cache
     if readings and not bpy.app.timers.is_registered(step):
         bpy.app.timers.register(step, first_interval=INTERVAL)
 
 
 def step(*, waits: bool = False) -> float | None:
-    """Show what was read by now. A timer calls it until there is nothing more to come."""
+    """Show the frames read so far. A timer calls it until nothing is left to read."""
     readings = runtime.of(Readings).by_object
     for number, reading in list(readings.items()):
         if reading.is_over(waits=waits):
@@ -116,7 +116,7 @@ def step(*, waits: bool = False) -> float | None:
 
 
 def forget() -> None:
-    """Forget what is being read."""
+    """Discard the frames being read."""
     runtime.forget(Readings)
     if bpy.app.timers.is_registered(step):
         bpy.app.timers.unregister(step)

@@ -1,6 +1,6 @@
 """The motion of dynamic colliders as keyframes on their objects: written after a bake, removed when it is freed.
 
-The keyframes are in an action of their own, which remembers where the object was; an action of the user is left alone.
+The keyframes are in a separate action, which stores the object's original transform; the user's actions are left unchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.meshes import Floats, matrix_array
 from ..settings import paths
 
-# What an action of a bake remembers, as custom properties.
+# Custom properties of a bake's action.
 CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX = "mpm_cache", "mpm_rotation_mode", "mpm_location", "mpm_rotation", "mpm_matrix"
 _REMEMBERED = (CACHE, _MODE, _LOCATION, _ROTATION, _MATRIX)
 _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -24,26 +24,26 @@ _WRITTEN = {"location", "rotation_euler", *_ROTATION_PATHS.values()}
 
 
 def has_baked_keys(item: BlenderObject) -> bool:
-    """Whether an object has the keyframes of a bake."""
+    """Whether an object has keyframes of a bake."""
     return _baked_action(item) is not None
 
 
 def start_matrix(item: BlenderObject) -> Floats:
-    """World from object [Blender units] (4, 4) where a bake began; where the object is now, without keyframes of one."""
+    """World from object [Blender units] (4, 4) at the start of a bake; the current transform if there are no baked keyframes."""
     action = _baked_action(item)
     return matrix_array(item.matrix_world) if action is None else np.array(action[_MATRIX]).reshape(4, 4)
 
 
 def write_keys(scene: BlenderScene, poses: Mapping[int, Mapping[str, Floats]], cache: str) -> list[str]:
-    """Give objects location and rotation keyframes at every baked frame, instead of those of an earlier bake.
+    """Keyframe location and rotation of objects at every baked frame, replacing keyframes of an earlier bake.
 
     Args:
-        poses: frame number -> name of a collider -> world from local (4, 4) [m]. What "local" is does not matter: only how
-            the pose differs from that of the first frame counts.
-        cache: the cache folder as Blender writes it.
+        poses: frame number -> name of a collider -> world from local (4, 4) [m]. The choice of the local space is free: only the
+            difference from the pose of the first frame counts.
+        cache: the cache folder as Blender stores it.
 
     Returns:
-        A line for each object that could not be given keyframes.
+        A line for each object that could not be keyframed.
     """
     numbers = sorted(poses)
     complaints = []
@@ -63,7 +63,7 @@ def write_keys(scene: BlenderScene, poses: Mapping[int, Mapping[str, Floats]], c
 
 
 def relative_moves(poses: Sequence[Floats], scale_length: float) -> list[Floats]:
-    """How the world at the first pose became the world at each [Blender units]: 4x4 matrices, the first the unit matrix."""
+    """The world-space transforms from the first pose to each pose [Blender units]: 4x4 matrices, the first the identity."""
     back = np.linalg.inv(poses[0])
     moves = [np.asarray(pose, np.float64) @ back for pose in poses]
     for move in moves:
@@ -72,7 +72,7 @@ def relative_moves(poses: Sequence[Floats], scale_length: float) -> list[Floats]
 
 
 def remove_keys(item: BlenderObject) -> None:
-    """Remove the keyframes of a bake and put the object back; keyframes of the user in the same action stay."""
+    """Remove the keyframes of a bake and restore the object's transform; the user's keyframes in the same action are kept."""
     action = _baked_action(item)
     if action is None:
         return
@@ -92,7 +92,7 @@ def remove_keys(item: BlenderObject) -> None:
 
 
 def remove_all_keys(scene: BlenderScene, folder: Path) -> bool:
-    """Remove the keyframes that the bake into a cache folder made. Returns whether there were any."""
+    """Remove the keyframes made by the bake into a cache folder. Returns whether there were any."""
     had_keys = False
     for item in scene.objects:
         action = _baked_action(item)
@@ -145,7 +145,7 @@ def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], 
 
 
 def _without_delta(item: BlenderObject, rotation: Quaternion) -> Quaternion:
-    if item.rotation_mode == "AXIS_ANGLE":  # its delta is one that Blender shows nowhere
+    if item.rotation_mode == "AXIS_ANGLE":  # Blender shows its delta rotation nowhere
         return rotation
     is_quaternion = item.rotation_mode == "QUATERNION"
     delta = item.delta_rotation_quaternion if is_quaternion else item.delta_rotation_euler.to_quaternion()
@@ -153,7 +153,7 @@ def _without_delta(item: BlenderObject, rotation: Quaternion) -> Quaternion:
 
 
 def _channels(item: BlenderObject, rotation: Quaternion, before: Sequence[float]) -> tuple[float, ...]:
-    """A rotation as the object's rotation mode has it, without a jump from the values before."""
+    """The channels of a rotation in the object's rotation mode, without a jump from the previous values."""
     if item.rotation_mode == "QUATERNION":
         rotation.make_compatible(Quaternion(before))
         return rotation.w, rotation.x, rotation.y, rotation.z

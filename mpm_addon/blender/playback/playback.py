@@ -1,7 +1,7 @@
-"""Shows the frames of a cache as points: one vertex-only mesh, filled at every frame change. Reads cache files alone.
+"""Shows the frames of a cache as points: one vertex-only mesh, filled at every frame change. Reads only cache files.
 
-Between frames, as motion blur and retiming ask for, particles are interpolated. A frame that is missing shows nothing and a
-status text. Handlers raise nothing and use no operators.
+Particles are interpolated between frames, for motion blur and retiming. A missing frame shows no particles and a
+status text. Handlers never raise and call no operators.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,11 +28,11 @@ from ..settings.declarations import decimal
 
 OBJECT_NAME = "MPM Particles"
 
-# A mesh has a `material_index` of its own, one for each face: the points' is stored under another name.
+# A mesh reserves `material_index` for its faces, so the points' is stored under another name.
 MATERIAL_INDEX = "mpm_material_index"
 _STORED_NAMES = {"material_index": MATERIAL_INDEX}
 
-# numpy dtype and components -> Blender's attribute type and the name of its values.
+# numpy dtype and number of components -> Blender's attribute type and the name of its values.
 _TYPES = {
     ("int32", 1): ("INT", "value"),
     ("float32", 1): ("FLOAT", "value"),
@@ -40,7 +40,7 @@ _TYPES = {
     ("float32", 3): ("FLOAT_VECTOR", "vector"),
     ("float32", 4): ("QUATERNION", "value"),
 }
-# What is painted on emitters: four components of it are a colour.
+# Of painted attributes, those with four components are colors.
 _PAINTED_TYPES = {**_TYPES, ("float32", 4): ("FLOAT_COLOR", "color")}
 _WITH_LENGTH = {"m", "m/s"}
 
@@ -49,14 +49,14 @@ _STRIDE = 1009
 
 @dataclass
 class Shown(OfFile):
-    """What is shown, by the numbers of objects, which outlive new names and undo.
+    """What is displayed, by the session UIDs of objects, which survive renaming and undo.
 
     Attributes:
-        status: what the panel says of the frame.
-        filled: what each mesh was last filled with: number of the mesh -> attribute name -> values.
-        shutter: while a frame is rendered, the cached frame that is its picture's: an object has the particles of that one at all
-            moments of the shutter.
-        held: while a live simulation runs, the frame of its cache that an object shows, whatever the scene's is.
+        status: the panel's message about the frame.
+        filled: last arrays in each mesh: session UID of the mesh -> attribute name -> values.
+        shutter: during a render, the cached frame at the center of the shutter: objects use its particles at all moments of the
+            shutter.
+        held: during a live simulation, the cached frame that an object shows, whatever the scene's frame.
     """
 
     status: dict[int, str] = field(default_factory=dict)
@@ -69,18 +69,18 @@ class Shown(OfFile):
 
 @dataclass
 class Suspension(OfSession):
-    """How many blocks leave particles as they are."""
+    """Number of blocks that keep particles unchanged."""
 
     depth: int = 0
 
 
 def status(item: BlenderObject) -> str:
-    """What the panel says of the frame that an object shows; "" where there is nothing to say."""
+    """The panel's message about the frame that an object shows; "" if there is none."""
     return runtime.of(Shown).status.get(item.session_uid, "")
 
 
 def forget(item: BlenderObject) -> None:
-    """Forget an object that is about to be removed."""
+    """Discard the state of an object that is about to be removed."""
     shown = runtime.of(Shown)
     shown.status.pop(item.session_uid, None)
     shown.readers.pop(item.session_uid, None)
@@ -88,12 +88,12 @@ def forget(item: BlenderObject) -> None:
 
 
 def hold(item: BlenderObject, frame: int) -> None:
-    """Let an object alone show a frame of its cache, whatever the scene's is."""
+    """Make an object show one frame of its cache, whatever the scene's frame."""
     runtime.of(Shown).held = {item.session_uid: float(frame)}
 
 
 def release() -> None:
-    """Let all objects show what the scene's frame says."""
+    """Make all objects follow the scene's frame again."""
     runtime.of(Shown).held.clear()
 
 
@@ -104,7 +104,7 @@ def frame_rate(scene: BlenderScene) -> float:
 
 @contextmanager
 def suspended() -> Iterator[None]:
-    """Leave particles as they are while the block changes frames."""
+    """Keep particles unchanged while the block changes frames."""
     suspension = runtime.of(Suspension)
     suspension.depth += 1
     try:
@@ -119,12 +119,12 @@ def result_objects(scene: BlenderScene) -> list[BlenderObject]:
 
 
 def result_object(scene: BlenderScene, cache: str, *, object_name: str = "") -> BlenderObject:
-    """The object that shows the cache folder `cache`; made, without particles, in the collection of the emitters, where there is none.
+    """The object that shows the cache folder `cache`; added, without particles, in the collection of the emitters if there is none.
 
-    One that shows the folder which served for it before the file was first saved, or saved elsewhere, is taken over.
+    Reuses an object that shows the folder's predecessor from before the file was first saved, or saved elsewhere.
 
     Args:
-        object_name: the one emitter that is baked; all where it is empty.
+        object_name: the only baked emitter; all emitters if empty.
     """
     folder = paths.absolute(cache)
     for known in (folder, paths.unsaved_folder() / folder.name):
@@ -135,16 +135,16 @@ def result_object(scene: BlenderScene, cache: str, *, object_name: str = "") -> 
     item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
     item.mpm.cache = cache
     homes.home_of(scene, object_name).objects.link(item)
-    # Blender's manual asks for it where a handler changes data while frames are rendered.
+    # Blender's manual requires it if a handler changes data during rendering.
     scene.render.use_lock_interface = True
     return item
 
 
 def show(scene: BlenderScene, depsgraph: Any = None) -> None:
-    """Give every object of the scene that shows a cache the particles of the current moment.
+    """Update all objects of the scene that show a cache to the current frame.
 
     Args:
-        depsgraph: where animated settings are read; in a render the scene itself has those of another frame.
+        depsgraph: the source of animated settings; in a render, the scene itself holds those of another frame.
     """
     shown, status = _played_objects(scene), runtime.of(Shown).status
     meshes: dict[int, BlenderObject] = {}
@@ -162,7 +162,7 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
 
 
 def _played_objects(scene: BlenderScene) -> list[BlenderObject]:
-    """The objects of a scene that show a cache, with those in collections that it instances, which may be linked."""
+    """The objects of a scene that show a cache, including those in collections that it instances, which may be linked."""
     found = {item.session_uid: item for item in result_objects(scene)}
     waiting = {item.instance_collection for item in scene.objects if item.instance_collection is not None}
     seen = set()
@@ -181,7 +181,7 @@ def _is_alike(item: BlenderObject, other: BlenderObject) -> bool:
 
 
 def _forget_removed(numbers: set[int], meshes: set[int]) -> None:
-    """Let go of the frames of objects and meshes that are gone, given those of which it is known that they are not."""
+    """Discard the state of removed objects and meshes, given those that are known to exist."""
     objects: Any = bpy.data.objects
     shown = runtime.of(Shown)
     if shown.readers.keys() - numbers:
@@ -195,14 +195,14 @@ def _forget_removed(numbers: set[int], meshes: set[int]) -> None:
 
 
 class Wanted(NamedTuple):
-    """What an object shows: a fractional frame of its cache, with the particles of `like`, and velocities times `factor`."""
+    """What an object shows: a fractional frame of its cache, with the particles of frame `like`, and velocities times `factor`."""
 
     frame: float
     like: int
     factor: np.float32
 
     def read(self, reader: MomentReader) -> Mapping[str, NDArray[Any]]:
-        """The attributes. Knows nothing of Blender, so that any thread may read. Raises CacheError or OSError."""
+        """Read the attributes. Independent of Blender, so that any thread may call it. Raises CacheError or OSError."""
         arrays = reader.arrays(self.frame, like=self.like)
         if self.factor == 1.0 or "velocity" not in arrays:
             return arrays
@@ -210,9 +210,9 @@ class Wanted(NamedTuple):
 
 
 def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: MomentReader) -> Wanted:
-    """What an object is to show now. Raises CacheError."""
+    """What an object should show now. Raises CacheError."""
     time = reader.cache.time
-    # not frame_current_final: a bake asks for poses at the frames of the scene too, whatever these are mapped to
+    # not frame_current_final: a bake samples poses at the frames of the scene too, regardless of time remapping
     position = retime.position(item, settings, scene.frame_current + scene.frame_subframe, time.frame_start)
     shown = runtime.of(Shown)
     if item.session_uid in shown.held:
@@ -220,7 +220,7 @@ def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: Mome
     if shown.is_rendering:
         shown.shutter.setdefault(item.session_uid, position.frame)
     like = shown.shutter.get(item.session_uid, position.frame)
-    # metres per second of simulated time -> per second of the scene, which renderers count in
+    # meters per second of simulated time -> meters per second of the scene, as renderers expect
     factor = time.time_scale * frame_rate(scene) / time.fps * position.rate
     return Wanted(position.frame, nearest_frame(like), np.float32(factor))
 
@@ -236,14 +236,14 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
 
 
 def take_over(item: BlenderObject, reader: MomentReader) -> None:
-    """Go on with what another has read of an object's cache; what it shows is in order."""
+    """Reuse what another reader has read of an object's cache; the object's status is cleared."""
     shown = runtime.of(Shown)
     shown.readers[item.session_uid] = reader
     shown.status[item.session_uid] = ""
 
 
 def _reader(item: BlenderObject) -> MomentReader:
-    """What reads the object's cache. Raises CacheError where there is none."""
+    """The reader of the object's cache. Raises CacheError if there is none."""
     cache = open_cache(paths.shown_folder(item))
     readers = runtime.of(Shown).readers
     reader = readers.setdefault(item.session_uid, MomentReader(cache))
@@ -253,11 +253,11 @@ def _reader(item: BlenderObject) -> MomentReader:
 
 
 def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: float) -> None:
-    """Make the mesh the points of a frame, with its arrays as named attributes.
+    """Fill the mesh with the points of a frame, storing its arrays as named attributes.
 
     Args:
         arrays: attribute name -> array in SI, as in `Frame.arrays`.
-        scale_length: metres in a Blender unit.
+        scale_length: meters per Blender unit.
     """
     count = len(arrays["position"])
     if len(mesh.vertices) != count:
@@ -272,28 +272,28 @@ def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: fl
         if name in ATTRIBUTES and ATTRIBUTES[name].unit in _WITH_LENGTH and scale_length != 1.0:
             flat = flat / np.float32(scale_length)
         stored = _STORED_NAMES.get(name, name)
-        # to write into an attribute costs a copy of it: that of the evaluated mesh is the same memory
+        # writing to an attribute copies it, because the evaluated mesh shares its memory
         if stored in mesh.attributes and _is_same(flat, filled.get(name)):
             continue
         _attribute(mesh, stored, kind).data.foreach_set(field, flat)
         filled[name] = flat
     if count:
-        # values of another frame must not stay where this one was baked without them
+        # remove values of an earlier frame that this frame lacks
         for name in (ATTRIBUTES.keys() | filled.keys()) - arrays.keys():
             filled.pop(name, None)
             attribute = mesh.attributes.get(_STORED_NAMES.get(name, name))
             if attribute is not None:
                 mesh.attributes.remove(attribute)
-        # the box around the mesh is remembered, and forgotten only when a vertex is moved by itself
+        # the bounding box is cached, and invalidated only when a vertex is moved through the API
         mesh.vertices[0].co = mesh.vertices[0].co
     mesh.update_tag()
 
 
 def _is_same(values: NDArray[Any], before: NDArray[Any] | None) -> bool:
-    """Whether values are those from before; mostly a look at a few of them tells."""
+    """Whether arrays are equal; usually decided by comparing a few values."""
     if before is None or values.shape != before.shape:
         return False
-    # what never changes in particles' lives is the same memory in every frame, which nobody writes
+    # attributes that never change are the same array in every frame, and nobody writes to it
     is_one = values.ctypes.data == before.ctypes.data
     return is_one or (np.array_equal(values[::_STRIDE], before[::_STRIDE]) and np.array_equal(values, before))
 
@@ -322,7 +322,7 @@ def _on_frame_change(scene: BlenderScene, depsgraph: Any = None) -> None:
 
 @persistent
 def _begin_shutter(_scene: Any = None, _unused: Any = None) -> None:
-    """A frame is about to be rendered: the moment that is shown next is the frame itself."""
+    """A frame is about to be rendered: the next displayed moment is the frame itself."""
     shown = runtime.of(Shown)
     shown.shutter.clear()
     shown.is_rendering = True
@@ -343,7 +343,7 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
 
 @persistent
 def _on_undo(scene: BlenderScene | None = None, _unused: Any = None) -> None:
-    """Meshes are those of another time again, perhaps with particles from before a bake, and what they were filled with is not known."""
+    """Undo restores earlier meshes, perhaps with particles from before a bake, so the arrays in them are unknown."""
     runtime.of(Shown).filled.clear()
     if scene is not None and not runtime.of(Suspension).depth:
         show(scene)
@@ -351,7 +351,7 @@ def _on_undo(scene: BlenderScene | None = None, _unused: Any = None) -> None:
 
 @persistent
 def _on_import(_context: Any = None, _unused: Any = None) -> None:
-    """Objects came from another file, with the particles of a frame there."""
+    """Appended objects contain the particles of a frame of their file."""
     if bpy.context.scene is not None and not runtime.of(Suspension).depth:
         show(bpy.context.scene)
 
@@ -370,5 +370,5 @@ def register(registrar: Registrar) -> None:
     registrar.member(lists.render_pre, _begin_shutter)
     registrar.member(lists.render_post, _end_shutter)
     registrar.member(lists.render_cancel, _end_shutter)
-    registrar.import_handler(_on_import)  # before, objects are right at the next frame
+    registrar.import_handler(_on_import)  # in older versions, objects update at the next frame
     registrar.member(runtime.of(retime.RetimeListeners).functions, _on_retime)

@@ -1,1 +1,1 @@
-"""From the open Blender file to a scene that asks nothing of Blender any more."""
+"""Turns the open Blender file into a scene description that is independent of Blender."""

@@ -1,4 +1,4 @@
-"""The surface of an object from its own mesh and those that it instances, in the object's own space."""
+"""The surface of an object from its own mesh and those that it instances, in local space."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from ...core.errors import SceneError
 from ..host.meshes import Counts, Floats, Piece, Triangles, moved
 
-# How far apart two samples of an arrangement may be by the rounding of single precision, as a share of its distance from the origin.
+# Largest difference between samples of the instances that counts as float32 rounding, relative to their distance from the origin.
 _ROUNDING = 2e-6
 
 
 class Part(NamedTuple):
-    """A mesh and where it is: world from part (4, 4)."""
+    """A mesh and its transform: world from part (4, 4)."""
 
     piece: Piece
     matrix: Floats
@@ -24,15 +24,15 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Surface:
-    """What stays of a mesh whose vertices move.
+    """The constant part of a mesh whose vertices move.
 
     Attributes:
         triangles: (m, 3).
-        counts: vertices, faces and corners.
+        counts: number of vertices, faces and corners.
         painting: name -> values of each vertex (n, components), or of each corner (m, 3, components).
-        tolerance: by how much vertices differ that are the same [Blender units].
-        frame: where it was read.
-        is_cloud, velocity: see `Piece`; instanced parts make none.
+        tolerance: the largest difference between equal vertices [Blender units].
+        frame: the frame at which it was read.
+        is_cloud, velocity: see `Piece`; never set for instances.
     """
 
     triangles: Triangles
@@ -45,14 +45,14 @@ class Surface:
 
 
 def assembled(parts: Sequence[Part], matrix: Floats, subject: str, frame: float) -> tuple[NDArray[Any], Surface]:
-    """The vertices (n, 3) in the object's space, and the surface.
+    """The vertices (n, 3) in local space, and the surface.
 
     Args:
-        parts: the meshes, in the order of Blender.
+        parts: the meshes, in Blender's order.
         matrix: world from object (4, 4).
 
     Raises:
-        SceneError: the object has no size, or something is painted on some of the meshes only.
+        SceneError: the object's scale is zero, or something is painted on only some of the meshes.
     """
     if len(parts) == 1 and parts[0].is_own:
         piece = parts[0].piece

@@ -1,4 +1,4 @@
-"""From what was recorded of objects to the description's materials, emitters, colliders and outflows."""
+"""Turns recorded objects into the description's materials, emitters, colliders and outflows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from .sampling import Track, Values, animated, filled, hide_where_disabled
 def emitters_of(
     tracks: Sequence[tuple[str, Track]], materials: dict[str, Track], frames: Floats, scale_length: float
 ) -> tuple[dict[str, Material], tuple[Emitter, ...]]:
-    """The emitters, and the materials that they are of. Raises SceneError for what cannot be used."""
+    """The emitters and their materials. Raises SceneError for invalid values."""
     found: dict[str, Material] = {}
     emitters = []
     for name, track in tracks:
@@ -47,12 +47,12 @@ def emitters_of(
 
 
 def colliders_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Collider, ...]:
-    """The colliders. Raises SceneError for what cannot be used."""
+    """The colliders. Raises SceneError for invalid values."""
     return tuple(_things(tracks, Collider, frames, scale_length))
 
 
 def outflows_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Outflow, ...]:
-    """The outflows. Raises SceneError for what cannot be used."""
+    """The outflows. Raises SceneError for invalid values."""
     return tuple(_things(tracks, Outflow, frames, scale_length))
 
 
@@ -72,7 +72,7 @@ def _things(tracks: Sequence[tuple[str, Track]], owner: type, frames: Floats, sc
 
 
 def _body(track: Track, frames: Floats, scale_length: float) -> tuple[Mesh, Motion | None, Values, Animation | None] | None:
-    """Shape, motion, values and animation; None where Blender evaluates the object at no sample."""
+    """Shape, motion, values and animation; None if Blender evaluates the object at no sample."""
     matrices, shapes = filled(track.matrices), filled(track.shapes)
     if matrices is None or shapes is None or track.surface is None:
         return None
@@ -83,7 +83,7 @@ def _body(track: Track, frames: Floats, scale_length: float) -> tuple[Mesh, Moti
 
 
 def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float) -> Points:
-    """An emitter's vertices without a surface, with the velocities that they have at the first sample."""
+    """An emitter's vertices without a surface, with their velocities at the first sample."""
     if motion is not None and motion.vertices is not None:
         remedy = "let the object move as a whole without changing its scale, or apply its modifiers"
         raise SceneError("its points move against each other, which points that emit cannot", f"{remedy}", subject=track.subject)
@@ -95,13 +95,13 @@ def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float
 
 
 def _refuse_motion(track: Track, motion: Motion) -> None:
-    """A dynamic collider starts where it is at the first sample, and matter moves it from there on."""
+    """Refuse motion of a dynamic collider: it starts where it is at the first sample, and the simulation moves it from there."""
     what = "is animated" if motion.matrices is not None else "is deformed"
     raise SceneError(f"it is dynamic, so matter moves it, but it {what} too", "remove that, or turn Dynamic off", subject=track.subject)
 
 
 def _material(name: str, item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
-    """An emitter's material, and the colour in which it is shown. A custom one is named as its emitter."""
+    """An emitter's material, and its display color. A custom material is named after its emitter."""
     settings = item.mpm.material
     if track is None:
         if not settings.preset:

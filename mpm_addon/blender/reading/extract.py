@@ -1,6 +1,6 @@
-"""From the open Blender file to a `Scene` that asks nothing of Blender any more. Main thread only.
+"""Turns the open file into a `Scene` that is independent of Blender. Main thread only.
 
-World space and SI: a Blender unit is `scale_length` metres, and so are the units in velocities and in gravity.
+World space and SI: a Blender unit is `scale_length` meters, also in velocities and gravity.
 Meshes are taken as Blender evaluates them at the first frame, and their motion at every frame.
 """
 
@@ -35,21 +35,21 @@ def extract_scene(context: Context, *, object_name: str = "") -> Scene:
 
 
 def extraction(context: Context, *, object_name: str = "") -> Generator[float, None, Scene]:
-    """Read the scene of `context`, a frame a step.
+    """Read the scene of `context`, one frame per step.
 
-    Whatever ends it, its `close` included, leaves the file as it was, at the frame where it was.
+    However it ends, including by `close`, the file is left unchanged and at its original frame.
 
     Args:
-        object_name: the one emitter that takes part, with all colliders, outflows and forces; every emitter where it is empty.
+        object_name: the only emitter to read, with all colliders, outflows and forces; all emitters if empty.
 
     Yields:
-        how much is done, 0 to 1.
+        the part that is done, 0 to 1.
 
     Returns:
         The solver's description.
 
     Raises:
-        SceneError: nothing to simulate, or a value or a mesh that cannot be used; the message names the object.
+        SceneError: there is nothing to simulate, or a value or a mesh is invalid; the message names the object.
     """
     scene = context.scene
     time, units = scene_time(scene), metres(scene)
@@ -78,7 +78,7 @@ def _described(scene: BlenderScene, found: Participants, time: Time, domain: Dom
 
 
 def scene_time(scene: BlenderScene) -> Time:
-    """The frames that are simulated. Raises SceneError where the last is before the first."""
+    """The frames to simulate. Raises SceneError if the last is before the first."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
     return Time(
         fps=frame_rate(scene),
@@ -90,13 +90,13 @@ def scene_time(scene: BlenderScene) -> Time:
 
 
 def sample_frames(time: Time, samples: int) -> Floats:
-    """Where moving things are looked at: `samples` times a frame, the last frame included, shape (k,)."""
+    """The frames at which moving objects are sampled: `samples` per frame, including the last frame, shape (k,)."""
     count = (time.frame_end - time.frame_start) * samples + 1
     return time.frame_start + np.arange(count, dtype=np.float64) / samples
 
 
 def _meshes_of(context: Context) -> AbstractContextManager[None]:
-    """Whether meshes are those of renders or of the viewport, as the scene says."""
+    """Use render or viewport modifiers inside the block, as the scene says."""
     if context.scene.mpm.use_render_modifiers:
         return render_modifiers(context.evaluated_depsgraph_get())
     return nullcontext()
@@ -104,7 +104,7 @@ def _meshes_of(context: Context) -> AbstractContextManager[None]:
 
 @contextmanager
 def frame_kept(scene: BlenderScene, frame: int) -> Iterator[None]:
-    """Evaluate the scene at `frame` inside the block and at the frame it was at afterwards."""
+    """Evaluate the scene at `frame` inside the block, and at the original frame afterwards."""
     before, fraction = scene.frame_current, scene.frame_subframe
     scene.frame_set(frame)
     try:
@@ -145,7 +145,7 @@ def _solver(scene: BlenderScene, track: Track, frames: Floats, domain: Domain, e
 
 
 def longest_side(domain: Domain, emitters: tuple[Emitter, ...]) -> float:
-    """The longest side [m] of the box domain, or of the box around all emitters where there is none."""
+    """The longest side [m] of the box domain, or of the bounding box of all emitters if the domain is unbounded."""
     if domain.min is not None and domain.max is not None:
         return float(np.max(np.subtract(domain.max, domain.min)))
     bounds = np.array([emitter.shape.bounds() for emitter in emitters])

@@ -1,7 +1,7 @@
-"""A digest of the settings that decide how a bake looks, cheap enough for every redraw of a panel.
+"""A digest of the settings that affect a bake, cheap enough for every redraw of a panel.
 
-It sees settings, transforms and the sizes of meshes, not every vertex; the bake itself compares the whole scene. Which settings there are
-it knows from their declarations: all that decide, and of these what has an effect.
+It covers settings, transforms and the sizes of meshes, but not every vertex; the bake itself compares the whole scene. The declarations
+of settings tell which of them affect a bake, and whether they are in use.
 """
 
 import functools
@@ -22,25 +22,25 @@ from ..settings.properties import OBJECT_GROUP, SCENE_GROUP
 from .forces import field_objects
 from .motion import may_move
 
-# To be raised where the digest is made otherwise of the same declared settings.
+# Increase this if the digest of the same declared settings changes.
 _REVISION = 2
-# Stands for what changes over time: what it is would depend on the current frame.
+# Replaces animated values, which would depend on the current frame.
 _KEYED = "keyed"
 
 
 def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
-    """The digest of a scene's settings. Does not depend on the current frame.
+    """The digest of a scene's settings. Independent of the current frame.
 
     Args:
-        emitter_name: the one emitter that counts; all where it is empty.
+        emitter_name: the only emitter that counts; all emitters if empty.
     """
     return f"{_form()}-{_digest(settings_state(scene, emitter_name))}"
 
 
 def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any]:
-    """The settings of which `fingerprint` is the digest, as plain numbers and words."""
+    """The settings that `fingerprint` digests, as plain numbers and strings."""
     settings = _settings(scene.mpm, animated_paths(scene))
-    # the first frame counts, whoever says it
+    # the effective first frame counts, whichever setting it comes from
     own_start = settings.pop("frame_start")
     start = own_start if settings.pop("use_frame_range") else scene.frame_start
     state: dict[str, Any] = {
@@ -59,13 +59,13 @@ def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any
 
 
 def is_comparable(text: str) -> bool:
-    """Whether a digest was made of the settings that there are today, so that another one means that the scene has changed."""
+    """Whether a digest was made of the current set of settings, so that a different digest means that the scene has changed."""
     return text.partition("-")[0] == _form()
 
 
 @functools.cache
 def _form() -> str:
-    """A digest of what settings there are, whatever their values."""
+    """A digest of the set of settings, regardless of their values."""
     return _digest([deciding_names(SCENE_GROUP), deciding_names(OBJECT_GROUP), _REVISION])[:8]
 
 
@@ -74,11 +74,11 @@ def _digest(state: Any) -> str:
 
 
 def _settings(group: Any, keyed: Collection[str], path: str = "mpm") -> dict[str, Any]:
-    """The settings of a group that decide how a bake looks, those of the groups in it under theirs, as plain numbers and words.
+    """The settings of a group that affect a bake, including nested groups, as plain numbers and strings.
 
     Args:
-        keyed: the data paths that change over time, of what the group belongs to.
-        path: from there to the group.
+        keyed: the animated data paths of the group's owner.
+        path: the data path of the group.
     """
     idle = type(group).idle(group)
     found: dict[str, Any] = {}
@@ -98,13 +98,13 @@ def _settings(group: Any, keyed: Collection[str], path: str = "mpm") -> dict[str
 
 
 def _plain(value: Any) -> Any:
-    """The value of a setting as plain numbers and words."""
+    """The value of a setting as plain numbers and strings."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, bpy.types.Object):
         return _place(value)
     if isinstance(value, bpy.types.Collection):
-        # the force fields in it stand beside the settings, and nothing else of it acts
+        # the force fields in it are digested separately, and nothing else in it has an effect
         return None
     return tuple(value)
 
@@ -120,19 +120,19 @@ def _object_state(item: BlenderObject) -> dict[str, Any]:
 
 
 def _field_state(item: BlenderObject) -> dict[str, Any]:
-    """The numbers and words of a force field; where it is, unless it moves."""
+    """The values of a force field, and its transform unless it moves."""
     values = {name: getattr(item.field, name) for name in item.field.bl_rna.properties.keys()}  # noqa: SIM118 - no dictionary
     plain = {name: value for name, value in values.items() if isinstance(value, (bool, int, float, str))}
     return {"place": _place(item), "disabled": item.hide_viewport, "field": _unless_keyed(item, "field", lambda: plain)}
 
 
 def _unless_keyed(block: Any, prefix: str, read: Callable[[], Any]) -> Any:
-    """Settings, unless something changes them over time."""
+    """The settings, except animated ones."""
     return _KEYED if any(path.startswith(prefix) for path in animated_paths(block)) else read()
 
 
 def _place(item: BlenderObject) -> dict[str, Any]:
-    """Where an object is and how large; only how many vertices it has, where it moves or is deformed."""
+    """The transform and dimensions of an object; only its vertex count if it moves or deforms."""
     place: dict[str, Any] = {"name": item.name}
     if not may_move(item) or has_baked_keys(item):
         place["matrix"] = [round(float(value), 6) for row in start_matrix(item) for value in row]

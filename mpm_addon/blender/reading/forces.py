@@ -1,6 +1,6 @@
 """Blender's force fields as the solver's forces.
 
-A strength is an acceleration in Blender units, what Blender's particles of 1 kg feel; lengths are Blender units too.
+A strength is an acceleration in Blender units, as for Blender's particles of 1 kg; lengths are in Blender units too.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from ..settings.declarations import decimal
 from ..settings.effectors import FORCE_WEIGHTS
 from .sampling import Values
 
-# Blender's word for a field -> ours; the weight of each has Blender's word in lower case.
+# Blender's field type -> the solver's kind of force; the weight of each has Blender's name in lowercase.
 KINDS = {
     "FORCE": "point",
     "WIND": "wind",
@@ -30,32 +30,32 @@ _WEIGHTED = ("strength", "noise", "flow", "linear_drag", "quadratic_drag")
 
 
 def has_field(item: BlenderObject) -> bool:
-    """Whether an object has a force field that pushes matter."""
+    """Whether an object has a force field that acts on particles."""
     return item.field is not None and item.field.type != "NONE" and item.field.apply_to_location
 
 
 def field_objects(scene: BlenderScene) -> list[BlenderObject]:
-    """The objects whose fields act: those of the effector collection, or of the whole scene where none is chosen."""
+    """The objects with active fields: those in the effector collection, or in the whole scene if none is chosen."""
     chosen = scene.mpm.effector_collection
     return [item for item in (scene.objects if chosen is None else chosen.all_objects) if has_field(item)]
 
 
 def weights_of(scene: BlenderScene) -> dict[str, float]:
-    """What fields and gravity are multiplied by: 0 leaves out, 1 is all of it."""
+    """Factors on fields and gravity: 0 disables, 1 is full strength."""
     return {name: decimal(getattr(scene.mpm.forces, name)) for name in FORCE_WEIGHTS}
 
 
 def force_values(field: Any, weights: dict[str, float], scale_length: float, subject: str) -> Values:
-    """The parameters of a `Force` that a field says, in SI; where it is comes from the object.
+    """The parameters of a `Force` that a field determines, in SI; its position comes from the object.
 
     Args:
         field: Blender's `FieldSettings`.
         weights: see `weights_of`.
-        scale_length: metres in a Blender unit.
-        subject: how messages name the field.
+        scale_length: meters per Blender unit.
+        subject: the name of the field in messages.
 
     Raises:
-        SceneError: the field does what the solver does not compute.
+        SceneError: the solver does not support a setting of the field.
     """
     _refuse(field, subject)
     kind = KINDS[field.type]
@@ -83,7 +83,7 @@ def force_values(field: Any, weights: dict[str, float], scale_length: float, sub
         values["size"] = decimal(field.size) * scale_length
     if kind == "drag":
         values["strength"] = 0.0
-        # Blender applies what it calls linear to the square of the velocity, and the other way round
+        # Blender applies linear drag to the square of the velocity, and quadratic drag to the velocity
         values["linear_drag"] = decimal(field.quadratic_drag)
         values["quadratic_drag"] = decimal(field.linear_drag) / scale_length
     if kind == "harmonic":
@@ -111,12 +111,12 @@ def _refuse(field: Any, subject: str) -> None:
 
 
 def force_of(name: str, values: Values, matrices: Floats, frames: Floats, animation: Animation | None) -> Force | None:
-    """The force of a field; None where it does nothing at any frame.
+    """The force of a field; None if it has no effect at any frame.
 
     Args:
         values: at the first sample, see `force_values`.
         matrices: world from object at every sample (k, 4, 4) [m]; the object's scale does not count.
-        frames: the samples' frame numbers (k,).
+        frames: the frame numbers of the samples (k,).
     """
     is_idle = not any(values.get(each) for each in _WEIGHTED)
     if is_idle and (animation is None or not set(_WEIGHTED) & animation.values.keys()):

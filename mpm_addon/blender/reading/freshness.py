@@ -1,7 +1,6 @@
-"""Whether a scene has changed since what is shown of it was baked. The object that shows a cache remembers it of every scene baked there.
+"""Whether a scene has changed since its displayed frames were baked. The object that shows a cache stores a digest for each baked scene.
 
-A take is known by the hash of the scene that it was baked from. Its number says nothing: a bake that begins anew gives the
-same number to other frames.
+A take is identified by the hash of its scene, not by its number: a restarted bake reuses the number for other frames.
 """
 
 import json
@@ -15,15 +14,15 @@ from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.runtime import OfFile, OfSession, runtime
 from .fingerprint import fingerprint, is_comparable
 
-# A digest is taken again after so many times what it took, and what it may take in any case [s].
+# The interval between digests as a multiple of their duration, and its maximum [s].
 REST = 20.0
 CHEAP = 0.001
-# The baked scenes that are remembered at the most.
+# Maximum number of baked scenes that are stored.
 MOST = 64
 
 
 class Freshness(Enum):
-    """Whether frames are those of today's settings."""
+    """Whether frames match the current settings."""
 
     CURRENT = "the settings are those of the bake"
     OUTDATED = "the settings have changed"
@@ -32,20 +31,20 @@ class Freshness(Enum):
 
 @dataclass
 class Digests(OfFile):
-    """Scene and emitter -> when the next digest is due, and the last one."""
+    """Scene and emitter -> time of the next digest, and the last digest."""
 
     of_scenes: dict[tuple[int, str], tuple[float, str]] = field(default_factory=dict)
 
 
 @dataclass
 class Baked(OfSession):
-    """Hash of a scene that this Blender had baked -> fingerprint of the settings that it was read from."""
+    """Hash of a scene baked by this Blender -> fingerprint of its settings."""
 
     fingerprints: dict[str, str] = field(default_factory=dict)
 
 
 def digest(scene: BlenderScene, emitter_name: str = "") -> str:
-    """The fingerprint of a scene, not more than a few moments old."""
+    """The fingerprint of a scene, at most a few moments old."""
     key = (scene.session_uid, emitter_name)
     digests = runtime.of(Digests).of_scenes
     now = time.perf_counter()
@@ -60,7 +59,7 @@ def digest(scene: BlenderScene, emitter_name: str = "") -> str:
 
 
 def note(item: BlenderObject, scene_hash: str, value: str) -> None:
-    """Remember with which settings a scene was baked, given its hash and their fingerprint; nothing where either is not known."""
+    """Store the settings with which a scene was baked, given its hash and their fingerprint; does nothing if either is unknown."""
     if not scene_hash or not value:
         return
     runtime.of(Baked).fingerprints[scene_hash] = value
@@ -71,12 +70,12 @@ def note(item: BlenderObject, scene_hash: str, value: str) -> None:
 
 
 def note_known(item: BlenderObject, scene_hash: str) -> None:
-    """Let an object remember what this Blender knows of a baked scene."""
+    """Store what this Blender knows about a baked scene on an object."""
     note(item, scene_hash, runtime.of(Baked).fingerprints.get(scene_hash, ""))
 
 
 def freshness_of(scene: BlenderScene, items: Iterable[BlenderObject], scene_hash: str) -> Freshness:
-    """Whether a scene has changed since the frames that objects show were baked, given the hash of what was baked."""
+    """Whether a scene has changed since the displayed frames of objects were baked, given the hash of the baked scene."""
     found = {_of_item(scene, item, scene_hash) for item in items}
     return next((each for each in (Freshness.OUTDATED, Freshness.CURRENT) if each in found), Freshness.UNKNOWN)
 
@@ -89,7 +88,7 @@ def _of_item(scene: BlenderScene, item: BlenderObject, scene_hash: str) -> Fresh
 
 
 def are_comparable(text: str) -> bool:
-    """Whether what an object remembers was made of the settings that there are today, and says of which frames."""
+    """Whether what an object stores is about these frames, and about the current set of settings."""
     return text.startswith("{") and all(is_comparable(value) for value in _remembered(text).values())
 
 
@@ -99,7 +98,7 @@ def _noted(item: BlenderObject) -> dict[str, str]:
 
 
 def _remembered(text: str) -> dict[str, str]:
-    """What an object remembers; nothing where that is damaged, since it comes with the file."""
+    """What an object stores; empty if damaged, since it comes from the file."""
     try:
         found = parse_json(text) if text.startswith("{") else {}
     except ValueError:

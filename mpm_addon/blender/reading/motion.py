@@ -1,4 +1,4 @@
-"""How Blender objects move: what could change them, and from their poses and vertices at every sample to a `Motion`."""
+"""How Blender objects move: whether something can animate them, and their `Motion` from poses and vertices at every sample."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +13,14 @@ from ..host.actions import is_animated
 from ..host.blender_types import BlenderObject
 from ..host.meshes import Floats, Triangles, moved
 
-# Blender's matrices are single precision: a rotation is not one exactly.
+# Blender's matrices are float32, so a rotation is never exact.
 RIGID_TOLERANCE = 1e-3
-# Positions of single precision have 24 bits: a shape this many times its own size away keeps 18 of them for itself.
+# float32 positions have 24 bits: a shape this many times its own size from the origin keeps 18 of them for itself.
 _FARTHEST_IN_SINGLE = 64.0
 
 
 def may_move(item: BlenderObject) -> bool:
-    """Whether anything could change the object's transform over time: animation, constraints, physics, odd parents."""
+    """Whether anything could change the object's transform over time: animation, constraints, physics, special parenting."""
     while item is not None:
         if item.constraints or item.rigid_body or (item.parent is not None and item.parent_type != "OBJECT") or is_animated(item):
             return True
@@ -29,20 +29,20 @@ def may_move(item: BlenderObject) -> bool:
 
 
 def may_deform(item: BlenderObject) -> bool:
-    """Whether anything could change the object's own shape over time. Vertices tell whether it does."""
+    """Whether anything could change the object's own shape over time. Comparing vertices tells whether it does."""
     if item.type != "MESH" or item.modifiers or item.instance_type != "NONE":
         return True
     return item.data.shape_keys is not None or is_animated(item.data)
 
 
 def rigid_poses(matrices: Floats) -> Floats | None:
-    """The poses (k, 4, 4) of something whose space is the world's, moved to the object's origin at the first sample.
+    """The poses (k, 4, 4) of an object in world space, relative to its origin at the first sample.
 
     Args:
-        matrices: world from object at every sample (k, 4, 4); lengths in metres.
+        matrices: world from object at every sample (k, 4, 4); lengths in meters.
 
     Returns:
-        Rotations and translations alone; None where the object changes its scale.
+        Rotations and translations; None if the object's scale changes.
     """
     start = matrices[0, :3, :3]
     if abs(np.linalg.det(start)) < 1e-12:
@@ -59,18 +59,18 @@ def rigid_poses(matrices: Floats) -> Floats | None:
 def placed(
     shapes: Sequence[NDArray[Any]], triangles: Triangles, matrices: Floats, frames: Floats, subject: str, *, scale_length: float
 ) -> tuple[Mesh, Motion | None]:
-    """The mesh of an object in metres, and how it moves.
+    """The mesh of an object in meters, and its motion.
 
-    One that stands still is in the world; one that moves rigidly has its mesh about its origin, turned as at the first
-    sample; any other has its vertices at every sample.
+    A static mesh is in world space; a rigidly moving one is centered on its origin, oriented as at the first sample;
+    any other has its vertices at every sample.
 
     Args:
-        shapes: vertices (n, 3) in the object's own space at every sample; the same array where they are the same.
+        shapes: vertices (n, 3) in local space at every sample; the same array if they are equal.
         triangles: (m, 3).
         matrices: world from object at every sample (k, 4, 4).
-        frames: the samples' frame numbers (k,).
-        subject: how messages name the object.
-        scale_length: metres in a Blender unit, that of shapes and matrices.
+        frames: the frame numbers of the samples (k,).
+        subject: the name of the object in messages.
+        scale_length: meters per Blender unit, for shapes and matrices.
 
     Raises:
         SceneError: the object's scale is zero at the first sample.
@@ -99,7 +99,7 @@ def _precision(world: Floats) -> type:
 
 
 def metric(matrices: Any, scale_length: float) -> Floats:
-    """Matrices in Blender units as matrices in metres, for vertices in metres."""
+    """Convert matrices from Blender units to meters, for vertices in meters."""
     scaled = np.array(matrices, dtype=np.float64)
     scaled[..., :3, 3] *= scale_length
     return scaled

@@ -1,4 +1,4 @@
-"""What is painted on an emitter's mesh: vertex groups and named attributes, as the solver takes them."""
+"""Painted control of an emitter: vertex groups and named attributes of its mesh, in the solver's form."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from ..host.meshes import Floats, ReadPainting, Triangles
 from ..settings.declarations import decimal
 from ..settings.painted_control import at_zero_name, attribute_name
 
-# Blender's attribute type -> the name of its values, how many components, and the dtype that Blender hands out.
+# Blender's attribute type -> the name of its values, number of components, and dtype.
 _TYPES: Mapping[str, tuple[str, int, type]] = {
     "FLOAT": ("value", 1, np.float32),
     "INT": ("value", 1, np.int32),
@@ -30,11 +30,11 @@ _TYPES: Mapping[str, tuple[str, int, type]] = {
 
 
 def painting_reader(settings: Any, subject: str) -> ReadPainting | None:
-    """What reads an emitter's painting from its evaluated mesh; None where nothing is chosen.
+    """A reader of an emitter's painted control from its evaluated mesh; None if nothing is chosen.
 
     Args:
         settings: the emitter's property group.
-        subject: how messages name the emitter.
+        subject: the name of the emitter in messages.
     """
     acting = {name: getattr(settings, attribute_name(name)) for name in ACTING if getattr(settings, attribute_name(name))}
     at_zero = {name: decimal(getattr(settings, at_zero_name(name))) for name in acting}
@@ -54,10 +54,10 @@ def painting_reader(settings: Any, subject: str) -> ReadPainting | None:
 
 
 def painting_of(values: Mapping[str, Floats], *, is_mirrored: bool) -> Painting | None:
-    """The painting of a shape.
+    """The painted control of a shape.
 
     Args:
-        is_mirrored: whether the shape's triangles were turned round.
+        is_mirrored: whether the shape's triangles were flipped.
     """
     if not values:
         return None
@@ -72,7 +72,7 @@ def paintable_names(item: BlenderObject, mesh: BlenderMesh) -> list[str]:
 
 
 class _Source:
-    """An evaluated mesh whose values are asked for by name."""
+    """An evaluated mesh whose values are read by name."""
 
     def __init__(self, item: BlenderObject, mesh: BlenderMesh, corners: Triangles, faces: Triangles, subject: str) -> None:
         self._item, self._mesh, self._corners, self._faces, self._subject = item, mesh, corners, faces, subject
@@ -81,7 +81,7 @@ class _Source:
         """The values of each vertex (n, components), or of each triangle's corner (m, 3, components).
 
         Args:
-            at_zero: what a weight of 0 in a vertex group stands for; a weight of 1 stands for 1.
+            at_zero: the factor at a vertex-group weight of 0; it is 1 at a weight of 1.
         """
         attribute = self._mesh.attributes.get(name)
         if attribute is None and name in self._item.vertex_groups:

@@ -1,4 +1,4 @@
-"""Who takes part in a simulation, and what is recorded of each."""
+"""The simulated objects of a scene, and what is recorded of each."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from .sampling import Track, Values
 
 @dataclass(frozen=True)
 class Participants:
-    """The tracks of a scene, each beside the name in the description.
+    """The tracks of a scene, each with its name in the description.
 
     Attributes:
-        materials: those of emitters with a law of their own, by the emitter's name.
+        materials: tracks of custom materials, by the name of the emitter.
     """
 
     emitters: list[tuple[str, Track]]
@@ -40,11 +40,11 @@ class Participants:
 
 
 def participants(context: Context, object_name: str, scale_length: float) -> Participants:
-    """Everyone who takes part.
+    """All simulated objects.
 
     Args:
-        object_name: the one emitter that takes part, with all others; every emitter where it is empty.
-        scale_length: metres in a Blender unit.
+        object_name: the only emitter, with all other objects; all emitters if empty.
+        scale_length: meters per Blender unit.
 
     Raises:
         SceneError: there is no emitter.
@@ -64,7 +64,7 @@ def participants(context: Context, object_name: str, scale_length: float) -> Par
 
 
 def _is_evaluated(context: Context, item: BlenderObject) -> bool:
-    """Whether Blender evaluates the object: not one that is disabled in viewports or in an excluded collection."""
+    """Whether Blender evaluates the object, which is false if it is disabled in viewports or in an excluded collection."""
     return item.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated
 
 
@@ -89,7 +89,7 @@ def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
 
 
 def _named(items: list[BlenderObject]) -> list[tuple[str, BlenderObject]]:
-    """Objects with names of their own: one that shares its name with a linked object is called with its library."""
+    """Objects with unique names: one that shares its name with a linked object is named together with its library."""
     counts = Counter(item.name for item in items)
     return [(item.name if counts[item.name] == 1 else item.name_full, item) for item in items]
 
@@ -141,7 +141,7 @@ def _solver_values(scene: BlenderScene, scale_length: float) -> Values:
 
 
 def gravity_of(scene: BlenderScene) -> tuple[float, ...]:
-    """The gravity that acts in the simulation [m/s^2]: the scene's or the solver's own, times its weight."""
+    """The effective gravity [m/s^2]: the scene's or the solver's own, times its weight."""
     settings = scene.mpm.solver
     own = scene_gravity(scene) if settings.use_scene_gravity else values_of(settings, Solver, scale_length=metres(scene))["gravity"]
     weight = weights_of(scene)["gravity"]
@@ -149,12 +149,12 @@ def gravity_of(scene: BlenderScene) -> tuple[float, ...]:
 
 
 def scene_gravity(scene: BlenderScene) -> tuple[float, ...]:
-    """The scene's gravity [m/s^2]: the number that Blender's interface shows, which heeds the unit scale."""
+    """The scene's gravity [m/s^2]: the value in Blender's interface, times the unit scale."""
     if not scene.use_gravity:
         return 0.0, 0.0, 0.0
     return tuple(decimal(component) * metres(scene) for component in scene.gravity)
 
 
 def metres(scene: BlenderScene) -> float:
-    """Metres in a Blender unit."""
+    """Meters per Blender unit."""
     return decimal(scene.unit_settings.scale_length)

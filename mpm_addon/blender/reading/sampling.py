@@ -1,6 +1,6 @@
-"""One pass over the frames: where objects are, what shape they have and what their settings say, at every sample.
+"""One pass over the frames: transforms, shapes and settings of objects at every sample.
 
-Changing the frame is what costs; everything is read while Blender is there. What nothing can change is read once.
+Changing the frame is expensive, so everything is read in the same pass. What cannot change is read once.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,23 +21,23 @@ Values = dict[str, Any]
 
 @dataclass
 class Track:
-    """What is recorded of one object, or of the scene.
+    """The recording of one object, or of the scene.
 
     Attributes:
         block: the object or the scene.
-        subject: how messages name it.
-        read_values: its settings now. They are read from the original: Blender writes animated values back to it, and the
-            evaluated copy does not hear of what scripts set.
-        may_change: whether anything but the first sample is needed.
-        has_surface: whether its mesh counts.
+        subject: its name in messages.
+        read_values: reads its current settings. They are read from the original: Blender writes animated values back to it, and the
+            evaluated copy misses changes made by scripts.
+        may_change: whether more than the first sample is needed.
+        has_surface: whether its mesh is needed.
         is_deforming: whether its mesh may change.
         may_be_cloud: whether it may be points without a surface.
-        read_painting: reads what is painted on it.
-        matrices: world from object at every sample; None where Blender does not evaluate it, because it is disabled.
-        shapes: vertices in the object's space at every sample, likewise.
+        read_painting: reads its painted control.
+        matrices: world from object at every sample; None if Blender does not evaluate it, because it is disabled.
+        shapes: vertices in local space at every sample, likewise.
         hidden: at every sample, whether it is disabled in viewports and in renders.
         values: its settings at every sample.
-        surface: what does not change about its mesh.
+        surface: the constant part of its mesh.
     """
 
     block: Any
@@ -65,11 +65,11 @@ class Track:
         return bool(np.linalg.det(matrix[:3, :3]) < 0.0)
 
     def instances(self) -> bool:
-        """Whether the object may instance others."""
+        """Whether the object may have instances."""
         return self.has_surface and (self.block.instance_type != "NONE" or any(each.type == "NODES" for each in self.block.modifiers))
 
     def read(self, evaluated: BlenderObject) -> Piece:
-        """One mesh of the object: its own, or one that it instances."""
+        """Read one mesh of the object: its own, or one that it instances."""
         is_first = self.surface is None
         painting = self.read_painting if is_first else None
         if self.may_be_cloud and evaluated.type in CLOUD_TYPES:
@@ -134,13 +134,13 @@ class Track:
 
 
 def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterator[float]:
-    """Record all tracks at the given frames, which may be fractions. Leaves the scene at the last one that it needed.
+    """Record all tracks at the given frames, which may be fractional. Leaves the scene at the last frame that it needed.
 
     Yields:
-        how much is done, 0 to 1.
+        the part that is done, 0 to 1.
 
     Raises:
-        SceneError: an object without a surface, or whose number of vertices changes; another scene was chosen meanwhile.
+        SceneError: an object has no surface, or its number of vertices changes; or the user switched to another scene.
     """
     scene = context.scene
     changing = [track for track in tracks if track.may_change]
@@ -158,7 +158,7 @@ def _sample(depsgraph: Depsgraph, tracks: Sequence[Track], frame: float) -> None
     parts: dict[str, list[Part]] = {}
     known: dict[tuple[str, int], Piece] = {}
     for owner, item, matrix in instances_of(depsgraph, owners) if owners else ():
-        # an instance lives as long as its turn in the loop, so its mesh is read now, and once
+        # an instance is valid only during its iteration, so read its mesh now, and once
         key = (owner, item.data.as_pointer())
         if key not in known or item.type != "MESH":
             known[key] = owners[owner].read(item)
@@ -168,7 +168,7 @@ def _sample(depsgraph: Depsgraph, tracks: Sequence[Track], frame: float) -> None
 
 
 def filled(samples: Sequence[Any]) -> list[Any] | None:
-    """The samples with those that are missing taken from the next one, or at the end from the last; None without any."""
+    """The samples, with missing ones replaced by the next one, or by the last one at the end; None without any."""
     if all(sample is None for sample in samples):
         return None
     found = list(samples)
@@ -182,7 +182,7 @@ def filled(samples: Sequence[Any]) -> list[Any] | None:
 
 
 def hide_where_disabled(track: Track) -> None:
-    """Turn `enabled` off at samples where the object is disabled in viewports, or in renders if that changes."""
+    """Turn `enabled` off at samples where the object is disabled in viewports, or in renders if that is animated."""
     by_render = [in_renders for _, in_renders in track.hidden]
     is_keyed = any(by_render) and not all(by_render)
     for values, (in_viewports, in_renders) in zip(track.values, track.hidden, strict=True):
@@ -190,10 +190,10 @@ def hide_where_disabled(track: Track) -> None:
 
 
 def animated(samples: Sequence[Values], frames: Floats, subject: str) -> tuple[Values, Animation | None]:
-    """The values at the first sample, and those that change as an `Animation`.
+    """The values at the first sample, and changing ones as an `Animation`.
 
     Raises:
-        SceneError: a word changes, or a value that is given at some samples and left out at others.
+        SceneError: a string changes, or a value is set at some samples and unset at others.
     """
     first = samples[0]
     changing: dict[str, Floats] = {}

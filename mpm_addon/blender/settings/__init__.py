@@ -1,1 +1,1 @@
-"""What Blender stores of the extension: properties, made from the parameters that the core declares."""
+"""What Blender stores for the extension: properties, made from the parameters that the core declares."""

@@ -1,6 +1,6 @@
-"""From the parameters that the core declares to Blender's properties, and from their values to SI.
+"""Makes Blender's properties from the parameters that the core declares, and converts their values to SI.
 
-Lengths, velocities, accelerations and masses are in Blender units, as everywhere in Blender; `values_of` turns them into SI.
+Lengths, velocities, accelerations and masses are in Blender units, as everywhere in Blender; `values_of` converts them to SI.
 """
 
 import dataclasses
@@ -16,12 +16,12 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProp
 
 from ...core.parameters import Parameter, parameters_of
 
-# What takes no keyframes. The numbers of enums are too large for F-curves.
+# Types that cannot be keyframed. The numbers of enums are too large for F-curves.
 STILL: set[Any] = set()
 
 _parameters = functools.cache(parameters_of)
 
-# Declared unit -> Blender's unit, and the power of the scene's unit scale that Blender multiplies a shown value by.
+# Declared unit -> Blender's unit, and the power of the scene's unit scale by which Blender multiplies the displayed value.
 BLENDER_UNITS: dict[str, tuple[Any, int]] = {
     "m": ("LENGTH", 1),
     "m/s": ("VELOCITY", 1),
@@ -31,7 +31,7 @@ BLENDER_UNITS: dict[str, tuple[Any, int]] = {
 }
 _SUBTYPES: dict[str, Any] = {"m": "XYZ_LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
-# Names that are not what the interface calls them, a word of theirs or the whole; and the words that titles keep small.
+# Words or whole names that have a different label, and words that stay lowercase in titles.
 _WORDS = {
     "cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP", "neo_hookean": "Neo-Hookean", "poisson_ratio": "Poisson's Ratio",
     "young_modulus": "Young's Modulus", "grid_spacing": "Cell Size", "goal": "Pin Strength", "goal_damping": "Pin Damping",
@@ -41,34 +41,34 @@ _SMALL = {"of", "per", "by", "from", "at", "in"}
 
 
 def title(word: str) -> str:
-    """The words of the interface for a name: "young_modulus" -> "Young's Modulus", "particles_per_cell" -> "Particles per Cell"."""
+    """The label for a name: "young_modulus" -> "Young's Modulus", "particles_per_cell" -> "Particles per Cell"."""
     parts = [part if part in _SMALL else _WORDS.get(part, part.title()) for part in word.split("_")]
     return _WORDS.get(word) or " ".join(parts)
 
 
 def label_of(declared: Parameter) -> str:
-    """The name of a parameter in the interface, with its unit where Blender does not show it: "Young Modulus (Pa)"."""
+    """The label of a parameter, with its unit if Blender does not show it: "Young's Modulus (Pa)"."""
     name = title(declared.name)
     return name if declared.unit in ("", *BLENDER_UNITS) else f"{name} ({declared.unit_words})"
 
 
-# 2^24 - 1: whole numbers up to here are exact in single precision.
+# 2^24 - 1: integers up to this are exact in float32.
 LARGEST_NUMBER = 0xFFFFFF
 
 
 def enum_items(words: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str, int]]:
-    """Enum items of word -> (label, description).
+    """Enum items from word -> (label, description).
 
-    A .blend stores an item's number; made from the word, it outlives new items and a new order. Buttons hold numbers in single
-    precision: a click on an item whose number is not exact there would choose no item.
+    A .blend file stores the number of an item. It is computed from the word, so it stays valid when items are added or reordered. Buttons
+    store numbers as float32: clicking an item whose number is not exact there would select nothing.
     """
     return [(word, label, description, zlib.crc32(word.encode()) & LARGEST_NUMBER) for word, (label, description) in words.items()]
 
 
 def property_of(declared: Parameter) -> Any:
-    """The Blender property of one declared parameter: default, limits, unit, tooltip, and whether it takes keyframes.
+    """The Blender property of one declared parameter: default, limits, unit, tooltip, and whether it can be keyframed.
 
-    An exclusive limit can be entered, and the core refuses it with its own message; sliders stay inside it.
+    The value of an exclusive limit can be entered, and the core refuses it with its own message; sliders stay inside.
     """
     default = first_value(declared)
     if declared.choices:
@@ -100,7 +100,7 @@ def _vector_subtype(declared: Parameter) -> Any:
 
 
 def first_value(declared: Parameter) -> Any:
-    """What the interface shows first: the default, or the declared example where there is none."""
+    """The initial value in the interface: the default, or the declared example if there is none."""
     has_default = not declared.is_required and declared.default is not None
     value = declared.default if has_default else declared.example
     if value is None:
@@ -109,7 +109,7 @@ def first_value(declared: Parameter) -> Any:
 
 
 def _bounds(declared: Parameter, default: Any) -> dict[str, Any]:
-    """`min`, `max` for what can be entered, `soft_min`, `soft_max` for sliders."""
+    """`min` and `max` for entered values, `soft_min` and `soft_max` for sliders."""
     bounds: dict[str, Any] = {}
     centre = float(np.mean(default))
     for name, inclusive, exclusive in (
@@ -125,7 +125,7 @@ def _bounds(declared: Parameter, default: Any) -> dict[str, Any]:
 
 
 def _decimals(default: Any) -> int:
-    """Digits after the point that a field shows: enough for the default and one more."""
+    """Decimal places of a field: enough for the default and one more."""
     smallest = min((abs(value) for value in np.atleast_1d(default) if value), default=1.0)
     return int(np.clip(1 - np.floor(np.log10(smallest)), 2, 6))
 
@@ -134,7 +134,7 @@ def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
     """The Blender properties of all parameters of a dataclass: name -> property, with `use_name` for optional ones.
 
     Args:
-        changes: parameter name -> attributes of `Parameter` that the interface declares otherwise.
+        changes: parameter name -> attributes of `Parameter` that differ in the interface.
     """
     annotations: dict[str, Any] = {}
     for declared in parameters_of(owner):
@@ -162,9 +162,9 @@ def property_group(
     """A PropertyGroup class with the given properties. A library override may change all of them.
 
     Args:
-        deciding: the properties that decide how a bake looks: its fingerprint sees them.
-        aside: the properties that decide nothing of it: frames stay right when these change.
-        idle: names those of a group's deciding properties that have no effect, with the others as they are.
+        deciding: properties that affect a bake, and therefore its fingerprint.
+        aside: properties that do not affect a bake: frames stay valid when they change.
+        idle: returns the deciding properties of a group that currently have no effect.
     """
     annotations = {**deciding, **aside}
     for declared in annotations.values():
@@ -175,16 +175,16 @@ def property_group(
 
 
 def deciding_names(group: Any) -> dict[str, Any]:
-    """The properties of a class of groups that decide how a bake looks: name -> None, or of a group in it the same of that."""
+    """The properties of a group class that affect a bake: name -> None, or the same mapping for a nested group."""
     kinds = {name: group.__annotations__[name].keywords.get("type") for name in group.deciding}
     return {name: deciding_names(kind) if hasattr(kind, "deciding") else None for name, kind in kinds.items()}
 
 
 def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str, Any]:
-    """What a property group says about the parameters of a dataclass, in SI: name -> value, None where not given.
+    """The values of a dataclass's parameters in a property group, in SI: name -> value, None if unset.
 
     Args:
-        scale_length: metres in a Blender unit.
+        scale_length: meters per Blender unit.
     """
     values: dict[str, Any] = {}
     for declared in _parameters(owner):
@@ -202,12 +202,12 @@ def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str
 
 
 def decimal(value: float) -> float:
-    """The shortest decimal number that a Blender float stands for: 0.3, not 0.30000001192."""
+    """The shortest decimal number that a Blender float represents: 0.3, not 0.30000001192."""
     return float(str(np.float32(value)))
 
 
 def assign(group: Any, instance: Any) -> None:
-    """Give a property group the parameters of a dataclass instance (scale_length 1)."""
+    """Set a property group to the parameters of a dataclass instance (scale_length 1)."""
     for declared in parameters_of(type(instance)):
         value = getattr(instance, declared.name)
         if declared.optional and hasattr(group, f"use_{declared.name}"):

@@ -1,4 +1,4 @@
-"""What an artist chooses about the display of an object's particles: `Object.mpm.display`. A change is shown at once."""
+"""The display settings of an object's particles: `Object.mpm.display`. Changes apply at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ CARRIED = "attribute"
 
 
 class Coloring(NamedTuple):
-    """What a choice in the interface stands for: the attribute, and whether it counts things."""
+    """The attribute that a choice in the interface stands for, and whether it contains indices."""
 
     label: str
     help: str
@@ -43,7 +43,7 @@ AUTOMATIC = "automatic"
 
 @dataclass
 class DisplayListeners(OfSession):
-    """Called when a setting is changed: with the object, and whether the range of colours has to be found anew."""
+    """Called when a setting changes, with the object and whether the color range has to be found again."""
 
     functions: list[Callable[[BlenderObject, bool], None]] = field(default_factory=list)
 
@@ -60,7 +60,7 @@ _RENDER = {AUTOMATIC: ("Automatic", "Choose by material: a surface for liquids a
 
 
 def has_range(coloring: str) -> bool:
-    """Whether colours stand for values between two limits."""
+    """Whether colors map values between two limits."""
     return coloring not in (MATERIALS, "color") and not COLORINGS[coloring].is_number
 
 

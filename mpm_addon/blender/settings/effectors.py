@@ -1,11 +1,11 @@
-"""The settings of force fields that belong to the scene: which act, and how strongly. Declarations alone."""
+"""The scene's settings for force fields: which act, and how strongly. Declarations only."""
 
 from typing import Any
 
 import bpy
 from bpy.props import FloatProperty, PointerProperty
 
-# Blender's names of its effector weights.
+# The names of Blender's effector weights.
 FORCE_WEIGHTS = ("gravity", "all", "force", "vortex", "wind", "turbulence", "drag", "harmonic")
 
 

@@ -1,4 +1,4 @@
-"""The settings of previews and of the live simulation, on `Scene.mpm`. Declarations alone."""
+"""The settings of previews and of the live simulation, on `Scene.mpm`. Declarations only."""
 
 from typing import Any
 

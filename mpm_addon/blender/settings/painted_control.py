@@ -1,4 +1,4 @@
-"""The settings of painted control: which attribute of an emitter's mesh drives what. Declarations alone."""
+"""The settings of painted control: the attributes of an emitter's mesh, and what they control. Declarations only."""
 
 from typing import Any
 
@@ -7,22 +7,22 @@ from bpy.props import FloatProperty, StringProperty
 from ...core.scene.painting import ACTING
 from .declarations import title
 
-# Factors where a vertex group's weight is 0; a weight of 1 is a factor of 1. Without stiffness or mass there is no matter.
+# Factors at a vertex-group weight of 0; the factor is 1 at weight 1. Zero stiffness or mass is not possible.
 AT_ZERO = {"stiffness": 0.05, "density": 0.1}
 
 
 def attribute_name(acting: str) -> str:
-    """The property that names the attribute which drives a painted factor."""
+    """The property that names the attribute of a painted factor."""
     return f"{acting}_attribute"
 
 
 def at_zero_name(acting: str) -> str:
-    """The property with the factor that a weight of 0 stands for."""
+    """The property with the factor at weight 0."""
     return f"{acting}_at_zero"
 
 
 def _paintable(group: Any, _context: Any, _text: str) -> list[str]:
-    """What an attribute field offers: vertex groups and attributes of the object's own mesh."""
+    """The choices of an attribute field: vertex groups and attributes of the object's mesh."""
     item = group.id_data
     attributes = getattr(item.data, "attributes", ())
     return [*item.vertex_groups.keys(), *(each.name for each in attributes if not each.name.startswith(".") and each.name != "position")]

@@ -1,4 +1,4 @@
-"""Which part an object can have in the simulation, and what the interface says of it. Reads and never writes."""
+"""The types that an object can have in the simulation, and their labels. Reads and never writes."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from ..host.meshes import CLOUD_TYPES, SURFACE_TYPES
 
 
 class Part(NamedTuple):
-    """A part in the simulation: its words in the interface, and its icon."""
+    """A type of simulated object: label, tooltip and icon."""
 
     label: str
     help: str
@@ -27,12 +27,12 @@ _REMEDY = "use a mesh, curve, text, metaball, point cloud, or an empty that inst
 
 
 def has_part(item: BlenderObject) -> bool:
-    """Whether an object takes part; one whose type cannot is not asked."""
+    """Whether an object is simulated; false for objects that cannot be."""
     return item.mpm.type in PARTS and item.type in _ABLE
 
 
 def refusal(item: BlenderObject | None) -> str:
-    """Why an object cannot be given a part; empty where it can."""
+    """Why an object cannot be added to the simulation; "" if it can."""
     if item is None:
         return "No object is active; click one"
     if item.type not in _ABLE:
@@ -43,7 +43,7 @@ def refusal(item: BlenderObject | None) -> str:
 
 
 def locked(item: BlenderObject) -> str:
-    """Why an object's settings cannot be changed; empty where they can."""
+    """Why an object's settings cannot be changed; "" if they can."""
     if item.library is not None:
         return f"Linked from {item.library.name}; make a library override to change it (Object > Library Override)"
     if item.override_library is not None and item.override_library.is_system_override:
@@ -52,7 +52,7 @@ def locked(item: BlenderObject) -> str:
 
 
 def complaint(item: BlenderObject) -> str:
-    """What is wrong with an object's part; empty where nothing is."""
+    """What is wrong with an object's type in the simulation; "" if nothing."""
     if item.mpm.type not in PARTS:
         return ""
     if item.type in CLOUD_TYPES and item.mpm.type != "emitter":

@@ -1,8 +1,8 @@
-"""Where a bake's files are, whatever file they are seen from.
+"""Locations of a bake's files, for any file from which they are used.
 
-A .blend that was never saved has no folder of its own: a named temporary one serves, and its frames move along when the file is
-saved (`relocation`). An object also knows where its frames were when its file was last saved; that place serves where none are
-beside the file: a copy, a recovered file, another file that it was appended to.
+A .blend file that was never saved has no folder: a named temporary folder is used, and its frames move when the file is saved
+(`relocation`). An object also stores where its frames were when its file was last saved; that folder is used if there are none beside
+the file, as in a copy, a recovered file, or another file to which it was appended.
 """
 
 import os
@@ -25,18 +25,18 @@ _UNSAVED = "mpm_unsaved_"
 
 @dataclass
 class UnsavedFiles(OfSession):
-    """How many files without a name this Blender has baked; each has a folder of its own."""
+    """How many unsaved files this Blender has baked; each has its own folder."""
 
     count: int = 0
 
 
 @dataclass
 class Places(OfFile):
-    """Where the things of the file are.
+    """Locations of the file's data.
 
     Attributes:
-        known: objects whose paths are relative to this file: those that were in it, and those that were looked at since.
-        moved: where a folder went while the file was open. An undo brings old names back.
+        known: objects whose paths are relative to this file: those that were in it, and those that were checked since.
+        moved: new locations of folders that moved while the file was open. Undo restores their old names.
     """
 
     known: set[int] = field(default_factory=set)
@@ -44,10 +44,10 @@ class Places(OfFile):
 
 
 def cache_path(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> str:
-    """The cache folder as Blender writes it, relative to the .blend file where it begins with //.
+    """The cache folder as Blender stores it; // is the folder of the .blend file.
 
     Args:
-        object_name: the one emitter that is baked; its cache is apart from that of the whole scene.
+        object_name: the only emitter to bake; its cache is separate from that of the whole scene.
         cache: a folder that overrides the scene's.
     """
     chosen = cache or (f"//cache_{bpy.path.clean_name(object_name)}" if object_name else scene.mpm.cache) or DEFAULT_CACHE
@@ -61,30 +61,30 @@ def cache_path(scene: BlenderScene, *, object_name: str = "", cache: str = "") -
 
 
 def placed(path: str) -> str:
-    """A cache folder as Blender writes it; in the temporary folder where it is relative to a file that is not there."""
+    """A cache folder as Blender stores it; in the temporary folder if it is relative to an unsaved file."""
     return str(unsaved_folder() / temporary_name(path)) if is_temporary(path) else path
 
 
 def absolute(path: str, *, library: Any = None) -> Path:
-    """The folder that a path of Blender's means, in this file or in a library."""
+    """The absolute path of a Blender path, in this file or in a library."""
     return Path(bpy.path.abspath(path, library=library)).absolute()
 
 
 def own_folder(item: BlenderObject) -> Path:
-    """The folder that an object names. What is linked names it from its own file."""
+    """The folder that an object names. Paths of linked objects are relative to their own file."""
     folder = absolute(item.mpm.cache, library=library_of(item))
     return runtime.of(Places).moved.get(folder, folder)
 
 
 def shown_folder(item: BlenderObject) -> Path:
-    """The folder whose frames an object shows: the one that it names, else the one where they were when its file was saved."""
+    """The folder whose frames an object shows: the one that it names, else the one stored when its file was last saved."""
     folder = own_folder(item)
     kept = item.mpm.folder
     return folder if not kept or holds_cache(folder) or not holds_cache(Path(kept)) else Path(kept)
 
 
 def library_of(item: BlenderObject) -> Any:
-    """The library from which an object has its cache; None where that is its own."""
+    """The library that an object's cache path comes from; None if the path is local."""
     if item.library is not None:
         return item.library
     override = item.override_library
@@ -94,7 +94,7 @@ def library_of(item: BlenderObject) -> Any:
 
 
 def holds_cache(folder: Path) -> bool:
-    """Whether there is a cache in a folder. One look at the disk."""
+    """Whether a folder contains a cache. Accesses the disk once."""
     try:
         return (folder / CACHE_FILE).is_file()
     except (OSError, ValueError):
@@ -102,36 +102,36 @@ def holds_cache(folder: Path) -> bool:
 
 
 def temporary_name(path: str) -> str:
-    """What a cache relative to the .blend file is called while there is no such file."""
+    """The name of a cache relative to the .blend file, while the file is unsaved."""
     return bpy.path.clean_name(path[2:].strip("/\\") or "cache_mpm")
 
 
 def is_temporary(path: str) -> bool:
-    """Whether a path is relative to a .blend file that is not there."""
+    """Whether a path is relative to an unsaved .blend file."""
     return path.startswith("//") and not bpy.data.filepath
 
 
 def unsaved_folder() -> Path:
-    """The folder for the caches of the file that was never saved: one for each Blender that runs and each new file in it."""
+    """The folder for caches of the unsaved file: separate for each running Blender and each new file in it."""
     count = runtime.of(UnsavedFiles).count
     number = f"_{count}" if count else ""
     return temporary_root() / f"{_UNSAVED}{os.getpid()}{number}"
 
 
 def is_unsaved(folder: Path) -> bool:
-    """Whether a cache folder is one of a file that was never saved, in this Blender or in one that has ended."""
+    """Whether a cache folder belongs to an unsaved file, of this Blender or of one that has quit."""
     return folder.parent.name.startswith(_UNSAVED) and folder.parent.parent == temporary_root()
 
 
 def begin_file(items: Iterable[BlenderObject]) -> None:
-    """Another file is open, with objects that show caches: what it bakes before it has a name is apart from what was baked before."""
+    """Another file with objects that show caches is open: what it bakes while unsaved is kept separate from earlier bakes."""
     runtime.of(Places).known.update(item.session_uid for item in items)
     if unsaved_folder().exists():
         runtime.of(UnsavedFiles).count += 1
 
 
 def adopt(item: BlenderObject) -> None:
-    """Let an object that came from another file name the folder that it showed there."""
+    """Make an object from another file name the folder that it showed there."""
     known = runtime.of(Places).known
     if item.session_uid in known:
         return
@@ -144,14 +144,14 @@ def adopt(item: BlenderObject) -> None:
 
 
 def written(folder: Path, start: Path | None) -> str:
-    """A folder as Blender writes it: relative to that of a .blend file, where there is one on the same drive."""
+    """A folder as Blender stores it: relative to that of a .blend file, if one exists on the same drive."""
     if start is None or folder.drive != start.drive:
         return str(folder)
     return "//" + Path(os.path.relpath(folder, start)).as_posix()
 
 
 def file_folder() -> Path | None:
-    """The folder of the .blend file; None where it was never saved."""
+    """The folder of the .blend file; None if it was never saved."""
     return Path(bpy.data.filepath).parent if bpy.data.filepath else None
 
 
@@ -159,5 +159,5 @@ def temporary_root() -> Path:
     """The system's temporary folder, else Blender's own."""
     try:
         return Path(tempfile.gettempdir())
-    except OSError:  # none can be written
+    except OSError:  # none is writable
         return Path(bpy.app.tempdir)

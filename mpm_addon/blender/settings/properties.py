@@ -1,6 +1,6 @@
 """What Blender stores: `Object.mpm` and `Scene.mpm`, made from the parameters that the core declares.
 
-Lengths, velocities, accelerations and masses are in Blender units, as everywhere in Blender. Knows no meshes and no simulation.
+Lengths, velocities, accelerations and masses are in Blender units, as everywhere in Blender. Knows neither meshes nor simulations.
 """
 
 from collections.abc import Mapping
@@ -29,19 +29,19 @@ from .remembered import REMEMBERED, VERSION
 from .retime import PROPERTIES as RETIMING
 from .thumbnails import icon
 
-DEFAULT_MATERIAL = "water"  # the preset, and the law
+DEFAULT_MATERIAL = "water"  # the preset and the law
 
-# Blender 4.5 and later want to be told that a folder may begin with //.
+# Blender 4.5 and later need an option for folders that may begin with //.
 PATH_OPTIONS: set[Any] = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 
-# What every operator that may mean another cache than the scene's asks for.
+# Shared by all operators that accept a cache other than the scene's.
 OTHER_CACHE = StringProperty(
     name="Cache", description="Cache folder to use instead of the scene's", subtype="DIR_PATH", options=PATH_OPTIONS
 )
 
 
 def part_items(parts: Mapping[str, Part]) -> list[tuple[str, str, str, Any, int]]:
-    """Enum items of parts in the simulation, with their icons."""
+    """Enum items of the types of simulated objects, with icons."""
     items = enum_items({word: (part.label, part.help) for word, part in parts.items()})
     return [(word, label, help, parts[word].icon, number) for word, label, help, number in items]
 
@@ -58,15 +58,15 @@ SIDE_GROUP = property_group("MPM_PG_side", annotations_of(Side), description="On
 
 
 _PRESETS = {preset.name: preset for preset in material_presets()}
-# Of each built-in preset, its label and what it is like.
+# Label and description of each built-in preset.
 PRESET_WORDS = {name: (preset.label, preset.description.removesuffix(".")) for name, preset in _PRESETS.items()}
 PRESET_LABELS = {name: label for name, (label, _description) in PRESET_WORDS.items()}
 
 
 def preset_property() -> Any:
-    """The built-in presets, with the pictures that are loaded at present; those of one family follow each other."""
+    """The built-in presets with the currently loaded pictures, sorted by family."""
     items = enum_items(PRESET_WORDS)
-    # a picture's icon is a number, which the stubs do not know
+    # an icon is a number, which the stubs do not know
     pictured: Any = [(name, label, help, icon(name), number) for name, label, help, number in items]
     return EnumProperty(
         name="Preset",
@@ -78,7 +78,7 @@ def preset_property() -> Any:
 
 
 def _idle_of_material(material: Any) -> set[str]:
-    """With a preset, everything of laws; without, the preset and the laws that are not chosen."""
+    """With a preset, all laws; otherwise the preset and the laws that are not chosen."""
     if material.source == "preset":
         return {"law", *LAW_GROUPS}
     return {"preset", *LAW_GROUPS} - {material.law}
@@ -185,14 +185,14 @@ DOMAIN_GROUP = property_group(
 
 
 def _store_groups(settings: Any, _context: Any) -> None:
-    """Store the groups of an object that takes part: since 5.0 Blender overrides no single value in a group that its library lacks."""
+    """Store the groups of a simulated object: since 5.0, Blender cannot override a value in a group that the library does not contain."""
     groups = [settings.emitter, settings.collider, settings.outflow]
     for group, name in [*((group, "enabled") for group in groups), (settings.material, "source")]:
         setattr(group, name, getattr(group, name))
 
 
 def _idle_of_object(settings: Any) -> set[str]:
-    """What parts need that are not the object's."""
+    """The groups that the object's type does not use."""
     return {"material", *PARTS} - ({"emitter", "material"} if settings.type == "emitter" else {settings.type})
 
 
@@ -251,7 +251,7 @@ SCENE_GROUP = property_group(
         **{name: made for name, made in annotations_of(Time).items() if name in ("time_scale", "subframes")},
     },
     aside={
-        # frames that are there stay as they are when others follow
+        # existing frames stay unchanged when more are baked
         "frame_end": IntProperty(name="End", description="Last frame of the bake", default=48),
         "kept": PointerProperty(type=CACHE_GROUP),
         **LIVE,

@@ -1,10 +1,10 @@
-"""What a file remembers of itself and no panel shows: the form of its settings, and where the frames of its objects are."""
+"""Hidden data of a file: the form of its settings, and the folders of its objects' frames."""
 
 from typing import Any
 
 from bpy.props import IntProperty, StringProperty
 
-# Its number is 0 in files that know none; `migrations` brings them to today's.
+# 0 in files without a form; `migrations` upgrades them.
 VERSION: dict[str, Any] = {
     "version": IntProperty(name="Version", description="Number of the form in which the settings are saved", options={"HIDDEN"}),
 }

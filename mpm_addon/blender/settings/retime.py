@@ -1,6 +1,6 @@
 """Retiming: which frame of its cache an object shows, and how fast that changes. The properties for it, on `Object.mpm`.
 
-A cached frame is that of the scene unless *Retime* is on; then it moves at a speed of its own, or is a keyed value.
+Objects show the scene's frame unless *Retime* is enabled; then the frame advances at a speed of its own, or is keyframed.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from ..host.blender_types import BlenderObject, Context
 from ..host.runtime import OfSession, runtime
 
 _KEYED = "mpm.playback_frame"
-# The slope of a keyed frame is taken over this far to both sides [frames].
+# The slope of a keyframed frame is measured over this distance to both sides [frames].
 _REACH = 0.05
 
 
 @dataclass
 class RetimeListeners(OfSession):
-    """Called when a setting is changed in the interface or by a script; whoever shows frames adds itself."""
+    """Called when a setting is changed by the user or a script. Modules that show frames add themselves."""
 
     functions: list[Callable[[Any], None]] = field(default_factory=list)
 
@@ -59,17 +59,17 @@ PROPERTIES: dict[str, Any] = {
 
 
 class Position(NamedTuple):
-    """What is shown: the fractional frame of the cache, and by how many such frames that changes with each frame of the scene."""
+    """The displayed fractional frame of the cache, and its change per frame of the scene."""
 
     frame: float
     rate: float
 
 
 def position(item: BlenderObject, settings: Any, frame: float, first: int) -> Position:
-    """What an object shows.
+    """The position that an object shows.
 
     Args:
-        item: the object, for the keys of its playback frame.
+        item: the object, for the keyframes of its playback frame.
         settings: its `mpm`, evaluated at the frame.
         frame: the scene's fractional frame.
         first: the first frame of the cache.
@@ -82,7 +82,7 @@ def position(item: BlenderObject, settings: Any, frame: float, first: int) -> Po
 
 
 def _slope(item: BlenderObject, frame: float) -> float:
-    """The change of the playback frame with each frame of the scene; 1 where it comes from a driver or strips, which do not tell."""
+    """The change of the playback frame per frame of the scene; 1 for drivers and strips, whose slope is unknown."""
     animation = item.animation_data
     if animation is None:
         return 0.0
@@ -94,7 +94,7 @@ def _slope(item: BlenderObject, frame: float) -> float:
 
 
 def _curves(animation: Any) -> list[Any]:
-    """The F-curves that belong to the owner of some animation data."""
+    """The F-curves of an owner in some animation data."""
     action = animation.action
     if action is None:
         return []

@@ -1,4 +1,4 @@
-"""The pictures of material presets as icons. Without a window there are none; a picture that is missing or broken is none."""
+"""The pictures of material presets as icons. Without a window there are none; missing and broken pictures are skipped."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _LARGEST = 1_000_000
 
 
 def icons_of(collection: Any, pictures: Iterable[tuple[str, Path]]) -> Mapping[str, int]:
-    """Name -> number of the icon, of those that have one; a collection of Blender's previews holds the pictures."""
+    """Name -> icon ID, for presets that have one; a preview collection of Blender holds the pictures."""
     icons = {name: collection.load(name, str(path), "IMAGE").icon_id for name, path in pictures if _is_picture(path)}
     return {name: icon for name, icon in icons.items() if icon}
 
@@ -31,13 +31,13 @@ def _is_picture(path: Path) -> bool:
 
 @dataclass
 class Thumbnails(OfSession):
-    """The numbers of icons by names of presets."""
+    """Icon IDs by preset name."""
 
     icons: dict[str, int] = field(default_factory=dict)
 
 
 def icon(name: str) -> int:
-    """The number of a preset's icon; 0 where there is none."""
+    """The ID of a preset's icon; 0 if it has none."""
     return runtime.of(Thumbnails).icons.get(name, 0)
 
 

@@ -1,4 +1,4 @@
-"""Ready scenes: complete setups that bake and render as they are.
+"""Ready scenes: complete setups that bake and render without changes.
 
 Each is a module with `LABEL`, `DESCRIPTION` and `build(stage)`, and one line here.
 """

@@ -1,8 +1,8 @@
-"""Adds a ready scene to the file, and breaks nothing that is there.
+"""Adds a ready scene to the file without changing existing work.
 
-The rule: a scene that is still as Blender starts with (nothing but its cube, lamp and camera, nothing changed that a ready scene sets)
-becomes the ready scene; its cube, lamp and camera are hidden, not removed. Any other scene stays as it is: the ready scene then
-becomes a Blender scene of its own, to which the window goes.
+A scene that is unchanged since Blender started (only the default cube, light and camera, and no changed setting that a ready scene
+sets) becomes the ready scene; its cube, light and camera are hidden, not removed. Otherwise the ready scene becomes a new Blender
+scene, which the window shows.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ def add_ready_scene(context: Context, name: str) -> BlenderScene:
     if is_untouched(scene):
         _hide(scene)
     else:
-        # a script may mean a scene that the window does not show; Blender crashes where its window is changed then
+        # a script may use a scene that the window does not show; changing the window's scene would then crash Blender
         window = context.window if context.window is not None and context.window.scene == scene else None
         scene = _new_scene(made.LABEL)
         if window is not None:
@@ -40,7 +40,7 @@ def add_ready_scene(context: Context, name: str) -> BlenderScene:
     collection: Any = bpy.data.collections.new(made.LABEL)
     scene.collection.children.link(collection)
     stage = Stage(scene, collection)
-    # a cache of its own: several ready scenes may be in one file, or in one folder
+    # its own cache folder: several ready scenes may share a file or a folder
     scene.mpm.cache = f"//cache_mpm_{bpy.path.clean_name(collection.name).lower()}"
     made.build(stage)
     _select(scene, stage)
@@ -52,7 +52,7 @@ def _new_scene(name: str) -> BlenderScene:
 
 
 def is_untouched(scene: BlenderScene) -> bool:
-    """Whether a scene is as Blender starts with, or empty, and has nothing that a ready scene would change."""
+    """Whether a scene is Blender's default or empty, with nothing that a ready scene would change."""
     objects = scene.objects
     is_factory = all(_FACTORY_OBJECTS.get(item.name) == item.type and item.animation_data is None for item in objects)
     return (
@@ -67,7 +67,7 @@ def is_untouched(scene: BlenderScene) -> bool:
 
 
 def _settings_of(scene: BlenderScene) -> list[tuple[Any, str]]:
-    """What a ready scene sets of the simulation."""
+    """The simulation settings that a ready scene sets."""
     settings = scene.mpm
     return [
         (settings, "cache"), (settings, "time_scale"), (settings.solver, "grid_spacing"), (settings.solver, "spacing"),

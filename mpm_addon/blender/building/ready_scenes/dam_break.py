@@ -1,4 +1,4 @@
-"""A column of water collapses in a tank and runs against posts."""
+"""A column of water collapses in a tank and splashes against posts."""
 
 from ..solids import box, cylinder
 from ..staging import Stage

@@ -9,9 +9,9 @@ from ..staging import Stage
 LABEL = "Hourglass"
 DESCRIPTION = "Sand runs through the neck of an hourglass and piles up below"
 
-# Inner radii, half the inner height, and where the middle is [m].
+# Inner radii, half the inner height, and the height of the center [m].
 _NECK, _BULB, _HALF, _MIDDLE = 0.058, 0.22, 0.40, 0.47
-# Thick enough for the solver; what is seen is thinner.
+# Thick enough for the solver; the visible glass is thinner.
 _WALL, _GLASS = 0.055, 0.008
 _DISC = 0.05
 _WOOD = (0.16, 0.06, 0.025)
@@ -36,7 +36,7 @@ def build(stage: Stage) -> None:
 
 
 def _radius(height: float) -> float:
-    """The inner radius at a height above the neck: wide bulbs, rounded off at both ends."""
+    """The inner radius at a height above the neck: wide bulbs with rounded ends."""
     share = abs(height) / _HALF
     widening = math.sin(0.5 * math.pi * min(1.0, share / 0.62)) ** 2
     closing = math.sqrt(max(0.0, 1.0 - max(0.0, (share - 0.62) / 0.38) ** 2))
@@ -44,20 +44,20 @@ def _radius(height: float) -> float:
 
 
 def _inside(low: float, high: float) -> list[tuple[float, float]]:
-    """The outline of the inside between two heights."""
+    """The inner profile between two heights."""
     heights = [0.5 * (low + high) - 0.5 * (high - low) * math.cos(math.pi * step / (2 * _STEPS)) for step in range(2 * _STEPS + 1)]
     return [(_radius(height), height) for height in heights]
 
 
 def _shell(wall: float) -> Solid:
-    """A wall of the given thickness around the inside, closed on all sides."""
+    """A closed wall of the given thickness around the inside."""
     inside = _inside(-_HALF, _HALF)
     hollow = turned(inside)
     return together([turned(_outset(inside, wall)), Solid(hollow.vertices, tuple(tuple(reversed(face)) for face in hollow.faces))])
 
 
 def _outset(outline: list[tuple[float, float]], distance: float) -> list[tuple[float, float]]:
-    """An outline from pole to pole, moved outward along its normals."""
+    """Offset a profile from pole to pole outward along its normals."""
     moved = [(0.0, outline[0][1] - distance)]
     for (radius, height), before, after in zip(outline[1:-1], outline, outline[2:], strict=False):
         along, up = after[0] - before[0], after[1] - before[1]
@@ -67,6 +67,6 @@ def _outset(outline: list[tuple[float, float]], distance: float) -> list[tuple[f
 
 
 def _filling() -> Solid:
-    """The sand in the upper bulb, a little away from the glass."""
+    """The sand in the upper bulb, with a small gap to the glass."""
     low, high = 0.02, 0.72 * _HALF
     return turned([(0.0, low), *((radius - 0.008, height) for radius, height in _inside(low, high)), (0.0, high)])

@@ -6,7 +6,7 @@ from ..staging import Stage
 LABEL = "Jelly Stack"
 DESCRIPTION = "Blocks of jelly fall onto a plate, wobble and come to rest"
 
-# Of each: its name and colour, width and height, middle, rotation.
+# For each block: name and color, width and height, center, rotation.
 _BLOCKS: tuple[tuple[str, tuple[float, float, float], tuple[float, float], Point, Point], ...] = (
     ("Strawberry", (0.72, 0.03, 0.05), (0.27, 0.12), (0.0, 0.0, 0.15), (0.0, 0.0, 12.0)),
     ("Lime", (0.22, 0.60, 0.06), (0.23, 0.11), (0.02, 0.01, 0.36), (3.0, -4.0, 40.0)),

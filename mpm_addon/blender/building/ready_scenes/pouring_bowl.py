@@ -1,4 +1,4 @@
-"""A bowl of water is tilted until it pours into a basin."""
+"""A bowl of water tips until it pours into a basin."""
 
 import math
 
@@ -8,12 +8,12 @@ from ..staging import Stage
 LABEL = "Pouring Bowl"
 DESCRIPTION = "A bowl of water tips and pours into a basin"
 
-# The bowl's outline (radius, height) [m]: from the middle of its underside over the rim to the middle of its inside.
+# The bowl's profile (radius, height) [m]: from the center of its underside over the rim to the center of its inside.
 _OUTSIDE = [(0.0, 0.0), (0.125, 0.0), (0.13, 0.02), (0.165, 0.035), (0.2, 0.065), (0.225, 0.105), (0.24, 0.155), (0.245, 0.2)]
 _RIM = [(0.238, 0.212), (0.222, 0.217), (0.207, 0.212)]
 _INSIDE = [(0.2, 0.2), (0.195, 0.16), (0.18, 0.12), (0.155, 0.085), (0.12, 0.064), (0.07, 0.053), (0.0, 0.05)]
 BOWL = [*_OUTSIDE, *_RIM, *_INSIDE]
-# What it holds: its inside up to a level, half a cell smaller.
+# The water: the bowl's inside up to a level, inset by half a cell.
 WATER = [(0.0, 0.056), (0.066, 0.059), (0.115, 0.07), (0.149, 0.091), (0.173, 0.125), (0.182, 0.15), (0.0, 0.15)]
 
 _LIP = (0.225, 0.21)  # of the bowl, where the water leaves it: (along x, up)
@@ -41,7 +41,7 @@ def build(stage: Stage) -> None:
 
 
 def _place(angle: float) -> tuple[float, float, float]:
-    """Where the bowl's origin is when it has turned by an angle around its lip [m]."""
+    """The position of the bowl's origin when the bowl has turned by an angle about its lip [m]."""
     x, up = _LIP
     return (
         _LIP_AT[0] - (x * math.cos(angle) + up * math.sin(angle)),

@@ -1,4 +1,4 @@
-"""A wave runs over a sand castle."""
+"""A wave washes over a sand castle."""
 
 import math
 
@@ -22,7 +22,7 @@ def build(stage: Stage) -> None:
 
 
 def castle() -> Solid:
-    """Four towers and the walls between them, a keep in the middle; all of it stands on z = 0 and overlaps."""
+    """Four towers, the walls between them and a keep in the middle; all of them stand on z = 0 and overlap."""
     half = 0.5 * _SIDE
     parts = [_tower(x, y, radius=0.075, height=0.26) for x in (-half, half) for y in (-half, half)]
     along, across = (_SIDE, _WALL, _HEIGHT), (_WALL, _SIDE, _HEIGHT)

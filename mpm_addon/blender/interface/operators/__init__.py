@@ -1,1 +1,1 @@
-"""The operators. Each hands over to one function."""
+"""The operators. Each calls one function."""

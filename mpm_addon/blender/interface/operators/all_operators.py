@@ -1,4 +1,4 @@
-"""All operators of baking. Each hands over to one function and turns an MpmError into a report."""
+"""The list of all baking operators."""
 
 from ...baking import preflight, session
 from ...host.registrar import Registrar

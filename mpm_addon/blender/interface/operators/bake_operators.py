@@ -1,4 +1,4 @@
-"""The operators of the bake: start, again, all scenes, pause, cancel, free. Each hands over to one function."""
+"""The operators of the bake: start, bake again, bake all scenes, pause, cancel, free. Each calls one function."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from ...settings import paths
 from ...settings.properties import OTHER_CACHE
 from .following import Following, FollowingBake, poll_bake
 
-# The frame after which no bake goes on.
+# No bake resumes after this frame.
 NO_FRAME = -(2**31)
 
 
@@ -43,14 +43,14 @@ class MPM_OT_bake(FollowingBake, bpy.types.Operator):
         return context.scene is not None
 
     def execute(self, context: Context) -> Any:
-        """Bake and wait for the end: what scripts and Blender in background mean."""
+        """Bake and wait, for scripts and background mode."""
         self._warn_of_temporary_folder(context)
         live_session.stop()
         self.notes(session.bake(context, **self._options()))
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        """Start the bake and follow it from the interface; it takes the place of a live simulation."""
+        """Start the bake and follow it from the interface; stops a live simulation."""
         live_session.stop()
         session.start(context, **self._options())
         self._warn_of_temporary_folder(context)
@@ -91,13 +91,13 @@ class MPM_OT_bake_again(Operation, bpy.types.Operator):
         )
 
     def execute(self, context: Context) -> Any:
-        # Blender calls this when the question was answered; the bake is then followed by its own operator
+        # Blender calls this after the confirmation; the bake is then followed by its own operator
         _call_bake(object=self.object, restart=True)
         return {"FINISHED"}
 
 
 def _call_bake(**options: Any) -> None:
-    """Start the bake as its button does. Raises MpmError with what it reports."""
+    """Start the bake as its button does. Raises MpmError with its report."""
     try:
         operators: Any = bpy.ops
         operators.mpm.bake("INVOKE_DEFAULT", **options)
@@ -118,13 +118,13 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
         return session.current() is None
 
     def execute(self, context: Context) -> Any:
-        """Bake and wait for the end: what scripts and Blender in background mean."""
+        """Bake and wait, for scripts and background mode."""
         live_session.stop()
         self.notes(bake_queue.bake_all(context))
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        """Start the first bake and follow all from the interface; they take the place of a live simulation."""
+        """Start the first bake and follow the queue from the interface; stops a live simulation."""
         live_session.stop()
         bake_queue.begin(context)
         return self._follow(context)
@@ -150,7 +150,7 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
         return {"CANCELLED"} if queue.complaints() else {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator itself, for a new file or at its exit."""
+        """Blender ends the operator itself, to open another file or to quit."""
         self._stop(context)
         bake_queue.end()
         session.leave()
@@ -165,7 +165,7 @@ def _outcome_of(running: session.BakeSession) -> MpmError | None:
 
 
 class _OfRunningBake(Operation):
-    """An operator on the bake that runs: this Blender's, or somebody else's into the scene's cache."""
+    """An operator on the running bake: this Blender's, or another process's into the scene's cache."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:

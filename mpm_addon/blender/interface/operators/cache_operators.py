@@ -1,4 +1,4 @@
-"""Operators around a cache: its frames, its folder, the command that bakes it elsewhere, what went wrong, the particles to blame."""
+"""Operators around a cache: show its frames, open its folder, copy commands and messages, select unstable particles."""
 
 import os
 import shlex
@@ -44,7 +44,7 @@ class MPM_OT_open_cache_folder(Operation, bpy.types.Operator):
         folder = paths.absolute(paths.cache_path(scene, object_name=self.object))
         if not folder.is_dir():
             raise CacheError("is not there yet", "bake, or choose the folder of a bake", subject=str(folder))
-        # Blender prints a traceback and says that all is well where the program for it is missing
+        # Blender prints a traceback but reports success if the file manager is missing
         if sys.platform.startswith("linux") and shutil.which("xdg-open") is None:
             raise CacheError("cannot be opened (xdg-open is missing)", "open it in the file manager", subject=str(folder))
         try:
@@ -120,7 +120,7 @@ class MPM_OT_select_unstable(Operation, bpy.types.Operator):
 
 
 def blender_command(scene: BlenderScene, object_name: str = "") -> str:
-    """The command that bakes a scene of the saved file in Blender without a window. Raises SceneError where it is not saved."""
+    """The command that bakes a scene of the saved file in Blender without a window. Raises SceneError if the file is not saved."""
     if not bpy.data.filepath:
         raise SceneError("The file is not saved, so no command can bake it", "save it first")
     which = ["--scene", scene.name] if len(bpy.data.scenes) > 1 else []
@@ -129,7 +129,7 @@ def blender_command(scene: BlenderScene, object_name: str = "") -> str:
 
 
 def python_command(scene: BlenderScene, object_name: str = "") -> str:
-    """The command that bakes a scene as it was last read, without Blender. Raises MpmError where it never was."""
+    """The command that bakes a scene as last read, without Blender. Raises MpmError if it was never read."""
     folder = paths.absolute(paths.cache_path(scene, object_name=object_name))
     try:
         package = open_cache(folder).takes[-1].folder / SCENE
@@ -143,7 +143,7 @@ def python_command(scene: BlenderScene, object_name: str = "") -> str:
 
 
 def quoted(command: Sequence[str]) -> str:
-    """A command as it is typed into a terminal of this system."""
+    """A command as typed into a terminal of this system."""
     return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
 
 

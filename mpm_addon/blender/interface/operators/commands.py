@@ -1,4 +1,4 @@
-"""`blender -b file.blend --command mpm bake`, `export` and `publish`: for scripts, farms and terminals."""
+"""`blender -b file.blend --command mpm bake`, `export` and `publish`, for scripts, farms and terminals."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line after `--command mpm`.
 
     Returns:
-        The exit status: 0 done, 1 failed with one line on stderr, 2 bad usage, 130 cancelled.
+        The exit status: 0 success, 1 failure with one line on stderr, 2 wrong usage, 130 canceled.
     """
     try:
         options = _parser().parse_args(list(arguments))

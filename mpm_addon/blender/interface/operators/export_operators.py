@@ -1,4 +1,4 @@
-"""The operators and the panel that hand particles to other programs and to farms."""
+"""The operators and the panel that export particles for other programs and for farms."""
 
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class MPM_OT_export_points(Operation, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def check(self, context: Context) -> bool:
-        """Keep the file's ending that of the format."""
+        """Match the file extension to the format."""
         wanted = str(Path(self.filepath).with_suffix(f".{self.format}"))
         is_other = wanted != self.filepath
         self.filepath = wanted
@@ -114,13 +114,13 @@ class MPM_PT_export(ScenePanel, bpy.types.Panel):
 
 
 def export(context: Context, filepath: str, *, object_name: str = "", frames: tuple[int, int] | None = None) -> list[str]:
-    """Export to a path of Blender's; see `exporting.export_points`."""
+    """Export to a path as Blender stores it; see `export_points`."""
     item = exporting.exported_object(context.scene, object_name)
     return exporting.export_points(context, item, _absolute(filepath, "file"), frames)
 
 
 def publish(context: Context, directory: str) -> list[str]:
-    """Publish to a path of Blender's; see `publishing.publish`."""
+    """Publish to a path as Blender stores it; see `publishing.publish`."""
     return publishing.publish(context, _absolute(directory, "folder"))
 
 
@@ -133,7 +133,7 @@ def _absolute(path: str, noun: str) -> Path:
 
 
 def _beside(name: str) -> Path:
-    """A path beside the .blend file, or in the home folder where it was never saved."""
+    """A path beside the .blend file, or in the home folder if the file was never saved."""
     return Path(bpy.data.filepath).parent / name if bpy.data.filepath else Path.home() / name
 
 

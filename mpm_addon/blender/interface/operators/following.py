@@ -1,4 +1,4 @@
-"""What operators share that follow a process: the timer, and how often panels are drawn."""
+"""The base of operators that follow a process: their timer, and the redraw of panels."""
 
 import time
 from typing import Any
@@ -14,7 +14,7 @@ _DRAWING_SECONDS = 0.25
 
 
 class Following(Operation):
-    """An operator that follows a process from the interface, by a timer."""
+    """An operator that follows a process with a timer."""
 
     _timer: Any = None
     _drawn_at = 0.0
@@ -27,7 +27,7 @@ class Following(Operation):
         return {"RUNNING_MODAL"}
 
     def _draw_progress(self, context: Context, *, has_news: bool) -> None:
-        """Let panels draw what is new, not more often than anybody reads it."""
+        """Redraw panels with the progress, at a limited rate."""
         self._is_stale = self._is_stale or has_news
         now = time.monotonic()
         if self._is_stale and now >= self._drawn_at + _DRAWING_SECONDS:
@@ -35,7 +35,7 @@ class Following(Operation):
             redraw(context.window_manager)
 
     def _on_news(self, running: BakeSession) -> None:
-        """The bake said something; panels are drawn after this."""
+        """Called for each event of the bake, before panels are redrawn."""
 
     def _stop(self, context: Context) -> None:
         if self._timer is not None:
@@ -60,13 +60,13 @@ class FollowingBake(Following):
         return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator itself, for a new file or at its exit."""
+        """Blender ends the operator itself, to open another file or to quit."""
         self._stop(context)
         session.leave()
 
 
 def poll_bake(operator: Any, context: Context, event: BlenderEvent, running: BakeSession) -> bool:
-    """Let the bake that an operator follows speak; Escape ends one whose scene is still read. Whether it has ended."""
+    """Poll the bake that an operator follows; Escape cancels it while its scene is being read. Returns whether it has ended."""
     if event.type == "ESC" and running.is_preparing:
         running.cancel()
     elif event.type != "TIMER":

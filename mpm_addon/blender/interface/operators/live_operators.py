@@ -31,7 +31,7 @@ class MPM_OT_preview(FollowingBake, bpy.types.Operator):
         return context.scene is not None and session.current() is None and live_session.current() is None
 
     def execute(self, context: Context) -> Any:
-        """Bake and wait for the end: what scripts and Blender in background mean."""
+        """Bake and wait, for scripts and background mode."""
         try:
             session.bake(context, **_bake_options(context))
         finally:
@@ -43,7 +43,7 @@ class MPM_OT_preview(FollowingBake, bpy.types.Operator):
         return self._follow(context)
 
     def _on_news(self, running: BakeSession) -> None:
-        scene = running.result.scene  # the window may show another one by now
+        scene = running.result.scene  # the window may show another scene by now
         if scene is not None:
             previews.label(scene)
 
@@ -61,7 +61,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
         return context.scene is not None and session.current() is None
 
     def execute(self, context: Context) -> Any:
-        """Without a window nobody drags anything."""
+        """Refuse: without a window, nobody can move anything."""
         raise MpmError("Live needs a window", 'use bpy.ops.mpm.preview(), or "python -m mpm_addon live" with a steering file')
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
@@ -94,7 +94,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
         return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator itself, for a new file or at its exit."""
+        """Blender ends the operator itself, to open another file or to quit."""
         self._stop(context)
         live_session.forget()
 
@@ -123,7 +123,7 @@ class MPM_OT_preview_free(Operation, bpy.types.Operator):
 
 
 def _final_motion(scene: BlenderScene) -> list[str]:
-    """Let dynamic colliders move as in the final again, where there is one. Returns a line for each that could not."""
+    """Restore the keyframes of dynamic colliders from the full bake, if there is one. Returns a line for each that failed."""
     cache = paths.cache_path(scene)
     if not paths.holds_cache(paths.absolute(cache)):
         return []

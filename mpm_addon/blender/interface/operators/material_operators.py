@@ -1,4 +1,4 @@
-"""Operators of materials: choose one, edit its numbers, keep it as a preset of one's own, delete such a preset."""
+"""Operators of materials: choose one, edit its values, save it as a user preset, delete a user preset."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...settings.parts import locked
 
 
 class _OfMaterial(Operation):
-    """What needs an emitter whose settings can be changed."""
+    """An operator that needs an emitter with editable settings."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -121,7 +121,7 @@ class MPM_OT_material_preset_remove(Operation, bpy.types.Operator):
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        """Ask before the file goes."""
+        """Confirm before deleting the file."""
         return context.window_manager.invoke_confirm(self, event)
 
 

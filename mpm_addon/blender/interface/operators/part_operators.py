@@ -1,4 +1,4 @@
-"""The operators that give objects a part in the simulation, and their button in the Physics tab."""
+"""The operators that add objects to the simulation and remove them, and their button in the Physics tab."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _TYPE: Any = EnumProperty(name="Type", description="Role of the objects in the s
 
 
 def _chosen(context: Context) -> list[BlenderObject]:
-    """The selected objects; the active one where none is selected."""
+    """The selected objects; the active one if none is selected."""
     layer = context.view_layer
     active = layer.objects.active
     return list(layer.objects.selected) or ([] if active is None else [active])

@@ -1,4 +1,4 @@
-"""The operators of the pre-flight: each hands over to one function."""
+"""The operators of the pre-flight. Each calls one function."""
 
 from typing import Any
 
@@ -29,12 +29,12 @@ class MPM_OT_preflight(Following, bpy.types.Operator):
         return context.scene is not None
 
     def execute(self, context: Context) -> Any:
-        """Look and wait for the answer: what scripts and Blender in background mean."""
+        """Check and wait, for scripts and background mode."""
         self._tell(preflight.check(context, object_name=self.object, probe=self.probe))
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        """Start to look and follow it from the interface."""
+        """Start the check and follow it from the interface."""
         preflight.start(context, object_name=self.object, probe=self.probe)
         return self._follow(context)
 
@@ -54,7 +54,7 @@ class MPM_OT_preflight(Following, bpy.types.Operator):
         return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator itself, for a new file or at its exit."""
+        """Blender ends the operator itself, to open another file or to quit."""
         self._stop(context)
         preflight.end()
 

@@ -1,4 +1,4 @@
-"""The operators of takes: show one, remove one. To add one is to bake from a frame on."""
+"""The operators of takes: show one, delete one. Baking from a frame adds one."""
 
 from typing import Any
 

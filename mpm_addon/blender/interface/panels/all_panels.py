@@ -1,4 +1,4 @@
-"""All panels, in the order in which Blender shows them. Drawing reads and never writes; it must not fail on any selection."""
+"""All panels, in the order in which Blender shows them. Drawing reads and never writes, and must not fail on any selection."""
 
 from ...host.registrar import Registrar
 from . import (

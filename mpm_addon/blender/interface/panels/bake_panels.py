@@ -1,4 +1,4 @@
-"""The panels of the bake in the viewport's sidebar: its state, its frames, its cache and takes, its numbers, and the pre-flight."""
+"""The panels of the bake in the viewport's sidebar: state, frames, cache, takes, statistics and pre-flight."""
 
 import textwrap
 from typing import Any
@@ -17,8 +17,8 @@ from ...settings import paths
 from . import graphs
 from .drawing import ScenePanel, draw_parameters, split_layout
 
-# Letters in a line where nothing is known of the sidebar, and at the least; what a letter and what stands beside a line take, in pixels
-# at an interface of normal size.
+# Letters per line if the sidebar's width is unknown, and at least; the width of a letter and of the rest of a line, in pixels at normal
+# interface scale.
 _LINE_LENGTH = 52
 _SHORTEST_LINE = 20
 _LETTER = 5.8
@@ -52,7 +52,7 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
 
 
 def _draw_view(layout: Layout, view: BakeView, length: int) -> None:
-    """A bake's state, with what to do."""
+    """Draw the state of a bake, with its buttons."""
     if view.fraction is None:
         layout.label(text=view.headline, icon=view.icon)
     else:
@@ -92,7 +92,7 @@ def _draw_queue(layout: Layout) -> None:
 
 
 def _line_length(context: Context) -> int:
-    """How many letters fit into a line of the sidebar, as wide as it is."""
+    """The number of letters that fit into a line of the sidebar."""
     if context.region is None:
         return _LINE_LENGTH
     width = context.region.width / context.preferences.system.ui_scale
@@ -100,7 +100,7 @@ def _line_length(context: Context) -> int:
 
 
 def _draw_lines(layout: Layout, words: str, icon: Any, length: int) -> None:
-    """A text in lines of so many letters."""
+    """Draw a text in lines of so many letters."""
     if not words:
         return
     column = layout.column(align=True)
@@ -181,7 +181,7 @@ class MPM_PT_takes(ScenePanel, bpy.types.Panel):
 
 
 def _take_words(take: TakeOverview) -> str:
-    """A take in a few words: the sidebar is narrow."""
+    """A take in a few words, to fit the narrow sidebar."""
     words = [f"Take {take.take}: {'no frames' if take.frames is None else '{}-{}'.format(*take.frames)}"]
     if take.parent is not None:
         words.append(f"after {take.from_frame} of take {take.parent}")
@@ -208,7 +208,7 @@ class MPM_PT_statistics(ScenePanel, bpy.types.Panel):
         if found is None:
             return
         picture = graphs.picture(folder, found)
-        if picture is not None and picture.icon:  # without a window there are no icons
+        if picture is not None and picture.icon:  # without a window, there are no icons
             layout.template_icon(icon_value=picture.icon, scale=graphs.SCALE)
         column = layout.column(align=True)
         for curve in graphs.curves(found):

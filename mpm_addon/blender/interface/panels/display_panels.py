@@ -1,4 +1,4 @@
-"""The panel Display of an object that shows particles, in the Physics tab and in the sidebar. Reads and never writes."""
+"""The Display panel of an object that shows particles, in the Physics tab and in the sidebar. Reads and never writes."""
 
 import bpy
 
@@ -12,7 +12,7 @@ from .drawing import PhysicsPanel, ScenePanel, split_layout
 
 
 def shown_object(context: Context) -> BlenderObject | None:
-    """The active object where it shows particles, else the only one of the scene that does."""
+    """The active object if it shows particles, else the only one in the scene that does."""
     if context.object is not None and context.object.mpm.display.parts:
         return context.object
     shown = [item for item in playback.result_objects(context.scene) if item.mpm.display.parts] if context.scene else []
@@ -20,7 +20,7 @@ def shown_object(context: Context) -> BlenderObject | None:
 
 
 def draw_display(layout: Layout, item: BlenderObject) -> None:
-    """The settings of an object's display."""
+    """Draw the display settings of an object."""
     settings = item.mpm.display
     if not dressing.can_build(item):
         layout.label(text="Linked from another file: make it local to edit it", icon="LIBRARY_DATA_DIRECT")
@@ -36,7 +36,7 @@ def draw_display(layout: Layout, item: BlenderObject) -> None:
 
 
 def _draw_inputs(layout: Layout, item: BlenderObject) -> None:
-    """The inputs of the modifier that the chosen modes use."""
+    """Draw the modifier inputs that the chosen modes use."""
     modifier = display.modifier_of(item)
     if modifier is None or modifier.node_group is None:
         return
@@ -61,7 +61,7 @@ def _draw_edited(layout: Layout, item: BlenderObject) -> None:
 
 
 def draw_colors(layout: Layout, item: BlenderObject) -> None:
-    """What the colours of an object's particles stand for."""
+    """Draw the meaning of an object's particle colors."""
     settings = item.mpm.display
     layout.prop(settings, "color_by")
     if settings.color_by == CARRIED:
@@ -78,7 +78,7 @@ def draw_colors(layout: Layout, item: BlenderObject) -> None:
 
 
 class _Drawn:
-    """Shown where there is an object with particles."""
+    """A panel that needs an object with particles."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:

@@ -1,4 +1,4 @@
-"""What the panels share: where they are, and how declared parameters are drawn. Reads and never writes."""
+"""The base classes of panels, and the drawing of declared parameters. Reads and never writes."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -13,10 +13,10 @@ _LINE_LENGTH = 52
 
 
 def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
-    """A panel's layout, with the names of properties in a column of their own.
+    """A panel's layout, with property names in a separate column.
 
     Args:
-        has_keys: whether there are properties that take keyframes, and buttons for them.
+        has_keys: whether some of the properties can be keyframed, which reserves space for their buttons.
     """
     panel.layout.use_property_split = True
     panel.layout.use_property_decorate = has_keys
@@ -26,12 +26,12 @@ def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
 def draw_parameters(
     layout: Layout, group: Any, owner: type, names: Iterable[str] = (), *, without: Collection[str] = (), idle: Collection[str] = ()
 ) -> None:
-    """Declared parameters of a property group; an optional one has its check box in front.
+    """Draw declared parameters of a property group; an optional one has its checkbox in front.
 
     Args:
-        names: those that are drawn, in this order; all where none is given.
-        without: those that are not.
-        idle: those that have no effect at present: they are grey, and can be changed.
+        names: the parameters to draw, in this order; all if not given.
+        without: parameters to leave out.
+        idle: parameters without effect at present: grayed out, but editable.
     """
     declared = {each.name: each for each in parameters_of(owner)}
     for name in names or declared:
@@ -48,7 +48,7 @@ def draw_parameters(
 
 
 def _draw_optional(layout: Layout, group: Any, name: str, *, is_vector: bool) -> None:
-    """As Blender draws a value with a switch: the check box, the value, grey while it is off, and the dot for keyframes."""
+    """Draw an optional value as Blender does: checkbox, value (grayed out if disabled) and keyframe button."""
     row = layout.row(align=True, heading=group.bl_rna.properties[name].name)
     has_keys = row.use_property_decorate
     row.use_property_decorate = False
@@ -62,14 +62,14 @@ def _draw_optional(layout: Layout, group: Any, name: str, *, is_vector: bool) ->
 
 
 def draw_lines(layout: Layout, text: str, icon: Any) -> None:
-    """A text in lines that fit into the sidebar."""
+    """Draw a text in lines that fit the sidebar."""
     column = layout.column(align=True)
     for number, line in enumerate(preflight.wrapped(text)):
         column.label(text=line, icon="BLANK1" if number else icon)
 
 
 def draw_missing_numba(layout: Layout) -> None:
-    """A line for everything that the installation lacks; nothing as a rule. Everything else works."""
+    """Draw a line for each problem with the installation; usually nothing. Everything else works."""
     for line in health.lines():
         draw_lines(layout, line, "ERROR")
 
@@ -78,7 +78,7 @@ class HelpfulPanel:
     """A panel with a button that opens its page of the manual.
 
     Attributes:
-        help_page: the page; none where the panel above it has one.
+        help_page: the page; none if the parent panel has one.
     """
 
     help_page = ""
@@ -89,7 +89,7 @@ class HelpfulPanel:
 
 
 class PhysicsPanel(HelpfulPanel):
-    """Where the panels of an object are."""
+    """The location of object panels."""
 
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
@@ -97,7 +97,7 @@ class PhysicsPanel(HelpfulPanel):
 
 
 class ObjectPanel(PhysicsPanel):
-    """A sub-panel of the objects of one type."""
+    """A subpanel for objects of one type."""
 
     bl_parent_id = "MPM_PT_object"
     mpm_type = ""
@@ -109,7 +109,7 @@ class ObjectPanel(PhysicsPanel):
 
 
 class ScenePanel(HelpfulPanel):
-    """Where the panels of a scene are."""
+    """The location of scene panels."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"

@@ -1,4 +1,4 @@
-"""The panels of emitters, colliders and outflows in the Physics tab: what each does to matter."""
+"""The panels of emitters, colliders and outflows in the Physics tab."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ...settings.painted_control import at_zero_name, attribute_name
 from .drawing import ObjectPanel, draw_parameters, split_layout
 
 _EMISSION = ("enabled", "mode", "frame_start", "frame_end", "interval", "flow_rate", "source")
-# What an emitter does not ask for in a mode.
+# Parameters that an emitter does not use in a mode.
 _HIDDEN = {"once": ("frame_end", "interval", "flow_rate"), "repeat": ("flow_rate",), "inflow": ("interval",)}
 _SPRING = ("goal_frequency", "goal_damping")
 
@@ -29,7 +29,7 @@ class MPM_PT_emission(ObjectPanel, bpy.types.Panel):
 
 
 class _SomeParameters(ObjectPanel):
-    """A closed panel with those parameters of an emitter that it names."""
+    """A closed panel with the named parameters of an emitter."""
 
     bl_options = {"DEFAULT_CLOSED"}
     mpm_type = "emitter"
@@ -37,7 +37,7 @@ class _SomeParameters(ObjectPanel):
 
     @classmethod
     def idle(cls, emitter: Any) -> tuple[str, ...]:
-        """The parameters that have no effect at present."""
+        """The parameters without effect at present."""
         return ()
 
     def draw(self, context: Context) -> None:

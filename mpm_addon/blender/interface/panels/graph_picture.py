@@ -1,6 +1,6 @@
 """Draws curves over frames into an array of pixels. Knows nothing of Blender.
 
-Each curve has a strip of its own, one below the other, from zero to its greatest value; gaps stay empty.
+Each curve has its own strip, one below another, from zero to its maximum; gaps stay empty.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Pixels = NDArray[np.float32]
 Color = tuple[float, float, float]
 
-# Pixels: a strip's margin to the next, half the width of its line.
+# Pixels: margin between strips, half the width of a line.
 _MARGIN = 4
 _HALF_WIDTH = 1.2
 _BACKGROUND = (0.09, 0.09, 0.10)
@@ -24,10 +24,10 @@ class Curve(NamedTuple):
     """Values over frames.
 
     Attributes:
-        name: for whoever asks for it by name.
-        words: what it is, with its extent, in a line.
+        name: identifier.
+        words: description with the range of values, in one line.
         color: red, green, blue, 0 to 1.
-        values: one for each frame; not a number where there is none.
+        values: one per frame; NaN if missing.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Curve(NamedTuple):
 
 
 def picture(curves: Sequence[Curve], width: int, height: int) -> Pixels:
-    """Curves in strips, the first on top: (height, width, 4), the bottom row first, as Blender has images."""
+    """Curves in strips, the first on top: (height, width, 4), bottom row first, as in Blender's images."""
     pixels = np.ones((height, width, 4), np.float32)
     pixels[..., :3] = _BACKGROUND
     each = height // max(1, len(curves))
@@ -48,7 +48,7 @@ def picture(curves: Sequence[Curve], width: int, height: int) -> Pixels:
 
 
 def swatch(color: Color, size: int) -> Pixels:
-    """A square of one colour with rounded corners: (size, size, 4)."""
+    """A square of one color with rounded corners: (size, size, 4)."""
     offset = np.abs(np.arange(size) - 0.5 * (size - 1))
     reach = np.hypot(*np.meshgrid(*[np.maximum(offset - 0.25 * size, 0.0)] * 2))
     pixels = np.ones((size, size, 4), np.float32)
@@ -63,7 +63,7 @@ def _draw(strip: Pixels, curve: Curve) -> None:
     for share in (0.5, 1.0):
         strip[round(share * (height - 1)), :, :3] = _GRID
     levels = _levels(curve.values, width, height - 1 - 2.0 * _HALF_WIDTH) + _HALF_WIDTH
-    # the line of a column reaches from its own level half way to those beside it; where there is none, it is infinitely far
+    # the line spans each column from its own level halfway to its neighbors; missing values are infinitely far away
     beside = np.stack([levels, _halfway(levels, 1), _halfway(levels, -1)])
     low, high = _filled(beside, np.inf).min(axis=0), _filled(beside, -np.inf).max(axis=0)
     row = np.arange(height, dtype=np.float32)[:, None]
@@ -76,7 +76,7 @@ def _draw(strip: Pixels, curve: Curve) -> None:
 
 
 def _levels(values: NDArray[np.float64], width: int, height: float) -> NDArray[np.float64]:
-    """The greatest value at each of `width` columns, as a height; not a number where there is none."""
+    """The maximum in each of `width` columns, as a height; NaN if missing."""
     finite = np.isfinite(values)
     if not finite.any():
         return np.full(width, np.nan)
@@ -93,7 +93,7 @@ def _levels(values: NDArray[np.float64], width: int, height: float) -> NDArray[n
 
 
 def _halfway(levels: NDArray[np.float64], step: int) -> NDArray[np.float64]:
-    """Half way from each level to the next one, or to the one before."""
+    """The midpoint between each level and the next or the previous one."""
     other = np.full_like(levels, np.nan)
     if step > 0:
         other[:-1] = levels[1:]

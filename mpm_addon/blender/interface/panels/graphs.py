@@ -1,4 +1,4 @@
-"""The graphs of a cache in its panel: substeps, seconds, particles and energy over frames, as a picture of Blender's previews."""
+"""The graphs of a cache in its panel: substeps, seconds, particles and energy over frames, as a preview image of Blender."""
 
 import time
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ from ...host.runtime import OfSession, runtime
 from .graph_picture import Color, Curve, Pixels, swatch
 from .graph_picture import picture as draw_picture
 
-# How large the picture is, in pixels and in units of the interface.
+# Size of the picture, in pixels and in interface units.
 SIZE = 320
 SCALE = 10.0
 _SWATCH = 16
-# A picture of a bake that runs is drawn again after so many seconds.
+# Seconds after which the picture of a running bake is redrawn.
 REST = 1.0
 
-# What the journal notes -> what it is for people, how its greatest value is written, the colour.
+# Key in the journal -> label, format of the maximum, color.
 _KINDS: dict[str, tuple[str, str, Color]] = {
     "substeps": ("Substeps a frame", "{:,.0f}", (0.35, 0.65, 0.95)),
     "seconds": ("Seconds a frame", "{:.3g} s", (0.95, 0.65, 0.25)),
@@ -32,11 +32,11 @@ _KINDS: dict[str, tuple[str, str, Color]] = {
 
 
 class Picture(NamedTuple):
-    """A picture that was made.
+    """A finished picture.
 
     Attributes:
-        icon: its number for layouts.
-        seen: what it shows.
+        icon: its icon ID for layouts.
+        seen: the data that it shows.
         moment: when it was made.
     """
 
@@ -47,7 +47,7 @@ class Picture(NamedTuple):
 
 @dataclass
 class Graphs(OfSession):
-    """Blender's previews, the pictures in them by cache folders, and the curves that were last asked for."""
+    """Blender's preview collection, the pictures in it by cache folder, and the latest curves."""
 
     previews: Any = None
     pictures: dict[Path, Picture] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Graphs(OfSession):
 
 
 def curves(overview: Overview) -> tuple[Curve, ...]:
-    """The curves of a cache; the same ones as long as it has nothing new."""
+    """The curves of a cache; cached while nothing changes."""
     graphs = runtime.of(Graphs)
     if graphs.curves is None or graphs.curves[0] is not overview:
         graphs.curves = overview, tuple(_curve(overview, name) for name in _KINDS)
@@ -71,7 +71,7 @@ def _curve(overview: Overview, name: str) -> Curve:
 
 
 def _over_frames(overview: Overview, name: str) -> NDArray[np.float64]:
-    """A number of each frame from the first to the last, not a number where it is missing."""
+    """One number per frame from first to last, NaN if missing."""
     frames = list(overview.rows)
     values = np.full(frames[-1] - frames[0] + 1, np.nan)
     for frame, row in overview.rows.items():
@@ -82,7 +82,7 @@ def _over_frames(overview: Overview, name: str) -> NDArray[np.float64]:
 
 
 def picture(folder: Path, overview: Overview) -> Picture | None:
-    """The graphs of a cache; None where Blender makes no previews."""
+    """The graphs of a cache; None if Blender has no previews."""
     graphs = runtime.of(Graphs)
     if graphs.previews is None:
         return None
@@ -95,7 +95,7 @@ def picture(folder: Path, overview: Overview) -> Picture | None:
 
 
 def legend(curve: Curve) -> int:
-    """The number of an icon in a curve's colour; 0, which is none, where Blender makes no previews."""
+    """The icon in a curve's color; 0, for no icon, if Blender has no previews."""
     previews = runtime.of(Graphs).previews
     if previews is None:
         return 0

@@ -1,4 +1,4 @@
-"""The panel of the preview, below the bake: bake one in seconds, or run it live. Drawing reads and never writes."""
+"""The Preview panel, below the bake: bake a preview in seconds, or run it live. Drawing reads and never writes."""
 
 import bpy
 

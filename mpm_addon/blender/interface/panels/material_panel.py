@@ -1,4 +1,4 @@
-"""The panel of an emitter's material: presets with their pictures, what is behind one, and the numbers of *Custom*."""
+"""The Material panel of an emitter: presets with pictures, the values of a preset, and the values of *Custom*."""
 
 import functools
 from typing import Any
@@ -16,12 +16,12 @@ from ...settings import thumbnails
 from ...settings.declarations import title
 from .drawing import ObjectPanel, draw_lines, draw_parameters, split_layout
 
-# Buttons high: the picture in the panel, and each of those to choose from.
+# Heights in buttons: of the picture in the panel, and of the pictures in the menu.
 _PICTURE, _CHOICE = 6.0, 6.0
 
 
 class _OfEmitter:
-    """What is shown for an emitter alone."""
+    """A panel for emitters only."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -29,7 +29,7 @@ class _OfEmitter:
 
 
 class MPM_MT_materials(_OfEmitter, bpy.types.Menu):
-    """All materials, those of one family under each other, and the user's own."""
+    """All materials, grouped by family, and the user's own presets."""
 
     bl_idname = "MPM_MT_materials"
     bl_label = "Materials"
@@ -66,13 +66,13 @@ def _built_in() -> tuple[MaterialPreset, ...]:
 
 
 def _choice(layout: Layout, name: str, label: str, *, is_own: bool = False, **icon: Any) -> None:
-    """A line of a menu that chooses a preset. The user's words are not translated."""
+    """A menu entry that chooses a preset. Names of user presets are not translated."""
     chosen = layout.operator("mpm.material_choose", text=label, translate=not is_own, **icon)
     chosen.name, chosen.is_own = name, is_own
 
 
 class MPM_PT_material_presets(_OfEmitter, bpy.types.Panel):
-    """The user's own presets, where Blender has its presets: in the header of the panel."""
+    """The user's presets, in the header of the panel, where Blender shows presets."""
 
     bl_idname = "MPM_PT_material_presets"
     bl_label = "Your Material Presets"
@@ -172,7 +172,7 @@ def _draw_value(layout: Layout, name: str, value: str) -> None:
 
 
 def shown(declared: Parameter, value: Any) -> str:
-    """A value as a physicist writes it: "1.2 MPa", "1420 kg/m³", "35, 9, 0.2, 10 degrees"."""
+    """A formatted value with its unit: "1.2 MPa", "1420 kg/m³", "35, 9, 0.2, 10 degrees"."""
     unit = declared.unit_words
     if isinstance(value, str):
         return text(title(value))

@@ -1,4 +1,4 @@
-"""What the panel of the bake says of the file: frames that are not beside it, folders that cannot be written, newer forms."""
+"""Notices about the file in the bake's panel: frames that are not beside it, folders that cannot be written, newer formats."""
 
 import bpy
 
@@ -11,7 +11,7 @@ from .drawing import ScenePanel, draw_lines, split_layout
 
 
 def lines(scene: BlenderScene) -> list[str]:
-    """What there is to say; nothing as a rule. Cheap enough for a panel."""
+    """The notices; usually none. Cheap enough for a panel."""
     folder = paths.absolute(paths.cache_path(scene))
     found = [*relocation.notices(scene), migrations.notice(scene), in_blender(health.folder_problem(folder))]
     return [line for line in found if line]

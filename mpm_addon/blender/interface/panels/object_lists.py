@@ -1,4 +1,4 @@
-"""The lists of a scene's objects: those that take part in the simulation, and its force fields."""
+"""The lists of a scene's objects: simulated objects and force fields."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ...settings.properties import PRESET_LABELS
 
 
 def summary(item: BlenderObject) -> str:
-    """What the list says of an object beside its icon: "Powder snow", "Dynamic"; nothing of a simple collider or an outflow."""
+    """The text beside an object's icon: "Powder snow", "Dynamic"; empty for a plain collider or an outflow."""
     if item.mpm.type == "collider" and item.mpm.collider.dynamic:
         return "Dynamic"
     if item.mpm.type != "emitter":
@@ -25,25 +25,25 @@ def summary(item: BlenderObject) -> str:
 
 
 class _ObjectList:
-    """A list over a scene's objects that shows some of them, by name or in an order of its own."""
+    """A list of some of a scene's objects, sorted by name or in a custom order."""
 
     @staticmethod
     def listed(scene: BlenderScene) -> list[BlenderObject]:
-        """The objects that are shown."""
+        """The objects in the list."""
         raise NotImplementedError
 
     def filter_items(self: Any, context: Context, data: Any, property: str) -> Any:
-        """Which objects are shown, as Blender's flags, and where in the list; without an order, as in the scene."""
+        """Filter flags and order of the list, for Blender; without a custom order, as in the scene."""
         items = getattr(data, property)
         shown = self.bitflag_filter_item
-        # Blender turns all flags round
+        # Blender inverts all flags
         hidden = shown if self.use_filter_invert else 0
         named = bpy.types.UI_UL_list.filter_items_by_name(self.filter_name, shown, items, "name") or [shown] * len(items)
         listed = {item.session_uid for item in self.listed(data)}
         return [flag if item.session_uid in listed else hidden for flag, item in zip(named, items, strict=True)], self.ordered(items)
 
     def ordered(self: Any, items: Any) -> list[int]:
-        """The place of each object in the list; none for the scene's order."""
+        """The position of each object in the list; None for the scene's order."""
         return _by_name(items) if self.use_filter_sort_alpha else []
 
     def draw_item(
@@ -58,7 +58,7 @@ class _ObjectList:
         index: Any = 0,
         flt_flag: Any = 0,
     ) -> None:
-        """What Blender calls for each row; the lists differ in what a row shows."""
+        """Called by Blender for each row; lists differ in the contents of a row."""
         self.draw_row(layout, item)
 
     def draw_row(self, layout: Layout, item: Any) -> None:
@@ -70,7 +70,7 @@ def _by_name(items: Any) -> Any:
 
 
 class MPM_UL_objects(_ObjectList, bpy.types.UIList):
-    """The objects that take part."""
+    """The simulated objects."""
 
     use_sort_part: BoolProperty(name="Sort by Part", description="List emitters first, then colliders, then outflows, each by name")
 
@@ -112,12 +112,12 @@ class MPM_UL_objects(_ObjectList, bpy.types.UIList):
             row.label(text="", icon="LIBRARY_DATA_DIRECT" if item.library is not None else "LIBRARY_DATA_OVERRIDE")
         if settings is not None:
             row.prop(settings, "enabled", text="", emboss=False, icon="CHECKBOX_HLT" if is_on else "CHECKBOX_DEHLT")
-        if item.hide_viewport:  # such an object takes no part either
+        if item.hide_viewport:  # a disabled object is not simulated
             row.prop(item, "hide_viewport", text="", emboss=False)
 
 
 class MPM_UL_forces(_ObjectList, bpy.types.UIList):
-    """The objects whose force fields act."""
+    """The objects with active force fields."""
 
     @staticmethod
     def listed(scene: BlenderScene) -> list[BlenderObject]:
@@ -137,7 +137,7 @@ class MPM_UL_forces(_ObjectList, bpy.types.UIList):
 
 
 def draw_list(layout: Layout, list_type: type[_ObjectList], scene: BlenderScene) -> None:
-    """A list over the objects of a scene, as long as what it shows, within reason."""
+    """Draw a list of a scene's objects, as tall as its contents, within limits."""
     rows = min(max(len(list_type.listed(scene)), 4), 8)
     layout.template_list(list_type.__name__, "", scene, "objects", scene.mpm, "active_row", rows=rows)
 

@@ -1,4 +1,4 @@
-"""The panels of an object in the Physics tab: its part in the simulation, and how frames are played."""
+"""The panels of an object in the Physics tab: its type in the simulation, and playback."""
 
 import bpy
 

@@ -1,4 +1,4 @@
-"""The panels of the whole simulation in the viewport's sidebar: who takes part, the solver and the domain."""
+"""The panels of the simulation in the viewport's sidebar: objects, solver and domain."""
 
 import bpy
 
@@ -10,7 +10,7 @@ from .object_lists import MPM_UL_objects, draw_list
 
 _STEPS = ("cfl", "max_displacement", "time_step")
 _ADVANCED = ("kernel", "precision", "dimension", "seed")
-# Surfaces that no friction acts on.
+# Surfaces without friction.
 _FRICTIONLESS = ("sticky", "open")
 
 
