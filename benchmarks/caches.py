@@ -50,14 +50,14 @@ def measure_playback(particles: str) -> dict[str, Any]:
     import bpy
 
     import mpm_addon
-    from mpm_addon.blender.playback import playback
+    from mpm_addon.blender.playback import particle_objects
 
     with tempfile.TemporaryDirectory() as folder:
         size = write_flow(Path(folder), int(particles))
         mpm_addon.register()
         bpy.ops.wm.read_factory_settings(use_empty=True)
         scene: Any = bpy.context.scene
-        item = playback.result_object(scene, folder)
+        item = particle_objects.result_object(scene, folder)
         turns = [timed(lambda frame=frame: scene.frame_set(frame)) for _ in range(ROUNDS) for frame in range(1, PLAYED_FRAMES + 1)]
         shown = len(item.data.vertices)
         mpm_addon.unregister()

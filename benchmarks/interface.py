@@ -76,12 +76,12 @@ def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
     from mpm_addon.blender.baking.bake_view import view_of
     from mpm_addon.blender.interface import timeline
     from mpm_addon.blender.interface.panels import graphs
-    from mpm_addon.blender.playback import playback
+    from mpm_addon.blender.playback import particle_objects
     from mpm_addon.blender.reading.fingerprint import fingerprint
 
     scene = bpy.context.scene
     scene.mpm.cache = str(folder)
-    item = playback.result_object(scene, scene.mpm.cache)
+    item = particle_objects.result_object(scene, scene.mpm.cache)
     item.mpm.fingerprint = fingerprint(scene)
     looks = 0
     while looks == 0 or watching.is_reading():
@@ -103,12 +103,12 @@ def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
 
 def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
     """A frame that arrives, one that is played, and what Blender makes of the points."""
-    from mpm_addon.blender.playback import arriving, playback
+    from mpm_addon.blender.playback import arriving, particle_objects
 
     scene = bpy.context.scene
-    (item,) = playback.result_objects(scene)
+    (item,) = particle_objects.result_objects(scene)
     for turn in range(2 * REAL_FRAMES):
-        playback.clear(item.data)
+        particle_objects.clear(item.data)
         scene.frame_current = 1 + turn % REAL_FRAMES  # without the handlers: as if it came while it is looked at
         timed(found, "arriving frame, begun", lambda: arriving.begin(scene, folder))
         while timed(found, "arriving frame, shown", arriving.step) is not None:
@@ -116,7 +116,7 @@ def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
         timed(found, "(Blender evaluates the points)", bpy.context.view_layer.update)
     for turn in range(2 * REAL_FRAMES):
         scene.frame_current = 1 + turn % REAL_FRAMES
-        timed(found, "played frame", lambda: playback.show(scene))
+        timed(found, "played frame", lambda: particle_objects.show(scene))
 
 
 def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:

@@ -17,10 +17,10 @@ from .host import help, translations
 from .host.registrar import Registrar
 from .host.runtime import OfSession, runtime
 from .interface import preferences, timeline
-from .interface.operators import all_operators, commands, export_operators, live_operators, material_operators, part_operators
+from .interface.operators import all_operators, commands, export_operators, live_operators, material_operators, role_operators
 from .interface.panels import all_panels, graphs
 from .live import live_session
-from .playback import arriving, playback
+from .playback import arriving, particle_objects
 from .settings import properties, thumbnails
 
 # When a file is opened, its settings are upgraded before anything reads them; then come paths, then particles.
@@ -36,7 +36,7 @@ _PARTS: tuple[ModuleType, ...] = (
     display,
     material_operators,
     all_operators,
-    part_operators,
+    role_operators,
     live_operators,
     graphs,
     all_panels,
@@ -44,7 +44,7 @@ _PARTS: tuple[ModuleType, ...] = (
     adding,
     add_menu,
     quick,
-    playback,
+    particle_objects,
     arriving,
     observation,
     timeline,

@@ -12,7 +12,7 @@ from .scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow,
 
 Situation = Callable[[Any, Path], dict[str, Any] | None]
 SITUATIONS: dict[str, Situation] = {}
-PARTS = ("none", "emitter", "collider", "outflow")
+ROLES = ("none", "emitter", "collider", "outflow")
 
 
 def situation(function: Situation) -> Situation:
@@ -84,16 +84,16 @@ def a_whole_scene_in_a_saved_file(bpy: Any, folder: Path) -> None:
 @situation
 def two_hundred_objects(bpy: Any, folder: Path) -> None:
     for number in range(200):
-        add_emitter(bpy, f"Drop {number}").mpm.type = PARTS[number % 4]
+        add_emitter(bpy, f"Drop {number}").mpm.type = ROLES[number % 4]
 
 
 @situation
 def a_cache_that_is_played(bpy: Any, folder: Path) -> None:
-    from mpm_addon.blender.playback import playback
+    from mpm_addon.blender.playback import particle_objects
 
     add_emitter(bpy)
     bpy.context.scene.mpm.cache = str(write_cache(folder / "cache", {1: 3, 2: 3}))
-    item = playback.result_object(bpy.context.scene, bpy.context.scene.mpm.cache)
+    item = particle_objects.result_object(bpy.context.scene, bpy.context.scene.mpm.cache)
     bpy.context.view_layer.objects.active = item
 
 

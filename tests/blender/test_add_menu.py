@@ -9,7 +9,7 @@ import pytest
 
 from mpm_addon.blender.building import add_menu, quick
 from mpm_addon.blender.reading.extract import extract_scene
-from mpm_addon.blender.reading.participants import metres
+from mpm_addon.blender.reading.simulated_objects import meters
 from mpm_addon.core.advice.preflight import warnings_of
 from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.storage.presets import material_preset_names
@@ -163,7 +163,7 @@ def test_selected_objects_become_matter_with_a_floor_and_cells_that_fit(bpy: Any
     cost = estimate(scene)
     assert cost.particles == pytest.approx(40_000, rel=0.05)
     assert [collider.name for collider in scene.colliders] == ["Floor"]
-    assert scene.colliders[0].shape.bounds()[1, 2] * metres(bpy.context.scene) == pytest.approx(0.0)
+    assert scene.colliders[0].shape.bounds()[1, 2] * meters(bpy.context.scene) == pytest.approx(0.0)
     assert warnings_of(scene, cost) == []
 
 
@@ -189,7 +189,7 @@ def test_cells_stay_where_something_emits_and_a_thin_object_is_told_of(bpy: Any)
     bpy.context.scene.mpm.solver.grid_spacing = 0.1
     thin = add_mesh(bpy, "Thin", np.array(_corners()) * (1.0, 1.0, 0.05))
     select(bpy, thin)
-    assert quick.quick_matter(bpy.context, "jelly", 1000) == [
+    assert quick.quick_emitters(bpy.context, "jelly", 1000) == [
         'Object "Thin": it is 0.5 cells thin; use a cell size of at most 0.025, or make it thicker.'
     ]
     assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(0.1)
@@ -201,7 +201,7 @@ def test_what_cannot_become_matter_is_named_and_the_rest_is_made(bpy: Any) -> No
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     bpy.context.scene.collection.objects.link(camera)
     select(bpy, cube, sheet, camera)
-    refused = quick.quick_matter(bpy.context, "water", 10_000)
+    refused = quick.quick_emitters(bpy.context, "water", 10_000)
     assert any("Sheet" in line and "no volume" in line for line in refused)
     assert 'Object "Camera": a camera has no surface; select a mesh, a curve, a text or a metaball.' in refused
     assert [item.mpm.type for item in (cube, sheet, camera)] == ["emitter", "none", "none"]

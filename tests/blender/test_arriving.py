@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.playback import arriving, playback
+from mpm_addon.blender.playback import arriving, particle_objects
 
 from .scenes import write_cache
 
@@ -16,7 +16,7 @@ from .scenes import write_cache
 @pytest.fixture
 def item(bpy: Any, tmp_path: Path) -> Any:
     """An object that shows a cache of 3, 4 and 5 particles."""
-    made = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 3, 2: 4, 3: 5})))
+    made = particle_objects.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 3, 2: 4, 3: 5})))
     yield made
     arriving.forget()
 
@@ -32,7 +32,7 @@ def test_a_frame_is_shown_when_it_was_read(bpy: Any, item: Any) -> None:
     begin(bpy, item)  # one that comes meanwhile waits for nothing
     assert arriving.step(waits=True) is None
     assert len(item.data.vertices) == 3
-    assert playback.status(item) == ""
+    assert particle_objects.status(item) == ""
 
 
 def test_a_frame_that_nobody_wants_any_more_is_dropped(bpy: Any, item: Any) -> None:
@@ -48,8 +48,8 @@ def test_a_frame_that_nobody_wants_any_more_is_dropped(bpy: Any, item: Any) -> N
 
 def test_reading_does_not_wait(bpy: Any, item: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on = threading.Event()
-    read = playback.Wanted.read
-    monkeypatch.setattr(playback.Wanted, "read", lambda self, reader: (goes_on.wait(20.0), read(self, reader))[1])
+    read = particle_objects.Wanted.read
+    monkeypatch.setattr(particle_objects.Wanted, "read", lambda self, reader: (goes_on.wait(20.0), read(self, reader))[1])
     begin(bpy, item)
     assert arriving.step() == arriving.INTERVAL
     assert len(item.data.vertices) == 0
@@ -62,7 +62,7 @@ def test_a_missing_frame_changes_nothing(bpy: Any, item: Any) -> None:
     bpy.context.scene.frame_set(9)
     begin(bpy, item)
     arriving.step(waits=True)
-    assert playback.status(item) == "Frame 9 is not baked"
+    assert particle_objects.status(item) == "Frame 9 is not baked"
 
 
 def test_without_a_window_a_frame_is_shown_at_once(bpy: Any, item: Any) -> None:

@@ -18,7 +18,7 @@ import pytest
 from mpm_addon.blender.baking import session, showing, unstable, worker
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface.operators import bake_operators, commands
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.fingerprint import is_comparable
 from mpm_addon.blender.settings import paths
@@ -151,14 +151,14 @@ def test_a_bake_shows_its_frames_and_remembers_the_settings(bpy: Any, stand_in: 
     session.bake(bpy.context, on_event=lambda event: events.append(event["event"]))
     assert events == ["start", "preparing", "frame", "frame", "done"]
     assert asked == [(True, tmp_path / "cache", False)]
-    (item,) = playback.result_objects(bpy.context.scene)
+    (item,) = particle_objects.result_objects(bpy.context.scene)
     assert len(item.data.vertices) == 4
     scene_hash = open_cache(tmp_path / "cache").manifest["scene_hash"]
     assert freshness.freshness_of(bpy.context.scene, [item], scene_hash) is freshness.Freshness.CURRENT
     assert is_comparable(json.loads(item.mpm.fingerprint)[scene_hash])
     assert session.current() is None
     session.bake(bpy.context)
-    assert len(playback.result_objects(bpy.context.scene)) == 1
+    assert len(particle_objects.result_objects(bpy.context.scene)) == 1
 
 
 def test_what_the_worker_says_is_what_the_script_gets(bpy: Any, stand_in: Any) -> None:
@@ -174,7 +174,7 @@ def test_a_bake_that_becomes_unstable_shows_its_particles_until_one_succeeds(bpy
     assert error_of(bpy.ops.mpm.bake) == failure(2).message.text()
     (item,) = unstable.objects(scene)
     assert (len(item.data.vertices), problem_and_remedy(unstable.message(item))) == (2, problem_and_remedy(failure(2).message))
-    (result,) = playback.result_objects(scene)
+    (result,) = particle_objects.result_objects(scene)
     assert len(result.data.vertices) == 4
     remove_failure(paths.absolute(scene.mpm.cache))
     stand_in("good")
@@ -185,7 +185,7 @@ def test_a_bake_that_becomes_unstable_shows_its_particles_until_one_succeeds(bpy
 def test_a_worker_that_dies_is_reported_with_its_last_words(bpy: Any, stand_in: Any) -> None:
     stand_in("crash")
     assert error_of(bpy.ops.mpm.bake) == "The bake ended with status 3: first line | the reason"
-    assert playback.result_objects(bpy.context.scene) == []
+    assert particle_objects.result_objects(bpy.context.scene) == []
 
 
 def test_one_bake_at_a_time(bpy: Any, stand_in: Any) -> None:

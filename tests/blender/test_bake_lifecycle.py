@@ -19,7 +19,7 @@ import pytest
 from mpm_addon.blender.baking import observation, removal, session, showing, unstable, watching, worker
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.panels import bake_panels
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.blender.settings import paths
@@ -177,17 +177,17 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     layout = draw(bake_panels.MPM_PT_bake)
     assert [text for text in layout.texts() if text.startswith(f"On {socket.gethostname()}")]
     assert layout.find("operator", "mpm.bake") == []
-    until(lambda: observation.look() and playback.result_objects(scene))
-    (item,) = playback.result_objects(scene)
+    until(lambda: observation.look() and particle_objects.result_objects(scene))
+    (item,) = particle_objects.result_objects(scene)
     scene.frame_set(6)
-    assert playback.status(item)
+    assert particle_objects.status(item)
     assert bpy.ops.mpm.bake_pause() == {"FINISHED"}
     until(lambda: (found := live(cache)) and found.state == "paused")
     assert bpy.ops.mpm.bake_pause() == {"FINISHED"}
     until(lambda: live(cache) is None)
     observation.look()
     # the last frame came without a frame change
-    assert (playback.status(item), len(item.data.vertices)) == ("", 200)
+    assert (particle_objects.status(item), len(item.data.vertices)) == ("", 200)
     runtime.forget(watching.Looks)
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake_again") != []
 
@@ -232,16 +232,16 @@ def test_a_bake_survives_new_names(bpy: Any, bakes: Any, cache: Path) -> None:
     running = bakes(bpy.context)
     bpy.context.scene.name = "Another name"
     finish(running)
-    assert len(playback.result_objects(bpy.context.scene)) == 1
+    assert len(particle_objects.result_objects(bpy.context.scene)) == 1
 
 
 def test_the_object_that_shows_a_bake_is_made_again_where_an_undo_took_it(bpy: Any, bakes: Any, cache: Path) -> None:
     running = bakes(bpy.context)
-    until(lambda: running.poll() and playback.result_objects(bpy.context.scene))
-    (item,) = playback.result_objects(bpy.context.scene)
+    until(lambda: running.poll() and particle_objects.result_objects(bpy.context.scene))
+    (item,) = particle_objects.result_objects(bpy.context.scene)
     bpy.data.objects.remove(item)
     finish(running)
-    (item,) = playback.result_objects(bpy.context.scene)
+    (item,) = particle_objects.result_objects(bpy.context.scene)
     assert json.loads(item.mpm.fingerprint) == {open_cache(cache).manifest["scene_hash"]: fingerprint(bpy.context.scene)}
 
 
@@ -249,13 +249,13 @@ def test_the_object_that_shows_a_bake_is_made_again_where_an_undo_took_it(bpy: A
 def test_a_real_undo_leaves_the_bake_its_scene(bpy: Any, bakes: Any, cache: Path) -> None:
     bpy.ops.ed.undo_push(message="before")
     running = bakes(bpy.context)
-    until(lambda: running.poll() and playback.result_objects(bpy.context.scene))
+    until(lambda: running.poll() and particle_objects.result_objects(bpy.context.scene))
     bpy.context.scene.name = "Another name"
     bpy.ops.ed.undo_push(message="after")
     bpy.ops.ed.undo()
     finish(running)
     running.raise_outcome()
-    assert len(playback.result_objects(bpy.context.scene)) == 1
+    assert len(particle_objects.result_objects(bpy.context.scene)) == 1
 
 
 def test_keyframes_go_to_the_collider_whatever_it_is_called_now(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +300,7 @@ def test_the_panel_says_how_the_last_bake_ended(
     write_cache(cache, {1: 3})
     (cache / "status.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 1, **told}))
     bpy.context.scene.frame_end = 1 if words is None else 250
-    playback.result_object(bpy.context.scene, str(cache))
+    particle_objects.result_object(bpy.context.scene, str(cache))
     texts = draw(bake_panels.MPM_PT_bake).texts()
     assert (words or "1 frame,") in " ".join(texts)
 

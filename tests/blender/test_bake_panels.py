@@ -18,7 +18,7 @@ from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface import timeline
 from mpm_addon.blender.interface.operators import cache_operators
 from mpm_addon.blender.interface.panels import bake_panels, graph_picture, graphs
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading import freshness
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import write_failure
@@ -70,7 +70,7 @@ def test_a_changed_scene_is_shown_as_out_of_date(bpy: Any, draw: Any, cache: Pat
     scene = bpy.context.scene
     emitter = add_emitter(bpy)
     scene.frame_end = 3
-    item = playback.result_object(scene, scene.mpm.cache)
+    item = particle_objects.result_object(scene, scene.mpm.cache)
     freshness.note(item, open_cache(cache).manifest["scene_hash"], freshness.digest(scene))
     note = "The scene has changed since the bake"
     layout = draw(bake_panels.MPM_PT_bake)
@@ -187,7 +187,7 @@ def test_the_strip_is_that_of_the_cache_that_is_shown(bpy: Any, cache: Path, tmp
     assert found is not None and list(found[0].rows) == [1, 2, 3]
     scene.mpm.cache = str(tmp_path / "nothing")
     assert bake_facts.shown_overview(scene) is None
-    playback.result_object(scene, str(cache))
+    particle_objects.result_object(scene, str(cache))
     found = bake_facts.shown_overview(scene)
     assert found is not None and list(found[0].rows) == [1, 2, 3]
 

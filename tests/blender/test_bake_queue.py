@@ -11,7 +11,7 @@ import pytest
 from mpm_addon.blender.baking import bake_queue, session
 from mpm_addon.blender.interface.operators import bake_operators, commands
 from mpm_addon.blender.interface.panels import bake_panels
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError, SceneError
 
 from .scenes import add_emitter, add_mesh, error_of
@@ -75,7 +75,7 @@ def test_every_scene_with_an_emitter_is_baked(bpy: Any, stand_in: Any, scenes: l
     scenes[0].mpm.cache = str(tmp_path / "Scene")
     assert bpy.ops.mpm.bake_all() == {"FINISHED"}
     assert [cache for _, cache, _ in asked] == [tmp_path / "Scene", tmp_path / "Second"]
-    assert [len(playback.result_objects(scene)) for scene in scenes] == [1, 1, 0]
+    assert [len(particle_objects.result_objects(scene)) for scene in scenes] == [1, 1, 0]
     assert commands.run(["bake", "--all"]) == 0
     assert len(asked) == 4
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 
 from .scenes import error_of, write_cache
@@ -15,7 +15,7 @@ def test_freeing_deletes_the_bakes_files_and_no_others(bpy: Any, tmp_path: Path)
     folder = write_cache(tmp_path / "cache", {1: 3, 2: 3})
     (folder / "notes.txt").write_text("mine")
     (folder / "takes" / "0001" / "scene" / "texture.npz").write_text("mine")
-    item = playback.result_object(bpy.context.scene, str(folder))
+    item = particle_objects.result_object(bpy.context.scene, str(folder))
     bpy.context.scene.frame_set(1)
     assert len(item.data.vertices) == 3
     assert bpy.ops.mpm.bake_free(cache=str(folder)) == {"FINISHED"}

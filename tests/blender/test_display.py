@@ -15,7 +15,7 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.display import assets, attribute_colors, dressing, surface
 from mpm_addon.blender.interface.panels import display_panels
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings.matter import finish_of
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.laws import LAWS
@@ -35,7 +35,7 @@ EDGE = 0.1
 def particles(bpy: Any, tmp_path: Path) -> Any:
     """The object that shows a cache whose particles belong to two emitters in turn."""
     write_cache(tmp_path / "cache", {1: 6, 2: 6, 3: 8})
-    item = playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
     bpy.context.scene.frame_set(1)
     return item
 
@@ -50,7 +50,7 @@ def block(bpy: Any, size: int) -> Any:
               "emitter_index": np.zeros(count, np.int32)}  # fmt: skip
     item = bpy.data.objects.new("Block", bpy.data.meshes.new("Block"))
     bpy.context.scene.collection.objects.link(item)
-    playback.fill(item.data, arrays, 1.0)
+    particle_objects.fill(item.data, arrays, 1.0)
     return item
 
 
@@ -354,7 +354,7 @@ def test_a_render_blurs_every_mode_by_the_velocity(bpy: Any, tmp_path: Path, mod
     for speed in (0.0, 24.0):
         bpy.ops.wm.read_homefile(use_empty=True)
         scene = bpy.context.scene
-        item = playback.result_object(scene, str(moving_cache(tmp_path / f"{speed:g}", dict.fromkeys(range(1, 5), 1), speed=speed)))
+        item = particle_objects.result_object(scene, str(moving_cache(tmp_path / f"{speed:g}", dict.fromkeys(range(1, 5), 1), speed=speed)))
         display.dress(item, [display.Look("dot", (1.0, 1.0, 1.0, 1.0), law="stress_free", mode=mode)])
         widths[speed] = streak(bpy, tmp_path / f"{speed:g}.png")
     assert widths[24.0] - widths[0.0] == pytest.approx(16.0, abs=3.5)

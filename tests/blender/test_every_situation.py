@@ -18,7 +18,7 @@ from mpm_addon.blender.baking.bake_view import Progress, State
 from mpm_addon.blender.host import redrawing
 from tests.fakes import layout
 
-from .situations import PARTS, SITUATIONS, add_object, object_types
+from .situations import ROLES, SITUATIONS, add_object, object_types
 
 pytestmark = pytest.mark.blender
 
@@ -102,15 +102,15 @@ def test_nothing_fails_in_any_situation(bpy: Any, name: str, tmp_path: Path) -> 
     check(bpy, SITUATIONS[name](bpy, tmp_path))
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_nothing_fails_for_any_type_of_object(bpy: Any, part: str) -> None:
+@pytest.mark.parametrize("role", ROLES)
+def test_nothing_fails_for_any_type_of_object(bpy: Any, role: str) -> None:
     tried = []
     for kind in object_types(bpy):
         item = add_object(bpy, kind)
         if item is None:
             continue
         tried.append(kind)
-        item.mpm.type = part
+        item.mpm.type = role
         draw_everything(bpy)
         for cls in layout.registered_classes(bpy, "Operator"):
             if hasattr(cls, "poll"):

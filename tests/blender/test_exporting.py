@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.exporting import exporting
+from mpm_addon.blender.exporting import particle_files
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import commands, export_operators
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
 
 from .scenes import frame_arrays, write_cache
@@ -24,7 +24,7 @@ COUNTS = {1: 5, 2: 0, 3: 8, 4: 8}
 def particles(bpy: Any, tmp_path: Path) -> Any:
     """The object that shows a cache with frames 1 to 4, of a scene with frames 1 to 6."""
     write_cache(tmp_path / "cache", COUNTS)
-    item = playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 6
     bpy.context.scene.frame_set(1)
     return item
@@ -56,7 +56,7 @@ def read_back(bpy: Any, path: Path) -> tuple[Any, Any]:
 
 
 def remembered_frames() -> list[Any]:
-    shown = runtime.of(playback.Shown)
+    shown = runtime.of(particle_objects.Shown)
     return [len(shown.filled), list(shown.readers), list(shown.status)]
 
 
@@ -84,7 +84,7 @@ def test_positions_velocities_and_changing_counts_come_back(bpy: Any, particles:
 @blender
 def test_a_retimed_object_is_exported_as_it_plays(bpy: Any, particles: Any, tmp_path: Path) -> None:
     particles.mpm.use_retime, particles.mpm.playback_speed, particles.mpm.playback_offset = True, 0.5, 0.0
-    exporting.export_points(bpy.context, particles, tmp_path / "a.usdc", (1, 7))
+    particle_files.export_points(bpy.context, particles, tmp_path / "a.usdc", (1, 7))
     _, at = read_back(bpy, tmp_path / "a.usdc")
     position, velocity = at(5)  # frame 3 of the cache, at half the speed
     assert len(position) == 8 and set(position[:, 1]) == {3.0} and set(velocity[:, 2]) == {1.5}
@@ -92,10 +92,10 @@ def test_a_retimed_object_is_exported_as_it_plays(bpy: Any, particles: Any, tmp_
 
 @blender
 def test_frames_that_were_not_baked_are_empty_and_told(bpy: Any, particles: Any, tmp_path: Path) -> None:
-    notes = exporting.export_points(bpy.context, particles, tmp_path / "a.usdc", (4, 6))
+    notes = particle_files.export_points(bpy.context, particles, tmp_path / "a.usdc", (4, 6))
     assert notes == ['"MPM Particles" is empty at frame 5 (2 frames from 5 to 6): Frame 5 is not baked.']
     with pytest.raises(MpmError, match="nothing to export from frame 8 to 9: Frame 8 is not baked"):
-        exporting.export_points(bpy.context, particles, tmp_path / "b.usdc", (8, 9))
+        particle_files.export_points(bpy.context, particles, tmp_path / "b.usdc", (8, 9))
     assert not (tmp_path / "b.usdc").exists()
 
 
@@ -112,15 +112,15 @@ def test_a_file_that_cannot_be_written_is_named(bpy: Any, particles: Any, tmp_pa
 def test_a_blender_without_a_format_says_what_it_lacks(
     bpy: Any, particles: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, name: str, other: str
 ) -> None:
-    monkeypatch.setattr(exporting, "is_built_with", lambda asked: asked != name)
+    monkeypatch.setattr(particle_files, "is_built_with", lambda asked: asked != name)
     lacks = f"this Blender was built without {name}; export {{}} instead, or use a Blender from blender.org, which has {name}."
     path = tmp_path / f"a.{suffix}"
     with pytest.raises(MpmError) as caught:
-        exporting.export_points(bpy.context, particles, path)
+        particle_files.export_points(bpy.context, particles, path)
     assert str(caught.value) == f"{path}: {lacks.format(f'{other} or PLY')}"
-    monkeypatch.setattr(exporting, "is_built_with", lambda _asked: False)
+    monkeypatch.setattr(particle_files, "is_built_with", lambda _asked: False)
     with pytest.raises(MpmError) as caught:
-        exporting.export_points(bpy.context, particles, path)
+        particle_files.export_points(bpy.context, particles, path)
     assert str(caught.value) == f"{path}: {lacks.format('PLY')}"
 
 
@@ -147,7 +147,7 @@ def test_what_cannot_be_exported_is_said(bpy: Any, particles: Any, tmp_path: Pat
     )
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 10, 20
     assert "none of the scene's frames 10 to 20 is baked" in message(str(tmp_path / "a.ply"))
-    playback.result_object(bpy.context.scene, str(tmp_path / "other"))
+    particle_objects.result_object(bpy.context.scene, str(tmp_path / "other"))
     assert "2 objects show a cache; name one of them" in message("/a.ply")
     assert commands.run(["export", "--output", "a.ply"]) == 1
     assert "name one of them" in capsys.readouterr().err
@@ -157,6 +157,6 @@ def test_what_cannot_be_exported_is_said(bpy: Any, particles: Any, tmp_path: Pat
 def test_the_panel_is_there_when_something_is_baked(bpy: Any, draw: Any, tmp_path: Path) -> None:
     assert draw(export_operators.MPM_PT_export) is None
     write_cache(tmp_path / "cache", {1: 5})
-    playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
     layout = draw(export_operators.MPM_PT_export)
     assert [call.arguments["operator"] for call in layout.find("operator")] == ["mpm.help", "mpm.export_points", "mpm.publish"]

@@ -14,7 +14,7 @@ import quickjs
 
 from mpm_addon.blender.baking import showing
 from mpm_addon.blender.interface.operators import commands
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 
 from .scenes import write_cache
 
@@ -128,7 +128,7 @@ def test_the_script_of_a_render_shows_the_cache(bpy: Any, host: str, manager: Ca
     bpy.context.scene.frame_set(1)
     monkeypatch.setattr(sys, "argv", ["blender", *line])
     exec(line[line.index("--python-expr") + 1], {})
-    (item,) = playback.result_objects(bpy.context.scene)
+    (item,) = particle_objects.result_objects(bpy.context.scene)
     assert len(item.data.vertices) == 3
 
 

@@ -12,7 +12,7 @@ import pytest
 from mpm_addon.blender.baking import bake_facts, watching
 from mpm_addon.blender.baking.bake_view import State, view_of
 from mpm_addon.blender.host.runtime import runtime
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.freshness import Freshness
 from mpm_addon.core.particles import Frame, FrameStatistics
@@ -29,7 +29,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_baked_scene_has_its_own_settings(bpy: Any) -> None:
     scene, emitter = bpy.context.scene, add_emitter(bpy)
-    item = playback.result_object(scene, "/nowhere")
+    item = particle_objects.result_object(scene, "/nowhere")
 
     def found() -> list[Freshness]:
         return [freshness.freshness_of(scene, [item], scene_hash) for scene_hash in ("first", "second", "third", "")]
@@ -48,7 +48,7 @@ def test_each_baked_scene_has_its_own_settings(bpy: Any) -> None:
 
 def test_what_earlier_versions_noted_says_nothing_of_any_frames(bpy: Any) -> None:
     scene, _ = bpy.context.scene, add_emitter(bpy)
-    item = playback.result_object(scene, "/nowhere")
+    item = particle_objects.result_object(scene, "/nowhere")
     for noted in (freshness.digest(scene), json.dumps({"1": freshness.digest(scene)}), "{damaged"):
         item.mpm.fingerprint = noted
         assert freshness.freshness_of(scene, [item], "first") is Freshness.UNKNOWN
@@ -62,7 +62,7 @@ def bake(scene: Any, folder: Path, counts: dict[int, int], described: Any) -> No
     for number, count in counts.items():
         statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
         writer.write_frame(Frame(number, number / 24.0, frame_arrays(number, count), statistics))
-    freshness.note(playback.result_object(scene, str(folder)), writer.scene_hash, freshness.digest(scene))
+    freshness.note(particle_objects.result_object(scene, str(folder)), writer.scene_hash, freshness.digest(scene))
 
 
 @pytest.mark.blender

@@ -15,7 +15,7 @@ from mpm_addon.blender.baking import health, session, worker
 from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.interface import preferences
 from mpm_addon.blender.interface.panels import bake_panels, notice_panels, object_panels
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.messages import NOTHING
 from mpm_addon.storage import container
@@ -74,11 +74,11 @@ def test_numba_says_which_versions_of_numpy_it_takes() -> None:
 
 
 def test_without_zstandard_frames_say_why_they_are_not_shown(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    item = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 5})))
+    item = particle_objects.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 5})))
     monkeypatch.setattr(container, "zstandard", None)
     bpy.context.scene.frame_set(1)
     assert len(item.data.vertices) == 0
-    assert playback.status(item) == container.MISSING
+    assert particle_objects.status(item) == container.MISSING
     assert health.lines() == [container.MISSING]
     assert error_of(bpy.ops.mpm.bake) == container.MISSING
     monkeypatch.undo()
@@ -88,9 +88,9 @@ def test_without_zstandard_frames_say_why_they_are_not_shown(bpy: Any, tmp_path:
 
 def test_frames_play_where_nothing_can_be_baked(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health.importlib.util, "find_spec", lambda _name: None)
-    item = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 5, 2: 6})))
+    item = particle_objects.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 5, 2: 6})))
     bpy.context.scene.frame_set(2)
-    assert (len(item.data.vertices), playback.status(item)) == (6, "")
+    assert (len(item.data.vertices), particle_objects.status(item)) == (6, "")
     with pytest.raises(MpmError, match="numba is missing"):
         session.require_numba()
 

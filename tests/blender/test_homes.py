@@ -9,7 +9,7 @@ import pytest
 
 from mpm_addon.blender.baking import showing
 from mpm_addon.blender.host.homes import home_of
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 
 from .scenes import add_emitter, write_cache
 
@@ -64,9 +64,9 @@ def test_nor_in_an_excluded_collection(bpy: Any) -> None:
 
 def test_an_object_that_is_there_stays_where_it_is(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
-    item = playback.result_object(scene, str(tmp_path))
+    item = particle_objects.result_object(scene, str(tmp_path))
     collection(bpy, "Snow", add_emitter(bpy))
-    assert playback.result_object(scene, str(tmp_path)) == item
+    assert particle_objects.result_object(scene, str(tmp_path)) == item
     assert item.name in scene.collection.objects
 
 
@@ -82,6 +82,6 @@ def test_an_appended_collection_brings_its_particles(bpy: Any, tmp_path: Path) -
         into.collections = ["Snow"]
     scene = bpy.context.scene
     scene.collection.children.link(bpy.data.collections["Snow"])
-    playback.show(scene)
-    (item,) = playback.result_objects(scene)
+    particle_objects.show(scene)
+    (item,) = particle_objects.result_objects(scene)
     assert len(item.data.vertices) == 5

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.baking import preflight
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.storage import encoding
 from mpm_addon.storage.container import read_container, write_container
 from mpm_addon.storage.status import read_status
@@ -33,7 +33,7 @@ def show_again(bpy: Any) -> None:
 @pytest.fixture
 def particles(bpy: Any, tmp_path: Path) -> Any:
     write_cache(tmp_path / "cache", {1: 5, 2: 5})
-    item = playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
     bpy.context.scene.frame_set(1)
     assert len(item.data.vertices) == 5
     return item
@@ -84,7 +84,7 @@ def test_a_frame_with_right_checksums_and_wrong_content_becomes_a_text(bpy: Any,
     rewrite(tmp_path / "cache" / "takes" / "0001" / "frames" / "frame_000002.mpm", change)
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
-    assert "frame_000002.mpm: has " in playback.status(particles)
+    assert "frame_000002.mpm: has " in particle_objects.status(particles)
 
 
 def test_values_that_are_no_numbers_are_shown_without_a_word(bpy: Any, particles: Any, tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_values_that_are_no_numbers_are_shown_without_a_word(bpy: Any, particles
 def test_a_path_that_is_no_cache_becomes_a_text(bpy: Any, particles: Any, path: str) -> None:
     particles.mpm.cache = path
     show_again(bpy)
-    assert not path or (len(particles.data.vertices) == 0 and playback.status(particles).isprintable())
-    assert not path or playback.status(particles)
+    assert not path or (len(particles.data.vertices) == 0 and particle_objects.status(particles).isprintable())
+    assert not path or particle_objects.status(particles)
 
 
 @posix
@@ -128,11 +128,11 @@ def test_pipes_and_devices_in_a_cache_do_not_block(bpy: Any, particles: Any, tmp
     os.mkfifo(place)
     show_again(bpy)
     assert len(particles.data.vertices) == 0
-    assert playback.status(particles)
+    assert particle_objects.status(particles)
     place.unlink()
     place.symlink_to("/dev/zero")
     show_again(bpy)
-    assert playback.status(particles)
+    assert particle_objects.status(particles)
 
 
 @posix
@@ -156,7 +156,7 @@ def test_opening_a_file_writes_nothing(bpy: Any, particles: Any, tmp_path: Path)
         (tmp_path / "elsewhere" / "cache.json").write_text(text)
         particles.mpm.cache = str(tmp_path / "elsewhere")
         show_again(bpy)
-        assert playback.status(particles)
+        assert particle_objects.status(particles)
         (tmp_path / "elsewhere" / "cache.json").unlink()
         (tmp_path / "elsewhere").rmdir()
         particles.mpm.cache = str(tmp_path / "cache")
@@ -172,7 +172,7 @@ def test_a_saved_file_with_a_hostile_cache_opens(bpy: Any, particles: Any, tmp_p
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "hostile.blend"))
     item = bpy.data.objects[name]
     assert len(item.data.vertices) == 0
-    assert "different lengths" in playback.status(item)
+    assert "different lengths" in particle_objects.status(item)
 
 
 NUMBERS = ("particles", "cells", "memory_bytes", "memory_available_bytes", "disk_bytes", "disk_free_bytes", "substeps", "frame_count")

@@ -16,7 +16,7 @@ from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import live_operators
 from mpm_addon.blender.interface.panels import live_panels
 from mpm_addon.blender.live import hands, live_session
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.force import Force
@@ -124,7 +124,7 @@ def test_frames_are_shown_as_they_come_and_the_timeline_follows(bpy: Any, stand_
     assert len(item.data.vertices) == 4
     scene.mpm.use_live_repeat = False
     assert modal.until(lambda: live_session.current() is None) == {"FINISHED"}
-    assert (modal.timers, modal.reports, runtime.of(playback.Shown).held) == ([], [], {})
+    assert (modal.timers, modal.reports, runtime.of(particle_objects.Shown).held) == ([], [], {})
     assert asked[0][0] and asked[0][1] == tmp_path / "cache_mpm_preview"
     assert not asked[0][2].parent.exists()
 
@@ -328,8 +328,8 @@ def test_the_previews_cache_lies_beside_the_finals(bpy: Any, tmp_path: Path) -> 
 def test_a_preview_hides_the_final_until_it_is_removed(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "cache")
-    final = playback.result_object(scene, str(write_cache(tmp_path / "cache", {1: 4})))
-    made = playback.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
+    final = particle_objects.result_object(scene, str(write_cache(tmp_path / "cache", {1: 4})))
+    made = particle_objects.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
     assert previews.label(scene) == made
     assert (made.hide_render, made.name, final.hide_viewport) == (True, "MPM Preview", True)
     previews.remove(scene)
@@ -341,7 +341,7 @@ def test_a_preview_hides_the_final_until_it_is_removed(bpy: Any, tmp_path: Path)
 def test_a_final_bake_takes_the_preview_away(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "cache")
-    playback.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
+    particle_objects.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
     add_emitter(bpy)
     running = session.start(bpy.context)
     while running.is_preparing:
@@ -354,7 +354,7 @@ def test_a_final_bake_takes_the_preview_away(bpy: Any, tmp_path: Path) -> None:
 def test_a_final_that_cannot_be_baked_leaves_the_preview(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "cache")
-    item = playback.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
+    item = particle_objects.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
     assert "has no emitter" in error_of(bpy.ops.mpm.bake)
     assert previews.shown(scene) == item
     assert (tmp_path / "cache_preview" / "cache.json").is_file()

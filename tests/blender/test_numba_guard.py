@@ -32,4 +32,4 @@ def test_a_distance_that_is_asked_for_in_blender_is_seen(bpy: Any, monkeypatch: 
     assert Mesh(np.eye(3), [[0, 1, 2]]).signed_distance(np.zeros((1, 3))) == pytest.approx(3.0**-0.5)
     monkeypatch.setattr(Mesh, "check_inside", measure)
     with pytest.raises(NumbaLoadedError, match=r"quick\.py:\d+ loads mpm_addon\.core\.geometry\.inside"):
-        quick.quick_matter(bpy.context, "jelly", 1000)
+        quick.quick_emitters(bpy.context, "jelly", 1000)

@@ -56,7 +56,7 @@ def test_rows_can_be_searched_and_sorted(rows: Any, scene: Any) -> None:
     assert list(rows(filter_name="o", use_filter_invert=True)) == ["Drain", "Puddle"]
     assert list(rows(use_filter_invert=True)) == []
     assert list(rows(use_filter_sort_alpha=True)) == ["Drain", "Floor", "Puddle", "Snowman"]
-    assert list(rows(use_sort_part=True)) == ["Puddle", "Snowman", "Floor", "Drain"]
+    assert list(rows(use_sort_role=True)) == ["Puddle", "Snowman", "Floor", "Drain"]
 
 
 def test_an_object_that_is_off_is_grey(rows: Any, scene: Any) -> None:

@@ -14,7 +14,7 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.building import quick
 from mpm_addon.blender.host import operation
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.messages import Action
 from tests.fakes import layout
@@ -165,10 +165,10 @@ LOOKS = [display.Look("One", (0.1, 0.2, 0.9, 1.0), law="water"), display.Look("T
 def dressed(bpy: Any, folder: Path) -> Any:
     if not (folder / "cache").exists():
         write_cache(folder / "cache", {1: 3, 2: 3})
-    item = playback.result_object(bpy.context.scene, str(folder / "cache"))
+    item = particle_objects.result_object(bpy.context.scene, str(folder / "cache"))
     display.dress(item, LOOKS)
     bpy.context.view_layer.objects.active = item
-    playback.show(bpy.context.scene)
+    particle_objects.show(bpy.context.scene)
     return item
 
 

@@ -19,7 +19,7 @@ from mpm_addon.blender.interface.panels import (
     object_panels,
     scene_panels,
 )
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import parameters_of
@@ -222,7 +222,7 @@ def test_without_numba_one_line_says_so_and_the_rest_is_drawn(bpy: Any, draw: An
 
 
 def test_the_particle_object_shows_its_cache_and_its_status(bpy: Any, draw: Any, tmp_path: Path) -> None:
-    item = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 3})))
+    item = particle_objects.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 3})))
     activate(bpy, item)
     bpy.context.scene.frame_set(9)
     layout = draw(object_panels.MPM_PT_object)

@@ -10,7 +10,7 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.host.runtime import runtime
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.scene.settings import CacheSettings
@@ -25,7 +25,7 @@ LOOKS = [display.Look("red", (1.0, 0.0, 0.0, 1.0), mode="spheres"), display.Look
 def particles(bpy: Any, tmp_path: Path) -> Any:
     """The object that shows a cache with frames 1 to 3 of 5, 5 and 8 particles."""
     write_cache(tmp_path / "cache", {1: 5, 2: 5, 3: 8})
-    item = playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
     bpy.context.scene.frame_set(1)
     return item
 
@@ -33,7 +33,7 @@ def particles(bpy: Any, tmp_path: Path) -> Any:
 def stored(item: Any, name: str) -> np.ndarray:
     declared = ATTRIBUTES[name]
     field = "vector" if declared.components == 3 else "value"
-    attribute = item.data.attributes[playback.MATERIAL_INDEX if name == "material_index" else name]
+    attribute = item.data.attributes[particle_objects.MATERIAL_INDEX if name == "material_index" else name]
     values = np.empty(len(item.data.vertices) * declared.components, declared.dtype)
     attribute.data.foreach_get(field, values)
     return values.reshape(-1, declared.components) if declared.components > 1 else values
@@ -53,7 +53,7 @@ def test_a_frame_change_brings_the_particles_of_the_frame(bpy: Any, particles: A
         bpy.context.scene.frame_set(number)
         assert len(particles.data.vertices) == count
         assert stored(particles, "position").tolist() == [[float(index), float(number), 0.0] for index in range(count)]
-        assert playback.status(particles) == ""
+        assert particle_objects.status(particles) == ""
 
 
 def test_every_attribute_is_stored_as_it_is_in_the_cache(bpy: Any, particles: Any) -> None:
@@ -75,19 +75,19 @@ def test_what_was_not_kept_of_a_frame_is_not_that_of_another(bpy: Any, particles
 
 
 def test_an_object_that_is_gone_leaves_nothing_in_memory(bpy: Any, particles: Any, tmp_path: Path) -> None:
-    other = playback.result_object(bpy.context.scene, str(write_cache(tmp_path / "other", {1: 4})))
-    playback.show(bpy.context.scene)
-    kept, shown = (other.session_uid, other.data.session_uid), runtime.of(playback.Shown)
+    other = particle_objects.result_object(bpy.context.scene, str(write_cache(tmp_path / "other", {1: 4})))
+    particle_objects.show(bpy.context.scene)
+    kept, shown = (other.session_uid, other.data.session_uid), runtime.of(particle_objects.Shown)
     assert (len(shown.readers), len(shown.filled)) == (2, 2)
     bpy.data.objects.remove(particles)
-    playback.show(bpy.context.scene)
+    particle_objects.show(bpy.context.scene)
     assert (list(shown.readers), list(shown.filled)) == ([kept[0]], [kept[1]])
 
 
 def test_a_missing_frame_shows_nothing_and_says_so(bpy: Any, particles: Any) -> None:
     bpy.context.scene.frame_set(4)
     assert len(particles.data.vertices) == 0
-    assert playback.status(particles) == "Frame 4 is not baked"
+    assert particle_objects.status(particles) == "Frame 4 is not baked"
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 5
 
@@ -96,41 +96,41 @@ def test_a_missing_cache_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp
     particles.mpm.cache = str(tmp_path / "elsewhere")
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
-    assert "holds no cache" in playback.status(particles)
+    assert "holds no cache" in particle_objects.status(particles)
 
 
 def test_a_damaged_frame_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp_path: Path) -> None:
     (tmp_path / "cache" / "takes" / "0001" / "frames" / "frame_000002.mpm").write_bytes(b"no frame at all")
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
-    assert "delete this file, then choose Resume to fill the gap" in playback.status(particles)
+    assert "delete this file, then choose Resume to fill the gap" in particle_objects.status(particles)
 
 
 def test_without_a_cache_nothing_is_touched(bpy: Any) -> None:
     item = add_mesh(bpy, "Cube")
     bpy.context.scene.frame_set(2)
     assert len(item.data.vertices) == 8
-    assert playback.result_objects(bpy.context.scene) == []
+    assert particle_objects.result_objects(bpy.context.scene) == []
 
 
 def test_there_is_one_object_for_a_cache(bpy: Any, particles: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
-    assert playback.result_object(scene, str(tmp_path / "cache")) == particles
-    assert playback.result_object(scene, str(tmp_path / "other")) != particles
-    assert len(playback.result_objects(scene)) == 2
+    assert particle_objects.result_object(scene, str(tmp_path / "cache")) == particles
+    assert particle_objects.result_object(scene, str(tmp_path / "other")) != particles
+    assert len(particle_objects.result_objects(scene)) == 2
 
 
 def test_the_object_of_an_unsaved_file_stays_the_one_after_saving(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
-    item = playback.result_object(scene, paths.cache_path(scene))
+    item = particle_objects.result_object(scene, paths.cache_path(scene))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
-    assert playback.result_object(scene, paths.cache_path(scene)) == item
+    assert particle_objects.result_object(scene, paths.cache_path(scene)) == item
     assert item.mpm.cache == "//cache_mpm"
-    assert playback.result_object(scene, paths.cache_path(scene, object_name="Ball")) != item
+    assert particle_objects.result_object(scene, paths.cache_path(scene, object_name="Ball")) != item
 
 
 def test_suspended_playback_leaves_the_particles_alone(bpy: Any, particles: Any) -> None:
-    with playback.suspended():
+    with particle_objects.suspended():
         bpy.context.scene.frame_set(3)
     assert len(particles.data.vertices) == 5
     bpy.context.scene.frame_set(3)
@@ -242,7 +242,7 @@ def test_rendered_frames_show_their_own_particles(bpy: Any, particles: Any, tmp_
 
 def test_a_plain_mesh_is_no_particle_object(bpy: Any) -> None:
     add_mesh(bpy, "Cube")
-    assert playback.result_objects(bpy.context.scene) == []
+    assert particle_objects.result_objects(bpy.context.scene) == []
 
 
 def test_painted_values_become_attributes_of_their_kind(bpy: Any, particles: Any) -> None:
@@ -253,7 +253,7 @@ def test_painted_values_become_attributes_of_their_kind(bpy: Any, particles: Any
         "color": np.linspace(0.0, 0.9, 16, dtype=np.float32).reshape(4, 4),
     }
     bpy.context.scene.unit_settings.scale_length = 0.5
-    playback.fill(particles.data, {**frame_arrays(1, 4), **painted}, 0.5)
+    particle_objects.fill(particles.data, {**frame_arrays(1, 4), **painted}, 0.5)
     kinds = {"temperature": ("FLOAT", "value"), "UVMap": ("FLOAT2", "vector"), "wind": ("FLOAT_VECTOR", "vector")}
     for name, (kind, field) in {**kinds, "color": ("FLOAT_COLOR", "color")}.items():
         attribute = particles.data.attributes[name]
@@ -300,9 +300,9 @@ def test_what_undo_brought_back_is_filled_anew(bpy: Any, particles: Any) -> None
 def test_settings_may_leave_attributes_out(bpy: Any, tmp_path: Path) -> None:
     settings = CacheSettings(velocity=False, stress=False)
     write_cache(tmp_path / "cache", {1: 5, 2: 5}, settings)
-    item = playback.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
     for frame, subframe in ((1, 0.0), (1, 0.5)):
         bpy.context.scene.frame_set(frame, subframe=subframe)
-        assert playback.status(item) == ""
+        assert particle_objects.status(item) == ""
         assert stored(item, "position")[:, 1].tolist() == [frame + subframe] * 5
     assert "stress" not in item.data.attributes and "velocity" not in item.data.attributes

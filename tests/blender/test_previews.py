@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import previews, session, unstable
-from mpm_addon.blender.playback import keyframes, playback
+from mpm_addon.blender.playback import keyframes, particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import Cancelled
 from mpm_addon.storage.failure import write_failure
@@ -22,8 +22,8 @@ blender = pytest.mark.blender
 def shown_cache(scene: Any, cache: str) -> Any:
     """An object that shows a new cache of three frames."""
     write_cache(paths.absolute(cache), {1: 4, 2: 4, 3: 4})
-    item = playback.result_object(scene, cache)
-    playback.show(scene)
+    item = particle_objects.result_object(scene, cache)
+    particle_objects.show(scene)
     return item
 
 
@@ -43,7 +43,7 @@ def test_a_preview_stays_one_when_the_scene_gets_another_cache(bpy: Any, tmp_pat
     previews.begin(scene)
     assert made.mpm.cache == str(tmp_path / "other_preview")
     previews.remove(scene)
-    assert playback.result_objects(scene) == [final]
+    assert particle_objects.result_objects(scene) == [final]
     assert not final.hide_viewport
 
 
@@ -55,7 +55,7 @@ def test_a_preview_stays_one_when_the_file_is_saved_first(bpy: Any, tmp_path: Pa
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
     assert previews.shown(scene) == made
     previews.remove(scene)
-    assert playback.result_objects(scene) == [final]
+    assert particle_objects.result_objects(scene) == [final]
     assert len(final.data.vertices) == 4
 
 

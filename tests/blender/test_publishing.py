@@ -14,9 +14,9 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import child, previews, showing
-from mpm_addon.blender.exporting import exporting, publishing
+from mpm_addon.blender.exporting import particle_files, publishing
 from mpm_addon.blender.interface.operators import commands
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.scene.settings import CacheSettings
@@ -92,7 +92,7 @@ def saved(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "my shot.blend"))
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 5
-    item = playback.result_object(scene, "//cache")
+    item = particle_objects.result_object(scene, "//cache")
     scene.frame_set(3)
     display.dress(item, LOOKS)
     item.location = (0.0, 0.0, 2.0)
@@ -183,7 +183,7 @@ def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch:
         add_mesh(bpy, "Cube")
         assert message(tmp_path / "out") == "Nothing to publish: no object shows a cache, but for previews; bake first."
         write_cache(tmp_path / "cache", {1: 5})
-        playback.result_object(bpy.context.scene, "//cache")
+        particle_objects.result_object(bpy.context.scene, "//cache")
         assert "is the folder of the open file; give a folder of its own" in message(tmp_path)
         (tmp_path / "full").mkdir()
         (tmp_path / "full" / "thesis.txt").write_text("")
@@ -218,9 +218,9 @@ def test_a_preview_is_not_published_and_hides_nothing_there(bpy: Any, saved: Any
     scene = bpy.context.scene
     scene.mpm.cache = "//cache"
     write_cache(tmp_path / "cache_preview", {1: 2})
-    preview = playback.result_object(scene, "//cache_preview")
+    preview = particle_objects.result_object(scene, "//cache_preview")
     previews.label(scene)
-    assert saved.hide_viewport and exporting.exported_object(scene) == saved
+    assert saved.hide_viewport and particle_files.exported_object(scene) == saved
     publishing.publish(bpy.context, tmp_path / "out")
     assert saved.hide_viewport and previews.shown(scene) == preview
     manifest = json.loads((tmp_path / "out" / publishing.MANIFEST).read_text())
@@ -233,7 +233,7 @@ def test_a_preview_is_not_published_and_hides_nothing_there(bpy: Any, saved: Any
 def test_the_object_of_a_preview_is_not_taken_for_another_cache(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "cache")
-    preview = playback.result_object(scene, str(tmp_path / "cache_preview"))
+    preview = particle_objects.result_object(scene, str(tmp_path / "cache_preview"))
     previews.label(scene)
     write_cache(tmp_path / "cache", {1: 2})
     assert showing.show_cache(scene) != preview

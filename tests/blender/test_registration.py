@@ -43,7 +43,7 @@ def test_registering_twice_is_registering_once(bpy: Any) -> None:
     # each once: the state counts them
     assert handlers
     assert all(line.endswith(" 1") for line in handlers)
-    assert any("playback._on_frame_change" in line for line in handlers)
+    assert any("particle_objects._on_frame_change" in line for line in handlers)
     assert hasattr(bpy.types.Object, "mpm")
     assert hasattr(bpy.types.Scene, "mpm")
 

@@ -13,7 +13,7 @@ import pytest
 
 from mpm_addon.blender.baking import relocation
 from mpm_addon.blender.interface.panels import notice_panels
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.scene.settings import CacheSettings
 from mpm_addon.storage.lock import WriterLock
@@ -34,7 +34,7 @@ def baked_unsaved(bpy: Any, count: int = 5) -> Any:
     folder = Path(paths.cache_path(scene))
     shutil.rmtree(folder, ignore_errors=True)
     write_cache(folder, {1: count, 2: count})
-    item = playback.result_object(scene, str(folder))
+    item = particle_objects.result_object(scene, str(folder))
     scene.frame_set(1)
     return item
 
@@ -43,7 +43,7 @@ def baked(bpy: Any, folder: Path, count: int = 5) -> Any:
     """A saved file with a cache beside it."""
     save(bpy, folder / "file.blend")
     write_cache(folder / "cache_mpm", {1: count, 2: count})
-    item = playback.result_object(bpy.context.scene, "//cache_mpm")
+    item = particle_objects.result_object(bpy.context.scene, "//cache_mpm")
     bpy.context.scene.frame_set(1)
     save(bpy, folder / "file.blend")
     return item
@@ -54,7 +54,7 @@ def shown(bpy: Any, item: Any) -> list[int]:
     counts = []
     for number in (2, 1):
         bpy.context.scene.frame_set(number)
-        assert playback.status(item) == ""
+        assert particle_objects.status(item) == ""
         counts.append(len(item.data.vertices))
     return counts
 
@@ -197,7 +197,7 @@ def test_a_file_that_is_saved_elsewhere_shows_its_frames_and_bakes_beside_itself
     assert ". A bake goes to //cache_mpm" in notices(bpy)
     # a bake takes the same object over
     write_cache(tmp_path / "second" / "cache_mpm", {1: 7, 2: 7})
-    assert playback.result_object(bpy.context.scene, paths.cache_path(bpy.context.scene)) == item
+    assert particle_objects.result_object(bpy.context.scene, paths.cache_path(bpy.context.scene)) == item
     assert item.mpm.cache == "//cache_mpm"
     assert shown(bpy, item) == [7, 7]
     assert notices(bpy) == ""
@@ -217,7 +217,7 @@ def test_a_copy_that_is_saved_elsewhere_leaves_the_open_file_as_it_is(bpy: Any, 
     save(bpy, tmp_path / "second" / "copy.blend", copy=True)
     assert (item.mpm.cache, item.mpm.home) == ("//cache_mpm", "")
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "second" / "copy.blend"))
-    assert shown(bpy, playback.result_objects(bpy.context.scene)[0]) == [5, 5]
+    assert shown(bpy, particle_objects.result_objects(bpy.context.scene)[0]) == [5, 5]
 
 
 @blender
@@ -227,7 +227,7 @@ def test_a_project_folder_that_is_copied_or_moved_shows_its_own_frames(bpy: Any,
     shutil.rmtree(tmp_path / "second" / "cache_mpm")
     write_cache(tmp_path / "second" / "cache_mpm", {1: 7, 2: 7})
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "second" / "file.blend"))
-    assert shown(bpy, playback.result_objects(bpy.context.scene)[0]) == [7, 7]
+    assert shown(bpy, particle_objects.result_objects(bpy.context.scene)[0]) == [7, 7]
     assert notices(bpy) == ""
 
 
@@ -239,7 +239,7 @@ def test_a_copy_of_the_file_alone_shows_the_frames_where_they_are_and_says_so(bp
     shutil.copy(tmp_path / "first" / "file.blend", tmp_path / "second" / "file_autosave.blend")
     for open_file in (bpy.ops.wm.open_mainfile, bpy.ops.wm.recover_auto_save):
         open_file(filepath=str(tmp_path / "second" / "file_autosave.blend"))
-        assert shown(bpy, playback.result_objects(bpy.context.scene)[0]) == [5, 5]
+        assert shown(bpy, particle_objects.result_objects(bpy.context.scene)[0]) == [5, 5]
         if bpy.data.filepath.startswith(str(tmp_path / "second")):
             assert f"shows the frames in {tmp_path / 'first' / 'cache_mpm'}: there are none in" in notices(bpy)
 

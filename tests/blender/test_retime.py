@@ -11,7 +11,7 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.interface.panels import object_panels
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import retime
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.core.scene.settings import Time
@@ -38,7 +38,7 @@ def moving_cache(folder: Path, counts: dict[int, int], *, step: float = 1.0, **t
 
 
 def shown_object(bpy: Any, folder: Path) -> Any:
-    item = playback.result_object(bpy.context.scene, str(folder))
+    item = particle_objects.result_object(bpy.context.scene, str(folder))
     bpy.context.scene.frame_set(1)
     return item
 
@@ -60,7 +60,7 @@ def test_a_subframe_is_between_its_frames(bpy: Any, particles: Any) -> None:
     for number, fraction in ((2, 0.25), (5, 0.5), (7, 0.9), (3, 0.0)):
         bpy.context.scene.frame_set(number, subframe=fraction)
         assert place(particles) == pytest.approx(number + fraction, abs=1e-5)
-        assert playback.status(particles) == ""
+        assert particle_objects.status(particles) == ""
 
 
 def test_a_speed_begins_at_the_first_frame_of_the_cache(bpy: Any, particles: Any) -> None:
@@ -93,7 +93,7 @@ def test_beyond_the_cache_nothing_is_shown_and_the_status_says_so(bpy: Any, part
     particles.mpm.use_retime, particles.mpm.playback_speed = True, 3.0
     bpy.context.scene.frame_set(5)
     assert len(particles.data.vertices) == 0
-    assert playback.status(particles) == "Frame 13 is not baked"
+    assert particle_objects.status(particles) == "Frame 13 is not baked"
 
 
 @pytest.mark.parametrize("value", [float("nan"), 1e30])
@@ -101,7 +101,7 @@ def test_no_number_shows_nothing(bpy: Any, particles: Any, value: float) -> None
     particles.mpm.use_retime, particles.mpm.retime_mode, particles.mpm.playback_frame = True, "frame", value
     bpy.context.scene.frame_set(5)
     assert len(particles.data.vertices) == 0
-    assert playback.status(particles) != ""
+    assert particle_objects.status(particles) != ""
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.host.runtime import runtime
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.scene.settings import CacheSettings
 
@@ -31,7 +31,7 @@ def shown(item: Any) -> int:
 
 def add_result(bpy: Any, folder: Path, counts: dict[int, int], scene: Any = None) -> Any:
     scene = scene or bpy.context.scene
-    return playback.result_object(scene, str(write_cache(folder, counts)))
+    return particle_objects.result_object(scene, str(write_cache(folder, counts)))
 
 
 def make_studio(bpy: Any, scene: Any) -> None:
@@ -93,7 +93,7 @@ def seen_frames(bpy: Any, folder: Path, numbers: range) -> list[int]:
 @pytest.mark.parametrize(("is_locked", "is_persistent"), [(True, False), (False, False), (True, True), (False, True)])
 def test_every_picture_of_an_animation_shows_its_frame(bpy: Any, tmp_path: Path, is_locked: bool, is_persistent: bool) -> None:
     scene = bpy.context.scene
-    item = playback.result_object(scene, str(write_lane(tmp_path / "cache", range(2, 6))))
+    item = particle_objects.result_object(scene, str(write_lane(tmp_path / "cache", range(2, 6))))
     display.dress(item, LOOK)
     make_studio(bpy, scene)
     scene.render.use_lock_interface, scene.render.use_persistent_data = is_locked, is_persistent
@@ -111,7 +111,7 @@ def test_every_picture_of_an_animation_shows_its_frame(bpy: Any, tmp_path: Path,
 @blender
 def test_two_view_layers_and_single_pictures_show_the_frame(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
-    item = playback.result_object(scene, str(write_lane(tmp_path / "cache", range(2, 6))))
+    item = particle_objects.result_object(scene, str(write_lane(tmp_path / "cache", range(2, 6))))
     display.dress(item, LOOK)
     make_studio(bpy, scene)
     scene.view_layers.new("Second")
@@ -131,7 +131,7 @@ def test_two_processes_render_one_file_from_a_cache_that_nobody_may_write(bpy: A
     scene = bpy.context.scene
     bpy.ops.wm.save_as_mainfile(filepath=str(project / "file.blend"))
     write_lane(project / "cache_mpm", range(2, 6))
-    item = playback.result_object(scene, "//cache_mpm")
+    item = particle_objects.result_object(scene, "//cache_mpm")
     display.dress(item, LOOK)
     make_studio(bpy, scene)
     scene.frame_start, scene.frame_end = 2, 6
@@ -198,7 +198,7 @@ def test_duplicated_scenes_show_frames_and_do_not_fight(bpy: Any, tmp_path: Path
     scene.frame_set(1)
     bpy.ops.scene.new(type="FULL_COPY")
     full = next(each for each in bpy.data.scenes if each != scene)
-    (copied,) = playback.result_objects(full)
+    (copied,) = particle_objects.result_objects(full)
     assert copied.data != item.data
     full.frame_set(2)
     assert (shown(item), shown(copied)) == (5, 6)
@@ -210,7 +210,7 @@ def test_duplicated_scenes_show_frames_and_do_not_fight(bpy: Any, tmp_path: Path
     linked.frame_set(1)
     assert (shown(item), shown(copied)) == (5, 5)  # one object has one frame: that of the scene whose frame changed last
     scene.frame_set(2)
-    assert (shown(item), playback.status(item)) == (6, "")
+    assert (shown(item), particle_objects.status(item)) == (6, "")
 
 
 @blender
@@ -221,15 +221,15 @@ def test_duplicates_that_share_a_mesh_show_the_same_or_say_so(bpy: Any, tmp_path
     scene.collection.objects.link(copy)
     scene.frame_set(2)
     assert (shown(item), shown(copy)) == (6, 6)
-    assert (playback.status(item), playback.status(copy)) == ("", "")
+    assert (particle_objects.status(item), particle_objects.status(copy)) == ("", "")
     copy.mpm.use_retime, copy.mpm.playback_offset = True, 1.0
     scene.frame_set(2)
     assert shown(item) == 6
-    assert {playback.status(item), playback.status(copy)} != {""}
+    assert {particle_objects.status(item), particle_objects.status(copy)} != {""}
     copy.data = copy.data.copy()
     scene.frame_set(2)
     assert (shown(item), shown(copy)) == (6, 5)
-    assert (playback.status(item), playback.status(copy)) == ("", "")
+    assert (particle_objects.status(item), particle_objects.status(copy)) == ("", "")
 
 
 def test_frames_before_the_first_in_gaps_and_after_the_last_show_nothing_and_say_so(bpy: Any, tmp_path: Path) -> None:
@@ -238,16 +238,16 @@ def test_frames_before_the_first_in_gaps_and_after_the_last_show_nothing_and_say
     for number in (7, -4, 8, 0, -1, -3, 1, -2):
         bpy.context.scene.frame_set(number)
         assert shown(item) == expected[number]
-        assert playback.status(item) == ("" if expected[number] else f"Frame {number} is not baked")
+        assert particle_objects.status(item) == ("" if expected[number] else f"Frame {number} is not baked")
 
 
 def test_a_renamed_object_keeps_its_frames_and_its_status(bpy: Any, tmp_path: Path) -> None:
     item = add_result(bpy, tmp_path / "cache", {1: 5, 2: 6})
     bpy.context.scene.frame_set(9)
     item.name = "Snow"
-    assert playback.status(item) == "Frame 9 is not baked"
+    assert particle_objects.status(item) == "Frame 9 is not baked"
     bpy.context.scene.frame_set(2)
-    assert (shown(item), playback.status(item), len(runtime.of(playback.Shown).readers)) == (6, "", 1)
+    assert (shown(item), particle_objects.status(item), len(runtime.of(particle_objects.Shown).readers)) == (6, "", 1)
 
 
 @blender
@@ -276,14 +276,14 @@ def test_a_driven_frame_and_sub_frames_are_followed(bpy: Any, tmp_path: Path) ->
     item.driver_add("mpm.playback_frame").driver.expression = "frame - 10"
     for number, count in ((11, 5), (13, 7), (12, 6)):
         scene.frame_set(number)
-        assert (shown(item), playback.status(item)) == (count, "")
+        assert (shown(item), particle_objects.status(item)) == (count, "")
     item.driver_remove("mpm.playback_frame")
     item.mpm.use_retime = False
     scene.frame_set(1, subframe=0.25)
     middle = np.empty(3 * shown(item), np.float32)
     item.data.attributes["position"].data.foreach_get("vector", middle)
     # y is the frame's number in these caches, and every particle moves on
-    assert (shown(item), playback.status(item)) == (5, "")
+    assert (shown(item), particle_objects.status(item)) == (5, "")
     assert 1.0 < middle[1] < 2.0
 
 

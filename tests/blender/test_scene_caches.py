@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import scene_caches, session
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
 
@@ -32,8 +32,8 @@ def baked(bpy: Any, folder: Path) -> Any:
     add_emitter(bpy)
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "file.blend"))
     write_cache(folder / "cache_mpm", {1: 5, 2: 5})
-    item = playback.result_object(bpy.context.scene, "//cache_mpm")
-    playback.show(bpy.context.scene)
+    item = particle_objects.result_object(bpy.context.scene, "//cache_mpm")
+    particle_objects.show(bpy.context.scene)
     return item
 
 
@@ -44,12 +44,12 @@ def test_the_scene_that_was_there_first_keeps_the_folder(bpy: Any, tmp_path: Pat
     for scene in (first, second, third):
         scene.mpm.cache = str(tmp_path / "frames")
     write_cache(tmp_path / "frames_A", {1: 1})
-    scene_caches.part()
+    scene_caches.separate()
     assert (first.mpm.cache, second.mpm.cache, third.mpm.cache) == tuple(
         str(tmp_path / name) for name in ("frames", "frames_A_2", "frames_B_C")
     )
     before = folders(bpy)
-    scene_caches.part()
+    scene_caches.separate()
     assert folders(bpy) == before
 
 
@@ -57,8 +57,8 @@ def test_the_scene_that_shows_the_frames_keeps_them(bpy: Any, tmp_path: Path) ->
     """A file of an earlier version may hold two scenes of one folder, in any order."""
     first, second = bpy.context.scene, bpy.data.scenes.new("Shown")
     first.mpm.cache = second.mpm.cache = str(write_cache(tmp_path / "frames", {1: 1}))
-    playback.result_object(second, second.mpm.cache)
-    scene_caches.part()
+    particle_objects.result_object(second, second.mpm.cache)
+    scene_caches.separate()
     assert second.mpm.cache == str(tmp_path / "frames")
     assert first.mpm.cache != second.mpm.cache
 
@@ -66,7 +66,7 @@ def test_the_scene_that_shows_the_frames_keeps_them(bpy: Any, tmp_path: Path) ->
 def test_folders_that_are_spelled_otherwise_are_the_same(bpy: Any, tmp_path: Path) -> None:
     other = bpy.data.scenes.new("Other")
     bpy.context.scene.mpm.cache, other.mpm.cache = str(tmp_path / "frames"), str(tmp_path / "frames") + "/"
-    scene_caches.part()
+    scene_caches.separate()
     assert other.mpm.cache == str(tmp_path / "frames_Other")
 
 
@@ -81,12 +81,12 @@ def test_a_copied_scene_has_a_folder_of_its_own_at_once(bpy: Any, tmp_path: Path
     assert copy != first
     assert (first.mpm.cache, copy.mpm.cache) == ("//cache_mpm", f"//cache_mpm_{bpy.path.clean_name(copy.name)}")
     assert (item.mpm.cache, item.mpm.home) == ("//cache_mpm", "")
-    own = [each for each in playback.result_objects(copy) if each != item]
+    own = [each for each in particle_objects.result_objects(copy) if each != item]
     assert len(own) == (kind == "FULL_COPY")
     for each in own:
         # it shows what it showed, until the copy is baked
         assert len(each.data.vertices) == 5
-        assert playback.result_object(copy, paths.cache_path(copy)) == each
+        assert particle_objects.result_object(copy, paths.cache_path(copy)) == each
         assert (each.mpm.cache, each.mpm.home) == (copy.mpm.cache, "")
 
 
@@ -95,15 +95,15 @@ def test_a_copy_in_a_file_without_a_name_keeps_its_folder_when_it_is_saved(bpy: 
     add_emitter(bpy)
     scene = bpy.context.scene
     write_cache(Path(paths.cache_path(scene)), {1: 5})
-    playback.result_object(scene, paths.cache_path(scene))
+    particle_objects.result_object(scene, paths.cache_path(scene))
     bpy.ops.scene.new(type="FULL_COPY")
     copy = next(each for each in bpy.data.scenes if each != scene)
     notify(bpy)
     assert len(set(folders(bpy).values())) == 2
     write_cache(Path(paths.cache_path(copy)), {1: 7})
-    item = playback.result_object(copy, paths.cache_path(copy))
-    assert item in playback.result_objects(copy)
-    assert len(playback.result_objects(copy)) == 1
+    item = particle_objects.result_object(copy, paths.cache_path(copy))
+    assert item in particle_objects.result_objects(copy)
+    assert len(particle_objects.result_objects(copy)) == 1
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
     assert folders(bpy) == {scene.name: tmp_path / "cache_mpm", copy.name: tmp_path / f"cache_mpm_{bpy.path.clean_name(copy.name)}"}
     assert all(paths.holds_cache(folder) for folder in folders(bpy).values())

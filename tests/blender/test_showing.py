@@ -9,7 +9,7 @@ import pytest
 
 from mpm_addon.blender.baking import showing
 from mpm_addon.blender.interface.panels import bake_panels
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 
 from .scenes import error_of, write_cache
 
@@ -25,7 +25,7 @@ def test_a_file_that_was_never_baked_shows_the_frames(bpy: Any, host: str, tmp_p
     folder = write_cache(tmp_path / "cache", {1: 3, 2: 5})
     bpy.context.scene.frame_set(2)
     assert bpy.ops.mpm.show(cache=str(folder)) == {"FINISHED"}
-    (item,) = playback.result_objects(bpy.context.scene)
+    (item,) = particle_objects.result_objects(bpy.context.scene)
     assert len(item.data.vertices) == 5
     if host == "bpy":
         assert len(item.modifiers) == 1
@@ -33,15 +33,15 @@ def test_a_file_that_was_never_baked_shows_the_frames(bpy: Any, host: str, tmp_p
 
 
 def test_the_object_of_a_file_that_was_moved_finds_its_frames_again(bpy: Any, tmp_path: Path) -> None:
-    lost = playback.result_object(bpy.context.scene, str(tmp_path / "gone"))
-    other = playback.result_object(bpy.context.scene, str(tmp_path / "gone too"))
+    lost = particle_objects.result_object(bpy.context.scene, str(tmp_path / "gone"))
+    other = particle_objects.result_object(bpy.context.scene, str(tmp_path / "gone too"))
     other.mpm.emitter_name = "Ball"
     folder = write_cache(tmp_path / "cache", {1: 3})
     bpy.context.scene.frame_set(1)
     assert showing.show_cache(bpy.context.scene, str(folder)) == lost
     assert len(lost.data.vertices) == 3
     assert showing.show_cache(bpy.context.scene, str(folder)) == lost
-    assert len(playback.result_objects(bpy.context.scene)) == 2
+    assert len(particle_objects.result_objects(bpy.context.scene)) == 2
 
 
 def test_an_object_with_frames_of_its_own_keeps_them(bpy: Any, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_an_object_with_frames_of_its_own_keeps_them(bpy: Any, tmp_path: Path) -
 
 def test_a_folder_without_frames_is_refused(bpy: Any, tmp_path: Path) -> None:
     assert "holds no cache" in error_of(lambda: bpy.ops.mpm.show(cache=str(tmp_path)))
-    assert not playback.result_objects(bpy.context.scene)
+    assert not particle_objects.result_objects(bpy.context.scene)
 
 
 def test_particles_that_were_deleted_come_back_with_the_first_button(bpy: Any, draw: Any, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_particles_that_were_deleted_come_back_with_the_first_button(bpy: Any, d
     scene.frame_end = 2
     assert bpy.ops.mpm.show() == {"FINISHED"}
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.show") == []
-    bpy.data.objects.remove(playback.result_objects(scene)[0])
+    bpy.data.objects.remove(particle_objects.result_objects(scene)[0])
     layout = draw(bake_panels.MPM_PT_bake)
     assert "2 frames baked, not shown" in layout.texts()
     (button,) = layout.find("operator", "mpm.show")
@@ -70,5 +70,5 @@ def test_particles_that_were_deleted_come_back_with_the_first_button(bpy: Any, d
     assert button.arguments["text"] == "Show Frames"
     assert names.index("mpm.show") == names.index("mpm.open_cache_folder") + 1
     assert bpy.ops.mpm.show(**button.arguments["settings"]) == {"FINISHED"}
-    assert len(playback.result_objects(scene)) == 1
+    assert len(particle_objects.result_objects(scene)) == 1
     assert "2 frames baked, not shown" not in draw(bake_panels.MPM_PT_bake).texts()

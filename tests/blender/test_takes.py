@@ -14,7 +14,7 @@ from mpm_addon.blender.baking import removal, session, unstable
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import bake_operators, take_operators
 from mpm_addon.blender.interface.panels import bake_panels
-from mpm_addon.blender.playback import keyframes, playback
+from mpm_addon.blender.playback import keyframes, particle_objects
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.failure import write_failure
@@ -39,7 +39,7 @@ def folder(bpy: Any, tmp_path: Path) -> str:
 
 
 def test_the_shown_take_is_played(bpy: Any, folder: str) -> None:
-    item = playback.result_object(bpy.context.scene, folder)
+    item = particle_objects.result_object(bpy.context.scene, folder)
     counts = {}
     for take in (2, 1, 2):
         assert bpy.ops.mpm.take_show(take=take) == {"FINISHED"}
@@ -77,7 +77,7 @@ def test_takes_are_listed_where_there_are_several(bpy: Any, folder: str, draw: A
 
 
 def test_a_take_is_removed_and_the_one_before_is_shown(bpy: Any, folder: str) -> None:
-    item = playback.result_object(bpy.context.scene, folder)
+    item = particle_objects.result_object(bpy.context.scene, folder)
     bpy.context.scene.frame_set(3)
     assert len(item.data.vertices) == 6
     assert error_of(lambda: bpy.ops.mpm.take_remove(take=1)).endswith("take 2 continues from take 1; remove take 2 first.")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.baking import unstable
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import CacheError
 from mpm_addon.storage.failure import FAILURE, remove_failure, write_failure
@@ -43,7 +43,7 @@ def test_they_are_points_at_their_last_good_places(bpy: Any, folder: str) -> Non
     unstable.refresh(scene, folder)
     assert len(unstable.objects(scene)) == 1
     # they are no result of a bake
-    assert playback.result_objects(scene) == []
+    assert particle_objects.result_objects(scene) == []
 
 
 def test_they_go_when_a_bake_succeeds(bpy: Any, folder: str) -> None:

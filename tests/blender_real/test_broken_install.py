@@ -20,7 +20,7 @@ import addon_utils, json
 MODULE = "bl_ext.user_default.mpm_addon"
 addon_utils.enable(MODULE, default_set=True)
 health = sys.modules[MODULE + ".blender.baking.health"]
-playback = sys.modules[MODULE + ".blender.playback.playback"]
+playback = sys.modules[MODULE + ".blender.playback.particle_objects"]
 bpy.ops.wm.read_homefile(use_empty=True)
 scene = bpy.context.scene
 mesh = bpy.data.meshes.new("Points")
@@ -37,7 +37,7 @@ print("ANSWER", json.dumps({
     "lines": health.lines(),
     "bake": said,
     "points": len(mesh.vertices),
-    "status": playback.status(item),
+    "status": particle_objects.status(item),
     "numba": "numba" in sys.modules,
     "preferences": hasattr(bpy.context.preferences.addons[MODULE].preferences, "threads"),
 }))

@@ -47,23 +47,23 @@ PLAY = """
 import hashlib, json, time
 import numpy as np
 import mpm_addon
-from mpm_addon.blender.playback import playback
+from mpm_addon.blender.playback import particle_objects
 mpm_addon.register()
 bpy.ops.wm.read_homefile(use_empty=True)
 scene, last, end = bpy.context.scene, int(sys.argv[2]), time.monotonic() + 300
-while not playback.result_objects(scene):
+while not particle_objects.result_objects(scene):
     assert time.monotonic() < end, "there is no cache"
     try:
         bpy.ops.mpm.show(cache=os.path.join(sys.argv[1], "cache_mpm"))
     except RuntimeError as error:
         assert "holds no cache" in str(error) or "no frame is cached yet" in str(error), error
         time.sleep(0.02)
-item, = playback.result_objects(scene)
+item, = particle_objects.result_objects(scene)
 seen, complaints, missing, shown = {}, set(), 0, 0
 while len(seen) < last and time.monotonic() < end:
     for number in range(1, last + 1):
         scene.frame_set(number)
-        status = playback.status(item)
+        status = particle_objects.status(item)
         if status == f"Frame {number} is not baked":
             missing += 1
             assert not len(item.data.vertices)

@@ -8,7 +8,7 @@ import numpy as np
 from bl_ext.user_default.mpm_addon.blender.baking import session  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.baking.bake_facts import facts_of  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.baking.bake_view import view_of  # type: ignore[import-not-found]
-from bl_ext.user_default.mpm_addon.blender.playback import playback  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.playback import particle_objects  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.settings import paths  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.core.errors import MpmError  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.storage import open_cache  # type: ignore[import-not-found]
@@ -51,7 +51,7 @@ def is_live() -> bool:
 
 def points() -> dict[str, Any]:
     """How many points the particle object shows, and the middle of them."""
-    shown = playback.result_objects(scene())
+    shown = particle_objects.result_objects(scene())
     if not shown:
         return {"count": 0, "middle": [0.0, 0.0, 0.0]}
     vertices = shown[0].data.vertices

@@ -5,7 +5,7 @@ from ...core.messages import NOTHING, Message
 from ...storage.overview import Overview, Span
 from ...storage.status import BakeStatus, is_asked_to_pause
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import playback
+from ..playback import particle_objects
 from ..reading.freshness import Freshness, freshness_of
 from ..settings import paths
 from . import bake_queue, observation, session, unstable, watching
@@ -44,17 +44,17 @@ def wanted_frames(scene: BlenderScene) -> Span:
 
 def shown_by(scene: BlenderScene, folder: object) -> list[BlenderObject]:
     """Objects of a scene that show a cache folder."""
-    return [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
+    return [item for item in particle_objects.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
 
 
 def frame_notes(scene: BlenderScene) -> list[str]:
     """Notices about the displayed frame: "Frame 9 is not baked"."""
-    return [said for item in playback.result_objects(scene) if (said := playback.status(item))]
+    return [said for item in particle_objects.result_objects(scene) if (said := particle_objects.status(item))]
 
 
 def shown_overview(scene: BlenderScene) -> tuple[Overview, bool] | None:
     """Overview of the scene's cache, or of the first other cache that it shows, and whether the scene has changed since."""
-    shown = [item.mpm.cache for item in playback.result_objects(scene)]
+    shown = [item.mpm.cache for item in particle_objects.result_objects(scene)]
     for cache in (paths.cache_path(scene), *shown):
         folder = paths.absolute(cache)
         found = watching.overview(folder)

@@ -108,7 +108,7 @@ def scenes_to_bake() -> list[BlenderScene]:
     scenes = [scene for scene in scenes if any(item.mpm.type == "emitter" for item in scene.objects)]
     if not scenes:
         raise SceneError("No scene of this file has an emitter", "select an object and set its type to Emitter in the Physics tab")
-    scene_caches.part()
+    scene_caches.separate()
     folders: dict[Path, str] = {}
     for scene in scenes:
         folder = paths.absolute(paths.cache_path(scene))

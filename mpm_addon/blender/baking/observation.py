@@ -15,7 +15,7 @@ from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
 from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
-from ..playback import arriving, playback
+from ..playback import arriving, particle_objects
 from ..settings import paths
 from . import session, watching
 from .showing import show_cache
@@ -43,7 +43,7 @@ def observed(scene: BlenderScene) -> Observed | None:
     """The bake of another process into a cache of the scene."""
     if session.current() is not None:
         return None
-    shown = [item.mpm.cache for item in playback.result_objects(scene)]
+    shown = [item.mpm.cache for item in particle_objects.result_objects(scene)]
     for folder in dict.fromkeys(paths.absolute(cache) for cache in (paths.cache_path(scene), *shown)):
         status = watching.status_of(folder)
         if status is not None and status.is_live:
@@ -76,14 +76,14 @@ def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
     followed[folder] = done
     if not has_more:
         return
-    shown = [item for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
+    shown = [item for item in particle_objects.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
     if not shown:
         try:
             cache = paths.cache_path(scene)
             show_cache(scene, cache if paths.absolute(cache) == folder else str(folder))
         except MpmError:
             followed.pop(folder)  # its scene package is not complete yet; try again soon
-    elif any(playback.status(item) for item in shown):
+    elif any(particle_objects.status(item) for item in shown):
         arriving.show(scene, folder)
 
 

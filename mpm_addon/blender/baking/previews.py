@@ -9,7 +9,7 @@ import bpy
 from ...core.errors import MpmError
 from ...storage.cache_writer import remove_cache
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import keyframes, playback
+from ..playback import keyframes, particle_objects
 from ..settings import paths
 from ..settings.properties import DEFAULT_CACHE
 from . import unstable
@@ -51,7 +51,7 @@ def is_preview(item: BlenderObject) -> bool:
 def shown(scene: BlenderScene) -> BlenderObject | None:
     """The object that shows the preview; None if there is none."""
     wanted = folder(scene)
-    items = playback.result_objects(scene)
+    items = particle_objects.result_objects(scene)
     there = [item for item in items if paths.absolute(item.mpm.cache) == wanted] or [item for item in items if is_preview(item)]
     return there[0] if there else None
 
@@ -73,7 +73,7 @@ def label(scene: BlenderScene) -> BlenderObject | None:
     if not item.name.startswith(OBJECT_NAME):
         item.name = OBJECT_NAME
         item.hide_render = True
-    for other in playback.result_objects(scene):
+    for other in particle_objects.result_objects(scene):
         if other is not item and other.session_uid != item.session_uid and not other.hide_viewport and other.library is None:
             other.hide_viewport = True
             other[HIDDEN] = True
@@ -89,11 +89,11 @@ def remove(scene: BlenderScene) -> bool:
     own = folder(scene) if item is None else paths.absolute(item.mpm.cache)
     if item is not None and item.library is None:
         mesh = item.data
-        playback.forget(item)
+        particle_objects.forget(item)
         bpy.data.objects.remove(item)
         if mesh is not None and not mesh.users:
             bpy.data.meshes.remove(mesh)
-    for other in playback.result_objects(scene):
+    for other in particle_objects.result_objects(scene):
         if other.get(HIDDEN):
             other.hide_viewport = False
             del other[HIDDEN]

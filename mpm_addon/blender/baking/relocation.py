@@ -274,4 +274,4 @@ def register(registrar: Registrar) -> None:
     registrar.member(lists.save_pre, _on_save_pre)
     registrar.member(lists.save_post, _on_save_post)
     registrar.member(lists.save_post_fail, _on_save_failed)
-    registrar.import_handler(_on_import)  # in older versions, `playback` does it when it first shows an object
+    registrar.import_handler(_on_import)  # in older versions, `particle_objects` does it when it first shows an object

@@ -7,7 +7,7 @@ from ...storage import open_cache
 from ...storage.cache_writer import remove_cache
 from ..host.blender_types import BlenderScene
 from ..host.wording import counted, size
-from ..playback import keyframes, playback
+from ..playback import keyframes, particle_objects
 from ..settings import paths
 from . import session, unstable, watching
 
@@ -27,7 +27,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
     session.forget_trouble(folder)
     keyframes.remove_all_keys(scene, folder)
     unstable.remove(scene, str(folder))
-    playback.show(scene)
+    particle_objects.show(scene)
 
 
 def losses(folder: Path, *, take: int | None = None) -> str:

@@ -11,11 +11,11 @@ from bpy.app.handlers import persistent
 
 from ..host.blender_types import BlenderScene
 from ..host.registrar import Registrar
-from ..playback import playback
+from ..playback import particle_objects
 from ..settings import paths
 
 
-def part() -> None:
+def separate() -> None:
     """Give each scene whose cache folder belongs to an earlier scene its own folder."""
     scenes: list[BlenderScene] = list(bpy.data.scenes)
     own = [scene for scene in scenes if scene.library is None and scene.override_library is None]
@@ -30,7 +30,7 @@ def part() -> None:
 
 def _precedence(scene: BlenderScene) -> tuple[bool, int]:
     """Sorts scenes that show their frames first, then older ones."""
-    return not any(paths.absolute(item.mpm.cache) == _folder(scene) for item in playback.result_objects(scene)), scene.session_uid
+    return not any(paths.absolute(item.mpm.cache) == _folder(scene) for item in particle_objects.result_objects(scene)), scene.session_uid
 
 
 def _folder(scene: BlenderScene) -> Path:
@@ -53,7 +53,7 @@ def _free_path(scene: BlenderScene, taken: dict[Path, BlenderScene]) -> str:
 def _keep_showing(scene: BlenderScene, folder: Path) -> None:
     """Particles that only this scene contains keep showing their frames until the scene is baked."""
     others: Any = [other for other in bpy.data.scenes if other != scene]
-    for item in playback.result_objects(scene):
+    for item in particle_objects.result_objects(scene):
         is_shared = any(other.objects.get(item.name) == item for other in others)
         if paths.absolute(item.mpm.cache) == folder and item.library is None and not is_shared:
             item.mpm.home = scene.mpm.cache
@@ -69,7 +69,7 @@ def _is_plain() -> bool:
 @persistent
 def _on_update(_scene: Any = None, _depsgraph: Any = None) -> None:
     if len(bpy.data.scenes) > 1 and not _is_plain():
-        part()
+        separate()
 
 
 @persistent

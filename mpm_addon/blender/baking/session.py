@@ -92,7 +92,7 @@ class BakeSession:
     ) -> None:
         """Start reading a scene; the context's if none is given. Raises MpmError."""
         require_numba()
-        scene_caches.part()
+        scene_caches.separate()
         scene = context.scene if scene is None else scene
         cache = paths.cache_path(scene, object_name=object_name, cache=cache)
         self.result = Result(scene, cache, object_name=object_name, fingerprint=fingerprint(scene, object_name))

@@ -16,7 +16,7 @@ from ...storage import open_cache, read_scene
 from ...storage.take import SCENE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import arriving, keyframes, playback
+from ..playback import arriving, keyframes, particle_objects
 from ..reading import freshness
 from ..settings import paths
 from . import previews, unstable, watching
@@ -64,7 +64,7 @@ class Result:
     def is_shown(self) -> bool:
         """Whether an object of the scene shows the frames."""
         scene = self.scene
-        return scene is not None and any(paths.absolute(item.mpm.cache) == self.folder for item in playback.result_objects(scene))
+        return scene is not None and any(paths.absolute(item.mpm.cache) == self.folder for item in particle_objects.result_objects(scene))
 
     def show(self, frame: int | None) -> None:
         """Add the object that shows the frames, again if an undo removed it, and update it if it shows `frame`.
@@ -100,7 +100,7 @@ class Result:
         if is_new:
             emitter = self._object(scene, self._emitter_number)
             name = emitter.name if emitter is not None else ""
-            item = playback.result_object(scene, self.cache, object_name=name)
+            item = particle_objects.result_object(scene, self.cache, object_name=name)
             freshness.note(item, self.scene_hash, self._fingerprint)
             item.mpm.emitter_name = name
             display.dress(item, self._looks)
@@ -111,7 +111,11 @@ class Result:
             arriving.show(scene, self.folder)
 
     def _lacks_something(self, scene: BlenderScene) -> bool:
-        return any(playback.status(item) for item in playback.result_objects(scene) if paths.absolute(item.mpm.cache) == self.folder)
+        return any(
+            particle_objects.status(item)
+            for item in particle_objects.result_objects(scene)
+            if paths.absolute(item.mpm.cache) == self.folder
+        )
 
     def show_unstable(self) -> list[str]:
         """Show the particles that stopped the bake, or remove those of an earlier bake. Returns what went wrong."""
@@ -157,19 +161,19 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
     chosen = paths.cache_path(scene, object_name=object_name, cache=cache)
     folder = paths.absolute(chosen)
     baked = open_cache(folder)
-    shown = playback.result_objects(scene)
+    shown = particle_objects.result_objects(scene)
     if all(paths.absolute(item.mpm.cache) != folder for item in shown):
         for item in shown:
             if item.mpm.emitter_name == object_name and not previews.is_preview(item) and not _has_cache(item):
                 item.mpm.cache = chosen
                 break
     count = len(shown)
-    item = playback.result_object(scene, chosen, object_name=object_name)
+    item = particle_objects.result_object(scene, chosen, object_name=object_name)
     freshness.note_known(item, baked.manifest.get("scene_hash", ""))
-    if len(playback.result_objects(scene)) > count:
+    if len(particle_objects.result_objects(scene)) > count:
         item.mpm.emitter_name = object_name
         display.dress(item, looks_of(read_scene(baked.takes[-1].folder / SCENE)))
-    playback.show(scene)
+    particle_objects.show(scene)
     return item
 
 

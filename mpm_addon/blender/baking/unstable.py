@@ -15,7 +15,7 @@ from ...storage.cache import current_take
 from ...storage.failure import read_failure
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import playback
+from ..playback import particle_objects
 from ..settings import paths
 
 OBJECT_NAME = "MPM Unstable"
@@ -108,5 +108,5 @@ def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str
         "emitter_index": np.zeros(count, np.int32),
         "scale": np.full(count, size, np.float32),
     }
-    playback.fill(item.data, arrays, scene.unit_settings.scale_length)
+    particle_objects.fill(item.data, arrays, scene.unit_settings.scale_length)
     display.dress(item, [_LOOK])

@@ -18,7 +18,7 @@ from .placing import (
     add_object,
     cell_size,
     fit_cells,
-    from_metres,
+    from_meters,
     make_collider,
     make_emitter,
     refusal,
@@ -87,7 +87,7 @@ def _add_inflow(context: Context, _kind: str, size: float) -> BlenderObject:
     radius = 0.25 * size
     item = _new(context, "Inflow", solids.cylinder(radius, 0.6 * radius), 0.0)
     fit_cells(context.scene, 2.0 * radius / _INFLOW_CELLS, without=[item])
-    speed = from_metres(context.scene, _INFLOW_SPEED)
+    speed = from_meters(context.scene, _INFLOW_SPEED)
     make_emitter(item, "water", mode="inflow", velocity=(0.0, 0.0, -speed))
     return item
 

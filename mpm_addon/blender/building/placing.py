@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 
 from ..host.blender_types import BlenderObject, BlenderScene, Context
-from ..reading.participants import metres
+from ..reading.simulated_objects import meters
 from . import material_presets
 from .solids import Point, Solid
 
@@ -71,7 +71,7 @@ def select_only(context: Context, items: list[BlenderObject]) -> None:
         context.view_layer.objects.active = item
 
 
-def taking_part(scene: BlenderScene) -> list[BlenderObject]:
+def simulated(scene: BlenderScene) -> list[BlenderObject]:
     """The emitters, colliders and outflows of a scene."""
     return [item for item in scene.objects if item.mpm.type != "none"]
 
@@ -84,7 +84,7 @@ def fit_cells(scene: BlenderScene, cell: float, *, without: list[BlenderObject])
     Args:
         without: the objects that the cell size is for.
     """
-    others = [item for item in taking_part(scene) if item not in without]
+    others = [item for item in simulated(scene) if item not in without]
     solver = scene.mpm.solver
     if any(item.mpm.type == "emitter" for item in others) or (others and solver.is_property_set("grid_spacing")):
         return False
@@ -99,9 +99,9 @@ def cell_size(scene: BlenderScene) -> float | None:
     return solver.grid_spacing if solver.spacing == "spacing" else None
 
 
-def from_metres(scene: BlenderScene, length: float) -> float:
+def from_meters(scene: BlenderScene, length: float) -> float:
     """Convert a length [m] to the scene's Blender units."""
-    return length / metres(scene)
+    return length / meters(scene)
 
 
 def refusal(context: Context) -> str:

@@ -37,7 +37,7 @@ class Body:
     shape: Mesh
 
 
-def quick_matter(context: Context, material: str, particle_count: int) -> list[str]:
+def quick_emitters(context: Context, material: str, particle_count: int) -> list[str]:
     """Make the selected objects emitters, and add a cell size and a floor if the scene has none.
 
     Args:
@@ -213,7 +213,7 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
     )
 
     def _make(self, context: Context) -> list[str]:
-        return quick_matter(context, self.material, self.particle_count)
+        return quick_emitters(context, self.material, self.particle_count)
 
 
 class MPM_OT_quick_collider(_Quick, bpy.types.Operator):

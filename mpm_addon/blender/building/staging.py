@@ -12,7 +12,7 @@ import bpy
 from ...core.scene.settings import SIDES
 from ...storage.looks import Rgb
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
-from .placing import add_object, from_metres, make_collider, make_emitter, show_as_wire
+from .placing import add_object, from_meters, make_collider, make_emitter, show_as_wire
 from .solids import Point, Solid, box, sheet
 from .surfaces import glaze, paint, world_of
 
@@ -73,9 +73,9 @@ class Stage:
     def __init__(self, scene: BlenderScene, collection: Any, studio: Studio = READY) -> None:
         self.scene = scene
         self.studio = studio
-        self.matter: list[BlenderObject] = []
+        self.emitters: list[BlenderObject] = []
         self._collection = collection
-        self._unit = from_metres(scene, 1.0)
+        self._unit = from_meters(scene, 1.0)
 
     def frames(self, count: int, *, time_scale: float = 1.0) -> None:
         """Set the number of frames, and the factor by which they are slower than real time."""
@@ -98,7 +98,7 @@ class Stage:
             settings["color"] = (*settings["color"], 1.0)
         item = self._object(name, solid, at, rotation)
         make_emitter(item, preset, **settings)
-        self.matter.append(item)
+        self.emitters.append(item)
         return item
 
     def collider(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...core.errors import MpmError
 from ...storage import open_cache
 from ..host.blender_types import BlenderMaterial, BlenderObject
-from ..playback.playback import frame_rate
+from ..playback.particle_objects import frame_rate
 from ..settings import paths
 from ..settings.display_settings import COLORINGS, Coloring
 from .materials import PAINTED_COLOR, Shader, tree_of

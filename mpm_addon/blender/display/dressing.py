@@ -42,11 +42,11 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
         material = kept[now][2]
         if material is not None and material.library is None and material.name == material_name(before):
             material.name = material_name(now)
-    metres = _scene_of(item).unit_settings.scale_length
+    meters = _scene_of(item).unit_settings.scale_length
     with silent():
         parts.clear()
         for look in looks:
-            ready = material_of(look._replace(spacing=look.spacing / metres))
+            ready = material_of(look._replace(spacing=look.spacing / meters))
             part = parts.add()
             part.name, part.law, part.matter = look.name, look.law, look.material
             new = (look.mode or AUTOMATIC, look.mode or AUTOMATIC, None)

@@ -1,6 +1,6 @@
 """The node group MPM Points: particles as a point cloud, with radii that match the particles' volume."""
 
-from ..playback.playback import MATERIAL_INDEX
+from ..playback.particle_objects import MATERIAL_INDEX
 from .building import GEOMETRY, Builder, Socket
 
 NAME = "MPM Points"

@@ -18,8 +18,8 @@ from ...storage.installation import version
 from ..baking import previews
 from ..baking.child import run_script
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Context
-from ..playback import playback
-from .exporting import alone_in, cannot_write, missing_lines, pass_through, stand_in, write_usd
+from ..playback import particle_objects
+from .particle_files import alone_in, cannot_write, missing_lines, pass_through, stand_in, write_usd
 from .published_file import ANSWER, Split, split_attributes
 
 POINTS = "points"
@@ -46,7 +46,7 @@ def publish(context: Context, folder: Path) -> list[str]:
     """
     if not bpy.data.filepath:
         raise MpmError("The file is not saved", "save it first, then publish it")
-    shown = [(scene, item) for scene in bpy.data.scenes for item in playback.result_objects(scene) if not previews.is_preview(item)]
+    shown = [(scene, item) for scene in bpy.data.scenes for item in particle_objects.result_objects(scene) if not previews.is_preview(item)]
     if not shown:
         raise MpmError("Nothing to publish: no object shows a cache, but for previews", "bake first")
     for _, item in shown:
@@ -128,7 +128,7 @@ def _write_frames(context: Context, scene: BlenderScene, item: BlenderObject, fo
         "first": first,
         "last": last,
         "prim": name,
-        "rate": playback.frame_rate(scene),
+        "rate": particle_objects.frame_rate(scene),
         "splits": splits or [],
     }
     return job, missing_lines(item, said)

@@ -12,7 +12,7 @@ from ..host.meshes import Floats, matrix_array
 from ..reading.fingerprint import settings_state
 from ..reading.forces import force_values, weights_of
 from ..reading.motion import metric
-from ..reading.participants import gravity_of, metres
+from ..reading.simulated_objects import gravity_of, meters
 
 _TOLERANCE = 1e-6
 _NUMBERS = tuple(animatable_parameters(Force))
@@ -35,7 +35,7 @@ class Hands:
     """
 
     def __init__(self, scene: BlenderScene, described: Scene) -> None:
-        self._units = metres(scene)
+        self._units = meters(scene)
         steady = {each.name for each in (*described.colliders, *described.forces) if _is_steady(each)}
         fields = {each.name for each in described.forces}
         self._held: dict[str, _Held] = {}

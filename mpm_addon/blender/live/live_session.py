@@ -27,7 +27,7 @@ from ..baking.worker import Event, Worker, ending, live_command
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import OfSession, runtime
 from ..host.wording import in_blender, sentence
-from ..playback import playback
+from ..playback import particle_objects
 from ..reading.extract import extraction
 from .hands import Hands
 
@@ -130,7 +130,7 @@ class LiveSession:
         if self._worker is not None:
             self._worker.close()
         shutil.rmtree(self._work, ignore_errors=True)
-        playback.release()
+        particle_objects.release()
 
     def _end(self, error: Message) -> None:
         self.error, self.message = error, in_blender(error)
@@ -224,7 +224,7 @@ class LiveSession:
         elif self.frame == self._last:
             self._repeat(scene)
         else:
-            rate = playback.frame_rate(scene)
+            rate = particle_objects.frame_rate(scene)
             now = time.monotonic()
             if self.frame is None or self.frame >= newest:
                 self._shown_since = now - (0.0 if self.frame is None else self.frame - self._first) / rate
@@ -248,12 +248,12 @@ class LiveSession:
             return
         item = previews.shown(scene)
         if item is None:
-            item = playback.result_object(scene, self._cache)
+            item = particle_objects.result_object(scene, self._cache)
             display.dress(item, self._looks)
         previews.label(scene)
-        playback.hold(item, frame)
+        particle_objects.hold(item, frame)
         self.frame = frame
-        playback.show(scene)
+        particle_objects.show(scene)
 
     def _tell(self, scene: BlenderScene) -> None:
         """Send the poses to the worker, if they have changed."""

@@ -21,7 +21,7 @@ from ..host.redrawing import redraw
 from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
 from ..settings import paths
-from . import playback
+from . import particle_objects
 
 INTERVAL = 0.02
 
@@ -33,7 +33,7 @@ class _Reading:
         """Start reading. Raises CacheError."""
         self.scene_number, self.item_number, self.cache = scene.session_uid, item.session_uid, item.mpm.cache
         self._reader = MomentReader(open_cache(paths.absolute(self.cache)))
-        self.wanted = playback.wanted(item, item.mpm, scene, self._reader)
+        self.wanted = particle_objects.wanted(item, item.mpm, scene, self._reader)
         self._arrays: Mapping[str, NDArray[Any]] | None = None
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._read, name="mpm_arriving", daemon=True)
@@ -65,12 +65,12 @@ class _Reading:
         ):
             return
         try:
-            is_still_wanted = playback.wanted(item, item.mpm, scene, self._reader) == self.wanted
+            is_still_wanted = particle_objects.wanted(item, item.mpm, scene, self._reader) == self.wanted
         except MpmError:
             return
         if is_still_wanted:
-            playback.fill(item.data, self._arrays, scene.unit_settings.scale_length)
-            playback.take_over(item, self._reader)
+            particle_objects.fill(item.data, self._arrays, scene.unit_settings.scale_length)
+            particle_objects.take_over(item, self._reader)
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Readings(OfFile):
 def show(scene: BlenderScene, folder: Path) -> None:
     """Update objects that show a cache folder to the current frame: once it is read, or at once without an interface."""
     if bpy.app.background:
-        playback.show(scene)
+        particle_objects.show(scene)
     else:
         begin(scene, folder)
 
@@ -93,12 +93,12 @@ def begin(scene: BlenderScene, folder: Path) -> None:
     if bpy.app.is_job_running("RENDER"):
         return
     readings = runtime.of(Readings).by_object
-    for item in playback.result_objects(scene):
+    for item in particle_objects.result_objects(scene):
         if paths.absolute(item.mpm.cache) == folder and item.session_uid not in readings:
             try:
                 readings[item.session_uid] = _Reading(scene, item)
             except MpmError:
-                playback.show(scene)  # reports what is wrong with the cache
+                particle_objects.show(scene)  # reports what is wrong with the cache
     if readings and not bpy.app.timers.is_registered(step):
         bpy.app.timers.register(step, first_interval=INTERVAL)
 

@@ -15,13 +15,13 @@ from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, T
 from ..host.blender_types import BlenderObject, BlenderScene, Context
 from ..host.meshes import Floats, world_bounds
 from ..host.modifiers import render_modifiers
-from ..playback.playback import frame_rate, suspended
+from ..playback.particle_objects import frame_rate, suspended
 from ..settings.declarations import decimal, values_of
-from .bodies import colliders_of, emitters_of, outflows_of
+from .descriptions import colliders_of, emitters_of, outflows_of
 from .forces import force_of
 from .motion import metric
-from .participants import Participants, metres, participants
 from .sampling import Track, animated, filled, hide_where_disabled, record
+from .simulated_objects import SimulatedObjects, meters, simulated_objects
 
 
 def extract_scene(context: Context, *, object_name: str = "") -> Scene:
@@ -52,16 +52,16 @@ def extraction(context: Context, *, object_name: str = "") -> Generator[float, N
         SceneError: there is nothing to simulate, or a value or a mesh is invalid; the message names the object.
     """
     scene = context.scene
-    time, units = scene_time(scene), metres(scene)
+    time, units = scene_time(scene), meters(scene)
     frames = sample_frames(time, scene.mpm.motion_samples)
     with suspended(), frame_kept(scene, time.frame_start), _meshes_of(context):
-        found = participants(context, object_name, units)
+        found = simulated_objects(context, object_name, units)
         domain = _domain(context, units)
         yield from record(context, found.tracks, frames)
     return _described(scene, found, time, domain, frames, units)
 
 
-def _described(scene: BlenderScene, found: Participants, time: Time, domain: Domain, frames: Floats, units: float) -> Scene:
+def _described(scene: BlenderScene, found: SimulatedObjects, time: Time, domain: Domain, frames: Floats, units: float) -> Scene:
     materials, emitters = emitters_of(found.emitters, found.materials, frames, units)
     return Scene(
         name=scene.name,

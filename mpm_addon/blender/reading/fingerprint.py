@@ -17,8 +17,8 @@ from ..host.actions import animated_paths
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback.keyframes import has_baked_keys, start_matrix
 from ..settings.declarations import deciding_names
-from ..settings.parts import PARTS
 from ..settings.properties import OBJECT_GROUP, SCENE_GROUP
+from ..settings.roles import ROLES
 from .forces import field_objects
 from .motion import may_move
 
@@ -52,7 +52,7 @@ def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any
         "objects": [
             _object_state(item)
             for item in scene.objects
-            if item.mpm.type in PARTS and (item.mpm.type != "emitter" or emitter_name in ("", item.name))
+            if item.mpm.type in ROLES and (item.mpm.type != "emitter" or emitter_name in ("", item.name))
         ],
     }
     return state

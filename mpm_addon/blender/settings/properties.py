@@ -23,10 +23,10 @@ from .display_settings import PROPERTIES as DISPLAY
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
 from .live_properties import PROPERTIES as LIVE
 from .painted_control import PAINTED_CONTROL
-from .parts import NO_PART, PARTS, Part
 from .paths import DEFAULT_CACHE
 from .remembered import REMEMBERED, VERSION
 from .retime import PROPERTIES as RETIMING
+from .roles import NO_ROLE, ROLES, Role
 from .thumbnails import icon
 
 DEFAULT_MATERIAL = "water"  # the preset and the law
@@ -40,10 +40,10 @@ OTHER_CACHE = StringProperty(
 )
 
 
-def part_items(parts: Mapping[str, Part]) -> list[tuple[str, str, str, Any, int]]:
+def role_items(roles: Mapping[str, Role]) -> list[tuple[str, str, str, Any, int]]:
     """Enum items of the types of simulated objects, with icons."""
-    items = enum_items({word: (part.label, part.help) for word, part in parts.items()})
-    return [(word, label, help, parts[word].icon, number) for word, label, help, number in items]
+    items = enum_items({word: (role.label, role.help) for word, role in roles.items()})
+    return [(word, label, help, roles[word].icon, number) for word, label, help, number in items]
 
 
 def _law_group(name: str, law: type[Law]) -> type:
@@ -193,7 +193,7 @@ def _store_groups(settings: Any, _context: Any) -> None:
 
 def _idle_of_object(settings: Any) -> set[str]:
     """The groups that the object's type does not use."""
-    return {"material", *PARTS} - ({"emitter", "material"} if settings.type == "emitter" else {settings.type})
+    return {"material", *ROLES} - ({"emitter", "material"} if settings.type == "emitter" else {settings.type})
 
 
 OBJECT_GROUP = property_group(
@@ -202,7 +202,7 @@ OBJECT_GROUP = property_group(
         "type": EnumProperty(
             name="Type",
             description="Role of the object in the simulation",
-            items=part_items({"none": NO_PART, **PARTS}),
+            items=role_items({"none": NO_ROLE, **ROLES}),
             default="none",
             update=_store_groups,
             options=STILL,

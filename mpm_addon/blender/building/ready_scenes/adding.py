@@ -84,8 +84,8 @@ def _hide(scene: BlenderScene) -> None:
 def _select(scene: BlenderScene, stage: Stage) -> None:
     layer = scene.view_layers[0]
     for item in scene.objects:
-        item.select_set(item is stage.matter[0], view_layer=layer)
-    layer.objects.active = stage.matter[0]
+        item.select_set(item is stage.emitters[0], view_layer=layer)
+    layer.objects.active = stage.emitters[0]
 
 
 class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):

@@ -20,7 +20,7 @@ from ...baking.bake_view import view_of
 from ...baking.showing import show_cache
 from ...host.blender_types import BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
-from ...playback import playback
+from ...playback import particle_objects
 from ...settings import paths
 from ...settings.properties import OTHER_CACHE
 from .commands import NAME
@@ -166,7 +166,7 @@ class MPM_OT_show(Operation, bpy.types.Operator):
         return {"FINISHED"}
 
     def touched(self, context: Context) -> list[BlenderObject]:
-        return playback.result_objects(context.scene)
+        return particle_objects.result_objects(context.scene)
 
 
 CLASSES = (MPM_OT_show, MPM_OT_open_cache_folder, MPM_OT_copy_command, MPM_OT_copy_message, MPM_OT_select_unstable)

@@ -8,11 +8,11 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ....core.errors import MpmError
 from ....storage.exporters import EXPORTERS
-from ...exporting import exporting, publishing
+from ...exporting import particle_files, publishing
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
 from ...host.registrar import Registrar
-from ...playback import playback
+from ...playback import particle_objects
 from ...settings import paths
 from ...settings.properties import PATH_OPTIONS
 from ..panels.drawing import ScenePanel, split_layout
@@ -102,11 +102,11 @@ class MPM_PT_export(ScenePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.scene is not None and bool(playback.result_objects(context.scene))
+        return context.scene is not None and bool(particle_objects.result_objects(context.scene))
 
     def draw(self, context: Context) -> None:
         column = split_layout(self).column()
-        items = playback.result_objects(context.scene)
+        items = particle_objects.result_objects(context.scene)
         for item in items:
             text = "Export Points" if len(items) == 1 else f"Export {item.name}"
             column.operator("mpm.export_points", text=text, icon="EXPORT").object = item.name
@@ -115,8 +115,8 @@ class MPM_PT_export(ScenePanel, bpy.types.Panel):
 
 def export(context: Context, filepath: str, *, object_name: str = "", frames: tuple[int, int] | None = None) -> list[str]:
     """Export to a path as Blender stores it; see `export_points`."""
-    item = exporting.exported_object(context.scene, object_name)
-    return exporting.export_points(context, item, _absolute(filepath, "file"), frames)
+    item = particle_files.exported_object(context.scene, object_name)
+    return particle_files.export_points(context, item, _absolute(filepath, "file"), frames)
 
 
 def publish(context: Context, directory: str) -> list[str]:

@@ -114,7 +114,7 @@ class MPM_OT_preview_free(Operation, bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         if previews.remove(context.scene):
-            self.notes(_final_motion(context.scene))
+            self.notes(_baked_motion(context.scene))
         redraw(context.window_manager)
         return {"FINISHED"}
 
@@ -122,7 +122,7 @@ class MPM_OT_preview_free(Operation, bpy.types.Operator):
         return list(context.scene.objects)
 
 
-def _final_motion(scene: BlenderScene) -> list[str]:
+def _baked_motion(scene: BlenderScene) -> list[str]:
     """Restore the keyframes of dynamic colliders from the full bake, if there is one. Returns a line for each that failed."""
     cache = paths.cache_path(scene)
     if not paths.holds_cache(paths.absolute(cache)):

@@ -12,7 +12,7 @@ from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
 from ...host.registrar import Registrar
 from ...host.translations import message, tip
-from ...settings.parts import locked
+from ...settings.roles import locked
 
 
 class _OfMaterial(Operation):

@@ -11,7 +11,7 @@ from ...baking.showing import show_motion
 from ...host.blender_types import BlenderEvent, BlenderScene, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
-from ...playback import playback
+from ...playback import particle_objects
 from ...settings import paths
 from ...settings.properties import OTHER_CACHE
 
@@ -35,7 +35,7 @@ class MPM_OT_take_show(Operation, bpy.types.Operator):
         folder = paths.absolute(cache)
         show_take(folder, self.take)
         session.forget_trouble(folder)
-        playback.show(scene)
+        particle_objects.show(scene)
         unstable.refresh(scene, cache)
         self.notes(show_motion(scene, cache))
 
@@ -69,7 +69,7 @@ class MPM_OT_take_remove(Operation, bpy.types.Operator):
     def _remove(self, scene: BlenderScene) -> None:
         cache = paths.cache_path(scene, cache=self.cache)
         remove_take(paths.absolute(cache), self.take)
-        playback.show(scene)
+        particle_objects.show(scene)
         unstable.refresh(scene, cache)
         self.notes(show_motion(scene, cache))
 

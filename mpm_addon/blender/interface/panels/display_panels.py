@@ -6,7 +6,7 @@ from ... import display
 from ...display import assets, dressing, tree
 from ...display.modifier import draw_input
 from ...host.blender_types import BlenderObject, Context, Layout
-from ...playback import playback
+from ...playback import particle_objects
 from ...settings.display_settings import CARRIED, MATERIALS, has_range
 from .drawing import PhysicsPanel, ScenePanel, split_layout
 
@@ -15,7 +15,7 @@ def shown_object(context: Context) -> BlenderObject | None:
     """The active object if it shows particles, else the only one in the scene that does."""
     if context.object is not None and context.object.mpm.display.parts:
         return context.object
-    shown = [item for item in playback.result_objects(context.scene) if item.mpm.display.parts] if context.scene else []
+    shown = [item for item in particle_objects.result_objects(context.scene) if item.mpm.display.parts] if context.scene else []
     return shown[0] if len(shown) == 1 else None
 
 

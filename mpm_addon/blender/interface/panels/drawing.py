@@ -7,7 +7,7 @@ from ....core.parameters import parameters_of
 from ...baking import health, preflight
 from ...host.blender_types import Context, Layout
 from ...host.help import draw_help
-from ...settings.parts import has_part
+from ...settings.roles import has_role
 
 _LINE_LENGTH = 52
 
@@ -105,7 +105,7 @@ class ObjectPanel(PhysicsPanel):
     @classmethod
     def poll(cls, context: Context) -> bool:
         item = context.object
-        return item is not None and item.mpm.type == cls.mpm_type and has_part(item) and not item.mpm.cache
+        return item is not None and item.mpm.type == cls.mpm_type and has_role(item) and not item.mpm.cache
 
 
 class ScenePanel(HelpfulPanel):

@@ -6,7 +6,7 @@ from ...baking import previews, session
 from ...baking.preflight import wrapped
 from ...host.blender_types import Context, Layout
 from ...live import live_session
-from ...playback import playback
+from ...playback import particle_objects
 from .drawing import ScenePanel, split_layout
 
 
@@ -35,7 +35,7 @@ class MPM_PT_preview(ScenePanel, bpy.types.Panel):
         _draw_lines(layout, live_session.message(), "ERROR")
         item = previews.shown(scene)
         if item is not None:
-            hidden = any(other.hide_viewport for other in playback.result_objects(scene) if other.session_uid != item.session_uid)
+            hidden = any(other.hide_viewport for other in particle_objects.result_objects(scene) if other.session_uid != item.session_uid)
             layout.label(text="Showing the preview; the full bake is hidden" if hidden else "Showing the preview", icon="HIDE_OFF")
 
 

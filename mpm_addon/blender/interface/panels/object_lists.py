@@ -8,8 +8,8 @@ from bpy.props import BoolProperty
 from ....core.laws import LAWS
 from ...host.blender_types import BlenderObject, BlenderScene, Context, Layout
 from ...reading.forces import KINDS, field_objects
-from ...settings.parts import NO_PART, PARTS, has_part
 from ...settings.properties import PRESET_LABELS
+from ...settings.roles import NO_ROLE, ROLES, has_role
 
 
 def summary(item: BlenderObject) -> str:
@@ -72,17 +72,17 @@ def _by_name(items: Any) -> Any:
 class MPM_UL_objects(_ObjectList, bpy.types.UIList):
     """The simulated objects."""
 
-    use_sort_part: BoolProperty(name="Sort by Part", description="List emitters first, then colliders, then outflows, each by name")
+    use_sort_role: BoolProperty(name="Sort by Type", description="List emitters first, then colliders, then outflows, each by name")
 
     @staticmethod
     def listed(scene: BlenderScene) -> list[BlenderObject]:
-        return [item for item in scene.objects if has_part(item)]
+        return [item for item in scene.objects if has_role(item)]
 
     def ordered(self: Any, items: Any) -> list[int]:
-        if not self.use_sort_part:
+        if not self.use_sort_role:
             return _by_name(items) if self.use_filter_sort_alpha else []
-        parts = list(PARTS)
-        keys = [(parts.index(item.mpm.type) if item.mpm.type in PARTS else len(parts), item.name) for item in items]
+        roles = list(ROLES)
+        keys = [(roles.index(item.mpm.type) if item.mpm.type in ROLES else len(roles), item.name) for item in items]
         places = [0] * len(keys)
         for place, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
             places[row] = place
@@ -93,18 +93,18 @@ class MPM_UL_objects(_ObjectList, bpy.types.UIList):
         row.prop(self, "filter_name", text="")
         row.prop(self, "use_filter_invert", text="", icon="ARROW_LEFTRIGHT")
         row = row.row(align=True)
-        row.prop(self, "use_sort_part", text="", icon="PHYSICS")
+        row.prop(self, "use_sort_role", text="", icon="PHYSICS")
         row.prop(self, "use_filter_sort_alpha", text="", icon="SORTALPHA")
         row.prop(self, "use_filter_sort_reverse", text="", icon="SORT_DESC" if self.use_filter_sort_reverse else "SORT_ASC")
 
     def draw_row(self, layout: Layout, item: Any) -> None:
-        part = PARTS.get(item.mpm.type, NO_PART)
+        role = ROLES.get(item.mpm.type, NO_ROLE)
         settings = getattr(item.mpm, item.mpm.type, None)
         is_on = settings is not None and settings.enabled
         words = summary(item)
         place = layout.split(factor=0.6) if words else layout.row()
         place.active = is_on and not item.hide_viewport
-        place.prop(item, "name", text="", emboss=False, icon=part.icon)
+        place.prop(item, "name", text="", emboss=False, icon=role.icon)
         if words:
             place.label(text=words)
         row = layout.row(align=True)

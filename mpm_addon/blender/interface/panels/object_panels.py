@@ -3,9 +3,9 @@
 import bpy
 
 from ...host.blender_types import Context, Layout
-from ...playback import playback
+from ...playback import particle_objects
 from ...reading.forces import has_field
-from ...settings.parts import PARTS, complaint, has_part, locked, refusal
+from ...settings.roles import ROLES, complaint, has_role, locked, refusal
 from .drawing import PhysicsPanel, draw_lines, draw_missing_numba, split_layout
 
 
@@ -24,9 +24,9 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
         item = context.object
         if item.mpm.cache:
             layout.prop(item.mpm, "cache")
-            if playback.status(item):
-                draw_lines(layout, playback.status(item), "INFO")
-        elif has_part(item) or not refusal(item):
+            if particle_objects.status(item):
+                draw_lines(layout, particle_objects.status(item), "INFO")
+        elif has_role(item) or not refusal(item):
             layout.prop(item.mpm, "type")
             if has_field(item):
                 layout.label(text="Its force field acts on particles", icon="FORCE_FORCE")
@@ -34,7 +34,7 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
                 draw_lines(layout, complaint(item), "ERROR")
         else:
             draw_lines(layout, refusal(item), "INFO")
-        if locked(item) and item.mpm.type in PARTS:
+        if locked(item) and item.mpm.type in ROLES:
             draw_lines(layout, locked(item), "LIBRARY_DATA_DIRECT")
 
 

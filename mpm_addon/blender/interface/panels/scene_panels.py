@@ -4,7 +4,7 @@ import bpy
 
 from ....core.scene.settings import SIDES, Domain, Side, Solver
 from ...host.blender_types import Context, Layout
-from ...reading.participants import metres, scene_gravity
+from ...reading.simulated_objects import meters, scene_gravity
 from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 from .object_lists import MPM_UL_objects, draw_list
 
@@ -60,9 +60,9 @@ class MPM_PT_gravity(ScenePanel, bpy.types.Panel):
             layout.column().prop(solver, "gravity")
         elif not scene.use_gravity:
             draw_lines(layout, "Gravity is disabled in the scene properties", "INFO")
-        elif metres(scene) != 1.0:
+        elif meters(scene) != 1.0:
             strength = sum(component**2 for component in scene_gravity(scene)) ** 0.5
-            draw_lines(layout, f"Gravity is {strength:.3g} m/s²: the unit scale is {metres(scene):g}", "INFO")
+            draw_lines(layout, f"Gravity is {strength:.3g} m/s²: the unit scale is {meters(scene):g}", "INFO")
 
 
 class MPM_PT_steps(ScenePanel, bpy.types.Panel):

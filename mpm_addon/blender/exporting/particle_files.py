@@ -18,7 +18,7 @@ from ...storage import open_cache
 from ...storage.exporters import EXPORTERS, export_frames
 from ..baking import previews
 from ..host.blender_types import BlenderObject, BlenderScene, Context, NodeTree
-from ..playback import playback
+from ..playback import particle_objects
 from ..settings import paths
 
 # Suffix -> text in the menu. Both contain positions and `velocity`, but only USD the other attributes.
@@ -40,7 +40,7 @@ class StandIn(NamedTuple):
     def go_to(self, frame: int) -> str:
         """Go to a frame, and return its status: "" if it was baked."""
         self.scene.frame_set(frame)
-        return playback.status(self.item)
+        return particle_objects.status(self.item)
 
 
 def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
@@ -49,7 +49,7 @@ def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
     Raises:
         MpmError: there is none, or more than one.
     """
-    items = playback.result_objects(scene)
+    items = particle_objects.result_objects(scene)
     finals = [item for item in items if not previews.is_preview(item)] or items
     found = [item for item in items if item.name == name] if name else finals
     if name and not found:
@@ -152,7 +152,7 @@ def stand_in(source: BlenderScene, item: BlenderObject, group: NodeTree) -> Iter
         scene.collection.objects.link(copy)
         yield StandIn(copy, scene)
     finally:
-        playback.forget(copy)
+        particle_objects.forget(copy)
         bpy.data.objects.remove(copy)
         bpy.data.meshes.remove(mesh)
         bpy.data.scenes.remove(scene)

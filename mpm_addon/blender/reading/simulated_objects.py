@@ -19,7 +19,7 @@ from .sampling import Track, Values
 
 
 @dataclass(frozen=True)
-class Participants:
+class SimulatedObjects:
     """The tracks of a scene, each with its name in the description.
 
     Attributes:
@@ -39,7 +39,7 @@ class Participants:
         return [*(track for _, track in named), *self.materials.values(), self.solver]
 
 
-def participants(context: Context, object_name: str, scale_length: float) -> Participants:
+def simulated_objects(context: Context, object_name: str, scale_length: float) -> SimulatedObjects:
     """All simulated objects.
 
     Args:
@@ -53,7 +53,7 @@ def participants(context: Context, object_name: str, scale_length: float) -> Par
     emitting = _emitting(context, object_name)
     evaluated = [item for item in scene.objects if _is_evaluated(context, item)]
     forcing = [item for item in field_objects(scene) if item in evaluated]
-    return Participants(
+    return SimulatedObjects(
         emitters=_tracks("Emitter", emitting, Emitter, scale_length),
         colliders=_tracks("Collider", [item for item in evaluated if item.mpm.type == "collider"], Collider, scale_length),
         outflows=_tracks("Outflow", [item for item in evaluated if item.mpm.type == "outflow"], Outflow, scale_length),
@@ -143,7 +143,7 @@ def _solver_values(scene: BlenderScene, scale_length: float) -> Values:
 def gravity_of(scene: BlenderScene) -> tuple[float, ...]:
     """The effective gravity [m/s^2]: the scene's or the solver's own, times its weight."""
     settings = scene.mpm.solver
-    own = scene_gravity(scene) if settings.use_scene_gravity else values_of(settings, Solver, scale_length=metres(scene))["gravity"]
+    own = scene_gravity(scene) if settings.use_scene_gravity else values_of(settings, Solver, scale_length=meters(scene))["gravity"]
     weight = weights_of(scene)["gravity"]
     return tuple(component * weight for component in own)
 
@@ -152,9 +152,9 @@ def scene_gravity(scene: BlenderScene) -> tuple[float, ...]:
     """The scene's gravity [m/s^2]: the value in Blender's interface, times the unit scale."""
     if not scene.use_gravity:
         return 0.0, 0.0, 0.0
-    return tuple(decimal(component) * metres(scene) for component in scene.gravity)
+    return tuple(decimal(component) * meters(scene) for component in scene.gravity)
 
 
-def metres(scene: BlenderScene) -> float:
+def meters(scene: BlenderScene) -> float:
     """Meters per Blender unit."""
     return decimal(scene.unit_settings.scale_length)

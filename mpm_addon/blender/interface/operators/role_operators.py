@@ -8,10 +8,10 @@ from bpy.props import EnumProperty
 from ...host.blender_types import BlenderObject, Context, Layout
 from ...host.operation import Operation
 from ...host.registrar import Registrar
-from ...settings.parts import PARTS, has_part, locked, refusal
-from ...settings.properties import part_items
+from ...settings.properties import role_items
+from ...settings.roles import ROLES, has_role, locked, refusal
 
-_TYPE: Any = EnumProperty(name="Type", description="Role of the objects in the simulation", items=part_items(PARTS), default="emitter")
+_TYPE: Any = EnumProperty(name="Type", description="Role of the objects in the simulation", items=role_items(ROLES), default="emitter")
 
 
 def _chosen(context: Context) -> list[BlenderObject]:
@@ -50,7 +50,7 @@ class MPM_OT_object_remove(Operation, bpy.types.Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         item = context.object
-        is_part = item is not None and item.mpm.type in PARTS
+        is_part = item is not None and item.mpm.type in ROLES
         cls.poll_message_set(locked(item) if is_part else "The active object is not simulated")
         return is_part and not locked(item)
 
@@ -87,11 +87,11 @@ class MPM_OT_objects_add(Operation, bpy.types.Operator):
 def draw_button(panel: Any, context: Context) -> None:
     """The button below those of Blender's own physics."""
     item = context.object
-    if item is None or (refusal(item) and not has_part(item)):
+    if item is None or (refusal(item) and not has_role(item)):
         return
     layout: Layout = panel.layout
     row = layout.row(align=True)
-    if not has_part(item):
+    if not has_role(item):
         row.operator("mpm.object_add", text="MPM", icon="MOD_FLUIDSIM")
         return
     row.operator("mpm.object_remove", text="MPM", icon="X")

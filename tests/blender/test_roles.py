@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.interface.operators import part_operators
+from mpm_addon.blender.interface.operators import role_operators
 from mpm_addon.blender.interface.panels import object_panels
-from mpm_addon.blender.settings import parts
+from mpm_addon.blender.settings import roles
 from tests.fakes.layout import draw_appended
 
 from .scenes import add_collider, add_emitter, add_mesh
@@ -22,7 +22,7 @@ def add_lamp(bpy: Any) -> Any:
 
 
 def button(bpy: Any) -> Any:
-    return draw_appended(bpy, "PHYSICS_PT_add", part_operators.draw_button)
+    return draw_appended(bpy, "PHYSICS_PT_add", role_operators.draw_button)
 
 
 def test_the_button_adds_and_removes_the_part(bpy: Any) -> None:
@@ -40,7 +40,7 @@ def test_an_object_that_cannot_take_part_has_no_button_and_is_told_why(bpy: Any,
     add_lamp(bpy)
     assert button(bpy).calls == []
     text = " ".join(draw(object_panels.MPM_PT_object).texts())
-    assert text.startswith("Light objects cannot take part in the simulation; use a mesh")
+    assert text.startswith("Light objects cannot be simulated; use a mesh")
     assert not bpy.ops.mpm.object_add.poll()
 
 
@@ -70,7 +70,7 @@ def test_without_a_selection_the_active_object_gets_the_part(bpy: Any) -> None:
 def test_an_object_with_particles_gets_no_part(bpy: Any) -> None:
     item = add_mesh(bpy, "Particles")
     item.mpm.cache = "//cache_mpm"
-    assert "shows the particles of a bake" in parts.refusal(item)
+    assert "shows the particles of a bake" in roles.refusal(item)
     assert not bpy.ops.mpm.object_add.poll()
 
 
@@ -78,10 +78,10 @@ def test_a_part_that_cannot_work_is_said_so(bpy: Any, draw: Any) -> None:
     empty = bpy.data.objects.new("Empty", None)
     bpy.context.scene.collection.objects.link(empty)
     bpy.context.view_layer.objects.active = empty
-    assert parts.complaint(empty) == ""
+    assert roles.complaint(empty) == ""
     empty.mpm.type = "collider"
     assert "let it instance a collection" in " ".join(draw(object_panels.MPM_PT_object).texts())
-    assert parts.complaint(add_emitter(bpy)) == parts.complaint(add_collider(bpy)) == ""
+    assert roles.complaint(add_emitter(bpy)) == roles.complaint(add_collider(bpy)) == ""
 
 
 @pytest.mark.blender
@@ -90,7 +90,7 @@ def test_the_button_is_gone_after_unregistering(bpy: Any) -> None:
 
     mpm_addon.unregister()
     try:
-        assert part_operators.draw_button not in bpy.types.PHYSICS_PT_add.draw._draw_funcs
+        assert role_operators.draw_button not in bpy.types.PHYSICS_PT_add.draw._draw_funcs
     finally:
         mpm_addon.register()
 
@@ -106,14 +106,14 @@ def test_linked_objects_say_how_they_can_be_changed_and_overrides_can(bpy: Any, 
     linked = into.objects[0]
     bpy.context.scene.collection.objects.link(linked)
     bpy.context.view_layer.objects.active = linked
-    assert parts.refusal(linked).startswith("Linked from library.blend")
+    assert roles.refusal(linked).startswith("Linked from library.blend")
     assert not bpy.ops.mpm.object_add.poll() and not bpy.ops.mpm.object_remove.poll()
     assert "make a library override" in " ".join(draw(object_panels.MPM_PT_object).texts())
 
     override = linked.override_create(remap_local_usages=True)
     override.name = "Mine"
     bpy.context.view_layer.objects.active = override
-    assert parts.refusal(override) == ""
+    assert roles.refusal(override) == ""
     bpy.ops.mpm.objects_add(type="collider")
     override.mpm.collider.friction = 0.25
     override.override_library.operations_update()

@@ -7,7 +7,7 @@ from ..host.blender_types import BlenderObject
 from ..host.meshes import CLOUD_TYPES, SURFACE_TYPES
 
 
-class Part(NamedTuple):
+class Role(NamedTuple):
     """A type of simulated object: label, tooltip and icon."""
 
     label: str
@@ -15,20 +15,20 @@ class Part(NamedTuple):
     icon: Any
 
 
-PARTS: Mapping[str, Part] = {
-    "emitter": Part("Emitter", "Turns into particles: water, jelly, snow, sand and more", "MOD_FLUIDSIM"),
-    "collider": Part("Collider", "Particles collide with it (floors, walls, bowls, tools)", "MOD_PHYSICS"),
-    "outflow": Part("Outflow", "Removes particles that enter (drains, the edge of the picture)", "TRASH"),
+ROLES: Mapping[str, Role] = {
+    "emitter": Role("Emitter", "Turns into particles: water, jelly, snow, sand and more", "MOD_FLUIDSIM"),
+    "collider": Role("Collider", "Particles collide with it (floors, walls, bowls, tools)", "MOD_PHYSICS"),
+    "outflow": Role("Outflow", "Removes particles that enter (drains, the edge of the picture)", "TRASH"),
 }
-NO_PART = Part("None", "Not simulated", "NONE")
+NO_ROLE = Role("None", "Not simulated", "NONE")
 
 _ABLE = SURFACE_TYPES | CLOUD_TYPES | {"EMPTY"}
 _REMEDY = "use a mesh, curve, text, metaball, point cloud, or an empty that instances a collection"
 
 
-def has_part(item: BlenderObject) -> bool:
+def has_role(item: BlenderObject) -> bool:
     """Whether an object is simulated; false for objects that cannot be."""
-    return item.mpm.type in PARTS and item.type in _ABLE
+    return item.mpm.type in ROLES and item.type in _ABLE
 
 
 def refusal(item: BlenderObject | None) -> str:
@@ -36,7 +36,7 @@ def refusal(item: BlenderObject | None) -> str:
     if item is None:
         return "No object is active; click one"
     if item.type not in _ABLE:
-        return f"{item.type.replace('_', ' ').title()} objects cannot take part in the simulation; {_REMEDY}"
+        return f"{item.type.replace('_', ' ').title()} objects cannot be simulated; {_REMEDY}"
     if item.mpm.cache:
         return "This object shows the particles of a bake; choose another one"
     return locked(item)
@@ -53,7 +53,7 @@ def locked(item: BlenderObject) -> str:
 
 def complaint(item: BlenderObject) -> str:
     """What is wrong with an object's type in the simulation; "" if nothing."""
-    if item.mpm.type not in PARTS:
+    if item.mpm.type not in ROLES:
         return ""
     if item.type in CLOUD_TYPES and item.mpm.type != "emitter":
         return "A point cloud has no surface; it can only be an emitter"
