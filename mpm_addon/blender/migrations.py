@@ -97,14 +97,15 @@ def _on_import(_context: Any = None, _unused: Any = None) -> None:
 
 @persistent
 def _on_save(_path: str = "", _unused: Any = None) -> None:
-    """Mark everything added since the file was opened with the current form."""
+    """Mark data added since the file was opened with the current form, and upgrade data appended from older files."""
     blocks: list[Any] = [*bpy.data.scenes, *(item for item in bpy.data.objects if _has_settings(item))]
     for block in blocks:
-        if is_own(block) and block.mpm.version < current_form():
+        if is_own(block) and block.mpm.version == 0:
             block.mpm.version = current_form()
+    update()
 
 
 def register(registrar: Registrar) -> None:
     registrar.member(bpy.app.handlers.load_post, _on_load)
     registrar.member(bpy.app.handlers.save_pre, _on_save)
-    registrar.import_handler(_on_import)  # in older versions, appended data keeps its form until the file is reopened
+    registrar.import_handler(_on_import)  # in older versions, appended data is upgraded when the file is saved

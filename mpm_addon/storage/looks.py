@@ -31,5 +31,7 @@ class Look:
     spots: tuple[float, float, float] | None = parameter(None, minimum=0.0, maximum=1.0, help="Color of spots: pores of a sponge")
     glow: tuple[float, float, float] | None = parameter(None, minimum=0.0, maximum=1.0, help="Color of cracks that glow in the crust")
     emission: float = parameter(0.0, minimum=0.0, maximum=1e3, help="Brightness of these cracks")
+    variation: float | None = parameter(None, minimum=0.0, maximum=1.0, help="Variation of the brightness of grains; the law's if not set")
+    flatness: float | None = parameter(None, minimum=0.0, maximum=1.0, help="Shape of grains: 0 stones, 0.7 flakes; the law's if not set")
     ground: str = parameter("middle", choices=GROUNDS, help="How bright the ground is before which it shows best")
     light: float = parameter(1.0, above=0.0, maximum=10.0, help="Brightness of the lamps in which it shows best")

@@ -1,4 +1,4 @@
-"""Everything in Blender that an add-on can leave behind, as text that two moments are compared by. Knows nothing of the add-on."""
+"""Everything in Blender that an add-on can leave behind, as text that can be compared. Knows nothing of the add-on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BASES = (
 
 
 def state(bpy: Any) -> set[str]:
-    """What is registered, appended, subscribed or loaded in Blender now, one line each."""
+    """What is currently registered, appended, subscribed or loaded in Blender, one line each."""
     found = {f"type {name}" for name in dir(bpy.types)}
     for name in dir(bpy.app.handlers):
         functions = getattr(bpy.app.handlers, name)
@@ -45,14 +45,14 @@ def name_of(thing: Any) -> str:
 
 
 def real_state(bpy: Any) -> set[str]:
-    """What the real Blender alone has."""
+    """State that exists only in the real Blender."""
     found: set[str] = set()
     if hasattr(sys.modules.get("bpy.utils.previews"), "_uuid_open"):
         found |= {f"previews {number + 1}" for number in range(len(sys.modules["bpy.utils.previews"]._uuid_open))}
     configurations = getattr(bpy.context.window_manager, "keyconfigs", None)
     if configurations is not None and getattr(configurations, "addon", None) is not None:
         found |= {f"key {keys.name}: {item.idname} {item.type}" for keys in configurations.addon.keymaps for item in keys.keymap_items}
-    # registered classes of cyclic fields such as gizmos, and functions that draw in viewports, are counted where they are made
+    # registered classes in reference cycles, such as gizmos, and viewport draw functions are counted where they are made
     return found
 
 
@@ -61,14 +61,14 @@ def count(functions: list[Any], function: Any) -> int:
 
 
 def timers(bpy: Any) -> list[Any]:
-    """Functions of loaded modules for which Blender has a timer: it lists none."""
+    """Functions of loaded modules that have a timer in Blender, which cannot list its timers."""
     modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "mpm_addon" and module is not None]
     functions = {id(value): value for module in modules for value in vars(module).values() if isinstance(value, FunctionType)}
     return [function for function in functions.values() if bpy.app.timers.is_registered(function)]
 
 
 def menu_entries(bpy: Any) -> Iterator[tuple[type, Any]]:
-    """Functions that were appended to menus, panels and headers; Blender keeps them at the drawing function."""
+    """Functions appended to menus, panels and headers; Blender stores them on the draw function."""
     for base in ("Menu", "Panel", "Header"):
         for cls in below(getattr(bpy.types, base)):
             yield from ((cls, function) for function in getattr(getattr(cls, "draw", None), "_draw_funcs", ())[1:])
@@ -81,7 +81,7 @@ def below(cls: type) -> Iterator[type]:
 
 
 class Subscriptions:
-    """Counts what Blender hands out and does not list: functions that draw in viewports, messages, translations."""
+    """Counts handles that Blender does not list: viewport draw functions, message bus subscriptions, translations."""
 
     def __init__(self, bpy: Any, monkeypatch: Any) -> None:
         self.open: dict[str, int] = {}
@@ -90,7 +90,7 @@ class Subscriptions:
             cls = getattr(bpy.types, space)
             self._pair(monkeypatch, cls, "draw_handler_add", "draw_handler_remove", f"drawing in {space}")
         self._pair(monkeypatch, bpy.utils, "register_cli_command", "unregister_cli_command", "command")
-        if isinstance(bpy, FakeModule):  # has none of these
+        if isinstance(bpy, FakeModule):  # the fake has none of these
             return
         self._pair(monkeypatch, bpy.msgbus, "subscribe_rna", "clear_by_owner", "message")
         self._pair(monkeypatch, bpy.utils, "register_tool", "unregister_tool", "tool")
@@ -114,5 +114,5 @@ class Subscriptions:
         monkeypatch.setattr(owner, take, counted_take)
 
     def left(self) -> dict[str, int]:
-        """What was handed out more often than it was given back."""
+        """Handles that were not returned."""
         return {what: number for what, number in self.open.items() if number}

@@ -1,4 +1,4 @@
-"""The host of these tests (MPM_TEST_HOST=fake or bpy), and the add-on registered on it for the whole session."""
+"""The host of these tests (MPM_TEST_HOST=fake or bpy), with the add-on registered for the whole session."""
 
 import sys
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from .numba_guard import guarded
 
 @pytest.fixture(scope="session", autouse=True)
 def addon(bpy: Any, host: str) -> Iterator[Any]:
-    """The add-on, registered; what it leaves behind after unregister() fails the session."""
+    """The registered add-on. The session fails if unregister() leaves something behind."""
     import mpm_addon
 
     mpm_addon.register()
@@ -25,7 +25,7 @@ def addon(bpy: Any, host: str) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def unexpected() -> Iterator[list[BaseException]]:
-    """The errors that operators did not foresee, which fail the test; one that wants them clears the list."""
+    """Unexpected errors of operators, which fail the test; a test that expects some clears the list."""
     caught: list[BaseException] = []
     before, sys.excepthook = sys.excepthook, lambda _kind, error, _trace: caught.append(error)
     yield caught
@@ -36,6 +36,6 @@ def unexpected() -> Iterator[list[BaseException]]:
 
 @pytest.fixture(scope="session", autouse=True)
 def without_numba() -> Iterator[None]:
-    """Nothing of Blender's layer loads numba; tests may, to compare."""
+    """Blender's layer must not load numba; tests may, for comparison."""
     with guarded():
         yield

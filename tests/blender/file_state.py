@@ -1,4 +1,4 @@
-"""What an open file holds, as values that two moments are compared by: data-blocks, settings, selection. Real bpy and fake."""
+"""The contents of the open file as values that can be compared: data-blocks, settings, selection. For the real bpy and the fake."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def settings(group: Any, path: str) -> dict[str, Any]:
-    """The values of a property group and of those inside it."""
+    """The values of a property group and of its nested groups."""
     found: dict[str, Any] = {}
     for name in group.bl_rna.properties.keys():  # noqa: SIM118 - no dictionary
         if name in ("rna_type", "name"):
@@ -59,5 +59,5 @@ def settings(group: Any, path: str) -> dict[str, Any]:
 
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """What is not as before: name -> value before and after."""
+    """Changed values: name -> value before and after."""
     return {name: (before.get(name), after.get(name)) for name in {*before, *after} if before.get(name) != after.get(name)}

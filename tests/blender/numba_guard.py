@@ -1,6 +1,6 @@
-"""Whether anything of Blender's layer loads numba, whoever else has loaded it in this process already.
+"""Detects whether Blender's layer loads numba, even if something else in this process has loaded it already.
 
-`import-linter` sees imports at the top of modules; the core imports what needs numba inside functions too.
+`import-linter` sees only imports at the top of modules; the core also imports numba inside functions.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _LAYER = "mpm_addon.blender"
 
 
 class NumbaLoadedError(AssertionError):
-    """Something of Blender's layer is about to load numba."""
+    """Blender's layer is about to load numba."""
 
 
 def imports() -> dict[str, set[str]]:
-    """What each module of the package imports when it is loaded, its parents included."""
+    """The modules that each module of the package imports when it is loaded, including parent packages."""
     trees = {}
     for path in ROOT.rglob("*.py"):
         parts = ("mpm_addon", *path.relative_to(ROOT).with_suffix("").parts)
@@ -44,7 +44,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def _at_import(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports outside functions, but for those that only type checkers follow."""
+    """The imports outside functions, except those for type checkers."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
@@ -62,7 +62,7 @@ def _names(node: ast.Import | ast.ImportFrom, package: str) -> list[str]:
 
 
 def modules_with_numba() -> frozenset[str]:
-    """The modules of the package that load numba when they are loaded, directly or not."""
+    """The modules of the package that load numba when they are loaded, directly or indirectly."""
     graph = imports()
     found: set[str] = set()
     while True:
@@ -75,7 +75,7 @@ def modules_with_numba() -> frozenset[str]:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Inside the block, importing numba, or a module that does, raises NumbaLoadedError where Blender's layer is among the callers."""
+    """Inside the block, importing numba, or a module that does, raises NumbaLoadedError if Blender's layer is among the callers."""
     forbidden = modules_with_numba() | COMPILERS
     real = builtins.__import__
 
@@ -95,7 +95,7 @@ def guarded() -> Iterator[None]:
 
 
 def _caller(frame: FrameType | None) -> str:
-    """The place in Blender's layer that led here, "" where none did."""
+    """The line of Blender's layer that led here; "" if there is none."""
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).startswith(_LAYER):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"

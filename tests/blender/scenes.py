@@ -1,4 +1,4 @@
-"""Small scenes and caches for the tests of the Blender layer, made without operators so that both hosts can."""
+"""Small scenes and caches for the tests of the Blender layer, made without operators to work on both hosts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 from mpm_addon.storage.cache_writer import CacheWriter
 
 CORNERS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
-# Counter-clockwise seen from outside.
+# Counterclockwise as seen from outside.
 FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 
 
 def add_mesh(bpy: Any, name: str, vertices: Any = CORNERS, faces: Any = FACES) -> Any:
-    """An object with a mesh, a unit cube where none is given, linked to the scene and active."""
+    """An object with a mesh (a unit cube by default), linked to the scene and active."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata([tuple(vertex) for vertex in vertices], [], [tuple(face) for face in faces])
     mesh.update()
@@ -54,7 +54,7 @@ def add_outflow(bpy: Any, name: str = "Drain") -> Any:
 
 
 def add_field(bpy: Any, kind: str = "FORCE", name: str = "Field", **settings: Any) -> Any:
-    """An empty with a force field; a mesh where its whole surface is asked for."""
+    """An empty with a force field; a mesh if the field acts from its whole surface."""
     if settings.get("shape") in ("SURFACE", "POINTS"):
         item = add_mesh(bpy, name)
     else:
@@ -71,7 +71,7 @@ def add_field(bpy: Any, kind: str = "FORCE", name: str = "Field", **settings: An
 
 
 def frame_arrays(number: int, count: int) -> dict[str, np.ndarray]:
-    """Arrays that tell their frame and particle: position (id, number, 0), velocity (0, 0, number), two emitters."""
+    """Arrays that identify frame and particle: position (id, number, 0), velocity (0, 0, number), two emitters."""
     identity = np.arange(count, dtype=np.int32)
     arrays = {
         name: np.zeros((count, kind.components) if kind.components > 1 else count, dtype=kind.dtype) for name, kind in ATTRIBUTES.items()
@@ -110,7 +110,7 @@ def write_cache(folder: Path, counts: dict[int, int], settings: CacheSettings | 
 
 
 def error_of(action: Any) -> str:
-    """What a script gets from an operator that fails, without Blender's "Error: "."""
+    """The error of a failing operator as scripts receive it, without Blender's "Error: "."""
     try:
         action()
     except RuntimeError as error:
@@ -119,7 +119,7 @@ def error_of(action: Any) -> str:
 
 
 def failure(frame: int) -> Failure:
-    """What makes a bake stop: two particles."""
+    """The reason why a bake stops: two particles."""
     position = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.float32)
     return Failure(
         Kind.INVERTED, 'Material "snow"', frame, 0.1, 1e-6, 64, np.array([1, 3], np.int32), position, ("Cube",), "use a smaller cfl"

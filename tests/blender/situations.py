@@ -1,4 +1,4 @@
-"""Situations in which an artist may look at the panels: every type of object, mode, link, and what may be missing. Real Blender alone."""
+"""Situations in which an artist may see the panels: types of objects, modes, links, and missing data. Real Blender only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLES = ("none", "emitter", "collider", "outflow")
 
 
 def situation(function: Situation) -> Situation:
-    """A function that makes a situation in an empty file; it returns what the context is overridden with, if anything."""
+    """A function that sets up a situation in an empty file; it returns context overrides, if any."""
     SITUATIONS[function.__name__.replace("_", " ")] = function
     return function
 
@@ -26,7 +26,7 @@ def object_types(bpy: Any) -> list[str]:
 
 
 def add_object(bpy: Any, kind: str) -> Any:
-    """An object of a type, active; None for a type that this Blender has the name of and no data for."""
+    """Add and activate an object of a type; None for a type whose data this Blender lacks."""
     makers = {
         "MESH": lambda: bpy.data.meshes.new("Mesh"),
         "CURVE": lambda: bpy.data.curves.new("Curve", "CURVE"),
@@ -120,7 +120,7 @@ def no_cache_folder(bpy: Any, folder: Path) -> None:
 
 @situation
 def words_of_a_newer_version(bpy: Any, folder: Path) -> None:
-    """A part, a preset and a law that this version does not have."""
+    """A role, a preset and a law unknown to this version."""
     item = add_emitter(bpy)
     _forge(item.mpm.material, "preset")
     item = add_emitter(bpy, "Custom")
@@ -267,7 +267,7 @@ for _kind in ("CURVE", "SURFACE", "FONT", "META", "LATTICE"):
 
 @situation
 def a_mesh_that_is_broken(bpy: Any, folder: Path) -> None:
-    """No faces, a scale of 0, and a vertex at no number."""
+    """No faces, a scale of 0, and a vertex at NaN."""
     item = add_emitter(bpy)
     item.data.clear_geometry()
     flat = add_collider(bpy)

@@ -1,8 +1,7 @@
-"""A process in the place of the bake's, for tests: `python stand_in_bake.py CACHE BEHAVIOUR`.
+"""Replaces the bake's process in tests: `python stand_in_bake.py CACHE BEHAVIOUR`.
 
-Behaviours: "good" writes the frames 1 and 2 of a cache and says so; "error" says one; "unstable" writes frame 1
-and what made it stop; "crash" dies without an event;
-"slow" simulates until the file `cancel` is there; "stubborn" does not listen at all.
+Behaviors: "good" writes frames 1 and 2 of a cache with their events; "error" reports an error; "unstable" writes frame 1 and what made
+the bake unstable; "crash" exits without an event; "slow" simulates until the file `cancel` exists; "stubborn" ignores `cancel`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A process in the place of `info --json`, for tests: `python stand_in_info.py BEHAVIOUR`: "good", "error", "silent" or "slow"."""
+"""Replaces `info --json` in tests: `python stand_in_info.py BEHAVIOUR`, with "good", "error", "silent" or "slow"."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A process in the place of the live simulation's, for tests: `python stand_in_live.py CACHE WISHES BEHAVIOUR`.
+"""Replaces the process of a live simulation in tests: `python stand_in_live.py CACHE WISHES BEHAVIOUR`.
 
-Behaviours: "good" gives the frames 1 to 3 of every run, as far as they are wanted; "warning" does so after a
-warning; "error" says one; "crash" dies without an event.
+Behaviors: "good" writes the requested frames, 1 to 3 in every run; "warning" does so after a warning; "error" reports an error;
+"crash" exits without an event.
 """
 
 from __future__ import annotations

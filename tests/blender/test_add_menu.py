@@ -1,4 +1,4 @@
-"""The add menu and quick effects: what each entry puts into a file, and when it refuses."""
+"""The Add menu and quick effects: what each entry adds to a file, and when it is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add(bpy: Any, kind: str, **settings: Any) -> Any:
 
 
 def heights(item: Any) -> tuple[float, float]:
-    """The lowest and the highest vertex in the world, of an object that is not turned."""
+    """The lowest and the highest vertex in world space, for an unrotated object."""
     own = [vertex.co[2] for vertex in item.data.vertices]
     return min(own) + item.location[2], max(own) + item.location[2]
 
@@ -44,7 +44,7 @@ def test_every_material_can_be_added_and_described_without_a_warning(bpy: Any, n
     assert 30_000 < cost.particles < 100_000
 
 
-def test_every_part_takes_its_part(bpy: Any) -> None:
+def test_every_added_object_is_simulated(bpy: Any) -> None:
     types = {kind: add(bpy, kind).mpm.type for kind in ("domain", "floor", "obstacle", "outflow")}
     bpy.context.scene.cursor.location = (0.0, 0.0, 1.0)
     types["inflow"] = add(bpy, "inflow").mpm.type
@@ -70,7 +70,7 @@ def test_things_stand_at_the_cursor_and_are_selected(bpy: Any) -> None:
     assert tuple(add(bpy, "inflow").location) == pytest.approx((1.0, 2.0, 3.0))
 
 
-def test_matter_of_any_size_gets_cells_that_fit_unless_something_emits_already(bpy: Any) -> None:
+def test_the_cell_size_fits_the_first_emitter(bpy: Any) -> None:
     solver = bpy.context.scene.mpm.solver
     add(bpy, "floor")
     add(bpy, "water", size=2.0)
@@ -153,7 +153,7 @@ def test_the_entries_go_with_the_extension(bpy: Any, fake_blender: Any) -> None:
     assert ours <= set(menus.appended())
 
 
-def test_selected_objects_become_matter_with_a_floor_and_cells_that_fit(bpy: Any) -> None:
+def test_quick_emitters_get_a_floor_and_a_fitting_cell_size(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
     cube.location = (0.0, 0.0, 0.8)
     select(bpy, cube)
@@ -176,7 +176,7 @@ def test_what_is_thin_gets_finer_cells_and_a_few_times_more_particles_at_most(bp
     assert 20_000 < 2.0 * 2.0 * 0.1 * 8.0 / cell**3 <= 80_001
 
 
-def test_a_floor_is_made_only_where_matter_would_fall_for_ever(bpy: Any) -> None:
+def test_a_floor_is_added_only_if_particles_would_fall_forever(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
     add_mesh(bpy, "Table").mpm.type = "collider"
     select(bpy, cube)
@@ -195,7 +195,7 @@ def test_cells_stay_where_something_emits_and_a_thin_object_is_told_of(bpy: Any)
     assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(0.1)
 
 
-def test_what_cannot_become_matter_is_named_and_the_rest_is_made(bpy: Any) -> None:
+def test_objects_that_cannot_emit_are_named_and_the_others_emit(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
     sheet = add_mesh(bpy, "Sheet", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2, 3)])
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
@@ -212,7 +212,7 @@ def test_what_cannot_become_matter_is_named_and_the_rest_is_made(bpy: Any) -> No
     assert "Select an object first" in error_of(bpy.ops.mpm.quick)
 
 
-def test_a_quick_collider_takes_matter_back(bpy: Any) -> None:
+def test_a_quick_collider_replaces_an_emitter(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
     select(bpy, cube)
     bpy.ops.mpm.quick()

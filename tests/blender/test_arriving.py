@@ -1,4 +1,4 @@
-"""Frames that come while the interface lives are read beside it, and shown where they are still wanted."""
+"""With an interface, new frames are read by a thread, and shown if they are still current."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_frame_is_shown_when_it_was_read(bpy: Any, item: Any) -> None:
     assert len(item.data.vertices) == 0
     begin(bpy, item)
     assert bpy.app.timers.is_registered(arriving.step)
-    begin(bpy, item)  # one that comes meanwhile waits for nothing
+    begin(bpy, item)  # a frame that arrives meanwhile starts at once
     assert arriving.step(waits=True) is None
     assert len(item.data.vertices) == 3
     assert particle_objects.status(item) == ""

@@ -1,4 +1,4 @@
-"""The bake as Blender runs it: the worker process, the session that follows it, the operators and the command line."""
+"""The bake in Blender: the worker process, the session that follows it, the operators and the command line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def nothing_is_running() -> Iterator[None]:
 
 @pytest.fixture
 def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
-    """Replaces the bake's process by one with the given behaviour; returns the commands that were asked for."""
+    """Replaces the bake's process by one with the given behavior; returns the requested commands."""
     asked: list[Any] = []
     if host == "fake":
         # the fake has no node trees
@@ -62,7 +62,7 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def read_at_once(_context: Any, object_name: str = "") -> Generator[float, None, Scene]:
-    """A scene that is read at once."""
+    """A scene that is read in one step."""
     yield 1.0
     return description(2)
 

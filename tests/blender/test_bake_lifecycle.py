@@ -1,4 +1,4 @@
-"""What becomes of a bake when its process dies, Blender closes, a file is opened, an undo comes or names change."""
+"""What happens to a bake when its process dies, Blender quits, a file is opened, an undo happens or names change."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def cache(bpy: Any, tmp_path: Path) -> Path:
 
 
 def small_bake(cache: Path, pause: float = 0.02) -> list[str]:
-    """The command of a real bake with a stand-in for the simulation: 200 particles, 6 frames."""
+    """The command of a real bake with a replaced simulation: 200 particles, 6 frames."""
     scene = write_small_scene(cache.with_name("small"))
     return [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache), "4", str(pause), "json"]
 
 
 @pytest.fixture
 def bakes(cache: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., session.BakeSession]:
-    """Starts a bake in Blender with the stand-in's process; returns its session once the process runs."""
+    """Starts a bake in Blender with the stand-in process; returns its session once the process runs."""
     if host == "fake":
         monkeypatch.setattr(showing.display, "dress", lambda *_arguments, **_options: None)
         monkeypatch.setattr(showing.display, "build_missing", lambda _looks: False)
@@ -154,7 +154,7 @@ def test_a_limit_is_a_warning_and_no_error(bpy: Any, bakes: Any, cache: Path) ->
         running.raise_outcome()
 
 
-# Closing Blender, and opening files.
+# Quitting Blender, and opening files.
 
 
 def test_a_new_file_stops_the_bake_unless_it_is_to_run_on(bpy: Any, bakes: Any, cache: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     assert bpy.ops.mpm.bake_pause() == {"FINISHED"}
     until(lambda: live(cache) is None)
     observation.look()
-    # the last frame came without a frame change
+    # the last frame arrived without a frame change
     assert (particle_objects.status(item), len(item.data.vertices)) == ("", 200)
     runtime.forget(watching.Looks)
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake_again") != []
@@ -219,13 +219,13 @@ def test_a_bake_that_was_left_runs_on_when_blender_has_ended(tmp_path: Path) -> 
     )
     with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as process:
         assert process.wait(60) == 0
-        # nothing of it is left in Blender's process group
+        # it left Blender's process group
         with pytest.raises(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
     end_of(cache)
 
 
-# Undo, new names, a file saved elsewhere.
+# Undo, renaming, saving elsewhere.
 
 
 def test_a_bake_survives_new_names(bpy: Any, bakes: Any, cache: Path) -> None:
@@ -280,7 +280,7 @@ def test_a_file_that_is_saved_elsewhere_still_shows_the_folder_of_its_bake(bpy: 
     assert result.cache == str(tmp_path / "here" / "cache")
 
 
-# What the panel says.
+# What the panel shows.
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_file_that_is_saved_elsewhere_still_shows_the_folder_of_its_bake(bpy: 
 def test_the_panel_says_how_the_last_bake_ended(
     bpy: Any, draw: Any, cache: Path, told: dict[str, Any], words: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # however busy the computer is, the first look reads everything
+    # however busy the computer is, the first check reads everything
     monkeypatch.setattr(watching, "SLICE", 60.0)
     write_cache(cache, {1: 3})
     (cache / "status.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 1, **told}))
@@ -341,6 +341,6 @@ def test_a_bake_on_another_computer_that_says_nothing_more_is_not_believed_for_e
     now = watching.SILENCE + 1.0
     assert observation.observed(bpy.context.scene) is None
     assert watching.status_of(cache).state == "interrupted"
-    # a word is a sign of life
+    # an event shows that it is alive
     (cache / "status.json").write_text(json.dumps({**told, "done": 2, "frame": 3}))
     assert observation.observed(bpy.context.scene) is not None

@@ -1,4 +1,4 @@
-"""The panels of the bake as they are drawn: states, takes, statistics, the queue; the strip on the timeline; folder and command."""
+"""The panels of the bake: states, takes, statistics, the queue; the strip on the timeline; folder and command."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_an_error_before_the_bake_stays_readable_until_the_next(bpy: Any, host: 
     assert " ".join(layout.texts()).count("has no emitter") == 1
     assert bpy.ops.mpm.copy_message() == {"FINISHED"}
     wrong, _, remedy = said.removesuffix(".").partition("; ")
-    # without a window the real Blender has no clipboard
+    # without a window, the real Blender has no clipboard
     copied = bpy.context.window_manager.clipboard if host == "fake" else view_of(bake_facts.facts_of(bpy.context.scene)).text
     assert wrong in copied
     assert remedy[1:] in copied
@@ -126,7 +126,7 @@ def test_the_active_emitter_has_a_bake_of_its_own(bpy: Any, draw: Any, tmp_path:
 
 def test_statistics_are_drawn_with_their_numbers(bpy: Any, draw: Any, cache: Path) -> None:
     layout = draw(bake_panels.MPM_PT_statistics)
-    # without a window Blender has no icons, and a picture of nothing is not drawn
+    # without a window, Blender has no icons, and empty pictures are not drawn
     assert layout.find("template_icon") == []
     assert {"Particles: at most 5", "Substeps a frame: at most 1", "Seconds a frame: not known"} <= set(layout.texts())
     assert any(text.startswith("3 frames in ") for text in layout.texts())
@@ -146,7 +146,7 @@ def test_a_graph_rises_to_its_greatest_value_and_leaves_gaps_empty() -> None:
     assert heights[-1] >= 44
     assert np.all(heights[34:52] == 0)
     assert np.all(np.diff(heights[:24]) >= 0)
-    # longer than wide: the greatest of each column counts
+    # more frames than columns: the maximum in each column counts
     long = np.zeros(6000)
     long[3000] = 1.0
     pixels = graph_picture.picture([graph_picture.Curve("a", "", color, long)], 60, 50)
@@ -157,7 +157,7 @@ def test_a_graph_rises_to_its_greatest_value_and_leaves_gaps_empty() -> None:
 
 
 class View2D:
-    """Frame 0 is at 100 pixels, and a frame has ten."""
+    """Frame 0 is at 100 pixels, and a frame is ten pixels wide."""
 
     def view_to_region(self, x: float, _y: float, clip: bool) -> tuple[int, int]:
         assert not clip

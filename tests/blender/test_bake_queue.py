@@ -1,4 +1,4 @@
-"""All scenes of a file are baked one after the other."""
+"""All scenes of a file are baked one after another."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def nothing_is_running() -> Any:
 
 @pytest.fixture
 def scenes(bpy: Any, tmp_path: Path) -> list[Any]:
-    """Two scenes with an emitter and a cache of their own, and one without."""
+    """Two scenes with an emitter and a cache folder each, and one without."""
     first = bpy.context.scene
     made = [first, bpy.data.scenes.new("Second"), bpy.data.scenes.new("Empty")]
     for scene in made:
@@ -121,7 +121,7 @@ def test_two_scenes_do_not_bake_into_one_folder(bpy: Any, scenes: list[Any], mon
     scenes[1].mpm.cache = scenes[0].mpm.cache
     assert bake_queue.scenes_to_bake() == scenes[:2]
     assert scenes[1].mpm.cache == scenes[0].mpm.cache + "_Second"
-    # what is linked cannot be changed
+    # linked data cannot be changed
     monkeypatch.setattr(bake_queue.scene_caches, "part", lambda: None)
     scenes[1].mpm.cache = scenes[0].mpm.cache
     assert error_of(bpy.ops.mpm.bake_all) == (

@@ -1,4 +1,4 @@
-"""What artists see of a bake: every state, what it says, and its way out."""
+"""What the panel shows of a bake: every state, its text and its way out."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def test_what_is_missing_is_resumed_and_what_is_lost_is_another_button() -> None
     assert view.headline == "2 of 4 frames cached"
     assert buttons(view) == [("bake", "Resume from Frame 3"), ("bake_again", "Bake Again"), ("bake_free", "Free")]
     assert {button.options["object"] for row in view.buttons for button in row} == {"Cube"}
-    # a gap is where it goes on
+    # a bake resumes at a gap
     assert buttons(view_of(facts(overview=overview(1, 3, 4))))[0] == ("bake", "Resume from Frame 2")
-    # frames outside the range are none of it
+    # frames outside the range do not count
     assert view_of(Facts((1, 2), overview=overview(1, 2, 3))).state is State.DONE
 
 
@@ -107,15 +107,15 @@ def test_a_bake_that_is_done_tells_frames_size_and_time() -> None:
     assert (view.headline, view.details) == ("Baked: 4 frames", ("100 MB, 8 s",))
     assert buttons(view) == [("bake_again", "Bake Again"), ("bake", "From Frame 1"), ("bake_free", "")]
     assert view.buttons[0][1].options["from_frame"] == 1
-    # after the last frame there is nothing to go on to
+    # nothing to resume after the last frame
     assert buttons(view_of(SITUATIONS[State.DONE]._replace(frame=9))) == [("bake_again", "Bake Again"), ("bake_free", "")]
     assert view_of(facts(overview=overview(1, 2, is_read=False))).headline == "Reading the cache: 2 frames"
 
 
-def test_out_of_date_is_baked_again_or_gone_on_with() -> None:
+def test_an_outdated_bake_is_baked_again_or_from_a_frame() -> None:
     view = view_of(SITUATIONS[State.OUTDATED])
     assert buttons(view) == [("bake_again", "Bake Again"), ("bake", "From Frame 3"), ("bake_free", "")]
-    # a frame that was not baked is none to go on after
+    # a bake cannot resume after a frame that was not baked
     view = view_of(facts(overview=overview(2, 3), freshness=Freshness.OUTDATED, frame=1))
     assert buttons(view) == [("bake_again", "Bake Again"), ("bake_free", "")]
 
@@ -124,7 +124,7 @@ def test_frames_of_unknown_settings_are_compared_before_they_are_called_baked() 
     view = view_of(SITUATIONS[State.UNKNOWN])
     assert (view.headline, view.icon) == ("4 frames, possibly outdated", "QUESTION")
     assert buttons(view) == [("bake", "Compare with Scene"), ("bake_again", "Bake Again"), ("bake", "From Frame 1"), ("bake_free", "")]
-    # what goes on with them compares first
+    # a bake compares the scene before it resumes
     assert "baked elsewhere" in view_of(SITUATIONS[State.RESUMABLE]._replace(freshness=Freshness.UNKNOWN)).message
 
 
@@ -133,7 +133,7 @@ def test_frames_that_no_object_shows_are_shown_again_first() -> None:
     assert view.headline == "4 frames baked, not shown"
     assert buttons(view) == [("show", "Show Frames"), ("bake_again", "Bake Again"), ("bake_free", "Free")]
     assert view.buttons[0][0].options == {"object": "Cube"}
-    # what is missing is still to be resumed
+    # missing frames can still be resumed
     assert buttons(view_of(facts(overview=overview(1, 2), is_shown=False)))[:2] == [
         ("show", "Show Frames"),
         ("bake", "Resume from Frame 3"),
@@ -152,7 +152,7 @@ def test_what_a_bake_warned_of_is_said_as_long_as_its_frames_are_shown() -> None
     assert view.text.endswith(view.warnings[0])
     progress = Progress(State.BAKING, 0.5, NUMBERS)
     assert view_of(SITUATIONS[State.DONE]._replace(status=warned, progress=progress)).warnings == view.warnings
-    # not those of the bake before, of another take, or of one that is gone
+    # not warnings of an earlier bake, of another take, or of a deleted one
     reading = progress._replace(state=State.READING)
     others = status("done", warnings=warned.told["warnings"], take=2)
     for situation in (
@@ -171,7 +171,7 @@ def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
     assert view.text == 'The bake failed\n2 frames cached (50 MB)\nEmitter "Cube": too small; Use a larger one'
     view = view_of(facts(trouble=Message("unstable at frame 3", ("use a smaller cfl",)), has_unstable=True))
     assert ("select_unstable", "Select Unstable Particles") in buttons(view)
-    # frames that do not fit to the scene any more are no beginning
+    # a bake does not resume from outdated frames
     assert buttons(view_of(SITUATIONS[State.FAILED]._replace(freshness=Freshness.OUTDATED)))[0] == ("bake_again", "Bake Again")
     view = view_of(facts(overview=overview(1), status=status("interrupted")))
     assert view.headline == "The bake was interrupted at frame 3"
@@ -181,11 +181,11 @@ def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
 def test_the_end_of_another_take_is_not_told() -> None:
     failed = status("error", Message("unstable", ("use a smaller cfl",)), take=2)
     assert view_of(facts(overview=overview(1, 2, 3, 4, others=(2,)), status=failed)).state is State.DONE
-    # a take that failed before its first frame is not there, so its end is told
+    # a take that failed before its first frame does not exist, so its outcome is shown
     assert view_of(facts(overview=overview(1, 2, 3, 4), status=failed)).state is State.FAILED
 
 
-# Words.
+# Texts.
 
 
 def test_options_of_the_command_line_become_buttons() -> None:
@@ -207,7 +207,7 @@ def test_no_message_of_storage_and_bake_keeps_an_option() -> None:
         for path in (package / part).rglob("*.py")
         for text in re.findall(r'f?"([^"\n`]*--[a-z][^"\n]*)"', path.read_text())
     ]
-    # what only the command line says: the actions' own words, files of many frames, variations of a wedge
+    # used only on the command line: the actions' own texts, files of many frames, variants of a wedge
     told = {text for text in texts if text not in {action.value for action in Action}}
     assert {text for text in told if "--frames" not in text and "--vary" not in text} == set()
 

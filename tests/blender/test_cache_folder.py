@@ -1,4 +1,4 @@
-"""Where a bake's files are, and what is deleted when it is freed."""
+"""The folder of a bake's files, and what freeing a bake deletes."""
 
 from __future__ import annotations
 

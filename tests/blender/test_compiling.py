@@ -1,4 +1,4 @@
-"""Kernels are compiled in the background where none were shipped, and a bake comes first."""
+"""Kernels are compiled in the background if none were shipped, and bakes have priority."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mpm_addon.core import processor
 
 
 class Process:
-    """A process that runs until it is told its end."""
+    """A process that runs until the test ends it."""
 
     def __init__(self, command: list[str], **_options: Any) -> None:
         self.command = command
@@ -33,7 +33,7 @@ class Process:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Process]]:
-    """The processes that were started."""
+    """The started processes."""
     made: list[Process] = []
 
     def start(command: list[str], **options: Any) -> Process:
@@ -54,7 +54,7 @@ def test_one_process_compiles_and_is_looked_at_until_it_has_ended(bpy: Any, star
     assert compiling.tick() is None
 
 
-def test_a_bake_stops_it_and_it_goes_on_afterwards(bpy: Any, started: list[Process], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bake_stops_it_and_it_resumes_afterward(bpy: Any, started: list[Process], monkeypatch: pytest.MonkeyPatch) -> None:
     compiling.tick()
     monkeypatch.setattr(session, "current", lambda: SimpleNamespace())
     assert compiling.tick() is not None

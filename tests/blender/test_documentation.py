@@ -1,4 +1,4 @@
-"""The script in the documentation does what it says."""
+"""The script in the documentation works."""
 
 from __future__ import annotations
 

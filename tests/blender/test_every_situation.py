@@ -1,6 +1,6 @@
-"""In every situation every panel, list, menu and appended button is drawn, and every operator refuses or runs with one clear line.
+"""In every situation, every panel, list, menu and appended button is drawn, and every operator refuses or runs with one clear line.
 
-What is registered is found, not listed: whatever is added is tested here too.
+Registered classes are found, not listed, so additions are tested automatically.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.blender
 
 @pytest.fixture(autouse=True)
 def nothing_runs(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No process is started: what a bake does is tested elsewhere."""
+    """No process is started: bakes are tested elsewhere."""
 
     def no_process(*_arguments: Any, **_keywords: Any) -> Any:
         raise session.MpmError("Tests start no process; use a real one.")
@@ -39,7 +39,7 @@ def nothing_runs(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def draw_everything(bpy: Any) -> int:
-    """Draws what is registered and what is appended, and the rows of all lists; returns how much was drawn."""
+    """Draws all registered and appended entries, and the rows of all lists; returns how many were drawn."""
     drawings: list[Any] = []
     for base in ("Panel", "Menu"):
         drawings += [layout.draw(bpy, cls) for cls in layout.registered_classes(bpy, base)]
@@ -56,7 +56,7 @@ def draw_everything(bpy: Any) -> int:
 
 
 def run_every_operator(bpy: Any) -> dict[str, str]:
-    """Polls every operator, runs those that can, and returns what they said: an exception is a fault, an error's line is not."""
+    """Polls every operator, runs those that can, and returns their reports: an exception is a fault, an error report is not."""
     said: dict[str, str] = {}
     for cls in layout.registered_classes(bpy, "Operator"):
         name = cls.bl_idname
@@ -84,7 +84,7 @@ def check(bpy: Any, override: dict[str, Any] | None = None) -> None:
 
 
 def snapshot(bpy: Any) -> list[Any]:
-    """What drawing may not change: which data-blocks there are, who is active, and the settings."""
+    """What drawing must not change: data-blocks, the active object and the settings."""
     blocks = [
         (type(block).__name__, block.name_full)
         for name in ("objects", "meshes", "materials", "node_groups", "scenes")

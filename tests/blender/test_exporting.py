@@ -1,4 +1,4 @@
-"""Particles for other programs: what Alembic and USD files hold, read back by Blender, and what cannot be exported."""
+"""Particles for other programs: the contents of Alembic and USD files, read back by Blender, and what cannot be exported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTS = {1: 5, 2: 0, 3: 8, 4: 8}
 
 @pytest.fixture
 def particles(bpy: Any, tmp_path: Path) -> Any:
-    """The object that shows a cache with frames 1 to 4, of a scene with frames 1 to 6."""
+    """The object that shows a cache with frames 1 to 4, in a scene with frames 1 to 6."""
     write_cache(tmp_path / "cache", COUNTS)
     item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 6
@@ -35,7 +35,7 @@ def blocks(bpy: Any) -> list[list[str]]:
 
 
 def read_back(bpy: Any, path: Path) -> tuple[Any, Any]:
-    """The imported object, and what gives its positions and velocities at a frame."""
+    """The imported object, and a function that returns its positions and velocities at a frame."""
     bpy.ops.wm.read_homefile(use_empty=True)
     if path.suffix == ".abc":
         bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
@@ -86,7 +86,7 @@ def test_a_retimed_object_is_exported_as_it_plays(bpy: Any, particles: Any, tmp_
     particles.mpm.use_retime, particles.mpm.playback_speed, particles.mpm.playback_offset = True, 0.5, 0.0
     particle_files.export_points(bpy.context, particles, tmp_path / "a.usdc", (1, 7))
     _, at = read_back(bpy, tmp_path / "a.usdc")
-    position, velocity = at(5)  # frame 3 of the cache, at half the speed
+    position, velocity = at(5)  # frame 3 of the cache, at half speed
     assert len(position) == 8 and set(position[:, 1]) == {3.0} and set(velocity[:, 2]) == {1.5}
 
 

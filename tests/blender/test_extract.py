@@ -1,4 +1,4 @@
-"""What the solver is told of a Blender scene."""
+"""The description that the solver gets of a Blender scene."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_meshes_are_those_of_the_first_frame_and_the_frame_is_restored(bpy: Any)
 
 
 @pytest.mark.blender
-def test_disabled_and_excluded_objects_take_no_part_but_hidden_ones_do(bpy: Any) -> None:
+def test_disabled_and_excluded_objects_are_not_simulated_but_hidden_ones_are(bpy: Any) -> None:
     add_emitter(bpy, "Shown")
     add_emitter(bpy, "Disabled").hide_viewport = True
     hidden = add_emitter(bpy, "Hidden")
@@ -218,7 +218,7 @@ def test_materials_are_presets_or_custom_laws(bpy: Any) -> None:
     assert getattr(scene.materials["Second (custom)"].law, "hardening") == 7.0  # noqa: B009 - the law is not typed
 
 
-def test_a_colour_is_the_materials_until_one_is_chosen(bpy: Any) -> None:
+def test_the_color_is_the_materials_until_one_is_chosen(bpy: Any) -> None:
     item = add_emitter(bpy)
     by_material = extracted(bpy).emitters[0].color
     assert by_material[2] > by_material[0]  # water is blue

@@ -1,4 +1,4 @@
-"""Keyframed settings, as the solver is told of them."""
+"""Keyframed settings in the solver's description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Force fields of the scene, against forces described by hand."""
+"""Force fields of the scene, compared with forces described by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How things move, deform, appear and vanish, as the solver is told of it."""
+"""Motion, deformation, appearance and disappearance of objects in the solver's description."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_moving_collider_has_a_pose_at_every_frame(bpy: Any) -> None:
         moved = collider.shape.vertices @ pose[:3, :3].T + pose[:3, 3]
         assert moved == pytest.approx(world, abs=1e-5)
         assert pose[:3, :3] @ pose[:3, :3].T == pytest.approx(np.eye(3), abs=1e-12)
-    # its own space is about its origin
+    # local space is centered on its origin
     assert np.round(collider.shape.bounds(), 5).tolist() == [[-1.0, -0.5, -0.5], [1.0, 0.5, 0.5]]
 
 
@@ -86,7 +86,7 @@ def test_the_package_of_an_extracted_scene_reads_back_equal(bpy: Any, tmp_path: 
 
 
 def world_vertices(bpy: Any, item: Any, frame: float) -> np.ndarray:
-    """The evaluated vertices of an object in the world at a (fractional) frame, one by one."""
+    """The evaluated vertices of an object in world space at a (fractional) frame, one by one."""
     bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     found = np.array([evaluated.matrix_world @ vertex.co for vertex in evaluated.to_mesh().vertices])
@@ -95,7 +95,7 @@ def world_vertices(bpy: Any, item: Any, frame: float) -> np.ndarray:
 
 
 def assert_follows(bpy: Any, thing: Any, item: Any) -> None:
-    """The given vertices are those that Blender evaluates, at every sample."""
+    """Assert that the given vertices match Blender's evaluated ones at every sample."""
     assert thing.motion is not None
     for frame, vertices in zip(thing.motion.frames, thing.motion.vertices, strict=True):
         assert vertices == pytest.approx(world_vertices(bpy, item, float(frame)), abs=1e-5)
@@ -121,7 +121,7 @@ def test_samples_between_frames_follow_a_fast_turn(bpy: Any) -> None:
     scene.mpm.motion_samples = 4
     add_emitter(bpy)
     item = add_collider(bpy)
-    # three quarters of a turn in a frame: two poses alone would turn back by a quarter
+    # three quarters of a turn in a frame: with only two poses it would turn back by a quarter
     keyed(item, "rotation_euler", {2: (0.0, 0.0, 0.0), 3: (0.0, 0.0, 1.5 * np.pi)})
     for curve in item.animation_data.action.fcurves if hasattr(item.animation_data.action, "fcurves") else ():
         for point in curve.keyframe_points:
@@ -154,7 +154,7 @@ def test_an_object_without_size_at_the_start_is_refused(bpy: Any) -> None:
 
 
 def bent_arm(bpy: Any, kind: str) -> Any:
-    """A collider that a second bone bends over the frames 1 to 5."""
+    """A collider that a second bone bends over frames 1 to 5."""
     z = np.linspace(0.0, 2.0, 9)
     vertices = [(x, y, height) for height in z for x, y in ((-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2))]
     faces = [(4 * k + a, 4 * k + b, 4 * k + 4 + b, 4 * k + 4 + a) for k in range(8) for a, b in ((0, 1), (1, 2), (2, 3), (3, 0))]

@@ -1,4 +1,4 @@
-"""What is painted on an emitter: vertex groups and attributes against values written by hand."""
+"""Painted control of an emitter: vertex groups and attributes, compared with values written by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .scenes import CORNERS, FACES, add_emitter
 
 
 def painted(bpy: Any, item: Any, name: str, kind: str, domain: str, values: Any) -> None:
-    """Gives the object's mesh an attribute."""
+    """Adds an attribute to the object's mesh."""
     attribute = item.data.attributes.new(name, kind, domain)
     field = {"FLOAT_VECTOR": "vector", "FLOAT2": "vector", "FLOAT_COLOR": "color", "BYTE_COLOR": "color"}.get(kind, "value")
     dtype = {"INT": np.int32, "INT8": np.int32, "BOOLEAN": np.bool_}.get(kind, np.float32)
@@ -103,7 +103,7 @@ def test_modifiers_keep_groups_and_attributes(bpy: Any, modifier: str) -> None:
     item.modifiers.new("Modifier", modifier)
     emitter = extract_scene(bpy.context).emitters[0]
     assert len(emitter.painting.values["goal"]) == len(emitter.shape.vertices)
-    # a bevel weighs its new vertices by rounded sums
+    # a bevel interpolates the weights of new vertices with rounding
     assert emitter.painting.values["goal"] == pytest.approx(0.5, abs=1e-5)
     assert emitter.painting.values["value"] == pytest.approx(7.0, abs=1e-4)
 
@@ -124,7 +124,7 @@ def test_an_attribute_that_nodes_make_is_found(bpy: Any) -> None:
 
 
 @pytest.mark.blender
-def test_uv_maps_and_byte_colours_are_attributes(bpy: Any) -> None:
+def test_uv_maps_and_byte_colors_are_attributes(bpy: Any) -> None:
     item = add_emitter(bpy, carried_attributes="UVMap,Col")
     item.data.uv_layers.new(name="UVMap")
     attribute = item.data.color_attributes.new("Col", "BYTE_COLOR", "CORNER")

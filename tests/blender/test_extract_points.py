@@ -1,4 +1,4 @@
-"""Emitters without a surface: vertices alone, and point clouds, become points with the velocities and values that they carry."""
+"""Emitters without a surface: vertices and point clouds become particles with their velocities and attributes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def give_attributes(data: Any) -> None:
 
 
 def add_cloud(bpy: Any) -> Any:
-    """A mesh of three vertices that emits, with a velocity, a stiffness and a colour."""
+    """An emitter mesh of three vertices with velocity, stiffness and color."""
     item = add_mesh(bpy, "Cloud", PLACES, ())
     item.mpm.type = "emitter"
     item.mpm.emitter.stiffness_attribute, item.mpm.emitter.carried_attributes = "hard", "tint"
@@ -36,7 +36,7 @@ def add_cloud(bpy: Any) -> Any:
 def check(bpy: Any) -> None:
     (emitter,) = extract_scene(bpy.context).emitters
     assert isinstance(emitter.shape, Points)
-    # a quarter turn about z, twice as large, at (5, 0, 0); a Blender unit is 10 m
+    # rotated by 90° about z, scaled by 2, at (5, 0, 0); a Blender unit is 10 m
     turned = PLACES[:, [1, 0, 2]] * [-2.0, 2.0, 2.0] + [5.0, 0.0, 0.0]
     np.testing.assert_allclose(emitter.shape.position, 10.0 * turned, atol=1e-5)
     np.testing.assert_allclose(emitter.shape.velocity, 20.0 * VELOCITIES[:, [1, 0, 2]] * [-1.0, 1.0, 1.0], atol=1e-5)

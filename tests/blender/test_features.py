@@ -1,4 +1,4 @@
-"""The demonstration and the feature scenes: each can be built, and everything in it participates."""
+"""The demonstration and the feature scenes: each is built, and every object in it is simulated."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.blender
 
 @pytest.fixture
 def parts(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The module that the demo's scenes are built with."""
+    """The module that builds the demo's scenes."""
     monkeypatch.syspath_prepend(str(DEMO))
     yield importlib.import_module("parts")
     for name in ("parts", "extension", "four_materials", "features"):

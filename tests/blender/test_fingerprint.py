@@ -1,4 +1,4 @@
-"""Every declared setting is in the fingerprint of a bake, or its declaration says that it decides nothing of the frames."""
+"""Every declared setting is in the fingerprint of a bake, unless its declaration says that it does not affect frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow
 
 
 class Setting(NamedTuple):
-    """A property of `Scene.mpm` or `Object.mpm`, or of a group in it, and whether it is said to decide how a bake looks."""
+    """A property of `Scene.mpm`, `Object.mpm` or a nested group, and whether it is declared to affect a bake."""
 
     path: tuple[str, ...]
     declared: Any
@@ -43,7 +43,7 @@ def settings_of(bpy: Any, group: Any, path: tuple[str, ...] = (), *, decides: bo
 
 
 def holder(owner: Any, path: tuple[str, ...]) -> Any:
-    """The group with the property; of a list of groups the first one."""
+    """The group with the property; for a list of groups, the first one."""
     group = owner.mpm
     for name in path[:-1]:
         group = getattr(group, name)
@@ -52,7 +52,7 @@ def holder(owner: Any, path: tuple[str, ...]) -> Any:
 
 
 def another(bpy: Any, setting: Setting, value: Any) -> Any:
-    """A value that the property has not, and may have."""
+    """A different valid value of the property."""
     keywords = setting.declared.keywords
     if setting.kind == "BoolProperty":
         return not value
@@ -86,7 +86,7 @@ def changed(bpy: Any, owner: Any, setting: Setting) -> Iterator[None]:
 
 
 def settle(bpy: Any) -> list[Any]:
-    """A scene in which every setting has its effect somewhere. Returns the objects, one of each part, and an emitter of each law."""
+    """A scene in which every setting has an effect somewhere. Returns an object of each role, and an emitter of each law."""
     scene = bpy.context.scene
     add_mesh(bpy, "Box")
     add_field(bpy, "WIND")
@@ -107,7 +107,7 @@ def settle(bpy: Any) -> list[Any]:
 
 
 def owners_of(scene: Any, items: list[Any], settings: list[Setting], group: Any) -> Iterator[tuple[Setting, list[Any]]]:
-    """Each property with those in which it may have an effect."""
+    """Each property with the objects in which it may have an effect."""
     for setting in settings:
         laws = [item for item in items if len(setting.path) > 2 and item.name == f"Of {setting.path[1]}"]
         yield setting, [scene] if group is SCENE_GROUP else laws or items[:4]
@@ -162,7 +162,7 @@ def test_a_keyed_setting_leaves_the_others_of_its_group_in_the_fingerprint(bpy: 
     assert fingerprint(scene) != first
 
 
-def test_a_part_that_an_object_has_not_does_not_count(bpy: Any) -> None:
+def test_roles_that_an_object_does_not_have_do_not_count(bpy: Any) -> None:
     scene, item = bpy.context.scene, add_emitter(bpy)
     before = fingerprint(scene)
     item.mpm.collider.friction = 0.5

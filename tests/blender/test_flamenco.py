@@ -1,4 +1,4 @@
-"""The job type for Flamenco: the tasks that it makes, and that the programs take the command lines in them."""
+"""The job type for Flamenco: the tasks that it creates, whose command lines the programs accept."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ VISIBILITIES = {"visible", "hidden", "submission", "web"}
 
 @pytest.fixture
 def manager() -> Callable[..., Any]:
-    """Calls a function of the stand-in with the job type loaded, in an engine of its own."""
+    """Calls a function of the stand-in with the job type loaded, in its own engine."""
     context = quickjs.Context()
     context.eval(MANAGER.read_text(encoding="utf-8") + SCRIPT.read_text(encoding="utf-8"))
     return lambda name, *arguments: json.loads(context.get(name)(*arguments))
@@ -65,7 +65,7 @@ def compiled(manager: Callable[..., Any], **changes: Any) -> Any:
 
 
 def command_line(task: dict[str, Any]) -> list[str]:
-    """What a worker runs, after the program."""
+    """The arguments that a worker passes to the program."""
     (command,) = task["commands"]
     assert command["name"] == "blender-render"
     parameters = command["parameters"]
@@ -113,7 +113,7 @@ def test_frames_are_rendered_into_the_output_in_blenders_words(manager: Callable
     assert given["--render-frame"] == "3,5..8"
     assert given["--render-output"] == "/farm/pictures/snow/2026-01-02_030405/######"
     assert given["--render-format"] == "PNG"
-    # an error in the script must fail the task, so it comes before it; pictures are made last
+    # an error in the script must fail the task, so it comes first; rendering comes last
     assert list(given)[:2] == ["--python-exit-code", "--python-expr"]
     assert list(given)[-1] == "--render-frame"
     assert line[line.index("--") + 1 :] == ["/farm/caches/snow", ""]

@@ -1,4 +1,4 @@
-"""The core's force fields do to matter what Blender's do to particles of 1 kg."""
+"""The core's force fields accelerate particles like Blender's accelerate particles of 1 kg."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mpm_addon.core.stepping.force_fields import ForceFields
 
 pytestmark = pytest.mark.blender
 
-# a particle system's own frame lasts 1/25 s, whatever the scene's frame rate
+# a frame of a particle system lasts 1/25 s, whatever the scene's frame rate
 FRAME = 0.04
 PLACES = np.random.default_rng(1).uniform(-1.5, 1.5, (40, 3))
 VELOCITY = (1.0, -2.0, 0.5)
@@ -25,7 +25,7 @@ CENTER, EULER = (0.2, -0.1, 0.3), (0.4, -0.7, 0.2)
 
 
 def blender_accelerations(bpy: Any, kind: str, places: np.ndarray, velocity: Any = (0.0, 0.0, 0.0), **values: Any) -> np.ndarray:
-    """What particles at places feel in a field in their first frame [m/s^2], shape (n, 3)."""
+    """The acceleration of particles in a field during their first frame [m/s^2], shape (n, 3)."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 10
     mesh = bpy.data.meshes.new("Places")
@@ -114,7 +114,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"strength": 5.0, "rest_length": 0.5, "harmonic_damping": 0.7, **FALLOFF},
         {"kind": "harmonic", "strength": 5.0, "rest_length": 0.5, "damping": 0.7, **OUR_FALLOFF},
     ),
-    # Blender's "linear" drag is the one with the square of the velocity, and the other way round
+    # Blender's "linear" drag is quadratic in the velocity, and vice versa
     "drag": (
         "DRAG",
         {"linear_drag": 0.5, "quadratic_drag": 0.25, **FALLOFF},
@@ -129,7 +129,7 @@ def test_a_field_gives_the_acceleration_that_blenders_gives(bpy: Any, case: str)
     expected = blender_accelerations(bpy, kind, PLACES, VELOCITY, **values)
     found = our_accelerations(bpy, PLACES, VELOCITY, **ours)
     assert np.abs(expected).max() > 0.3
-    # a velocity is a float32, and its difference is divided by the frame's length
+    # a velocity is a float32, and its difference is divided by the frame's duration
     assert np.abs(found - expected).max() < 2e-4
 
 
@@ -139,7 +139,7 @@ def test_another_strength_would_be_seen(bpy: Any) -> None:
 
 
 def test_turbulence_has_the_strength_and_the_size_of_blenders(bpy: Any) -> None:
-    """Another noise, so that statistics count: the root mean square, and how far it hangs together along an axis."""
+    """The noise differs, so statistics are compared: the root mean square, and the correlation along an axis."""
     start = np.random.default_rng(2).uniform(-30.0, 30.0, (3000, 3))
     places = np.concatenate([start, start + np.array([0.3, 0.0, 0.0])])
     expected = blender_accelerations(bpy, "TURBULENCE", places, strength=2.0, size=1.0)

@@ -1,4 +1,4 @@
-"""Whether the scene has changed is known of each take, and found out now and again only."""
+"""Whether the scene has changed is known for each take, and checked only from time to time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_each_baked_scene_has_its_own_settings(bpy: Any) -> None:
     assert found() == [Freshness.OUTDATED, Freshness.CURRENT, unknown, unknown]
     emitter.mpm.material.preset = "water"
     assert found() == [Freshness.CURRENT, Freshness.OUTDATED, unknown, unknown]
-    # without an object nothing is known
+    # nothing is known without an object
     assert freshness.freshness_of(scene, [], "first") is unknown
 
 
@@ -55,7 +55,7 @@ def test_what_earlier_versions_noted_says_nothing_of_any_frames(bpy: Any) -> Non
 
 
 def bake(scene: Any, folder: Path, counts: dict[int, int], described: Any) -> None:
-    """What a bake that begins anew leaves in the cache and in the file."""
+    """What a restarted bake leaves in the cache and in the file."""
     writer = CacheWriter(folder, described)
     writer.prepare(described, restart=True)
     writer.begin(described)
@@ -83,7 +83,7 @@ def test_an_older_file_does_not_take_later_frames_for_its_own(bpy: Any, tmp_path
     bake(bpy.context.scene, folder, frames, second)
     assert state(bpy) is State.DONE
     bpy.ops.wm.open_mainfile(filepath=older)
-    # this Blender knows what these frames were baked with, another one does not
+    # this Blender knows the settings of these frames, another one does not
     assert state(bpy) is State.OUTDATED
     runtime.forget(freshness.Digests, freshness.Baked)
     assert state(bpy) is State.UNKNOWN

@@ -1,4 +1,4 @@
-"""What an installation lacks is one clear line with the remedy, and everything else works."""
+"""Each problem of an installation is one clear line with its remedy, and everything else works."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def spec(folder: Path) -> SimpleNamespace:
 
 
 def installed(tmp_path: Path, *, suffix: str = "", library: str = "") -> Any:
-    """A `find_spec` that finds a numba and an llvmlite with these files."""
+    """A `find_spec` that finds numba and llvmlite with these files."""
     for name in ("numba", "llvmlite"):
         (tmp_path / name / "binding").mkdir(parents=True, exist_ok=True)
     (tmp_path / "numba" / f"_dispatcher{suffix}").touch()
@@ -96,7 +96,7 @@ def test_frames_play_where_nothing_can_be_baked(bpy: Any, tmp_path: Path, monkey
 
 
 def test_the_interface_comes_up_without_any_bundled_package(tmp_path: Path) -> None:
-    """In a process of its own, where their names lead to packages that do not load."""
+    """In a separate process, in which the names of bundled packages lead to modules that fail to load."""
     for name in ("numba", "llvmlite", "zstandard", "plyfile", "tomli_w"):
         (tmp_path / f"{name}.py").write_text("raise ImportError('DLL load failed: it is for another system')\n")
     script = (
@@ -122,7 +122,7 @@ def test_a_worker_that_cannot_load_numba_says_so_in_one_line(bpy: Any, tmp_path:
     assert "wrong ELF class" in line
     assert "install the extension's zip" in line
     monkeypatch.undo()
-    # from now on whoever asks knows
+    # known from now on
     assert health.lines() == [line]
     assert error_of(bpy.ops.mpm.bake) == line
 

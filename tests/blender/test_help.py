@@ -1,4 +1,4 @@
-"""The buttons and the map that lead to the manual: every page they name is one of the manual's."""
+"""The buttons and the map that lead to the manual: every page they name exists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "docs"
 
 @pytest.fixture
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of made pages: one for each source."""
+    """A folder with a page for each source."""
     folder = tmp_path / "manual"
     for source in SOURCES.rglob("*.md"):
         page = (folder / source.relative_to(SOURCES)).with_suffix(".html")

@@ -17,7 +17,7 @@ blender = pytest.mark.blender
 
 
 def collection(bpy: Any, name: str, *items: Any, parent: Any = None) -> Any:
-    """A new collection with these objects, which leave that of the scene."""
+    """A new collection with these objects, which leave the scene's collection."""
     made = bpy.data.collections.new(name)
     (parent or bpy.context.scene.collection).children.link(made)
     for item in items:
@@ -35,7 +35,7 @@ def test_the_collection_of_an_emitter_or_the_one_that_all_share(bpy: Any) -> Non
     outer = collection(bpy, "Outer", first)
     inner = collection(bpy, "Inner", second, third, parent=outer)
     assert (home_of(scene, "A"), home_of(scene, "B")) == (outer, inner)
-    # none that all share: that of the first
+    # no shared collection: that of the first emitter
     assert home_of(scene) == outer
     both = collection(bpy, "Both", first, second, third)
     assert home_of(scene) == both

@@ -1,4 +1,4 @@
-"""A .blend or a cache from the internet: opening it reads caches, writes nothing, and whatever is wrong becomes a status text."""
+"""A .blend or a cache from an unknown source: opening it only reads caches, and any problem becomes a status text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def particles(bpy: Any, tmp_path: Path) -> Any:
 
 
 def rewrite(path: Path, change: Any) -> None:
-    """A frame with other words and sections, and right checksums."""
+    """A frame with other metadata and sections, and valid checksums."""
     container = read_container(path, "frame")
     header = {key: value for key, value in container.header.items() if key not in ("schema", "kind", "sections")}
     sections = [container.section(number, pair[1]) for number, pair in enumerate(container.header["sections"])]
@@ -179,7 +179,7 @@ NUMBERS = ("particles", "cells", "memory_bytes", "memory_available_bytes", "disk
 
 
 def answer(**changes: Any) -> str:
-    """What a scene keeps of its pre-flight."""
+    """The stored pre-flight answer of a scene."""
     whole = {**dict.fromkeys(NUMBERS, 1), "probe": None, "sizes": {}, "warnings": [], **changes}
     return json.dumps({"answer": whole, "state": "", "object": ""})
 

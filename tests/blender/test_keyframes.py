@@ -25,7 +25,7 @@ FRAMES = range(1, 9)
 
 
 def poses(name: str, frames: range = FRAMES) -> dict[int, dict[str, np.ndarray]]:
-    """A ball that turns by 0.9 rad a frame about a tilted axis while it flies; its own space is some space."""
+    """A ball that rotates by 0.9 rad per frame about a tilted axis while it flies; its local space is arbitrary."""
     own = np.eye(4)
     own[:3, :3], own[:3, 3] = rotation_matrix(np.array([0.4, -0.2, 0.1])), (0.3, 0.2, 0.1)
     found = {}
@@ -38,7 +38,7 @@ def poses(name: str, frames: range = FRAMES) -> dict[int, dict[str, np.ndarray]]
 
 
 def add_ball(bpy: Any, mode: str = "XYZ") -> Any:
-    """A dynamic collider whose transform has everything: a parent, deltas, a scale."""
+    """A dynamic collider with a parent, delta transforms and a scale."""
     item = add_collider(bpy, "Ball", dynamic=True)
     parent = bpy.data.objects.new("Parent", None)
     bpy.context.scene.collection.objects.link(parent)
@@ -77,7 +77,7 @@ def test_the_object_follows_its_poses_in_its_own_rotation_mode(bpy: Any, mode: s
         move = given[frame]["Ball"] @ back
         move[:3, 3] /= 0.5
         assert world(bpy, item, frame) == pytest.approx(move @ before, abs=2e-5)
-    # no jump of the angles: half way between two frames it has turned half as far
+    # no jump of the angles: halfway between two frames it has rotated half as far
     for frame in FRAMES[:-1]:
         between, start, end = (world(bpy, item, frame + share)[:3, :3] for share in (0.5, 0.0, 1.0))
         assert np.abs(between - 0.5 * (start + end)).max() < 0.6

@@ -1,4 +1,4 @@
-"""Previews in Blender: the session that follows the worker, what hands move, the operators and the panel."""
+"""Previews in Blender: the session that follows the worker, moved objects, the operators and the panel."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def nothing_is_running() -> Iterator[None]:
 
 
 class Modal:
-    """The operator as Blender runs it in a window: timer events, keys, and what it reports."""
+    """The operator as Blender runs it in a window: timer events, keys and reports."""
 
     def __init__(self, bpy: Any) -> None:
         self.timers: list[object] = []
@@ -78,7 +78,7 @@ class Modal:
 
 @pytest.fixture
 def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
-    """Replaces the worker by one with the given behaviour; returns the wishes files that were asked for."""
+    """Replaces the worker by one with the given behavior; returns the requested wishes files."""
     asked: list[Any] = []
     if host == "fake":
         monkeypatch.setattr(live_session.display, "dress", lambda _item, _looks: None)  # the fake has no node trees
@@ -161,7 +161,7 @@ def test_while_the_animation_plays_the_timeline_drives(bpy: Any, stand_in: Any) 
     item = previews.shown(scene)
     assert item is not None
     assert len(item.data.vertices) == 4
-    # it went back to its beginning
+    # it returned to its start
     scene.frame_set(1)
     modal.until(lambda: running()._run == 2 and running().frame == 1)
 
@@ -242,7 +242,7 @@ def test_a_bake_and_a_live_simulation_do_not_run_at_once(bpy: Any, stand_in: Any
     assert live_operators.MPM_OT_live.poll(bpy.context)
 
 
-def test_a_final_bake_takes_the_place_of_a_live_simulation(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bake_replaces_a_live_simulation(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
     modal = Modal(bpy)
     modal.invoke()
@@ -265,7 +265,7 @@ def test_a_scene_that_cannot_be_simulated_is_one_line(bpy: Any, tmp_path: Path) 
     assert (live_session.current(), modal.timers) == (None, [])
 
 
-# What hands move.
+# Moved objects.
 
 
 def held(bpy: Any) -> tuple[hands.Hands, Any, Any]:
@@ -294,7 +294,7 @@ def test_only_what_was_moved_is_told(bpy: Any) -> None:
     assert [row[3] for row in things["Ball"]["matrix"]] == pytest.approx([1.0, 2.0, 3.0, 1.0])
     assert things["Pull"]["values"]["strength"] == -20.0
     assert found.gravity(scene) == pytest.approx((0.0, 1.0, 0.0))
-    # what goes back is told too
+    # returning to the start is reported too
     ball.location = (0.0, 0.0, 0.0)
     bpy.context.view_layer.update()
     assert [row[3] for row in found.things(scene)["Ball"]["matrix"]] == pytest.approx([0.0, 0.0, 0.0, 1.0])
@@ -317,7 +317,7 @@ def test_what_a_hand_moves_is_no_change_of_settings(bpy: Any) -> None:
 # The preview in the file.
 
 
-def test_the_previews_cache_lies_beside_the_finals(bpy: Any, tmp_path: Path) -> None:
+def test_the_previews_cache_is_beside_the_bakes(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "mine") + "/"
     assert previews.folder(scene) == tmp_path / "mine_preview"
@@ -325,20 +325,20 @@ def test_the_previews_cache_lies_beside_the_finals(bpy: Any, tmp_path: Path) -> 
     assert previews.folder(scene).name == "cache_mpm_preview"
 
 
-def test_a_preview_hides_the_final_until_it_is_removed(bpy: Any, tmp_path: Path) -> None:
+def test_a_preview_hides_the_bake_until_it_is_removed(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "cache")
-    final = particle_objects.result_object(scene, str(write_cache(tmp_path / "cache", {1: 4})))
+    baked = particle_objects.result_object(scene, str(write_cache(tmp_path / "cache", {1: 4})))
     made = particle_objects.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
     assert previews.label(scene) == made
-    assert (made.hide_render, made.name, final.hide_viewport) == (True, "MPM Preview", True)
+    assert (made.hide_render, made.name, baked.hide_viewport) == (True, "MPM Preview", True)
     previews.remove(scene)
-    assert (previews.shown(scene), final.hide_viewport) == (None, False)
+    assert (previews.shown(scene), baked.hide_viewport) == (None, False)
     assert not (tmp_path / "cache_preview" / "cache.json").exists()
     assert (tmp_path / "cache" / "cache.json").exists()
 
 
-def test_a_final_bake_takes_the_preview_away(bpy: Any, tmp_path: Path) -> None:
+def test_a_full_bake_removes_the_preview(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "cache")
     particle_objects.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
@@ -351,7 +351,7 @@ def test_a_final_bake_takes_the_preview_away(bpy: Any, tmp_path: Path) -> None:
     assert previews.shown(scene) is None
 
 
-def test_a_final_that_cannot_be_baked_leaves_the_preview(bpy: Any, tmp_path: Path) -> None:
+def test_a_bake_that_fails_to_start_keeps_the_preview(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "cache")
     item = particle_objects.result_object(scene, str(write_cache(tmp_path / "cache_preview", {1: 2})))
@@ -386,7 +386,7 @@ def test_a_preview_is_baked(bpy: Any, tmp_path: Path) -> None:
 
 
 @blender
-def test_matter_follows_an_empty_that_is_dragged_while_it_runs(bpy: Any, tmp_path: Path) -> None:
+def test_particles_follow_an_empty_that_is_dragged_during_the_simulation(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "cache")
     scene.gravity, scene.frame_end = (0.0, 0.0, 0.0), 40

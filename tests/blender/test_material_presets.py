@@ -1,4 +1,4 @@
-"""Materials of objects: presets are chosen, their numbers are copied into Custom, and those of the user are files."""
+"""Materials of objects: choosing presets, copying their values into Custom, and files of user presets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PANELS = (material_panel.MPM_PT_material, material_panel.MPM_PT_material_values,
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for the user's presets that is not there yet."""
+    """A folder for user presets that does not exist yet."""
     path = tmp_path / "presets" / "materials"
     monkeypatch.setattr(material_presets, "folder", lambda: path)
     return path
@@ -38,7 +38,7 @@ def law_of(item: Any) -> Any:
 
 
 @pytest.mark.parametrize("preset", built_in(), ids=lambda preset: preset.name)
-def test_every_preset_can_be_edited_and_keeps_its_numbers_and_its_colour(bpy: Any, preset: Any) -> None:
+def test_every_preset_can_be_edited_and_keeps_its_values_and_color(bpy: Any, preset: Any) -> None:
     item = add_emitter(bpy)
     assert bpy.ops.mpm.material_choose(name=preset.name) == {"FINISHED"}
     assert material_presets.chosen(item.mpm.material) == preset
@@ -49,7 +49,7 @@ def test_every_preset_can_be_edited_and_keeps_its_numbers_and_its_colour(bpy: An
     assert tuple(item.mpm.emitter.color) == pytest.approx((*preset.color, 1.0))
 
 
-def test_the_particles_of_a_preset_have_its_colour(bpy: Any) -> None:
+def test_the_particles_of_a_preset_have_its_color(bpy: Any) -> None:
     add_emitter(bpy).mpm.material.preset = "dough"
     scene = extract_scene(bpy.context)
     assert scene.emitters[0].color == pytest.approx((*(material_preset("dough").color or ()), 1.0))
@@ -207,7 +207,7 @@ def test_a_picture_that_is_missing_or_broken_has_no_icon(bpy: Any, tmp_path: Pat
 
 
 def test_the_stored_numbers_of_presets_do_not_change(bpy: Any) -> None:
-    """They are in .blend files: the last 24 bits of the CRC-32 of the word, whatever the order and the pictures are."""
+    """They are stored in .blend files: the last 24 bits of the CRC-32 of the word, independent of order and pictures."""
     numbers = {item[0]: item[4] for item in properties.preset_property().keywords["items"]}
     assert {name: numbers[name] for name in ("water", "honey", "powder_snow")} == {
         "water": 3347674, "honey": 4168852, "powder_snow": 13259138,
@@ -215,7 +215,7 @@ def test_the_stored_numbers_of_presets_do_not_change(bpy: Any) -> None:
     assert len(set(numbers.values())) == len(numbers)
 
 
-def test_another_preset_does_not_keep_the_colour_of_the_one_before(bpy: Any) -> None:
+def test_another_preset_does_not_keep_the_previous_color(bpy: Any) -> None:
     item = add_emitter(bpy)
     bpy.ops.mpm.material_choose(name="honey")
     bpy.ops.mpm.material_customize()
@@ -228,7 +228,7 @@ def test_another_preset_does_not_keep_the_colour_of_the_one_before(bpy: Any) -> 
     assert (item.mpm.emitter.use_color, item.mpm.material.preset) == (False, "snow")
 
 
-def test_a_colour_that_was_chosen_stays_with_another_preset(bpy: Any) -> None:
+def test_a_chosen_color_stays_with_another_preset(bpy: Any) -> None:
     item = add_emitter(bpy)
     bpy.ops.mpm.material_choose(name="honey")
     bpy.ops.mpm.material_customize()

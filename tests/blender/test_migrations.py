@@ -1,4 +1,4 @@
-"""Files of an earlier form are brought to today's when they are opened; files of a newer form stay as they are."""
+"""Files of an earlier form are upgraded when they are opened; files of a newer form are left unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ blender = pytest.mark.blender
 
 @pytest.fixture
 def earlier_file(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A file of the form before lengths were in millimeters, and an example of a migration."""
+    """A file of a form with lengths in other units, and an example of a migration."""
     bpy.context.scene.mpm.solver.grid_spacing = 0.5
     add_emitter(bpy, "Jelly").mpm.emitter.velocity = (0.0, 1.0, 2.0)
     path = str(tmp_path / "earlier.blend")
@@ -47,12 +47,13 @@ def test_a_file_of_an_earlier_form_is_brought_up_once(bpy: Any, earlier_file: st
 
 
 @blender
-def test_what_is_appended_from_an_earlier_file_is_brought_up(bpy: Any, earlier_file: str) -> None:
-    if bpy.app.version < (4, 3, 0):
-        pytest.skip("Blender 4.2 does not tell when something is appended")
+def test_data_appended_from_an_earlier_file_is_upgraded(bpy: Any, earlier_file: str, tmp_path: Path) -> None:
+    """Blender 4.2 has no handler for appended data: there it is upgraded when the file is saved."""
     bpy.ops.wm.read_homefile(use_empty=True)
     bpy.ops.wm.append(directory=f"{earlier_file}/Object/", filename="Jelly")
     item = bpy.data.objects["Jelly"]
+    assert item.mpm.version == (1 if bpy.app.version < (4, 3, 0) else 2)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "appended.blend"))
     assert (item.mpm.version, tuple(item.mpm.emitter.velocity)) == (2, (0.0, 1000.0, 2000.0))
 
 
@@ -77,7 +78,7 @@ def test_every_step_is_done_once_and_in_order(bpy: Any, monkeypatch: pytest.Monk
 
 
 def test_what_a_step_may_not_touch(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Objects without settings get none, and what is linked stays as its library has it."""
+    """Objects without settings get none, and linked objects keep their library's settings."""
     empty = bpy.data.objects.new("Empty", None)
     linked = add_emitter(bpy, "Linked")
     monkeypatch.setattr(migrations, "is_own", lambda block: block != linked)
@@ -100,7 +101,7 @@ def test_a_file_of_a_newer_form_is_left_alone_and_one_line_says_so(bpy: Any, tmp
 
 @blender
 def test_settings_that_a_newer_form_adds_outlive_this_one(bpy: Any, tmp_path: Path) -> None:
-    """What this version does not know stays in the file when it saves it."""
+    """Unknown settings stay in the file when this version saves it."""
     import mpm_addon
     from mpm_addon.blender.settings import properties
 

@@ -1,4 +1,4 @@
-"""numba is never loaded in Blender's process; and the guard that every test of this folder runs under would see it."""
+"""numba is never loaded in Blender's process, and the guard around every test of this folder would detect it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lists of a scene's objects: who is shown, in which order, and that a click on a row selects the object."""
+"""The lists of a scene's objects: their contents and order, and that clicking a row selects the object."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def scene(bpy: Any) -> Any:
     return bpy.context.scene
 
 
-def test_the_objects_that_take_part_are_listed_with_what_they_are(rows: Any, scene: Any) -> None:
+def test_simulated_objects_are_listed_with_their_type(rows: Any, scene: Any) -> None:
     found = {name: layout.texts() for name, layout in rows().items()}
     assert found == {
         "Drain": [], "Floor": ["Dynamic"], "Snowman": ["Powder snow"], "Puddle": ["Water"],
@@ -59,7 +59,7 @@ def test_rows_can_be_searched_and_sorted(rows: Any, scene: Any) -> None:
     assert list(rows(use_sort_role=True)) == ["Puddle", "Snowman", "Floor", "Drain"]
 
 
-def test_an_object_that_is_off_is_grey(rows: Any, scene: Any) -> None:
+def test_a_disabled_object_is_grayed_out(rows: Any, scene: Any) -> None:
     def is_grey(name: str) -> bool:
         return rows()[name].calls[0].children[0].settings["active"] is False
 

@@ -1,4 +1,4 @@
-"""An operator that fails says so in one line, and leaves the file as it was, wherever it failed."""
+"""A failing operator reports one line and leaves the file unchanged, wherever it fails."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .file_state import difference, file_state
 from .scenes import add_collider, add_emitter, add_mesh, error_of, write_cache
 
 LAYER = str(Path(operation.__file__).parents[1])
-# what takes back
+# code that restores the file
 UNHARMED = {"operation.py", "file_record.py"}
-# what Blender calls when something changes: it prints what they raise, and no operator hears of it
+# callbacks of Blender, which prints their exceptions, so that no operator sees them
 CALLBACKS = {"properties.py": ("_store_groups",), "active_row.py": ("_row", "_choose"), "display_settings.py": ("_changed",)}
 FAULTS = 12
 
 
 class FaultError(Exception):
-    """What no operator foresees."""
+    """An exception that no operator expects."""
 
 
 class Faults:
@@ -176,7 +176,7 @@ WITH_NODES = (show, display_same, display_fit, display_assets)
 
 
 def check(bpy: Any, case: Any, folder: Path, unexpected: list[BaseException]) -> None:
-    """Let an operator fail at many places, one after the other; then let it work."""
+    """Make an operator fail at many lines, one after another; then let it succeed."""
     bpy.ops.wm.read_homefile(use_empty=True)
     counted = Faults()
     press = case(bpy, folder)
@@ -188,7 +188,7 @@ def check(bpy: Any, case: Any, folder: Path, unexpected: list[BaseException]) ->
     bpy.ops.wm.read_homefile(use_empty=True)
     press = case(bpy, folder)
     before = file_state(bpy)
-    # what is built a second time takes fewer lines
+    # building something a second time takes fewer lines
     reached = counted.count if case not in WITH_NODES else counted.count // 2
     for at in sorted({1 + number * (reached - 1) // (FAULTS - 1) for number in range(FAULTS)}):
         faults = Faults(at)
@@ -217,7 +217,7 @@ def test_every_operator_is_one_of_these(bpy: Any) -> None:
     found = layout.registered_classes(bpy, "Operator")
     assert len(found) > 30
     assert [cls.__name__ for cls in found if not issubclass(cls, operation.Operation)] == []
-    # what says an error itself says it past the one place where what was done is taken back
+    # an operator that reports an error itself skips the code that restores the file
     sources = {path: path.read_text(encoding="utf-8") for path in Path(LAYER).rglob("*.py")}
     assert [path.name for path, text in sources.items() if 'report({"ERROR"}' in text] == []
 
@@ -248,8 +248,8 @@ def test_what_cannot_be_taken_back_is_said(bpy: Any, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.blender
-def test_undo_goes_on_as_before(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With an undo stack, what failed leaves no step: undo takes back what was done before it."""
+def test_undo_works_as_before(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an undo stack, a failure leaves no undo step: undo reverts what was done before it."""
     item = add_mesh(bpy, "Body")
     item.select_set(True)
     bpy.context.preferences.edit.use_global_undo = True

@@ -1,4 +1,4 @@
-"""Panels draw on any selection, with names, icons and operators that Blender has, and show what counts."""
+"""Panels draw for any selection, with valid names, icons and operators, and show what matters."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def test_settings_that_do_not_apply_are_not_shown(bpy: Any, draw: Any) -> None:
 
 
 def idle(layout: Any) -> set[str]:
-    """The properties that are drawn grey and can be changed."""
-    grey = [child for call in layout.all_calls() for child in call.children if child.settings.get("active") is False]
-    return {name for child in grey for name in drawn(child)}
+    """The properties that are grayed out but editable."""
+    grayed = [child for call in layout.all_calls() for child in call.children if child.settings.get("active") is False]
+    return {name for child in grayed for name in drawn(child)}
 
 
-def test_what_has_no_effect_is_grey(bpy: Any, draw: Any) -> None:
+def test_settings_without_effect_are_grayed_out(bpy: Any, draw: Any) -> None:
     emitter = add_emitter(bpy).mpm.emitter
     assert "particles_per_cell" not in idle(draw(emission_panels.MPM_PT_particles))
     assert "particle_count" in idle(draw(emission_panels.MPM_PT_particles))

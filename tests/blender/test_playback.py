@@ -1,4 +1,4 @@
-"""Cached frames become points; frames that are missing become nothing and a text."""
+"""Cached frames become points; missing frames become no points and a status text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_attribute_is_stored_as_it_is_in_the_cache(bpy: Any, particles: An
 
 
 def test_what_was_not_kept_of_a_frame_is_not_that_of_another(bpy: Any, particles: Any, tmp_path: Path) -> None:
-    """A bake that goes on with other settings of the cache has frames with and without velocities."""
+    """A bake that was resumed with other cache settings has frames with and without velocities."""
     assert stored(particles, "velocity").tolist() == [[0.0, 0.0, 1.0]] * 5
     particles.mpm.cache = str(write_cache(tmp_path / "without", {2: 5, 3: 8}, CacheSettings(velocity=False)))
     bpy.context.scene.frame_set(2)
@@ -196,7 +196,7 @@ def test_materials_that_an_artist_changed_are_kept(bpy: Any, particles: Any) -> 
     assert tuple(material.diffuse_color) == (0.0, 0.0, 1.0, 1.0)
     assert len(bpy.data.materials) == 2
     assert len(particles.modifiers) == 1
-    # a colour chosen anew at the emitter is shown
+    # a new color of the emitter is shown
     display.dress(particles, [display.Look("red", (0.5, 0.0, 0.0, 1.0), mode="spheres")])
     assert tuple(material.diffuse_color) == (0.5, 0.0, 0.0, 1.0)
 
@@ -260,12 +260,12 @@ def test_painted_values_become_attributes_of_their_kind(bpy: Any, particles: Any
         assert (attribute.data_type, attribute.domain) == (kind, "POINT")
         shown = np.empty(painted[name].size, np.float32)
         attribute.data.foreach_get(field, shown)
-        # a painted value has no unit that a unit scale would change
+        # the unit scale does not change painted values
         assert np.array_equal(shown, painted[name].ravel())
 
 
 @pytest.mark.blender
-def test_a_painted_colour_reaches_the_material(bpy: Any, particles: Any) -> None:
+def test_a_painted_color_reaches_the_material(bpy: Any, particles: Any) -> None:
     display.dress(particles, [display.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True, mode="spheres"), LOOKS[1]])
     used = {
         material.name: [

@@ -1,4 +1,4 @@
-"""The pre-flight in Blender: the process beside it, what is kept with the scene, and when that is shown."""
+"""The pre-flight in Blender: its process, what is stored with the scene, and when that is shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def nothing_is_running() -> Iterator[None]:
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
-    """Replaces the process by one with the given behaviour; returns what was asked for."""
+    """Replaces the process by one with the given behavior; returns the requested checks."""
     asked: list[Any] = []
 
     def behave(behaviour: str) -> list[Any]:
@@ -206,7 +206,7 @@ def test_it_can_be_cancelled(bpy: Any, stand_in: Any) -> None:
 
 @blender
 def test_a_real_scene_is_looked_at_in_a_process_of_its_own(bpy: Any) -> None:
-    # tests before this one may have measured distances here
+    # earlier tests may have measured distances here
     was_loaded = "numba" in sys.modules
     scene = bpy.context.scene
     scene.mpm.solver.grid_spacing = 0.1

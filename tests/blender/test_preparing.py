@@ -1,4 +1,4 @@
-"""The first part of a bake: the scene is read a few frames at a time, with progress, and can be cancelled."""
+"""The first part of a bake: the scene is read a few frames at a time, with progress, and can be canceled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def nothing_is_running() -> Any:
 
 
 class Reading:
-    """Stands in for the extraction: a step for each call, until it is closed or ends."""
+    """Replaces the extraction: one step per call, until it is closed or ends."""
 
     def __init__(self, *, error: Exception | None = None) -> None:
         self.error = error

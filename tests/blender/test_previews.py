@@ -1,4 +1,4 @@
-"""Where previews meet the rest: other places of their frames, the motion of dynamic colliders, unstable particles, publications."""
+"""Previews and other features: moved frames, the motion of dynamic colliders, unstable particles, publications."""
 
 from __future__ import annotations
 
@@ -27,43 +27,43 @@ def shown_cache(scene: Any, cache: str) -> Any:
     return item
 
 
-def final_and_preview(scene: Any) -> tuple[Any, Any]:
-    final = shown_cache(scene, paths.cache_path(scene))
+def baked_and_preview(scene: Any) -> tuple[Any, Any]:
+    baked = shown_cache(scene, paths.cache_path(scene))
     made = shown_cache(scene, previews.cache_path(scene))
     assert previews.label(scene) == made
-    return final, made
+    return baked, made
 
 
 def test_a_preview_stays_one_when_the_scene_gets_another_cache(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "mine")
-    final, made = final_and_preview(scene)
+    baked, made = baked_and_preview(scene)
     scene.mpm.cache = str(tmp_path / "other")
     assert previews.shown(scene) == made
     previews.begin(scene)
     assert made.mpm.cache == str(tmp_path / "other_preview")
     previews.remove(scene)
-    assert particle_objects.result_objects(scene) == [final]
-    assert not final.hide_viewport
+    assert particle_objects.result_objects(scene) == [baked]
+    assert not baked.hide_viewport
 
 
 @blender
 def test_a_preview_stays_one_when_the_file_is_saved_first(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = "//sim/cache"
-    final, made = final_and_preview(scene)
+    baked, made = baked_and_preview(scene)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
     assert previews.shown(scene) == made
     previews.remove(scene)
-    assert particle_objects.result_objects(scene) == [final]
-    assert len(final.data.vertices) == 4
+    assert particle_objects.result_objects(scene) == [baked]
+    assert len(baked.data.vertices) == 4
 
 
 @blender
-def test_the_motion_of_the_final_is_back_when_its_preview_goes(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_motion_of_the_bake_returns_when_its_preview_is_removed(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "mine")
-    final_and_preview(scene)
+    baked_and_preview(scene)
     ball = add_collider(bpy, "Ball", dynamic=True)
     keyframes.write_keys(scene, poses("Ball"), previews.cache_path(scene))
     monkeypatch.setattr("mpm_addon.blender.baking.showing.baked_poses", lambda folder: poses("Ball") if folder == tmp_path / "mine" else {})
@@ -75,7 +75,7 @@ def test_the_motion_of_the_final_is_back_when_its_preview_goes(bpy: Any, tmp_pat
 def test_unstable_particles_of_a_preview_go_with_it(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "mine")
-    final_and_preview(scene)
+    baked_and_preview(scene)
     write_failure(previews.folder(scene), failure(2))
     unstable.refresh(scene, previews.cache_path(scene))
     assert unstable.objects(scene)
@@ -98,7 +98,7 @@ def test_a_preview_that_is_cancelled_is_known_as_one(bpy: Any, tmp_path: Path, m
     assert (item.name, item.hide_render) == (previews.OBJECT_NAME, True)
 
 
-def test_the_final_of_another_scene_is_no_preview(bpy: Any, tmp_path: Path) -> None:
+def test_the_bake_of_another_scene_is_no_preview(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = str(tmp_path / "shot")
     other = bpy.data.scenes.new("Other")

@@ -1,4 +1,4 @@
-"""The properties are what the core declares: names, defaults, limits, units, words."""
+"""The properties match the core's declarations: names, defaults, limits, units, labels."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_limits_units_and_words_are_the_declared_ones(bpy: Any, name: str, decla
         if inclusive is not None:
             assert hard == pytest.approx(inclusive)
         if exclusive is not None:
-            # the limit itself can be entered, and is refused with the core's words; a slider never reaches it
+            # the limit itself can be entered, and is refused with the core's message; a slider never reaches it
             assert hard == pytest.approx(exclusive)
             assert sign * (soft - exclusive) > 0.0
     if declared.unit in declarations.BLENDER_UNITS:
@@ -86,7 +86,7 @@ def test_a_preset_survives_the_way_through_the_properties(bpy: Any) -> None:
     for name, law in LAWS.items():
         given = law(density=123.4)
         declarations.assign(group_of(bpy, name), given)
-        assert law(**declarations.values_of(group_of(bpy, name), law)) != given  # another object, still untouched
+        assert law(**declarations.values_of(group_of(bpy, name), law)) != given  # another object, still at its defaults
         group = group_of(bpy, name)
         declarations.assign(group, given)
         assert law(**declarations.values_of(group, law)) == given
@@ -168,7 +168,7 @@ def test_the_numbers_of_enum_items_depend_on_the_word_alone() -> None:
 
 @pytest.mark.blender
 def test_a_click_on_any_item_of_a_menu_chooses_it(bpy: Any) -> None:
-    # what Blender's buttons do with the number of an item: they keep it in single precision
+    # Blender's buttons keep the number of an item in single precision
     groups = [cls.bl_rna for cls in bpy.types.PropertyGroup.__subclasses__() if cls.__name__.startswith("MPM_")]
     enums = [found for group in groups for found in group.properties if found.type == "ENUM"]
     assert len(enums) > 20

@@ -1,4 +1,4 @@
-"""A publication plays in a Blender that never heard of this extension, and the published file itself stays as it is."""
+"""A publication plays in a Blender without this extension, and the published file does not change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOOKS = [
 ]
 PAINTED = {"color": 4, "UVMap": 2, "my weight": 1, "way.001": 3}
 
-# In a Blender without the extension: what the object shows, written as arrays. Answers what else counts.
+# In a Blender without the extension: writes the displayed attributes as arrays, and prints the other results.
 LOOK = """
 import json, os, sys
 import bpy, numpy as np
@@ -73,7 +73,7 @@ os._exit(0)
 
 
 def arrays_of(number: int, count: int) -> dict[str, np.ndarray]:
-    """Every attribute of a frame with values that tell particles and components apart; painted ones too."""
+    """Every attribute of a frame, with values that identify particles and components; painted attributes too."""
     arrays = frame_arrays(number, count)
     random = np.random.default_rng(number)
     for name, kind in ATTRIBUTES.items():
@@ -145,7 +145,7 @@ def test_a_publication_shows_everything_without_the_extension(bpy: Any, saved: A
         assert sorted(found["shown"][str(frame)]) == sorted([*place, name] for place, name in zip(places, materials, strict=True))
         if count:
             check_attributes(arrays, frame, wanted)
-    # between two frames particles are where their velocity takes them from the nearest one
+    # between two frames, particles move along their velocity from the nearest one
     for frame in (3.25, 2.75):
         wanted = arrays_of(3, 8)
         moved = wanted["position"] + wanted["velocity"] * (frame - 3.0) / 24.0

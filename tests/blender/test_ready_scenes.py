@@ -1,4 +1,4 @@
-"""Ready scenes: each is a whole scene without a warning, a few frames of it bake, and nothing that is there is broken."""
+"""Ready scenes: each is complete and without warnings, bakes a few frames, and changes no existing work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARTICIPANTS = {
     "honey_suzanne": (1, 2),
     "pouring_bowl": (1, 3),
 }
-# The monkey is made by Blender itself.
+# Blender itself makes Suzanne.
 EVERYWHERE = [name for name in SCENES if name != "honey_suzanne"]
 REAL = pytest.param("honey_suzanne", marks=pytest.mark.blender)
 
@@ -53,7 +53,7 @@ def test_a_ready_scene_is_whole_and_without_a_warning(bpy: Any, name: str) -> No
     assert (scene.camera.type, scene.frame_start, scene.frame_current) == ("CAMERA", 1, 1)
     assert scene.mpm.cache.startswith("//cache_mpm_")
     assert bpy.context.view_layer.objects.active.mpm.type == "emitter"
-    # particles take the place of what they are made of
+    # particles replace their emitter
     assert all(item.hide_render for item in scene.objects if item.mpm.type == "emitter")
 
 
@@ -157,7 +157,7 @@ def test_a_few_coarse_frames_bake(bpy: Any, tmp_path: Path, name: str) -> None:
 
 @blender
 def test_no_snow_vanishes_in_view(bpy: Any, tmp_path: Path) -> None:
-    """What leaves the domain of the snowball is outside the camera's frame by then."""
+    """Snow that leaves the domain is outside the camera's view by then."""
     from bpy_extras.object_utils import world_to_camera_view
     from mathutils import Vector
 
@@ -171,7 +171,7 @@ def test_no_snow_vanishes_in_view(bpy: Any, tmp_path: Path) -> None:
     for before, after in pairwise(frames):
         present = set(after.id.tolist())
         lost += [position for number, position in zip(before.id, before.position, strict=True) if number not in present]
-    # some does leave, or this would say nothing
+    # some does leave, or this would prove nothing
     assert len(lost) > 50
     seen = [world_to_camera_view(scene, scene.camera, Vector(position.tolist())) for position in lost]
     assert [place for place in seen if 0.0 < place.x < 1.0 and 0.0 < place.y < 1.0 and place.z > 0.0] == []

@@ -1,4 +1,4 @@
-"""Registering and unregistering leave nothing behind, however often and in whatever state."""
+"""Registering and unregistering leave nothing behind, however often and in any state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def registered_again() -> Iterator[None]:
 
 @pytest.fixture
 def bare(bpy: Any) -> set[str]:
-    """The add-on is not registered; what there is in Blender then."""
+    """The state of Blender without the add-on."""
     mpm_addon.unregister()
     return state(bpy)
 
@@ -68,7 +68,7 @@ def test_registering_and_unregistering_change_nothing(bpy: Any, bare: set[str], 
 
 
 def test_the_state_sees_every_kind_of_residue(bpy: Any, bare: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison above can fail: each thing that is left behind shows."""
+    """The comparison above can fail: each kind of residue shows."""
 
     def appended(_self: Any, _context: Any) -> None:
         pass

@@ -29,7 +29,7 @@ def save(bpy: Any, path: Path, **words: Any) -> None:
 
 
 def baked_unsaved(bpy: Any, count: int = 5) -> Any:
-    """What a bake of a file without a name leaves."""
+    """The result of a bake in an unsaved file."""
     scene = bpy.context.scene
     folder = Path(paths.cache_path(scene))
     shutil.rmtree(folder, ignore_errors=True)
@@ -50,7 +50,7 @@ def baked(bpy: Any, folder: Path, count: int = 5) -> Any:
 
 
 def shown(bpy: Any, item: Any) -> list[int]:
-    """The particles that frames 2 and 1 show."""
+    """The particles at frames 2 and 1."""
     counts = []
     for number in (2, 1):
         bpy.context.scene.frame_set(number)
@@ -127,7 +127,7 @@ def test_while_a_bake_runs_the_frames_stay_and_move_at_the_next_save(bpy: Any, t
         save(bpy, tmp_path / "file.blend")
         assert item.mpm.cache == before
         assert "a bake is running into it" in notices(bpy)
-    # a bake goes on where the frames are
+    # a bake resumes where the frames are
     assert paths.cache_path(bpy.context.scene) == before
     assert shown(bpy, item) == [5, 5]
     save(bpy, tmp_path / "file.blend")
@@ -195,7 +195,7 @@ def test_a_file_that_is_saved_elsewhere_shows_its_frames_and_bakes_beside_itself
     assert item.mpm.cache == "//../first/cache_mpm"
     assert shown(bpy, item) == [5, 5]
     assert ". A bake goes to //cache_mpm" in notices(bpy)
-    # a bake takes the same object over
+    # a bake reuses the same object
     write_cache(tmp_path / "second" / "cache_mpm", {1: 7, 2: 7})
     assert particle_objects.result_object(bpy.context.scene, paths.cache_path(bpy.context.scene)) == item
     assert item.mpm.cache == "//cache_mpm"
@@ -233,7 +233,7 @@ def test_a_project_folder_that_is_copied_or_moved_shows_its_own_frames(bpy: Any,
 
 @blender
 def test_a_copy_of_the_file_alone_shows_the_frames_where_they_are_and_says_so(bpy: Any, tmp_path: Path) -> None:
-    """As an automatic save in the temporary folder is, that is opened by its name."""
+    """As with an automatic save in the temporary folder that is opened directly."""
     baked(bpy, tmp_path / "first")
     (tmp_path / "second").mkdir()
     shutil.copy(tmp_path / "first" / "file.blend", tmp_path / "second" / "file_autosave.blend")

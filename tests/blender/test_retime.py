@@ -1,4 +1,4 @@
-"""Playback between cached frames: sub-frames, slow motion, keyed frames, and what a shutter sees."""
+"""Playback between cached frames: subframes, slow motion, keyframed frames, and what a shutter captures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ blender = pytest.mark.blender
 
 
 def moving_cache(folder: Path, counts: dict[int, int], *, step: float = 1.0, **time: Any) -> Path:
-    """Particle `id` at (id, step * frame, 0) with the velocity that fits; `counts` are the particles of each frame."""
+    """Particle `id` at (id, step * frame, 0) with the matching velocity; `counts` are the particles of each frame."""
     scene = dataclasses.replace(description(), time=Time(frame_end=max(counts), **time))
     writer = CacheWriter(folder, scene)
     writer.prepare(scene, restart=True)
@@ -45,12 +45,12 @@ def shown_object(bpy: Any, folder: Path) -> Any:
 
 @pytest.fixture
 def particles(bpy: Any, tmp_path: Path) -> Any:
-    """Frames 1 to 8 of four particles that move a unit a frame along y."""
+    """Frames 1 to 8 of four particles that move one unit per frame along y."""
     return shown_object(bpy, moving_cache(tmp_path / "cache", dict.fromkeys(range(1, 9), 4)))
 
 
 def place(item: Any) -> float:
-    """How far along y the particles are."""
+    """The position of the particles along y."""
     values = stored(item, "position")[:, 1]
     assert np.ptp(values) == 0.0
     return float(values[0])
@@ -109,7 +109,7 @@ def test_no_number_shows_nothing(bpy: Any, particles: Any, value: float) -> None
     [(1.0, 1.0, 24, 1.0), (0.25, 1.0, 24, 0.25), (1.0, 0.5, 24, 0.5), (1.0, 1.0, 48, 2.0), (0.5, -2.0, 12, -0.5)],
 )
 def test_velocity_is_per_second_of_the_scene(bpy: Any, tmp_path: Path, time_scale: float, speed: float, fps: int, factor: float) -> None:
-    """A picture shows the move of a frame, whatever time that took in the simulation: v = dy/dframe * frames per second."""
+    """A rendered frame shows the motion during one scene frame, whatever its simulated duration: v = dy/dframe * frames per second."""
     folder = moving_cache(tmp_path / "cache", dict.fromkeys(range(-8, 9), 2), step=0.5, frame_start=-8, time_scale=time_scale)
     item = shown_object(bpy, folder)
     bpy.context.scene.render.fps = fps
@@ -180,7 +180,7 @@ def test_a_driven_frame_moves(bpy: Any, particles: Any) -> None:
 
 
 def rendered(bpy: Any, tmp_path: Path, item: Any, **settings: Any) -> list[tuple[float, int, float]]:
-    """Moment, particles and place at every frame change while frames 3 and 4 are rendered with motion blur by Cycles."""
+    """Moment, particles and position at every frame change while Cycles renders frames 3 and 4 with motion blur."""
     scene = bpy.context.scene
     display.dress(item, [display.Look("red", (1.0, 0.0, 0.0, 1.0), mode="spheres")])
     scene.frame_start, scene.frame_end = 3, 4
@@ -222,7 +222,7 @@ def test_over_a_shutter_the_particles_are_the_same_and_move(bpy: Any, tmp_path: 
 
 @blender
 def test_slow_motion_with_keys_is_rendered_between_frames(bpy: Any, tmp_path: Path, particles: Any) -> None:
-    """While frames are rendered, keyed values are those of the moment that is rendered, not of the frame in the interface."""
+    """During a render, keyframed values are those of the rendered moment, not of the frame in the interface."""
     settings = particles.mpm
     settings.use_retime, settings.retime_mode = True, "frame"
     for number, value in ((1, 1.0), (9, 3.0)):

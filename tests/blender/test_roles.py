@@ -1,4 +1,4 @@
-"""Objects get and lose their part in the simulation, by the Physics tab's button and by the list's."""
+"""Objects are added to and removed from the simulation, by the button in the Physics tab and by the list."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def button(bpy: Any) -> Any:
     return draw_appended(bpy, "PHYSICS_PT_add", role_operators.draw_button)
 
 
-def test_the_button_adds_and_removes_the_part(bpy: Any) -> None:
+def test_the_button_adds_and_removes_the_role(bpy: Any) -> None:
     item = add_mesh(bpy, "Cube")
     assert [call.arguments["operator"] for call in button(bpy).find("operator")] == ["mpm.object_add"]
     bpy.ops.mpm.object_add()
@@ -36,7 +36,7 @@ def test_the_button_adds_and_removes_the_part(bpy: Any) -> None:
     assert item.mpm.type == "none"
 
 
-def test_an_object_that_cannot_take_part_has_no_button_and_is_told_why(bpy: Any, draw: Any) -> None:
+def test_an_object_that_cannot_be_simulated_has_no_button_and_a_reason(bpy: Any, draw: Any) -> None:
     add_lamp(bpy)
     assert button(bpy).calls == []
     text = " ".join(draw(object_panels.MPM_PT_object).texts())
@@ -51,7 +51,7 @@ def test_without_an_object_there_is_nothing_to_add(bpy: Any) -> None:
     assert button(bpy).calls == []
 
 
-def test_all_selected_objects_get_the_part(bpy: Any) -> None:
+def test_all_selected_objects_get_the_role(bpy: Any) -> None:
     items = [add_mesh(bpy, "A"), add_mesh(bpy, "B"), add_lamp(bpy)]
     for item in items:
         item.select_set(True)
@@ -60,21 +60,21 @@ def test_all_selected_objects_get_the_part(bpy: Any) -> None:
     assert [item.mpm.type for item in (*items, unselected)] == ["collider", "collider", "none", "none"]
 
 
-def test_without_a_selection_the_active_object_gets_the_part(bpy: Any) -> None:
+def test_without_a_selection_the_active_object_gets_the_role(bpy: Any) -> None:
     item = add_mesh(bpy, "A")
     item.select_set(False)
     bpy.ops.mpm.objects_add(type="outflow")
     assert item.mpm.type == "outflow"
 
 
-def test_an_object_with_particles_gets_no_part(bpy: Any) -> None:
+def test_an_object_with_particles_gets_no_role(bpy: Any) -> None:
     item = add_mesh(bpy, "Particles")
     item.mpm.cache = "//cache_mpm"
     assert "shows the particles of a bake" in roles.refusal(item)
     assert not bpy.ops.mpm.object_add.poll()
 
 
-def test_a_part_that_cannot_work_is_said_so(bpy: Any, draw: Any) -> None:
+def test_a_role_that_cannot_work_is_reported(bpy: Any, draw: Any) -> None:
     empty = bpy.data.objects.new("Empty", None)
     bpy.context.scene.collection.objects.link(empty)
     bpy.context.view_layer.objects.active = empty

@@ -1,4 +1,4 @@
-"""What the interface remembers is in one place: it goes with the file or with the add-on, and no module keeps anything of its own."""
+"""The interface's state is in one place: it is dropped with the file or the add-on, and no module has state of its own."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_what_belongs_to_a_file_goes_when_another_is_open(bpy: Any) -> None:
     finally:
         handlers.load_pre.remove(look)
         handlers.load_post.remove(look)
-    # not before the other file is there: it may not be one that opens
+    # not before the other file is open: opening may fail
     assert seen == [["first"], []]
     assert runtime.of(Process).number == 7
 
@@ -75,14 +75,14 @@ def test_nothing_is_remembered_after_unregistering(bpy: Any) -> None:
 
 
 def made(value: ast.expr | None) -> bool:
-    """Whether an expression makes something that can be changed."""
+    """Whether an expression makes a mutable object."""
     if isinstance(value, ast.Call):
         return getattr(value.func, "id", getattr(value.func, "attr", "")) in CONTAINERS
     return isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
 
 
 def remembered(tree: ast.Module) -> list[str]:
-    """What a module keeps of its own: containers that are no constants, constants that functions change, and `global`."""
+    """Module-level state: mutable containers, constants that functions change, and `global`."""
     found = [f"{node.lineno}: global" for node in ast.walk(tree) if isinstance(node, ast.Global)]
     names: set[str] = set()
     for node in tree.body:

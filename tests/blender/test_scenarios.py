@@ -1,4 +1,4 @@
-"""Playback wherever artists play: pictures of an animation, many caches, scenes, layers, duplicates, undo, drivers, odd frames."""
+"""Playback in many settings: rendered animations, several caches, scenes, layers, duplicates, undo, drivers, fractional frames."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_result(bpy: Any, folder: Path, counts: dict[int, int], scene: Any = None
 
 
 def make_studio(bpy: Any, scene: Any) -> None:
-    """A camera from above that sees x from 0 to 16, one unit a pixel, and a renderer that takes a moment."""
+    """A camera from above that sees x from 0 to 16, one unit per pixel, and a fast renderer."""
     scene.render.engine = "CYCLES"
     scene.cycles.samples = 4
     scene.cycles.use_denoising = False
@@ -58,7 +58,7 @@ def make_studio(bpy: Any, scene: Any) -> None:
 
 
 def write_lane(folder: Path, frames: range) -> Path:
-    """A cache in which one large particle stands at x = frame + 0.5: a picture tells its frame."""
+    """A cache in which one large particle is at x = frame + 0.5, so that a picture identifies its frame."""
     from mpm_addon.core.particles import Frame, FrameStatistics
     from mpm_addon.storage.cache_writer import CacheWriter
 
@@ -77,7 +77,7 @@ def write_lane(folder: Path, frames: range) -> Path:
 
 
 def seen_frames(bpy: Any, folder: Path, numbers: range) -> list[int]:
-    """The frame that each picture shows: the column in which it is brightest; -1 where it is black."""
+    """The frame that each picture shows: its brightest column; -1 if it is black."""
     found = []
     for number in numbers:
         image = bpy.data.images.load(str(folder / f"picture_{number:04d}.png"))
@@ -102,7 +102,7 @@ def test_every_picture_of_an_animation_shows_its_frame(bpy: Any, tmp_path: Path,
     scene.frame_set(4)
     bpy.ops.render.render(animation=True)
     assert seen_frames(bpy, tmp_path, range(2, 7)) == [2, 3, 4, 5, -1]
-    # with every second frame, as farms do
+    # with every second frame, as on farms
     scene.frame_step = 2
     bpy.ops.render.render(animation=True)
     assert seen_frames(bpy, tmp_path, range(2, 7, 2)) == [2, 4, -1]
@@ -125,7 +125,7 @@ def test_two_view_layers_and_single_pictures_show_the_frame(bpy: Any, tmp_path: 
 
 @blender
 def test_two_processes_render_one_file_from_a_cache_that_nobody_may_write(bpy: Any, tmp_path: Path) -> None:
-    """As a farm does: the file and its cache lie in one folder, are copied to another path, and opened in background."""
+    """As on a farm: the file and its cache are in one folder, are copied to another path, and opened in background mode."""
     project = tmp_path / "project"
     project.mkdir()
     scene = bpy.context.scene
@@ -208,7 +208,7 @@ def test_duplicated_scenes_show_frames_and_do_not_fight(bpy: Any, tmp_path: Path
     linked = bpy.data.scenes.new("Linked")
     linked.collection.objects.link(item)
     linked.frame_set(1)
-    assert (shown(item), shown(copied)) == (5, 5)  # one object has one frame: that of the scene whose frame changed last
+    assert (shown(item), shown(copied)) == (5, 5)  # an object shows one frame: that of the scene whose frame changed last
     scene.frame_set(2)
     assert (shown(item), particle_objects.status(item)) == (6, "")
 
@@ -259,7 +259,7 @@ def test_undo_and_redo_show_the_frame_that_the_scene_is_at(bpy: Any, tmp_path: P
     bpy.ops.ed.undo_push(message="first")
     scene.frame_set(3)
     bpy.ops.ed.undo_push(message="second")
-    # meanwhile the cache was baked anew
+    # meanwhile, the cache was baked again
     write_cache(tmp_path / "cache", {1: 15, 2: 16, 3: 17})
     for step, frames in ((bpy.ops.ed.undo, {1: 15}), (bpy.ops.ed.redo, {3: 17})):
         assert step() == {"FINISHED"}
@@ -282,7 +282,7 @@ def test_a_driven_frame_and_sub_frames_are_followed(bpy: Any, tmp_path: Path) ->
     scene.frame_set(1, subframe=0.25)
     middle = np.empty(3 * shown(item), np.float32)
     item.data.attributes["position"].data.foreach_get("vector", middle)
-    # y is the frame's number in these caches, and every particle moves on
+    # y is the frame number in these caches, and every particle moves
     assert (shown(item), particle_objects.status(item)) == (5, "")
     assert 1.0 < middle[1] < 2.0
 

@@ -1,4 +1,4 @@
-"""A copy of a scene, and a new one, bake into a folder of their own; nobody's frames are replaced."""
+"""Copied and new scenes bake into their own folders, and replace no frames of other scenes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ blender = pytest.mark.blender
 
 
 def notify(bpy: Any) -> None:
-    """What a window does after every operator; without one Blender does not call these functions."""
+    """Does what a window does after every operator; without a window, Blender does not call these functions."""
     for function in list(bpy.app.handlers.depsgraph_update_post):
         function(bpy.context.scene, None)
 
@@ -54,7 +54,7 @@ def test_the_scene_that_was_there_first_keeps_the_folder(bpy: Any, tmp_path: Pat
 
 
 def test_the_scene_that_shows_the_frames_keeps_them(bpy: Any, tmp_path: Path) -> None:
-    """A file of an earlier version may hold two scenes of one folder, in any order."""
+    """A file of an earlier version may contain two scenes that share a folder, in any order."""
     first, second = bpy.context.scene, bpy.data.scenes.new("Shown")
     first.mpm.cache = second.mpm.cache = str(write_cache(tmp_path / "frames", {1: 1}))
     particle_objects.result_object(second, second.mpm.cache)
@@ -84,7 +84,7 @@ def test_a_copied_scene_has_a_folder_of_its_own_at_once(bpy: Any, tmp_path: Path
     own = [each for each in particle_objects.result_objects(copy) if each != item]
     assert len(own) == (kind == "FULL_COPY")
     for each in own:
-        # it shows what it showed, until the copy is baked
+        # it keeps showing its frames until the copy is baked
         assert len(each.data.vertices) == 5
         assert particle_objects.result_object(copy, paths.cache_path(copy)) == each
         assert (each.mpm.cache, each.mpm.home) == (copy.mpm.cache, "")
@@ -109,7 +109,7 @@ def test_a_copy_in_a_file_without_a_name_keeps_its_folder_when_it_is_saved(bpy: 
     assert all(paths.holds_cache(folder) for folder in folders(bpy).values())
 
 
-def test_a_bake_parts_scenes_first(bpy: Any, tmp_path: Path) -> None:
+def test_a_bake_separates_scenes_first(bpy: Any, tmp_path: Path) -> None:
     scene, copy = bpy.context.scene, bpy.data.scenes.new("Copy")
     scene.mpm.cache = copy.mpm.cache = str(tmp_path / "frames")
     with pytest.raises(MpmError, match="has no emitter"):

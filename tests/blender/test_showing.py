@@ -1,4 +1,4 @@
-"""Caches that were baked elsewhere are shown: by the object that is there, or by a new one."""
+"""Caches that were baked elsewhere are shown, by an existing object or by a new one."""
 
 from __future__ import annotations
 

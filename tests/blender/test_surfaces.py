@@ -1,4 +1,4 @@
-"""The surfaces of all kinds of objects, against the same vertices taken by hand."""
+"""The surfaces of all kinds of objects, compared with the same vertices collected by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def linked(bpy: Any, name: str, data: Any, kind: str = "collider") -> Any:
 
 
 def collider(bpy: Any) -> Any:
-    """The one collider of the scene, beside an emitter."""
+    """The only collider of the scene, next to an emitter."""
     if not any(item.mpm.type == "emitter" for item in bpy.context.scene.objects):
         add_emitter(bpy, "Source").location = (50.0, 0.0, 0.0)
     (found,) = extract_scene(bpy.context).colliders
@@ -31,7 +31,7 @@ def collider(bpy: Any) -> Any:
 
 
 def by_hand(bpy: Any, item: Any) -> np.ndarray:
-    """The evaluated vertices in the world, one by one, in double precision."""
+    """The evaluated vertices in world space, one by one, in double precision."""
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     matrix = np.array(evaluated.matrix_world, dtype=np.float64)
     found = np.array([tuple(vertex.co) for vertex in evaluated.to_mesh().vertices], dtype=np.float64)
@@ -99,7 +99,7 @@ def test_a_family_of_metaballs_is_the_surface_of_its_first(bpy: Any) -> None:
 
 
 def instanced_collection(bpy: Any) -> tuple[Any, Any]:
-    """A collection with a moved cube and a lamp, and an empty that instances it."""
+    """A collection with a moved cube and a light, and an empty that instances it."""
     collection = bpy.data.collections.new("Bricks")
     brick = bpy.data.objects.new("Brick", add_mesh(bpy, "Brick data").data)
     bpy.data.objects.remove(bpy.data.objects["Brick data"])
@@ -124,7 +124,7 @@ def test_an_empty_with_a_collection_is_all_that_is_in_it(bpy: Any) -> None:
     expected = [np.add(corners, (1.0, 0.0, 0.0)), np.add(corners * (-1.0, 1.0, 2.0), (0.0, 3.0, 0.0))]
     expected = np.concatenate(expected) @ turn[:3, :3].T + turn[:3, 3]
     assert in_order(found.shape.vertices) == pytest.approx(in_order(expected), abs=1e-4)
-    # each part has its outside outside
+    # the outside of each part faces outward
     assert found.shape.signed_distance(np.array([[0.0, 1.0, 5.0], [-3.0, 0.0, 5.9], [-3.0, 0.0, 6.1]])) == pytest.approx(
         [-0.5, -0.1, 0.1], abs=1e-3
     )
@@ -167,7 +167,7 @@ def test_a_hidden_instancer_says_what_to_do(bpy: Any) -> None:
 
 
 def instancing_nodes(bpy: Any, *, keeps_mesh: bool) -> Any:
-    """A node group that puts a cube on every vertex."""
+    """A node group that instances a cube on every vertex."""
     group = bpy.data.node_groups.new("Cubes", "GeometryNodeTree")
     for direction in ("INPUT", "OUTPUT"):
         group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")

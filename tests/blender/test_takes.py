@@ -1,4 +1,4 @@
-"""Takes of a cache in Blender: which one is shown, the list of them, and the button that goes on after the current frame."""
+"""Takes of a cache in Blender: which one is shown, the list of them, and the button that bakes from the current frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .scenes import description, error_of, failure, frame_arrays, write_cache
 
 @pytest.fixture
 def folder(bpy: Any, tmp_path: Path) -> str:
-    """A cache whose second take goes on after frame 2 with six particles instead of five."""
+    """A cache whose second take resumes after frame 2 with six particles instead of five."""
     folder = write_cache(tmp_path / "cache", {1: 5, 2: 5, 3: 5})
     other = dataclasses.replace(description(), name="changed")
     writer = CacheWriter(folder, other)
@@ -107,7 +107,7 @@ def test_what_is_lost_is_asked_before(bpy: Any, folder: str) -> None:
         " kB) of 2 takes will be replaced when the first new frame is there"
     )
     assert asked[2]["message"].endswith("of 2 takes will be deleted")
-    # nothing is there: nothing is asked
+    # nothing to lose, so no confirmation
     done: list[None] = []
     bpy.context.scene.mpm.cache = folder + "_other"
     ask(bake_operators.MPM_OT_bake_again, execute=lambda _context: done.append(None))

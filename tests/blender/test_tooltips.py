@@ -1,6 +1,6 @@
-"""Everything that an artist can set or press says what it does: a tooltip, a unit or a range, and words for every choice.
+"""Every property and operator has a tooltip, a unit or a range, and a label for every choice.
 
-What is registered is found, not listed, so that a new property without words fails here.
+Registered classes are found, not listed, so a new property without a tooltip fails here.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import pytest
 from tests.fakes.layout import registered_classes
 
 blender = pytest.mark.blender
-SHORTEST = 12  # letters of a tooltip that says something
+SHORTEST = 12  # letters of a useful tooltip
 NUMBERS = ("INT", "FLOAT")
-# Subtypes that show what a number is: a colour, a share of a whole.
+# Subtypes that tell what a number is: a color, a factor.
 TELLING = ("COLOR", "COLOR_GAMMA", "FACTOR", "PERCENTAGE", "TIME", "XYZ_LENGTH", "VELOCITY", "ACCELERATION", "ANGLE")
 UNIT_IN_NAME = re.compile(r"\(\S+\)$")
 
 
 def own_properties(bpy: Any) -> Iterator[tuple[str, Any]]:
-    """Every property that the add-on registers: of its groups, operators and lists, and those on Blender's own data."""
+    """Every property that the add-on registers: of its groups, operators and lists, and on Blender's own data."""
     for base in ("PropertyGroup", "Operator", "UIList", "AddonPreferences"):
         for cls in registered_classes(bpy, base):
             for name, found in rna_of(bpy, cls).properties.items():
@@ -31,7 +31,7 @@ def own_properties(bpy: Any) -> Iterator[tuple[str, Any]]:
 
 
 def rna_of(bpy: Any, cls: type) -> Any:
-    """What Blender knows of a class; of an operator only its call tells."""
+    """Blender's description of a class; operators have it only on their call."""
     if not issubclass(cls, bpy.types.Operator):
         return cls.bl_rna
     module, _, name = cls.bl_idname.partition(".")
@@ -82,7 +82,7 @@ def test_every_number_tells_its_unit_or_its_range(bpy: Any) -> None:
     def fault(found: Any) -> str:
         if found.type not in NUMBERS or found.unit != "NONE" or found.subtype in TELLING or UNIT_IN_NAME.search(found.name):
             return ""
-        # typical values, or what is counted
+        # typical values, or the unit of a count
         is_told = re.search(r"\d|[Ff]rame|[Rr]ow|seed|multiple|unit$", found.description)
         return "" if is_told else f"without unit, range or values: {found.description!r}"
 

@@ -1,4 +1,4 @@
-"""The interface in other languages: the catalogue is that of today's texts, translations are of texts that exist."""
+"""The interface in other languages: the catalog contains the current texts, and translations match existing texts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_texts_of_every_kind_are_found(bpy: Any) -> None:
         (ANY, "Honey"), (OPERATOR, "Honey"),  # a preset in a list, and on a button
         (ANY, "Based on {name}"),  # a template
         (ANY, "Saved as {path}"),  # a report
-        (ANY, "Select an emitter"),  # why an operator cannot run
+        (ANY, "Select an emitter"),  # the reason why an operator cannot run
     } <= found  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The particles that made a bake stop, shown in the scene until a bake succeeds."""
+"""Unstable particles, shown in the scene until a bake succeeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the interface: title case of labels, American spelling, and phrases that nobody would say."""
+"""Texts of the interface: title case of labels, American spelling, and phrases that are not plain English."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BRITISH = re.compile(
     r"|cancelled by|travell\w+|vulcanis\w+|organis\w+|initialis\w+|visualis\w+|tyres?|gelatine|mould\w*|draught|aluminium)\b",
     re.IGNORECASE,
 )
-# What the interface said once, and what Blender calls otherwise.
+# Phrases that the interface must not use; Blender has other words for them.
 BANNED = re.compile(
     r"\bmatter\b|\bgo(es)? on\b|\bgive a value of its own\b|\btakes? (no )?part\b|\bnobody\b|\bthat are there\b|\bis not there\b"
     r"|\bfor good\b|\bbegin anew\b|\bits process ended\b|\bhow heavy\b|\bwhat becomes of\b|\ball as the\b|\bbegan as\b|\bgoals?\b",
@@ -28,7 +28,7 @@ BANNED = re.compile(
 
 
 def fault_of_title(label: str) -> str:
-    """What is wrong with a label's capitals; "" where nothing is."""
+    """What is wrong with a label's capitals; "" if nothing."""
     words = re.sub(r"\([^)]*\)|\{[^}]*\}", "", label).split()
     for index, word in enumerate(words):
         bare = word.strip(",:;.!?")

@@ -1,4 +1,4 @@
-"""The built extension in an isolated Blender: nothing of the repository's environment is importable there but bpy."""
+"""The built extension in an isolated Blender, which can import nothing of the repository's environment except bpy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# What bpy itself imports. numba is left out on purpose: it has to come out of the zip.
+# The packages that bpy imports. numba is left out on purpose: it has to come from the zip.
 BLENDERS_OWN_PACKAGES = ("bpy", "numpy", "numpy.libs", "requests", "urllib3", "idna", "certifi", "charset_normalizer")
-# bpy may hang or crash while Python shuts down, so a script leaves by os._exit.
+# bpy may hang or crash while Python shuts down, so a script ends with os._exit.
 PROLOGUE = "import os, sys\nimport bpy\n"
 EPILOGUE = "\nsys.stdout.flush()\nsys.stderr.flush()\nos._exit(0)\n"
 
@@ -23,7 +23,7 @@ RunInBlender = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def extension_zip() -> Path:
-    """The zip for this platform, built anew."""
+    """The zip for this platform, freshly built."""
     built = subprocess.run([sys.executable, ROOT / "tools" / "build_extension.py"], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     last_line = built.stdout.strip().splitlines()[-1]
@@ -32,7 +32,7 @@ def extension_zip() -> Path:
 
 @pytest.fixture(scope="session")
 def blender_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with bpy and what it needs, and nothing else."""
+    """A folder with bpy and its dependencies, and nothing else."""
     folder = tmp_path_factory.mktemp("blender-packages")
     site_packages = Path(sysconfig.get_paths()["purelib"])
     for name in BLENDERS_OWN_PACKAGES:
@@ -45,13 +45,13 @@ def blender_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_in_blender(blender_packages: Path, tmp_path_factory: pytest.TempPathFactory) -> RunInBlender:
     """Runs a script in a fresh Blender process with the user folder of this session: `run_in_blender(script)`.
 
-    The script finds `bpy`, `os` and `sys`; it fails the test when it raises. Returns its standard output.
+    The script can use `bpy`, `os` and `sys`; an exception fails the test. Returns its standard output.
     """
     return runner(blender_packages, tmp_path_factory.mktemp("blender-user"))
 
 
 def runner(packages: Path, home: Path, **more: str) -> RunInBlender:
-    """Runs scripts in fresh Blender processes with a user folder in `home`, and with more variables in their environment."""
+    """Runs scripts in fresh Blender processes with a user folder in `home`, and with additional environment variables."""
 
     def run(script: str, *arguments: str, timeout_seconds: float = 600.0) -> str:
         file = home / "script.py"
@@ -62,7 +62,7 @@ def runner(packages: Path, home: Path, **more: str) -> RunInBlender:
             "PYTHONPATH": str(packages),
             **more,
         }
-        # The base interpreter without site: the packages of the test environment stay out of sight.
+        # The base interpreter without site, so that the packages of the test environment stay hidden.
         finished = subprocess.run(
             [sys._base_executable, "-s", "-S", "-u", str(file), *arguments],  # type: ignore[attr-defined]
             capture_output=True,
@@ -87,9 +87,9 @@ def installed_extension(run_in_blender: RunInBlender, extension_zip: Path) -> Ru
 
 @pytest.fixture(scope="session")
 def person(blender_packages: Path, extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> RunInBlender:
-    """The extension as it is after an installation by somebody who has never had it: no kernel is compiled, no preset saved.
+    """The extension as a new user has it: no kernel is compiled, no preset saved.
 
-    Scripts find `tests`, and so what they share, and nothing else of the repository.
+    Scripts can import `tests`, and nothing else of the repository.
     """
     folder = tmp_path_factory.mktemp("person")
     packages = tmp_path_factory.mktemp("person-packages")
@@ -103,7 +103,7 @@ def person(blender_packages: Path, extension_zip: Path, tmp_path_factory: pytest
 
 
 def install(run_in_blender: RunInBlender, extension_zip: Path) -> None:
-    """Install and enable the extension as Blender does it."""
+    """Install and enable the extension as Blender does."""
     run_in_blender(
         "assert bpy.ops.extensions.package_install_files(\n"
         "    repo='user_default', filepath=sys.argv[1], enable_on_install=True) == {'FINISHED'}\n"

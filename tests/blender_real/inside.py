@@ -1,6 +1,6 @@
-"""What scripts in the isolated Blender share: they press, draw and look as a person does with the installed extension.
+"""Shared by scripts in the isolated Blender: press buttons, draw panels and inspect results as a user does.
 
-Imported there as `tests.blender_real.inside`; knows nothing of the repository's own mpm_addon, which is out of sight.
+Imported as `tests.blender_real.inside`; knows nothing of the repository's own mpm_addon, which is hidden.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tests.fakes import layout
 
 MODULE = "bl_ext.user_default.mpm_addon"
 COMPILERS = ("numba", "llvmlite")
-# what was pressed: operator -> how often
+# pressed operators -> how often
 pressed: dict[str, int] = {}
-# what no operator foresaw, and what was written besides
+# unexpected errors, and unexpected output
 unexpected: list[str] = []
 
 
 class _Refusal:
-    """Lets nobody load what compiles in Blender's process; it can be found, as the extension asks whether it is there."""
+    """Fails imports of compiling packages in Blender's process; they can still be found, because the extension checks for them."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         spec = importlib.machinery.PathFinder.find_spec(name, path, target) if name in COMPILERS else None
@@ -47,17 +47,17 @@ class _Refusal:
 
 
 def begin() -> None:
-    """Enable the installed extension, and catch what it did not foresee."""
+    """Enable the installed extension, and record unexpected errors."""
     sys.meta_path.insert(0, _Refusal())  # type: ignore[arg-type]
     sys.excepthook = lambda kind, error, trace: unexpected.append("".join(traceback.format_exception(kind, error, trace)))
     addon_utils.enable(MODULE, default_set=True)
-    # a person sees what the next redraw finds; a script looks once
+    # a user sees the result of the next redraw; a script checks once
     part("blender.baking.watching").SLICE, part("blender.baking.watching").REST = math.inf, 0.0
     part("blender.reading.freshness").REST = 0.0
 
 
 def end(**answer: Any) -> None:
-    """Tell the test what was found, and let go of everything."""
+    """Report the results to the test, and clean up."""
     assert unexpected == [], "\n".join(unexpected)
     assert [name for name in sys.modules if name.partition(".")[0] in (*COMPILERS, "mpm_addon")] == []
     print("ANSWER", json.dumps(answer), flush=True)
@@ -65,7 +65,7 @@ def end(**answer: Any) -> None:
 
 
 def run(steps: Iterable[Callable[[Path], None]], folder: Path) -> None:
-    """Go through steps, each with a folder to save into; the first that fails ends the process."""
+    """Run steps, each with a folder to save into; the first failure ends the process."""
     begin()
     try:
         for step in steps:
@@ -84,19 +84,19 @@ def part(name: str) -> Any:
 
 
 def new_file() -> Any:
-    """The file that Blender starts with; returns its scene."""
+    """Open Blender's startup file; returns its scene."""
     bpy.ops.wm.read_homefile(app_template="")
     return bpy.context.scene
 
 
 def press(name: str, /, **settings: Any) -> None:
-    """Press a button that has to work."""
+    """Press a button that must succeed."""
     pressed[name] = pressed.get(name, 0) + 1
     assert getattr(bpy.ops.mpm, name)(**settings) == {"FINISHED"}, name
 
 
 def refusal(name: str, /, **settings: Any) -> str:
-    """What a button says that has to refuse, in one line."""
+    """The one-line report of a button that must refuse."""
     pressed[name] = pressed.get(name, 0) + 1
     try:
         outcome = getattr(bpy.ops.mpm, name)(**settings)
@@ -108,7 +108,7 @@ def refusal(name: str, /, **settings: Any) -> str:
 
 
 def draw_all() -> list[str]:
-    """Draw every panel and menu of the extension, and what it adds to Blender's; returns their texts."""
+    """Draw every panel and menu of the extension, and its entries in Blender's own; returns their texts."""
     drawings = [layout.draw(bpy, cls) for base in ("Panel", "Menu") for cls in layout.registered_classes(bpy, base)]
     for name, functions in layout.appended_functions(bpy).items():
         drawings += [layout.draw_appended(bpy, name, function) for function in functions]
@@ -121,13 +121,13 @@ def draw_all() -> list[str]:
 
 
 def state(object_name: str = "") -> str:
-    """What the panel says of the scene's bake: the name of its state."""
+    """The name of the bake's state in the scene's panel."""
     view = part("blender.baking.bake_view").view_of(part("blender.baking.bake_facts").facts_of(bpy.context.scene, object_name))
     return view.state.name
 
 
 def expect(name: str) -> None:
-    """Fail, with all that is known, where the bake is in another state than this one."""
+    """Fail with full information if the bake is in a different state."""
     assert state() == name, (state(), part("blender.baking.bake_facts").facts_of(bpy.context.scene))
 
 
@@ -137,7 +137,7 @@ def shown(scene: Any = None) -> list[Any]:
 
 
 def points(frame: int, item: Any = None) -> np.ndarray:
-    """The particles at a frame, in the world, shape (n, 3)."""
+    """The particles at a frame in world space, shape (n, 3)."""
     bpy.context.scene.frame_set(frame)
     item = item or shown()[0]
     flat = np.empty(3 * len(item.data.vertices), np.float32)
@@ -148,14 +148,14 @@ def points(frame: int, item: Any = None) -> np.ndarray:
 
 
 def drawn_points() -> int:
-    """How many particles the viewport and renders get."""
+    """The number of particles in the viewport and in renders."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     clouds = [each.object.data for each in depsgraph.object_instances if each.is_instance and each.object.type == "POINTCLOUD"]
     return sum(len(cloud.points) for cloud in clouds)
 
 
 def bounds(item: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The box around an object as it is evaluated, in the world."""
+    """The bounding box of an evaluated object in world space."""
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     matrix = np.array(evaluated.matrix_world)
     corners = np.array([tuple(corner) for corner in evaluated.bound_box]) @ matrix[:3, :3].T + matrix[:3, 3]
@@ -169,7 +169,7 @@ def select(*items: Any) -> None:
 
 
 def suzanne(height: float = 1.5) -> Any:
-    """The file without its cube, with Suzanne, selected."""
+    """The startup file with a selected Suzanne instead of the cube."""
     for name in ("Cube",):
         if name in bpy.data.objects:
             bpy.data.objects.remove(bpy.data.objects[name])
@@ -179,7 +179,7 @@ def suzanne(height: float = 1.5) -> Any:
 
 @contextmanager
 def running_bake(**order: Any) -> Iterator[Any]:
-    """A bake that runs beside Blender, as its window follows it; polled by the block."""
+    """A running bake, as a window would follow it; polled by the block."""
     session = part("blender.baking.session")
     yield session.start(bpy.context, **order)
     session.end()

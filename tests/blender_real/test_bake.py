@@ -69,7 +69,7 @@ answer(outcome=sorted(outcome), counts=counts, lowest=float(heights[2::3].min())
 
 @pytest.fixture(scope="module")
 def baked(installed_extension: RunInBlender, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """The folder of a .blend that was baked, and what its script found."""
+    """The folder of a .blend file that was baked, and the results of its script."""
     folder = tmp_path_factory.mktemp("baked")
     return folder, answer_of(installed_extension(PRELUDE + BUILD_AND_BAKE, str(folder)))
 

@@ -1,4 +1,4 @@
-"""An installation that lacks something still comes up, says what it lacks, and plays what is baked."""
+"""An incomplete installation still starts, reports what is missing, and plays baked frames."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_numba_of_another_platform_then_none_at_all(home: Path, blender_packages
 
 
 def test_a_user_folder_that_cannot_be_written(blender_packages: Path, cache: Path, tmp_path: Path) -> None:
-    """Nobody may make a folder below /proc, whatever the rights of who runs the tests."""
+    """No user may make a folder below /proc, whatever the rights of the test process."""
     if not Path("/proc/self").is_dir():
         pytest.skip("only Linux has /proc")
     stage = Path(__file__).parents[2]
@@ -107,4 +107,4 @@ def test_a_user_folder_that_cannot_be_written(blender_packages: Path, cache: Pat
         script = script.replace(installed, plain)
     found = json.loads(run(script, str(cache)).partition("ANSWER ")[2].splitlines()[0])
     assert (found["lines"], found["points"], found["status"]) == ([], 6, "")
-    assert found["bake"].startswith("Error: Scene")  # it was read, and has no emitter
+    assert found["bake"].startswith("Error: Scene")  # the scene was read, and has no emitter

@@ -1,4 +1,4 @@
-"""Every operator of the installed extension is pressed and every panel drawn, by somebody who has just installed it."""
+"""Every operator of the installed extension is pressed and every panel drawn, right after installation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.blender, pytest.mark.slow]
 
 
 def test_every_operator_does_its_work_and_nothing_loads_numba(person: RunInBlender, tmp_path: Path) -> None:
-    """The steps, in the order in which they are gone through, stand in walk_operators.py, with what is looked at after each."""
+    """The steps are in walk_operators.py, in order, each with its checks."""
     output = person("import tests.blender_real.walk_operators", str(tmp_path), timeout_seconds=1800.0)
     found = json.loads(output.partition("ANSWER ")[2].splitlines()[0])
     assert found["missing"] == [], "operators that no step presses"

@@ -1,4 +1,4 @@
-"""The zip installs, enables and disables in a Blender that has nothing else."""
+"""The zip installs, enables and disables in an otherwise empty Blender."""
 
 from __future__ import annotations
 

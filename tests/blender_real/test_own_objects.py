@@ -1,4 +1,4 @@
-"""What a person does with the installed extension and meshes of their own; the steps stand in walk_own_objects.py."""
+"""A user's own meshes with the installed extension; the steps are in walk_own_objects.py."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from .conftest import RunInBlender
 pytestmark = [pytest.mark.blender, pytest.mark.slow]
 
 
-def test_own_objects_become_matter_are_baked_changed_resumed_and_rendered(person: RunInBlender, tmp_path: Path) -> None:
+def test_own_objects_are_simulated_baked_changed_resumed_and_rendered(person: RunInBlender, tmp_path: Path) -> None:
     output = person("import tests.blender_real.walk_own_objects", str(tmp_path), timeout_seconds=1800.0)
     assert json.loads(output.partition("ANSWER ")[2].splitlines()[0]) == {"steps": 6}

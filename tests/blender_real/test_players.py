@@ -1,4 +1,4 @@
-"""Two Blenders play a cache, over and over, while a third one bakes it."""
+"""Two Blenders play a cache repeatedly while a third one bakes it."""
 
 from __future__ import annotations
 

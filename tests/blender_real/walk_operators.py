@@ -1,4 +1,4 @@
-"""Run in the isolated Blender: every operator is pressed, in several orders, and every panel drawn; what each did is looked at."""
+"""Run in the isolated Blender: every operator is pressed, in several orders, every panel is drawn, and the results are checked."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def short(scene: Any) -> None:
 
 
 def save(folder: Path, name: str) -> None:
-    """Save the file into a folder of its own."""
+    """Save the file in its own folder."""
     (folder / name).mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / name / "scene.blend"), check_existing=False)
 
 
 def quick_then_bake(folder: Path) -> None:
-    """The first thing that a person does after the installation."""
+    """The first steps of a user after the installation."""
     scene = inside.new_file()
     inside.draw_all()
     monkey = inside.suzanne()
@@ -124,7 +124,7 @@ def objects_and_materials(folder: Path) -> None:
 
 
 def takes_and_running(folder: Path) -> None:
-    """Cancel, resume, takes, pause, free: on the file of the first order."""
+    """Cancel, resume, takes, pause, free: in the file of the first order."""
     bpy.ops.wm.open_mainfile(filepath=str(folder / "quick" / "scene.blend"))
     scene = bpy.context.scene
     short(scene)
@@ -196,7 +196,7 @@ def hand_on(folder: Path, scene: Any, cache: Path) -> None:
     assert sorted(path.name for path in (folder / "points").iterdir()) == ["frame_000001.ply", "frame_000002.ply"]
     press("publish", directory=str(folder / "published"))
     assert list((folder / "published").glob("*.blend"))
-    # the other Blender leaves this one's packages alone
+    # the other Blender does not delete this one's packages
     assert part("blender.baking.health").lines() == []
     for item in shown():
         bpy.data.objects.remove(item)
@@ -210,7 +210,7 @@ def previews_and_queue(folder: Path) -> None:
     scene = bpy.context.scene
     short(scene)
     cell = scene.mpm.solver.grid_spacing
-    # a final of some 3000 particles
+    # a bake of some 3000 particles
     scene.mpm.solver.grid_spacing, scene.mpm.preview_particles = 0.5 * cell, 1000
     press("preview")
     assert [item.name for item in shown() if not item.hide_viewport] == ["MPM Preview"]
@@ -230,7 +230,7 @@ def previews_and_queue(folder: Path) -> None:
 
 
 def trouble(folder: Path) -> None:
-    """An unstable bake is shown; the pages, the folder and the report open."""
+    """An unstable bake is shown; the manual, the folder and the report open."""
     bpy.ops.wm.open_mainfile(filepath=str(folder / "second" / "scene.blend"))
     scene = bpy.context.scene
     failure = part("core.failure")

@@ -1,4 +1,4 @@
-"""Run in the isolated Blender: what a person does with meshes of their own, before, after and between ready scenes."""
+"""Run in the isolated Blender: a user's own meshes, before, after and between ready scenes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.blender_real import inside
 from tests.blender_real.inside import expect, part, points, press, refusal, select, shown, state
 
 PARTICLES = 300
-# of the bake that is cancelled in its middle: no computer is through with it before the button is pressed
+# of the bake that is canceled halfway: on no computer does it finish before the button is pressed
 MANY, LAST = 3000, 150
 GRAVITY = 9.81
 
 
 def fresh(folder: Path, name: str, frames: int = 3) -> Any:
-    """A saved file without objects, of a few frames."""
+    """A saved file without objects, with few frames."""
     scene = inside.new_file()
     for item in list(scene.objects):
         bpy.data.objects.remove(item)
@@ -31,7 +31,7 @@ def fresh(folder: Path, name: str, frames: int = 3) -> Any:
 
 
 def two_parts() -> Any:
-    """A cube and a ball of one mesh, side by side."""
+    """A cube and a ball in one mesh, side by side."""
     bpy.ops.mesh.primitive_cube_add(size=0.6, location=(-0.6, 0.0, 0.8))
     cube = bpy.context.object
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.35, location=(0.6, 0.0, 0.8), segments=16, ring_count=8)
@@ -42,13 +42,13 @@ def two_parts() -> Any:
 
 
 def turned() -> Any:
-    """A long block that is scaled differently along its axes, and turned."""
+    """A long block with non-uniform scale and rotation."""
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, 0.0, 1.0), rotation=(0.5, 0.3, 0.8), scale=(1.2, 0.5, 0.4))
     return bpy.context.object
 
 
 def modified() -> Any:
-    """A subdivided cube in three copies, none of which is applied."""
+    """A subdivided cube in three copies, with modifiers that are not applied."""
     bpy.ops.mesh.primitive_cube_add(size=0.6, location=(0.0, 0.0, 0.8))
     item = bpy.context.object
     item.modifiers.new("Subdivision", "SUBSURF").levels = 2
@@ -63,7 +63,7 @@ def is_inside(found: np.ndarray, item: Any) -> bool:
 
 
 def fell(first: np.ndarray, last: np.ndarray, frames: int) -> bool:
-    """Whether what nothing held fell freely: g t^2 / 2, and g t dt / 2 more by steps of dt, which are a frame at most."""
+    """Whether unsupported particles fell freely: g t^2 / 2, and g t dt / 2 more for substeps of dt, which are a frame at most."""
     seconds = (frames - 1) / 24.0
     way = 0.5 * GRAVITY * seconds**2
     fallen = float(first[:, 2].mean() - last[:, 2].mean())
@@ -71,7 +71,7 @@ def fell(first: np.ndarray, last: np.ndarray, frames: int) -> bool:
 
 
 def every_material_on_two_parts(folder: Path) -> None:
-    """Both parts become matter, whatever it is made of."""
+    """Both parts become particles, with every material."""
     scene = fresh(folder, "materials")
     item = two_parts()
     names = sorted(part("storage.presets").material_preset_names())
@@ -91,7 +91,7 @@ def every_material_on_two_parts(folder: Path) -> None:
 
 
 def any_shape(folder: Path) -> None:
-    """Scaled, turned, modified: matter is where the object is seen, and lies on the floor at last."""
+    """Scaled, rotated, modified: the particles are where the object is, and end up on the floor."""
     for make, name in ((turned, "turned"), (modified, "modified")):
         scene = fresh(folder, name, frames=24)
         item = make()
@@ -108,7 +108,7 @@ def any_shape(folder: Path) -> None:
 
 
 def collider_and_inflow(folder: Path) -> None:
-    """A jet onto a block: more and more comes, and nothing gets into the block."""
+    """A jet onto a block: particles keep arriving, and none enters the block."""
     scene = fresh(folder, "inflow", frames=16)
     bpy.ops.mesh.primitive_cube_add(size=0.6, location=(0.0, 0.0, 0.3))
     block = bpy.context.object
@@ -129,7 +129,7 @@ def collider_and_inflow(folder: Path) -> None:
 
 
 def change_cancel_resume(folder: Path) -> None:
-    """Changed: outdated, refused, baked again. Cancelled in its middle: resumed to the same frames. Saved and opened: shown."""
+    """Changed: outdated, refused, baked again. Canceled halfway: resumed to the same frames. Saved and reopened: shown."""
     fresh(folder, "changes", frames=LAST)
     item = two_parts()
     press("quick", material="jelly", particle_count=MANY)
@@ -166,7 +166,7 @@ def change_cancel_resume(folder: Path) -> None:
 
 
 def render(folder: Path) -> None:
-    """The file that was opened again renders its matter: the picture is not that without it."""
+    """The reopened file renders its particles: the picture differs from one without them."""
     scene = bpy.context.scene
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.location, camera.rotation_euler = (0.0, -5.0, 0.8), (1.5708, 0.0, 0.0)
@@ -177,20 +177,20 @@ def render(folder: Path) -> None:
     scene.render.engine = "CYCLES"
     scene.cycles.samples, scene.cycles.use_denoising = 1, False
     scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 64, 48, 100
-    (matter,) = shown()
+    (particles,) = shown()
     pictures = []
     for is_hidden in (False, True):
-        matter.hide_render = is_hidden
+        particles.hide_render = is_hidden
         scene.render.filepath = str(folder / f"picture_{is_hidden}.png")
         bpy.ops.render.render(write_still=True)
         image: Any = bpy.data.images.load(scene.render.filepath)
         pictures.append(np.array(image.pixels[:]))
     assert np.abs(pictures[0] - pictures[1]).max(axis=0) > 0.1
-    matter.hide_render = False
+    particles.hide_render = False
 
 
 def between_ready_scenes(folder: Path) -> None:
-    """A ready scene beside one's own work leaves it alone; then one's own is baked, and the ready one after it."""
+    """A ready scene leaves the user's work alone; then that work is baked, and the ready scene after it."""
     own = bpy.context.scene
     before = points(LAST)
     press("add_ready_scene", scene="jelly_stack")

@@ -1,14 +1,14 @@
-"""A strict stand-in for Blender's Python modules, so that the add-on's logic can be tested without Blender.
+"""A strict stand-in for Blender's Python modules, to test the add-on's logic without Blender.
 
     from tests import fakes
     blender = fakes.install()                       # sys.modules["bpy"], ["mathutils"] and their submodules
     blender.reset()                                 # an empty file, nothing registered
-    blender.fire_timers()                           # run what waits in bpy.app.timers, once
+    blender.fire_timers()                           # call the registered timers once
     blender.leftovers()                             # what is still registered: must be empty after unregister()
 
 Every name comes from the stubs of fake-bpy-module: a name that Blender lacks raises AttributeError. What Blender has
 and the fake does not simulate raises FakeLimitation when it is called; such a test is marked with `blender` and runs
-on the real bpy alone. tests/fakes/test_contract_*.py run the same expectations on both.
+only on the real bpy. tests/fakes/test_contract_*.py check the same expectations on both.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MATHUTILS = {name: getattr(vectors, name) for name in ("Vector", "Matrix", "Eule
 
 
 class FakeModule(types.ModuleType):
-    """A module whose names are those of the stubs; some have a value, the others say that they are not simulated."""
+    """A module with the names of the stubs; some have a value, the others raise FakeLimitation."""
 
     def __init__(self, name: str, values: dict[str, Any]) -> None:
         super().__init__(name)
@@ -52,7 +52,7 @@ class FakeModule(types.ModuleType):
 
 
 class FakeBlender:
-    """The installed fake: the state behind the modules, and what tests do to it that Blender does by itself."""
+    """The installed fake: the state behind the modules, and actions that Blender performs by itself."""
 
     def __init__(self, version: tuple[int, int, int]) -> None:
         self.version = version
@@ -69,7 +69,7 @@ class FakeBlender:
         self.reset()
 
     def reset(self) -> None:
-        """Starts anew: an empty file, nothing registered, no handler, no timer."""
+        """Start over: an empty file, nothing registered, no handler, no timer."""
         for cls in reversed(registration.registered.values()):
             type.__setattr__(cls, "is_registered", False)
         registration.registered.clear()
@@ -87,7 +87,7 @@ class FakeBlender:
         self.open_empty_file()
 
     def open_empty_file(self) -> None:
-        """Does what `read_homefile(use_empty=True)` does: persistent handlers and registered classes stay."""
+        """Do what `read_homefile(use_empty=True)` does: persistent handlers and registered classes stay."""
         self.call_handlers("load_pre", "")
         for functions in self.handlers.values():
             functions[:] = [function for function in functions if hasattr(function, "_bpy_persistent")]
@@ -97,25 +97,25 @@ class FakeBlender:
         self.call_handlers("load_post", "")
 
     def save_file(self, filepath: str) -> None:
-        """Does what `save_as_mainfile` does to the state and the handlers; no file is written."""
+        """Do what `save_as_mainfile` does to the state and the handlers; no file is written."""
         self.call_handlers("save_pre", filepath)
         data.CURRENT["data"]._values.update(filepath=filepath, is_saved=True, is_dirty=False)
         self.call_handlers("save_post", filepath)
 
     def call_handlers(self, name: str, *arguments: Any) -> None:
-        """Calls the handlers of one list, with as many arguments as each takes."""
+        """Call the handlers of one list, with as many arguments as each takes."""
         for function in list(self.handlers[name]):
             count = function.__code__.co_argcount if hasattr(function, "__code__") else len(arguments)
             function(*arguments[:count])
 
     def fire_timers(self) -> None:
-        """Runs each registered timer once; one that returns None is gone afterwards."""
+        """Call each registered timer once; one that returns None is removed."""
         for function in list(self.timers):
             if function() is None and function in self.timers:
                 self.timers.remove(function)
 
     def leftovers(self) -> list[str]:
-        """Returns what is still registered: classes, properties on Blender's classes, handlers, timers, commands."""
+        """What is still registered: classes, properties on Blender's classes, handlers, timers, commands."""
         found = [f"class {name}" for name in registration.registered]
         for name, functions in self.handlers.items():
             found += [f"handler {name}: {function.__qualname__}" for function in functions]
@@ -220,9 +220,9 @@ class FakeBlender:
 
 
 def install(version: tuple[int, int, int] | None = None) -> FakeBlender:
-    """Puts the fake into sys.modules and returns it; a fake that is already there is emptied and kept.
+    """Put the fake into sys.modules and return it; an existing fake is emptied and reused.
 
-    The version is what bpy.app.version says; left out, it is the version of the stubs.
+    The version is the value of bpy.app.version; by default the version of the stubs.
     """
     present = sys.modules.get("bpy")
     if present is not None and not isinstance(present, FakeModule):

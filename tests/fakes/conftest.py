@@ -1,3 +1,3 @@
-"""The tests of the fake run on the real bpy too: what holds for one has to hold for the other."""
+"""The tests of the fake also run on the real bpy: expectations must hold for both."""
 
 from tests.fakes.host import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""bpy.context: the members that Blender has, pointing into the fake's file; and scenes that can be played."""
+"""bpy.context: Blender's members, pointing into the fake's file; and the scene's time."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ BEHAVIOURS["Context", "evaluated_depsgraph_get"] = lambda self: self.view_layer.
 
 
 def new_context() -> Any:
-    """Returns the context of the fake."""
+    """The context of the fake."""
     return create(struct_class("Context"), overrides={})
 
 
 def set_frame(scene: Any, frame: int, call_handlers: Callable[..., None], subframe: float = 0.0) -> None:
-    """Moves a scene in time and calls the handlers that Blender calls."""
+    """Set the frame of a scene and call the handlers that Blender calls."""
     scene._values.update(frame_current=frame, frame_subframe=subframe)
     animate(frame + subframe)
     depsgraph = CURRENT["view_layer"].depsgraph

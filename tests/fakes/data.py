@@ -1,6 +1,6 @@
 """What the fake simulates of a Blender file: data-blocks and their collections, meshes and their attributes, scenes.
 
-Only what tests of the add-on's logic need. Whatever depends on Blender's own work (evaluation of modifiers, geometry
+Only what tests of the add-on's logic need. Whatever depends on Blender's own computation (evaluation of modifiers, geometry
 nodes, files, rendering) is left to the real bpy.
 """
 
@@ -38,7 +38,7 @@ ATTRIBUTE_CLASSES = {
     "FLOAT_COLOR": "FloatColorAttribute", "BOOLEAN": "BoolAttribute", "FLOAT2": "Float2Attribute",
     "QUATERNION": "QuaternionAttribute", "INT8": "ByteIntAttribute", "INT32_2D": "Int2Attribute",
 }  # fmt: skip
-# The class got a name for each kind of geometry after 4.2.
+# Blender after 4.2 has a class name for each kind of geometry.
 ATTRIBUTE_GROUP = "AttributeGroupMesh" if "AttributeGroupMesh" in STUBS.names("bpy.types") else "AttributeGroup"
 DOMAINS = {"POINT": "vertices", "EDGE": "edges", "FACE": "polygons", "CORNER": "loops"}
 
@@ -71,7 +71,7 @@ DEFAULTS.update({
 
 
 def unique_name(wanted: str, taken: list[str]) -> str:
-    """Returns the name, numbered as Blender numbers it where it is taken."""
+    """The name, numbered as in Blender if it is taken."""
     if wanted not in taken:
         return wanted
     stem = re.sub(r"\.\d{3,}$", "", wanted)
@@ -115,7 +115,7 @@ def _all_collections() -> list[Any]:
     return [*current.collections, *(scene.collection for scene in current.scenes)]
 
 
-# The file that is open; the package fills and empties it.
+# The open file, which the package fills and empties.
 CURRENT: dict[str, Any] = {}
 
 for _collection_name in [name for name in STUBS.names("bpy.types") if name.startswith("BlendData")]:
@@ -125,7 +125,7 @@ for _collection_name in [name for name in STUBS.names("bpy.types") if name.start
         BEHAVIOURS[_collection_name, "remove"] = _remove_block
 ON_CHANGE["ID", "name"] = _rename
 _numbers = itertools.count(1)
-# Saved data, as a file holds it: the fake reads no files.
+# Saved data, in place of a file: the fake reads no files.
 BEHAVIOURS["PropertyGroup", "items"] = lambda _self: []
 COMPUTED["ID", "library"] = COMPUTED["ID", "override_library"] = lambda _self: None
 COMPUTED["ID", "session_uid"] = lambda self: self._values.setdefault("number", next(_numbers))
@@ -337,7 +337,7 @@ BEHAVIOURS.update({
 NAMESPACES["Mesh"] = {"attributes": property(_mesh_attributes)}
 for _name in {name for name in ATTRIBUTE_CLASSES.values() if name in STUBS.names("bpy.types")}:
     NAMESPACES[_name] = {"data": property(_attribute_data)}
-# Python-side methods that Blender's own scripts add to a mesh.
+# Python methods that Blender's own scripts add to meshes.
 if STUBS.find_method("Mesh", "from_pydata") is None:
     NAMESPACES["Mesh"]["from_pydata"] = _from_pydata
 
@@ -357,20 +357,20 @@ BEHAVIOURS.update({
 
 
 def add_preferences(cls: type) -> None:
-    """Lists an add-on's preferences, as Blender does for an add-on that is enabled."""
+    """List an add-on's preferences, as Blender does for an enabled add-on."""
     module = cls.bl_idname
     addon = create(struct_class("Addon"), name=module, module=module, preferences=create(cls))
     CURRENT["preferences"].addons._list.append(addon)
 
 
 def remove_preferences(cls: type) -> None:
-    """Takes an add-on's preferences away again."""
+    """Remove an add-on's preferences."""
     addons = CURRENT["preferences"].addons
     addons._list[:] = [addon for addon in addons if not isinstance(addon.preferences, cls)]
 
 
 def new_file() -> Any:
-    """Returns an empty file as `read_homefile(use_empty=True)` leaves it: one scene, one view layer, no object."""
+    """An empty file as after `read_homefile(use_empty=True)`: one scene, one view layer, no object."""
     data = create(struct_class("BlendData"), filepath="", is_saved=False, is_dirty=False)
     CURRENT["data"] = data
     scene = data.scenes.new("Scene")

@@ -1,4 +1,4 @@
-"""bpy.props: property declarations, and what they become once a class is registered.
+"""bpy.props: property declarations, and the properties that they become once a class is registered.
 
 As in Blender, the functions only record; a wrong declaration fails when its class is registered.
 """
@@ -21,14 +21,14 @@ ZEROS: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "str": ""}
 
 @dataclass(frozen=True)
 class PropertyDeferred:
-    """What a function of bpy.props returns: its name and its keywords, unchecked."""
+    """The result of a function of bpy.props: its name and its keywords, unchecked."""
 
     function: str
     keywords: dict[str, Any]
 
 
 def make_function(kind: str) -> Callable[..., PropertyDeferred]:
-    """Returns the function of bpy.props with this name."""
+    """The function of bpy.props with this name."""
 
     def declare(**keywords: Any) -> PropertyDeferred:
         return PropertyDeferred(kind, keywords)
@@ -38,7 +38,7 @@ def make_function(kind: str) -> Callable[..., PropertyDeferred]:
 
 
 class Property(BoundProperty):
-    """A declared property of a class: it holds a default and checks what is assigned."""
+    """A declared property of a class: holds a default and checks assigned values."""
 
     def __init__(self, kind: str, identifier: str, owner: type, arguments: dict[str, Any]) -> None:
         self.kind = kind
@@ -55,7 +55,7 @@ class Property(BoundProperty):
         return self.checked(ZEROS[PLAIN_KINDS[self.kind]] if given is None else given)
 
     def checked(self, value: Any) -> Any:
-        """Returns the value as it is kept; numbers are clamped, texts are cut, as Blender does it."""
+        """The value as it is stored; numbers are clamped and strings cut, as in Blender."""
         kind = PLAIN_KINDS[self.kind]
         value = structs.coerce_plain(self.where, kind, value)
         if kind in ("int", "float"):
@@ -65,7 +65,7 @@ class Property(BoundProperty):
         return value
 
     def clamped(self, value: Any) -> Any:
-        """Returns a number inside the declared range."""
+        """A number clamped to the declared range."""
         low, high = self.arguments["min"], self.arguments["max"]
         return min(max(value, value if low is None else low), value if high is None else high)
 
@@ -93,7 +93,7 @@ class Property(BoundProperty):
 
 
 class VectorProperty(Property):
-    """A fixed number of numbers or truth values."""
+    """A fixed number of numbers or booleans."""
 
     @property
     def default(self) -> Any:
@@ -122,7 +122,7 @@ class EnumProperty(Property):
         return "ENUM_FLAG" in self.arguments["options"]
 
     def enum_items(self, instance: Any = None) -> tuple[str, ...]:
-        """The identifiers that may be assigned now."""
+        """The identifiers that are currently valid."""
         items = self.arguments["items"]
         rows: Any = items(instance, CONTEXT()) if callable(items) else items
         return tuple(row[0] for row in rows if row is not None and row[0])
@@ -164,7 +164,7 @@ class PointerProperty(Property):
             target = self.arguments["type"]
             values[self.identifier] = create(target, id_data=instance.id_data) if self.is_group else None
         if self.is_group:
-            # Blender makes a group when it is first read
+            # Blender makes a group on first access
             instance.__dict__.setdefault("_assigned", set()).add(self.identifier)
         return values[self.identifier]
 
@@ -203,15 +203,15 @@ CLASSES = {
     "CollectionProperty": CollectionProperty,
 }
 
-# The context that update callbacks receive; set by the package when a fake is installed.
+# The context for update callbacks; set by the package when a fake is installed.
 CONTEXT: Callable[[], Any] = lambda: None  # noqa: E731
 
 
 def bind(declared: Any, owner: type, identifier: str) -> Property | None:
-    """Returns the property that a declaration becomes on a class; None for what is no declaration.
+    """The property that a declaration becomes on a class; None for other values.
 
     Raises:
-        ValueError: the declaration is wrong; Blender says so at the same moment.
+        ValueError: the declaration is wrong; Blender raises it at the same time.
     """
     if not isinstance(declared, PropertyDeferred):
         return None

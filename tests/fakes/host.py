@@ -1,7 +1,7 @@
-"""Which Blender the tests of the Blender layer run on: the fake, or the real bpy; the fixtures are the same for both.
+"""The host for the tests of the Blender layer: the fake or the real bpy, with the same fixtures.
 
-MPM_TEST_HOST=fake (the default) or MPM_TEST_HOST=bpy chooses. One process has one host: tools/run_tests.py starts both.
-A conftest.py takes everything from here: `from tests.fakes.host import *`.
+MPM_TEST_HOST=fake (the default) or MPM_TEST_HOST=bpy chooses. A process has one host: tools/run_tests.py starts both.
+A conftest.py imports everything from here: `from tests.fakes.host import *`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def bpy() -> Any:
 
 @pytest.fixture
 def fake_blender(bpy: Any) -> Any:
-    """The fake behind the modules: fire_timers(), leftovers(); a test that asks for it runs on the fake alone."""
+    """The fake behind the modules: fire_timers(), leftovers(); tests that use it run only on the fake."""
     return bpy.fake
 
 
@@ -65,7 +65,7 @@ def empty_file(bpy: Any) -> Iterator[None]:
 
 @pytest.fixture
 def draw(bpy: Any) -> Callable[..., layout.RecordingLayout | None]:
-    """Draws a panel on a recording layout: `draw(panel_class)`; None when the panel's poll hides it."""
+    """Draw a panel on a recording layout: `draw(panel_class)`; None if the panel's poll hides it."""
 
     def draw_panel(panel: type, context: Any = None) -> layout.RecordingLayout | None:
         return layout.draw(bpy, panel, context)
@@ -74,7 +74,7 @@ def draw(bpy: Any) -> Callable[..., layout.RecordingLayout | None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what belongs on the other host."""
+    """Deselect tests for the other host."""
 
     def belongs_here(item: pytest.Item) -> bool:
         if HOST == "fake":
@@ -93,7 +93,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Leaves by os._exit: a process in which the real bpy ran may hang or crash when Python shuts down."""
+    """Exit with os._exit: a process that ran the real bpy may hang or crash when Python shuts down."""
     if HOST == "bpy" and "bpy" in sys.modules and _exit_status in config.stash:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""bpy.app.translations and bpy.utils.previews, as Blender without a window has them: translations work, pictures have no icon."""
+"""bpy.app.translations and bpy.utils.previews of a Blender without a window: translations work, pictures have no icon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Messages = Mapping[str, Mapping[tuple[str, str], str]]
 
 
 class Translations:
-    """The dictionaries that add-ons registered; a test chooses the language by `locale`, which is Blender's "English" at first."""
+    """The dictionaries that add-ons registered; a test sets the language through `locale`, initially Blender's "English"."""
 
     def __init__(self) -> None:
         self.registered: dict[str, Messages] = {}
@@ -32,7 +32,7 @@ class Translations:
         self.registered.pop(module_name, None)
 
     def gettext(self, msgid: str, msgctxt: str | None = None) -> str:
-        """The message in the language; as in Blender, of de_DE a dictionary of de_DE or de serves."""
+        """The message in the current language; as in Blender, dictionaries of de_DE or de serve de_DE."""
         for messages in self.registered.values():
             for language in (self.locale, self.locale.partition("_")[0]):
                 found = messages.get(language, {}).get((msgctxt or DEFAULT_CONTEXT, msgid))
@@ -76,7 +76,7 @@ class ImagePreview:
 
 
 class PreviewCollection(dict[str, ImagePreview]):
-    """Pictures by name; a name is given once."""
+    """Pictures by name; each name can be used once."""
 
     def new(self, name: str) -> ImagePreview:
         if name in self:
@@ -94,7 +94,7 @@ class PreviewCollection(dict[str, ImagePreview]):
 
 
 class Previews:
-    """The collections that are not removed yet."""
+    """The collections that were not removed yet."""
 
     def __init__(self) -> None:
         self.collections: list[PreviewCollection] = []

@@ -1,6 +1,6 @@
 """A layout that records what a panel draws and checks each call, because Blender without a window draws no panels.
 
-It stands on the fake or on the real bpy: `StubSchema` asks the stubs, `RnaSchema` asks Blender itself.
+It works on the fake or on the real bpy: `StubSchema` asks the stubs, `RnaSchema` asks Blender itself.
 
     layout = draw(bpy, panel_class)          # calls poll, draw_header and draw, as Blender does
     layout.texts()                           # every label, button and property text, in order
@@ -23,7 +23,7 @@ class LayoutError(AssertionError):
 
 
 class Schema(Protocol):
-    """What a recording layout has to know of its host."""
+    """What a recording layout needs to know about its host."""
 
     def signature(self, function: str) -> inspect.Signature | None: ...
     def enum_of_parameter(self, function: str, parameter: str) -> tuple[str, ...] | None: ...
@@ -137,7 +137,7 @@ class Call:
 
 
 class OperatorSettings:
-    """What UILayout.operator() returns: it takes the properties of that operator and no other."""
+    """The result of UILayout.operator(): accepts only the properties of that operator."""
 
     _idname: str
     _allowed: set[str] | None
@@ -155,7 +155,7 @@ class OperatorSettings:
 
 
 class RecordingLayout:
-    """Stands in for bpy.types.UILayout."""
+    """Replaces bpy.types.UILayout."""
 
     schema: Schema
     calls: list[Call]
@@ -249,13 +249,13 @@ class RecordingLayout:
         return None
 
     def _inside(self) -> RecordingLayout:
-        """A layout in this one, which begins with what a layout hands on in Blender."""
+        """A layout inside this one, which inherits the same settings as in Blender."""
         inside = RecordingLayout(self.schema)
         inside.settings.update({name: self.settings[name] for name in INHERITED if name in self.settings})
         return inside
 
     def all_calls(self) -> list[Call]:
-        """Returns every call, those on the layouts inside included, in the order of drawing."""
+        """Every call, including those on nested layouts, in drawing order."""
         found: list[Call] = []
         for call in self.calls:
             found.append(call)
@@ -264,7 +264,7 @@ class RecordingLayout:
         return found
 
     def find(self, function: str, subject: str | None = None) -> list[Call]:
-        """Returns the calls of a function, those about one operator, property or list only if it is named."""
+        """The calls of a function, optionally only those about one operator, property or list."""
         subjects = ("operator", "property", "listtype_name", "menu", "panel", "idname")
         return [
             call
@@ -273,7 +273,7 @@ class RecordingLayout:
         ]
 
     def texts(self) -> list[str]:
-        """Returns every text that was given, in the order of drawing."""
+        """Every text, in drawing order."""
         calls = self.all_calls()
         return [call.arguments[key] for call in calls for key in ("text", "heading") if call.arguments.get(key)]
 
@@ -295,14 +295,14 @@ class PanelStandIn:
 
 
 def schema_for(bpy: Any) -> Schema:
-    """Returns what a recording layout asks: the stubs under the fake, Blender's own data under the real bpy."""
+    """The schema for a recording layout: the stubs for the fake, RNA for the real bpy."""
     from . import FakeModule
 
     return StubSchema() if isinstance(bpy, FakeModule) else RnaSchema(bpy)
 
 
 def draw(bpy: Any, panel: type, context: Any = None) -> RecordingLayout | None:
-    """Draws a panel or menu as Blender would; None when its poll says that it is not shown."""
+    """Draw a panel or menu as Blender would; None if its poll hides it."""
     context = bpy.context if context is None else context
     poll = getattr(panel, "poll", None)
     if poll is not None and not poll(context):
@@ -316,7 +316,7 @@ def draw(bpy: Any, panel: type, context: Any = None) -> RecordingLayout | None:
 
 
 class ListStandIn(PanelStandIn):
-    """The `self` of a list's functions, with what its user chose in the list's own search and order."""
+    """The `self` of a list's functions, with the user's filter and sort settings."""
 
     FLAG = 1 << 30
 
@@ -328,18 +328,18 @@ class ListStandIn(PanelStandIn):
 
     @property
     def bl_rna(self) -> Any:
-        """What Blender knows of the list."""
+        """Blender's description of the list."""
         return self._panel.bl_rna
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module is the add-on's: in the source tree, or as Blender calls an installed extension."""
+    """Whether a module belongs to the add-on: in the source tree, or as Blender names an installed extension."""
     parts = module.split(".")
     return parts[2 if parts[0] == "bl_ext" and len(parts) > 2 else 0] == "mpm_addon"
 
 
 def registered_classes(bpy: Any, base: str) -> list[type]:
-    """Returns the add-on's registered classes of a kind, such as "Panel", by name: found, not listed."""
+    """The add-on's registered classes of a kind, such as "Panel", by name: found, not listed."""
     found: dict[str, type] = {}
     waiting = [getattr(bpy.types, base)]
     while waiting:
@@ -351,7 +351,7 @@ def registered_classes(bpy: Any, base: str) -> list[type]:
 
 
 def appended_functions(bpy: Any) -> dict[str, list[Any]]:
-    """Returns what the add-on appended to Blender's own menus and panels: the name of one -> the functions that draw there."""
+    """What the add-on appended to Blender's own menus and panels: name -> draw functions."""
     found: dict[str, list[Any]] = {}
     from . import FakeModule, menus
 
@@ -365,17 +365,17 @@ def appended_functions(bpy: Any) -> dict[str, list[Any]]:
 
 
 def draw_appended(bpy: Any, name: str, function: Any, context: Any = None) -> RecordingLayout:
-    """Draws what the add-on appended to one of Blender's menus or panels."""
+    """Draw what the add-on appended to one of Blender's menus or panels."""
     layout = RecordingLayout(schema_for(bpy))
     function(PanelStandIn(getattr(bpy.types, name), layout), bpy.context if context is None else context)
     return layout
 
 
 def draw_list(bpy: Any, call: Call, context: Any = None, **chosen: Any) -> dict[str, RecordingLayout]:
-    """Draws what a recorded `template_list` shows: the name of each item -> its row, in order, as Blender does it.
+    """Draw a recorded `template_list`: the name of each item -> its row, in order, as in Blender.
 
     Args:
-        chosen: what the user chose in the list, such as filter_name="Cube".
+        chosen: the user's settings of the list, such as filter_name="Cube".
     """
     given = call.arguments
     context = bpy.context if context is None else context

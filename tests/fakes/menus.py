@@ -1,4 +1,4 @@
-"""Blender's own menus and panels, to which add-ons append their buttons, and what it lends to lists."""
+"""Blender's own menus and panels, to which add-ons append their buttons, and helpers for lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _known: dict[str, type] = {}
 
 
 def own_class(name: str) -> type | None:
-    """Returns the class of one of Blender's own menus, panels or headers; None for a name that is none."""
+    """The class of one of Blender's own menus, panels or headers; None for an unknown name."""
     base = next((base for infix, base in _BASES.items() if infix in name), None)
     if base is None or name not in STUBS.names("bpy.types"):
         return None
@@ -40,17 +40,17 @@ def own_class(name: str) -> type | None:
 
 
 def used() -> list[str]:
-    """Returns the names of those that were asked for."""
+    """The names that were requested."""
     return list(_known)
 
 
 def appended() -> list[str]:
-    """Returns what is appended at present: "draw_button in PHYSICS_PT_add"."""
+    """What is currently appended: "draw_button in PHYSICS_PT_add"."""
     return [f"{function.__qualname__} in {name}" for name, cls in _known.items() for function in vars(cls)["draw"]._draw_funcs]
 
 
 def forget() -> None:
-    """Takes out all that was appended."""
+    """Remove everything that was appended."""
     for cls in _known.values():
         vars(cls)["draw"]._draw_funcs.clear()
 

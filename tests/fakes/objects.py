@@ -1,6 +1,6 @@
 """What the fake simulates of objects: transforms, evaluated copies, vertex groups, force fields; and keyframes of anything.
 
-An evaluated object shows the values of its original. Between two keyframes numbers change linearly.
+An evaluated object has the values of its original. Between two keyframes, numbers change linearly.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _world(item: Any) -> vectors.Matrix:
 
 
 def _bound_box(item: Any) -> list[list[float]]:
-    """The corners of the box around a mesh in its own space, in Blender's order; of anything else, all zero."""
+    """The corners of the bounding box of a mesh in local space, in Blender's order; zero for other types."""
     places = [tuple(vertex.co) for vertex in item.data.vertices] if item.type == "MESH" else [(0.0, 0.0, 0.0)]
     (x, right), (y, back), (z, top) = ((min(values), max(values)) for values in zip(*places, strict=True))
     return [[a, b, c] for a, pairs in ((x, ((y, z), (y, top), (back, top), (back, z))), (right, ((y, z), (y, top), (back, top), (back, z))))
@@ -100,7 +100,7 @@ COMPUTED.update({
 
 
 def toggle_force_field(**_keywords: Any) -> set[str]:
-    """Does what bpy.ops.object.forcefield_toggle() does to the active object."""
+    """Do what bpy.ops.object.forcefield_toggle() does to the active object."""
     item = CURRENT["context"]().object
     if item.field is None:
         item._values["field"] = create(struct_class("FieldSettings"), id_data=item)
@@ -168,7 +168,7 @@ BEHAVIOURS["bpy_struct", "keyframe_insert"] = _insert_key
 
 
 def animate(frame: float) -> None:
-    """Gives everything that has keyframes its values at a frame."""
+    """Set everything that has keyframes to its values at a frame."""
     data = CURRENT["data"]
     for block in (*data.scenes, *data.objects, *data.meshes):
         for owner, name, keys in _keyed(block).values():
@@ -187,11 +187,11 @@ def _between(keys: dict[float, Any], frame: float) -> Any:
     return type(first)((1.0 - share) * first + share * second)
 
 
-# What a scene evaluates to.
+# Evaluation of a scene.
 
 
 def _instances(depsgraph: Any) -> list[Any]:
-    """The objects of collections that empties instance; neither nodes nor instances inside of instances."""
+    """The objects of collections that empties instance; neither geometry nodes nor nested instances."""
     found = []
     for owner in depsgraph.scene.objects:
         if owner.instance_type != "COLLECTION" or owner.instance_collection is None or not _evaluated(owner, None).is_evaluated:

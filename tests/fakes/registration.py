@@ -1,5 +1,4 @@
-"""bpy.utils.register_class and bpy.ops: classes are checked as Blender checks them, operators are called as it calls
-them from a script."""
+"""bpy.utils.register_class and bpy.ops: checks classes as Blender does, and calls operators as scripts do."""
 
 from __future__ import annotations
 
@@ -35,11 +34,11 @@ EXECUTION_CONTEXTS = tuple(
 )
 
 registered: dict[str, type] = {}  # Blender's identifier of a class -> the class
-builtin_operators: dict[str, Callable[..., set[str]]] = {}  # "wm.read_homefile" -> what the fake does for it
+builtin_operators: dict[str, Callable[..., set[str]]] = {}  # "wm.read_homefile" -> the fake's implementation
 
 
 def register_class(cls: type) -> None:
-    """Registers a class; raises what Blender raises where it would refuse, and where it would only warn."""
+    """Register a class; raises if Blender would refuse, or only warn."""
     base = _registrable_base(cls, "register_class")
     if cls.__dict__.get("is_registered"):
         raise ValueError(f"register_class(...): already registered as a subclass '{cls.__name__}'")
@@ -65,7 +64,7 @@ def register_class(cls: type) -> None:
 
 
 def unregister_class(cls: type) -> None:
-    """Takes a class out again; RuntimeError when it is not registered."""
+    """Unregister a class; RuntimeError if it is not registered."""
     if not (isinstance(cls, type) and cls.__dict__.get("is_registered")):
         raise RuntimeError(f"unregister_class(...):, missing bl_rna attribute from '{cls}' (may not be registered)")
     if hasattr(cls, "unregister"):
@@ -136,13 +135,13 @@ def _bind_annotations(cls: type) -> None:
 
 
 def find_operator(idname: str) -> type | None:
-    """Returns the registered operator class with this bl_idname."""
+    """The registered operator class with this bl_idname."""
     found = registered.get(idname)
     return found if found is not None and issubclass(found, struct_class("Operator")) else None
 
 
 def operator_exists(idname: str) -> bool:
-    """Returns whether an operator is registered or is one of Blender's own."""
+    """Whether an operator is registered or is one of Blender's own."""
     module, _, name = idname.partition(".")
     if find_operator(idname) is not None:
         return True
@@ -150,7 +149,7 @@ def operator_exists(idname: str) -> bool:
 
 
 def operator_properties(idname: str) -> set[str] | None:
-    """Returns the properties that an operator takes; None where the stubs do not tell."""
+    """The properties of an operator; None if the stubs do not tell."""
     cls = find_operator(idname)
     if cls is None:
         return None
@@ -158,7 +157,7 @@ def operator_properties(idname: str) -> set[str] | None:
 
 
 class OperatorModule:
-    """bpy.ops.MODULE: any name is handed out, and calling a missing one fails, as in Blender."""
+    """bpy.ops.MODULE: any name is accepted, and calling a missing operator fails, as in Blender."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -223,7 +222,7 @@ poll_message: list[str] = []
 
 
 def make_operator(cls: type, keywords: dict[str, Any]) -> Any:
-    """Returns an instance of an operator with its properties set, as Blender makes one for a call."""
+    """An instance of an operator with its properties set, as Blender makes one for a call."""
     operator = create(cls)
     operator.__dict__["_reports"] = []
     for name, value in keywords.items():
@@ -237,7 +236,7 @@ def make_operator(cls: type, keywords: dict[str, Any]) -> Any:
 
 
 def run_operator(cls: type, keywords: dict[str, Any]) -> set[str]:
-    """Runs execute(), also for INVOKE_DEFAULT, because Blender without a window does the same."""
+    """Run execute(), also for INVOKE_DEFAULT, as Blender without a window does."""
     operator = make_operator(cls, keywords)
     try:
         result = operator.execute(definitions.CONTEXT())

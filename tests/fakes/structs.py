@@ -1,8 +1,8 @@
-"""Builds the classes of bpy.types from the stubs: every name Blender has, and no other.
+"""Builds the classes of bpy.types from the stubs: exactly the names that Blender has.
 
-Three kinds of names. Unknown to Blender: AttributeError. Known and simulated: a value, or a method that does something.
+Three kinds of names. Unknown to Blender: AttributeError. Known and simulated: a value, or a working method.
 Known and not simulated: reading works as in Blender, calling raises FakeLimitation, and the test belongs on the real
-bpy. What is simulated stands in data.py, which fills `BEHAVIOURS`, `COMPUTED`, `DEFAULTS` and `NAMESPACES`.
+bpy. The simulation is in data.py, which fills `BEHAVIOURS`, `COMPUTED`, `DEFAULTS` and `NAMESPACES`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .stubs import PropertyStub, Stubs, signature_of
 
 STUBS = Stubs()
 
-BEHAVIOURS: dict[tuple[str, str], Callable[..., Any]] = {}  # (struct, method) -> what it does, self first
-COMPUTED: dict[tuple[str, str], Callable[[Any], Any]] = {}  # (struct, property) -> its value, worked out on each read
-DEFAULTS: dict[tuple[str, str], Any] = {}  # (struct, property) -> its first value, where the type's zero is wrong
-NAMESPACES: dict[str, dict[str, Any]] = {}  # struct -> attributes that the Python class has
-ON_CHANGE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {}  # (struct, property) -> maps a new value to the kept
+BEHAVIOURS: dict[tuple[str, str], Callable[..., Any]] = {}  # (struct, method) -> implementation, self first
+COMPUTED: dict[tuple[str, str], Callable[[Any], Any]] = {}  # (struct, property) -> its value, computed on each read
+DEFAULTS: dict[tuple[str, str], Any] = {}  # (struct, property) -> its initial value, if not the type's zero
+NAMESPACES: dict[str, dict[str, Any]] = {}  # struct -> attributes of the Python class
+ON_CHANGE: dict[tuple[str, str], Callable[[Any, Any], Any]] = {}  # (struct, property) -> maps a new value to the stored one
 
 _classes: dict[str, type] = {}
 
 
 class FakeLimitation(NotImplementedError):
-    """Blender has this name, and the fake does not simulate it: mark the test with `blender`."""
+    """Blender has this name, but the fake does not simulate it: mark the test with `blender`."""
 
 
 class BoundProperty:
@@ -43,7 +43,7 @@ class BoundProperty:
 
 
 class StructMeta(type):
-    """What Blender's classes do as classes: take property declarations, and refuse to be called."""
+    """The class behavior of Blender's types: they accept property declarations, and cannot be called."""
 
     bind_property: ClassVar[Callable[[Any, type, str], BoundProperty | None]]
 
@@ -59,7 +59,7 @@ class StructMeta(type):
 
 
 def create(cls: type, **values: Any) -> Any:
-    """Makes an instance as Blender does: never by calling the class."""
+    """Make an instance as Blender does: never by calling the class."""
     instance: Any = object.__new__(cls)
     instance.__dict__["_values"] = dict(values)
     instance.__dict__["_custom"] = {}
@@ -69,7 +69,7 @@ def create(cls: type, **values: Any) -> Any:
 
 
 class bpy_struct(metaclass=StructMeta):
-    """The base of Blender's data: names come from the stubs, values are made when first read."""
+    """The base of Blender's data: names come from the stubs, values are made on first access."""
 
     STRUCT: ClassVar[str] = "bpy_struct"
 
@@ -156,7 +156,7 @@ class bpy_struct(metaclass=StructMeta):
 
 
 class bpy_prop_collection(metaclass=StructMeta):
-    """An ordered collection whose items are found by index and by name."""
+    """An ordered collection with access by index and by name."""
 
     STRUCT: ClassVar[str] = "bpy_prop_collection"
 
@@ -243,7 +243,7 @@ class bpy_prop_collection_idprop(bpy_prop_collection):
 
 
 class RnaDescription:
-    """What `bl_rna` tells of a class: which properties and functions it has."""
+    """The `bl_rna` of a class: its properties and functions."""
 
     def __init__(self, cls: type) -> None:
         self._class = cls
@@ -267,7 +267,7 @@ class RnaDescription:
 
 
 def struct_class(name: str) -> type:
-    """Returns the fake class of a Blender struct, made when first asked for; KeyError where Blender has none."""
+    """The fake class of a Blender struct, made on first use; KeyError if Blender has none."""
     if name not in _classes:
         bases = tuple(struct_class(base) for base in STUBS.struct(name).bases) or (object,)
         namespace = {"STRUCT": name, "__module__": "bpy.types", **NAMESPACES.get(name, {})}
@@ -283,14 +283,14 @@ _classes.update(
 
 
 def forget_declared_properties() -> None:
-    """Takes properties that were declared on Blender's own classes away again."""
+    """Remove properties that were declared on Blender's own classes."""
     for cls in _classes.values():
         for name in [name for name, value in vars(cls).items() if isinstance(value, BoundProperty)]:
             delattr(cls, name)
 
 
 def default_value(struct: str, stub: PropertyStub, owner: Any) -> Any:
-    """Returns the value that a property has before anything sets it."""
+    """The value of a property before anything sets it."""
     for ancestor in STUBS.lineage(struct):
         if (ancestor.name, stub.name) in DEFAULTS:
             default = DEFAULTS[ancestor.name, stub.name]
@@ -315,17 +315,17 @@ def _zero(annotation: ast.expr | None, owner: Any) -> Any:
         return None
     if first.startswith(("list", "bpy_prop_array", "tuple", "(")):
         return []
-    # A struct inside a struct belongs to the same data-block, as Scene.render belongs to its scene.
+    # A nested struct belongs to the same data-block, as Scene.render belongs to its scene.
     return create(struct_class(first), id_data=owner.id_data, owner=owner)
 
 
 def float32(value: float) -> float:
-    """Returns a number as Blender keeps it: in single precision."""
+    """A number as Blender stores it: in single precision."""
     return binary.unpack("f", binary.pack("f", value))[0]
 
 
 def coerce(where: str, annotation: ast.expr | None, value: Any, current: Any) -> Any:
-    """Returns a value as a property of Blender keeps it; raises what Blender raises for a wrong one."""
+    """A value as a property of Blender stores it; raises as Blender for invalid values."""
     items = STUBS.enum_items(annotation)
     text = ast.unparse(annotation) if annotation is not None else "typing.Any"
     if items is not None:
@@ -344,7 +344,7 @@ def coerce(where: str, annotation: ast.expr | None, value: Any, current: Any) ->
 
 
 def coerce_plain(where: str, kind: str, value: Any) -> Any:
-    """Returns a number, a truth value or a text, checked as Blender checks it."""
+    """A number, boolean or string, checked as in Blender."""
     given = type(value).__name__
     if kind == "bool":
         if not (isinstance(value, int) and value in (0, 1)):
@@ -364,7 +364,7 @@ def coerce_plain(where: str, kind: str, value: Any) -> Any:
 
 
 def coerce_enum(items: tuple[str, ...], value: Any, *, is_flag: bool) -> Any:
-    """Returns an enum's identifier, or a set of them."""
+    """An enum's identifier, or a set of them."""
     if is_flag and not isinstance(value, set):
         raise TypeError(f"bpy_struct: item.attr = val: expected a set, not {type(value).__name__}")
     if not is_flag and not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Reads the names that Blender has from the stubs of fake-bpy-module; knows nothing of what they do.
+"""Reads Blender's names from the stubs of fake-bpy-module; knows nothing of their behavior.
 
 The stubs are files of type hints that cannot be imported, written in a newer syntax than Python 3.11 reads.
 """
@@ -30,7 +30,7 @@ class PropertyStub:
 
 @dataclass(frozen=True)
 class StructStub:
-    """One class of bpy.types: its bases, its own properties and its own methods."""
+    """One class of bpy.types: its bases, and its own properties and methods."""
 
     name: str
     bases: tuple[str, ...]
@@ -40,7 +40,7 @@ class StructStub:
 
 
 class Stubs:
-    """The stubs that are installed in this environment."""
+    """The stubs installed in this environment."""
 
     def __init__(self) -> None:
         found = importlib.util.find_spec("bpy-stubs")
@@ -51,14 +51,14 @@ class Stubs:
 
     @property
     def version(self) -> tuple[int, int, int]:
-        """The Blender version that the stubs describe; they do not tell the third number."""
+        """The Blender version of the stubs, which omit the third number."""
         names = [distribution.name.replace("-", ".") for distribution in importlib.metadata.distributions()]
         found = [match for name in names if (match := re.fullmatch(r"fake\.bpy\.module\.(\d+)\.(\d+)", name))]
         return int(found[0][1]), int(found[0][2]), 0
 
     @functools.cache  # noqa: B019 - one object lives as long as the process
     def names(self, module: str) -> dict[str, ast.stmt]:
-        """Returns the statement that declares each top-level name of a module such as "bpy.utils"."""
+        """The statement that declares each top-level name of a module such as "bpy.utils"."""
         declared: dict[str, ast.stmt] = {}
         for statement in self._parse(module).body:
             match statement:
@@ -73,7 +73,7 @@ class Stubs:
         return declared
 
     def has_module(self, module: str) -> bool:
-        """Returns whether the stubs describe a module."""
+        """Whether the stubs describe a module."""
         return self._path(module).is_file()
 
     def _path(self, module: str) -> Path:
@@ -85,13 +85,13 @@ class Stubs:
         return ast.parse(TYPE_ALIAS.sub(r"\1 =", GENERIC_NAME.sub(r"\1", source)))
 
     def signature(self, module: str, function: str) -> inspect.Signature:
-        """Returns the parameters of a function of a module."""
+        """The parameters of a function of a module."""
         node = self.names(module)[function]
         assert isinstance(node, ast.FunctionDef)
         return signature_of(node)
 
     def struct(self, name: str) -> StructStub:
-        """Returns a class of bpy.types; KeyError where Blender has none of that name."""
+        """A class of bpy.types; KeyError if Blender has none of that name."""
         if name not in self._structs:
             node = self.names("bpy.types")[name]
             if not isinstance(node, ast.ClassDef):
@@ -100,7 +100,7 @@ class Stubs:
         return self._structs[name]
 
     def lineage(self, name: str) -> list[StructStub]:
-        """Returns a class of bpy.types and its ancestors, itself first."""
+        """A class of bpy.types and its ancestors, itself first."""
         stub = self.struct(name)
         found = [stub]
         for base in stub.bases:
@@ -108,21 +108,21 @@ class Stubs:
         return found
 
     def find_property(self, struct: str, name: str) -> PropertyStub | None:
-        """Returns the property of a struct, its own or inherited."""
+        """The property of a struct, its own or inherited."""
         return next((stub.properties[name] for stub in self.lineage(struct) if name in stub.properties), None)
 
     def find_method(self, struct: str, name: str) -> ast.FunctionDef | None:
-        """Returns the method of a struct, its own or inherited."""
+        """The method of a struct, its own or inherited."""
         return next((stub.methods[name] for stub in self.lineage(struct) if name in stub.methods), None)
 
     def enum_items(self, annotation: ast.expr | None) -> tuple[str, ...] | None:
-        """Returns the identifiers that an annotation allows, or None where it is no enum."""
+        """The identifiers that an annotation allows; None if it is no enum."""
         match annotation:
             case ast.BinOp(left=left, right=right):
                 return self.enum_items(left) or self.enum_items(right)
             case ast.Subscript(value=value, slice=inner) if ast.unparse(value) == "typing.Literal":
                 values = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-                # The stubs of 5.x write typing.Literal[SomeAlias] where older ones write SomeAlias.
+                # The stubs of 5.x write typing.Literal[SomeAlias] instead of SomeAlias.
                 if isinstance(values[0], ast.Attribute):
                     return self.enum_items(values[0])
                 return tuple(str(value.value) for value in values if isinstance(value, ast.Constant))
@@ -135,7 +135,7 @@ class Stubs:
 
     @functools.cache  # noqa: B019 - one object lives as long as the process
     def named_enum(self, alias: str) -> tuple[str, ...]:
-        """Returns the identifiers of a shared enum, such as "IconItems"."""
+        """The identifiers of a shared enum, such as "IconItems"."""
         node = self.names(ENUM_MODULE)[alias]
         assert isinstance(node, ast.Assign)
         return self.enum_items(node.value) or ()
@@ -165,7 +165,7 @@ def _read_struct(node: ast.ClassDef) -> StructStub:
 
 
 def signature_of(node: ast.FunctionDef) -> inspect.Signature:
-    """Returns the parameters of a stub's function, without self or cls; defaults that are no literals become None."""
+    """The parameters of a stub's function, without self or cls; defaults that are not literals become None."""
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)

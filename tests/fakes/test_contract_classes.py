@@ -1,4 +1,4 @@
-"""What the add-on relies on in Blender's properties, operators and panels, checked on the fake and on the real bpy alike."""
+"""What the add-on expects of Blender's properties, operators and panels, checked on the fake and on the real bpy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.fakes import layout as layouts
 
 @pytest.fixture
 def registered(bpy: Any) -> Iterator[Any]:
-    """Registers classes for one test: `registered(cls, ...)`."""
+    """Register classes for one test: `registered(cls, ...)`."""
     classes: list[type] = []
 
     def register(*added: type) -> None:

@@ -1,4 +1,4 @@
-"""What the add-on relies on in Blender's data, files and handlers, checked on the fake and on the real bpy alike."""
+"""What the add-on expects of Blender's data, files and handlers, checked on the fake and on the real bpy."""
 
 from __future__ import annotations
 

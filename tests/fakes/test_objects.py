@@ -1,4 +1,4 @@
-"""What the add-on relies on about objects, checked on the fake and on the real bpy alike."""
+"""What the add-on expects of objects, checked on the fake and on the real bpy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_transform_is_location_rotation_scale_and_parent(bpy: Any) -> None:
     assert np.array(child.matrix_basis)[2, :3] == pytest.approx(row, abs=1e-6)
 
 
-def test_an_evaluated_object_knows_its_original_and_whether_it_takes_part(bpy: Any) -> None:
+def test_an_evaluated_object_knows_its_original_and_whether_it_is_evaluated(bpy: Any) -> None:
     item, disabled = linked(bpy, "Item", triangle(bpy)), linked(bpy, "Disabled", triangle(bpy))
     disabled.hide_viewport = True
     assert not item.is_evaluated

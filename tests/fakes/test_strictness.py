@@ -1,4 +1,4 @@
-"""Where the fake says no although Blender would let it pass, and that its names are Blender's own."""
+"""Cases in which the fake is stricter than Blender, and a check that its names are Blender's own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A small stand-in for mathutils: values that are read, set, iterated and turned into arrays; little arithmetic.
+"""A small stand-in for mathutils: values can be read, set, iterated and converted to arrays, with little arithmetic.
 
-Rows and numbers are kept as Python floats in single precision, like Blender's.
+Rows and numbers are stored as Python floats in single precision, like Blender's.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Color(Vector):
 
 
 class Matrix(list[Vector]):
-    """Rows of a square matrix; the unit matrix of size 4 when nothing is given."""
+    """Rows of a square matrix; the 4x4 identity by default."""
 
     def __init__(self, rows: Iterable[Iterable[float]] | None = None) -> None:
         if rows is None:
@@ -143,12 +143,12 @@ class Matrix(list[Vector]):
 
 
 def zero(name: str) -> Any:
-    """Returns the value of a property of the type mathutils.NAME that nothing has set."""
+    """The initial value of a property of the type mathutils.NAME."""
     return {"Vector": Vector, "Matrix": Matrix, "Euler": Euler, "Quaternion": Quaternion, "Color": Color}[name]()
 
 
 def like(current: Any, value: Any) -> Any:
-    """Returns the value as the same type and size as the current one; ValueError where it has another size."""
+    """The value as the same type and size as the current one; ValueError if its size differs."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
         raise ValueError(f"bpy_struct: item.attr = val: sequence expected at dimension 1, not '{type(value).__name__}'")
     if len(value) != len(current):

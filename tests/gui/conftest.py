@@ -1,4 +1,4 @@
-"""A real window for each desktop Blender that is there, with the extension's zip of this working copy installed."""
+"""A real window for each desktop Blender that is installed, with the extension's zip built from this working copy."""
 
 import os
 import sys
@@ -13,14 +13,14 @@ from tools.gui import places
 from tools.gui.blender import Window
 
 BLENDERS = ("5.2", "4.3")
-# Debian's Blenders run on Debian's Pythons.
+# Debian's Blenders run on Debian's Python.
 WINDOW_PYTHONS = ("cp313", "cp314")
 PICTURES = ROOT / "build" / "gui"
 NAMES = Path(__file__).parent / "names.py"
 
 
 class Walk:
-    """A window, and where the pictures of the way through it go."""
+    """A window, and the folder of its screenshots."""
 
     def __init__(self, window: Window) -> None:
         self.window = window
@@ -30,7 +30,7 @@ class Walk:
         self._count = 0
 
     def picture(self, name: str) -> Path:
-        """Takes a numbered screenshot."""
+        """Take a numbered screenshot."""
         self._count += 1
         return self.window.screenshot(self.folder / f"{self._count:02d}_{name}.png")
 
@@ -45,7 +45,7 @@ def archive() -> Path:
 
 @pytest.fixture(scope="module", params=BLENDERS)
 def walk(request: pytest.FixtureRequest) -> Iterator[Walk]:
-    """A window that one module's tests go through one after the other."""
+    """A window that one module's tests use in sequence."""
     if not os.environ.get("MPM_TEST_GUI"):
         pytest.skip("opens windows; run by `make test-gui`")
     place = places.find(request.param)
@@ -65,14 +65,14 @@ def walk(request: pytest.FixtureRequest) -> Iterator[Walk]:
 
 @pytest.fixture(autouse=True)
 def stop_at_failure(walk: Walk) -> None:
-    """Later steps of a walk make no sense after one that failed."""
+    """Later steps of a walk are skipped after a failure."""
     if walk.has_failed:
         pytest.skip("an earlier step of this walk failed")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item):
-    """A failed step leaves a picture of the window as it was."""
+    """Take a screenshot after a failed step."""
     report = yield
     walk = getattr(item, "funcargs", {}).get("walk")
     if report.failed and walk is not None:

@@ -1,4 +1,4 @@
-"""What the walk asks Blender: loaded into the window, beside the names of tools/gui/interface.py."""
+"""Functions for the walk, loaded into the window's Blender next to those of tools/gui/interface.py."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def cache() -> Path:
 
 
 def baked() -> list[int]:
-    """The frames that are there."""
+    """The baked frames."""
     try:
         return list(open_cache(cache()).frames)
     except MpmError:
@@ -34,13 +34,13 @@ def baked() -> list[int]:
 
 
 def view() -> dict[str, str]:
-    """What the panel says of the bake: its state, and all its words."""
+    """The bake's state and all texts in its panel."""
     shown = view_of(facts_of(scene()))
     return {"state": shown.state.name, "text": shown.text}
 
 
 def wanted() -> list[int]:
-    """The frames that the scene has."""
+    """The frames of the scene."""
     return list(range(scene().frame_start, scene().frame_end + 1))
 
 
@@ -50,7 +50,7 @@ def is_live() -> bool:
 
 
 def points() -> dict[str, Any]:
-    """How many points the particle object shows, and the middle of them."""
+    """The number of points of the particle object, and their center."""
     shown = particle_objects.result_objects(scene())
     if not shown:
         return {"count": 0, "middle": [0.0, 0.0, 0.0]}

@@ -1,4 +1,4 @@
-"""What an artist does first, in a real window: add, bake by mouse, cancel, resume, play, render, save, open again."""
+"""The first steps of an artist in a real window: add, bake by mouse, cancel, resume, play, render, save, reopen."""
 
 import re
 
@@ -8,9 +8,9 @@ from PIL import Image
 from tests.gui.conftest import Walk
 from tools.gui.menus import find_entry, open_by_key
 
-# By its code: not every screen finds a key by the name.
+# By its key code: not every screen finds a key by name.
 F12 = "96"
-# The first bake of a new extension compiles the simulator, on a slow machine for minutes.
+# The first bake of a new extension compiles the simulator, which takes minutes on a slow machine.
 COMPILING_SECONDS = 900.0
 BAKING_SECONDS = 600.0
 
@@ -68,7 +68,7 @@ def test_cancel_ends_the_bake_and_the_frames_stay(walk: Walk) -> None:
     walk.picture("cancelled")
 
 
-def test_the_bake_is_resumed_paused_and_goes_on_to_its_end(walk: Walk) -> None:
+def test_the_bake_is_resumed_paused_and_finishes(walk: Walk) -> None:
     window = walk.window
     there = len(window.ask("baked()"))
     window.press("mpm.bake(")
@@ -151,12 +151,12 @@ def test_blender_closes_and_its_console_shows_no_error(walk: Walk) -> None:
 
 
 def _viewport(walk: Walk, height: float = 0.5) -> tuple[int, int]:
-    """A place in the 3D viewport; `height` goes from 0 at its top to 1."""
+    """A point in the 3D viewport; `height` is 0 at its top and 1 at its bottom."""
     box = walk.window.run('result = box("VIEW_3D")')
     return box[0] + box[2] // 3, box[1] + int(height * box[3])
 
 
 def _settled(walk: Walk, box: tuple[int, int, int, int]) -> Image.Image:
-    """The part of the screen when the panel has been drawn."""
+    """The region of the screen after the panel has been drawn."""
     walk.window.run("result = (None for _ in range(10))")
     return walk.window.picture().crop(box)

@@ -13,7 +13,7 @@ from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
-from ..settings.matter import finish_of
+from ..settings.finishes import finish_of
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range
 from .building import declare
@@ -48,7 +48,7 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
         for look in looks:
             ready = material_of(look._replace(spacing=look.spacing / meters))
             part = parts.add()
-            part.name, part.law, part.matter = look.name, look.law, look.material
+            part.name, part.law, part.simulated_material = look.name, look.law, look.material
             new = (look.mode or AUTOMATIC, look.mode or AUTOMATIC, None)
             part.viewport, part.render, chosen = kept.get(look.name, new)
             part.material = chosen or ready
@@ -166,8 +166,8 @@ def _materials(item: BlenderObject) -> list[Any]:
 def _parts(item: BlenderObject, materials: Sequence[Any], *, is_render: bool) -> list[tree.Part]:
     found = []
     for part, material in zip(item.mpm.display.parts, materials, strict=True):
-        flatness = finish_of(part.law, part.matter).flatness
-        found.append(tree.Part(part.name, mode_of(part, is_render=is_render), material, flatness, part.matter))
+        flatness = finish_of(part.law, part.simulated_material).flatness
+        found.append(tree.Part(part.name, mode_of(part, is_render=is_render), material, flatness, part.simulated_material))
     return found
 
 
@@ -176,7 +176,7 @@ def mode_of(part: Any, *, is_render: bool) -> str:
     chosen = part.render if is_render else part.viewport
     if chosen != AUTOMATIC:
         return chosen
-    return finish_of(part.law, part.matter).mode if is_render else POINTS
+    return finish_of(part.law, part.simulated_material).mode if is_render else POINTS
 
 
 def restore(item: BlenderObject) -> list[str]:

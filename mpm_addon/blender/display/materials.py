@@ -10,7 +10,7 @@ import bpy
 
 from ...core.laws.finish import Color, Finish
 from ..host.blender_types import BlenderMaterial, NodeTree
-from ..settings.matter import finish_of
+from ..settings.finishes import finish_of
 from . import assets
 from .building import Inputs
 

@@ -54,7 +54,7 @@ class Part(NamedTuple):
     mode: str
     material: BlenderMaterial | None
     flatness: float
-    matter: str
+    simulated_material: str
 
 
 def build(group: NodeTree, viewport: Sequence[Part], render: Sequence[Part]) -> None:
@@ -81,7 +81,7 @@ def _rows(parts: Sequence[Part]) -> list[list[int]]:
     rows: dict[Any, list[int]] = {}
     for number, part in enumerate(parts):
         if part.mode != HIDDEN:
-            rows.setdefault(part.matter if part.mode == SURFACE and part.matter else number, []).append(number)
+            rows.setdefault(part.simulated_material if part.mode == SURFACE and part.simulated_material else number, []).append(number)
     return list(rows.values())
 
 

@@ -83,7 +83,7 @@ PART_GROUP = property_group(
     {
         "name": StringProperty(name="Emitter", description="The emitter whose particles these are"),
         "law": StringProperty(name="Law", description="Law of the material, which chooses the automatic display"),
-        "matter": StringProperty(name="Material", description="Simulated material"),
+        "simulated_material": StringProperty(name="Material", description="Simulated material"),
         "viewport": EnumProperty(name="Viewport", description="Display of these particles in the viewport", items=enum_items(_VIEWPORT),
                                  default=AUTOMATIC, options=STILL, update=_changed),
         "render": EnumProperty(name="Render", description="Display of these particles in renders", items=enum_items(_RENDER),

@@ -1,0 +1,62 @@
+"""Particles that are displayed in tests, and what Blender evaluates of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpm_addon.blender import display
+from mpm_addon.blender.playback import particle_objects
+
+from .scenes import write_cache
+
+WATER = display.Look("Pool", (0.1, 0.4, 0.9, 1.0), law="water", material="water")
+SAND = display.Look("Heap", (0.7, 0.5, 0.2, 1.0), law="sand", material="dry_sand")
+EDGE = 0.1
+
+
+def displayed_particles(bpy: Any, folder: Path) -> Any:
+    """The object that shows a cache whose particles belong to two emitters in turn."""
+    write_cache(folder, {1: 6, 2: 6, 3: 8})
+    item = particle_objects.result_object(bpy.context.scene, str(folder))
+    bpy.context.scene.frame_set(1)
+    return item
+
+
+def block(bpy: Any, size: int) -> Any:
+    """An object with particles on a lattice, spaced by their size."""
+    axis = np.arange(size, dtype=np.float32) * EDGE
+    position = np.stack(np.meshgrid(axis, axis, axis), axis=-1).reshape(-1, 3)
+    count = len(position)
+    velocity = np.tile(np.array([1.0, 2.0, 3.0], np.float32), (count, 1))
+    arrays = {"position": position, "velocity": velocity, "id": np.arange(count, dtype=np.int32), "scale": np.full(count, EDGE, np.float32),
+              "emitter_index": np.zeros(count, np.int32)}  # fmt: skip
+    item = bpy.data.objects.new("Block", bpy.data.meshes.new("Block"))
+    bpy.context.scene.collection.objects.link(item)
+    particle_objects.fill(item.data, arrays, 1.0)
+    return item
+
+
+def evaluated(bpy: Any, item: Any) -> Any:
+    return item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+
+
+def shown(bpy: Any) -> Counter[str]:
+    """What is evaluated: points of clouds, and instances by the name of their material."""
+    found: Counter[str] = Counter()
+    for instance in bpy.context.evaluated_depsgraph_get().object_instances:
+        data = instance.object.data
+        if instance.object.type == "POINTCLOUD":
+            found["points"] += len(data.points)
+        elif instance.is_instance:
+            found[data.materials[data.polygons[0].material_index].name] += 1
+        elif instance.object.type == "MESH" and len(data.polygons):
+            found["faces"] += len(data.polygons)
+    return found
+
+
+def use(item: Any, mode: str, number: int = 0) -> None:
+    item.mpm.display.parts[number].viewport = mode
