@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("--time-limit", metavar="HOURS", type=float, help="stop after so long (default: the scene's)")
     beginning = bake.add_mutually_exclusive_group()
     beginning.add_argument("--restart", action="store_true", help="replace what is there, all takes, once there is a new frame")
-    beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="go on after frame N of what is there, as a new take")
+    beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="resume after frame N, as a new take")
     bake.add_argument("--json", action="store_true", help="print one JSON object a line")
     bake.set_defaults(run=_bake)
 

@@ -50,7 +50,7 @@ class Pace:
             self._elapsed = self._clock.seconds - self._started
 
     def forecast(self, remaining: int, fraction: float) -> dict[str, Any]:
-        """Seconds a frame and until the end; None while nothing is known."""
+        """Seconds per Frame and until the end; None while nothing is known."""
         per_frame = self._elapsed / self._frames if self._frames else None
         if per_frame is None and self._started is not None and fraction > 0.0:
             per_frame = (self._clock.seconds - self._started) / fraction

@@ -44,8 +44,8 @@ def notice(scene: BlenderScene) -> str:
     if newest <= current_form():
         return ""
     return (
-        f"The file was saved by a newer version of MPM (form {newest}; this one knows {current_form()}): settings that are new in it "
-        "are not shown and do not act. Update the extension."
+        f"The file was saved by a newer version of MPM (form {newest}; this one knows {current_form()}): its new settings "
+        "are hidden and have no effect. Update the extension."
     )
 
 

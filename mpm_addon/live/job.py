@@ -48,7 +48,7 @@ def live(
     Args:
         scene_path: a scene file or its folder.
         cache_folder: the cache for the frames; each run replaces those of the run before.
-        steering_path: the file of wishes; it is waited for where it is not there yet.
+        steering_path: the file of wishes; it is waited for where it does not exist yet.
         particles: about how many a preview may have at the most; the scene itself where it is None.
         on_event: called with every event.
 

@@ -43,7 +43,7 @@ def write_births(folder: Path, births: Arrays, first: int) -> None:
     Args:
         folder: where.
         births: name -> array of all ids.
-        first: the first id that is not there yet.
+        first: the first id that does not exist yet.
 
     Raises:
         OSError: it could not be written.

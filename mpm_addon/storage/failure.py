@@ -28,7 +28,7 @@ def write_failure(folder: Path, failure: Failure, *, take: int | None = None) ->
 
 
 def read_failure(folder: Path, *, shown: int | None = None) -> Failure | None:
-    """The failure that a cache keeps; None where its last bake did not become unstable.
+    """The failure that a cache keeps; None where its last bake is stable.
 
     Args:
         folder: the cache.

@@ -91,7 +91,7 @@ def test_cells_that_were_chosen_stay_when_a_collider_is_there(bpy: Any) -> None:
 def test_a_second_domain_is_refused(bpy: Any) -> None:
     add(bpy, "domain")
     assert error_of(lambda: bpy.ops.mpm.add(kind="domain")) == (
-        'The scene has a domain already, "Domain"; scale that one, or delete it first.'
+        'The scene already has a domain, "Domain"; scale that one, or delete it first.'
     )
 
 

@@ -191,7 +191,7 @@ def test_a_worker_that_dies_is_reported_with_its_last_words(bpy: Any, stand_in: 
 def test_one_bake_at_a_time(bpy: Any, stand_in: Any) -> None:
     stand_in("slow")
     session.start(bpy.context)
-    with pytest.raises(MpmError, match="is running; wait for its end or cancel it"):
+    with pytest.raises(MpmError, match="is running; wait until it finishes or cancel it"):
         session.start(bpy.context)
 
 
@@ -201,7 +201,7 @@ def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:
     until(lambda: running.poll() and running.text.startswith("Baking"))
     assert running.fraction == 0.75
     assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
-    assert running.text == "Cancelling: safe to quit"
+    assert running.text == "Canceling: safe to quit"
     until(lambda: running.poll() or running.is_finished)
     until(lambda: running.poll() or running.is_finished)
     with pytest.raises(Cancelled, match="1 of 2 frames are cached"):

@@ -96,9 +96,9 @@ def end_of(cache: Path) -> None:
     ("status", "words"),
     [
         (3, "ended with status 3"),
-        (-9, "was killed (SIGKILL), probably by the system for want of memory; use a larger grid_spacing or close other programs"),
+        (-9, "was killed (SIGKILL), probably because the system ran out of memory; use a larger grid_spacing or close other programs"),
         (-11, "crashed (SIGSEGV)"),
-        (-15, "was ended from outside (SIGTERM)"),
+        (-15, "was terminated (SIGTERM)"),
         (-200, "crashed (signal 200)"),
         (0xC0000005, "crashed (access violation)"),
     ],
@@ -113,7 +113,7 @@ def test_a_bake_whose_process_is_killed_is_an_error_and_its_cache_is_interrupted
     until(lambda: live(cache))
     running._worker._process.kill()
     finish(running)
-    with pytest.raises(Exception, match=r"The bake was killed \(SIGKILL\), probably by the system for want of memory; use a larger"):
+    with pytest.raises(Exception, match=r"The bake was killed \(SIGKILL\), probably because the system ran out of memory; use a larger"):
         running.raise_outcome()
     session.end()
     found = watching.status_of(cache)

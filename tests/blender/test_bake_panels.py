@@ -128,7 +128,7 @@ def test_statistics_are_drawn_with_their_numbers(bpy: Any, draw: Any, cache: Pat
     layout = draw(bake_panels.MPM_PT_statistics)
     # without a window, Blender has no icons, and empty pictures are not drawn
     assert layout.find("template_icon") == []
-    assert {"Particles: at most 5", "Substeps a frame: at most 1", "Seconds a frame: not known"} <= set(layout.texts())
+    assert {"Particles: at most 5", "Substeps per Frame: at most 1", "Seconds per Frame: not known"} <= set(layout.texts())
     assert any(text.startswith("3 frames in ") for text in layout.texts())
     icon = graphs.picture(cache, watching.overview(cache)).icon
     assert graphs.picture(cache, watching.overview(cache)).icon == icon
@@ -205,7 +205,7 @@ def test_nothing_is_drawn_without_a_window(bpy: Any, monkeypatch: pytest.MonkeyP
 
 def test_a_folder_that_is_not_there_is_told(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bpy.context.scene.mpm.cache = str(tmp_path / "cache")
-    assert error_of(bpy.ops.mpm.open_cache_folder) == f"{tmp_path / 'cache'}: is not there yet; bake, or choose the folder of a bake."
+    assert error_of(bpy.ops.mpm.open_cache_folder) == f"{tmp_path / 'cache'}: does not exist yet; bake, or choose the folder of a bake."
 
 
 def test_the_command_line_is_quoted_and_names_file_scene_and_emitter(bpy: Any, host: str, cache: Path, tmp_path: Path) -> None:

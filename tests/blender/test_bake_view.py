@@ -74,7 +74,7 @@ def test_these_are_all_states() -> None:
         (State.PREPARING, "Preparing", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
         (State.COMPILING, "Compiling 7 of 40 kernels", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
         (State.BAKING, "Baking 26 %", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
-        (State.CANCELLING, "Cancelling: safe to quit", []),
+        (State.CANCELLING, "Canceling: safe to quit", []),
         (State.PAUSED, "Paused at 26 %", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
     ],
 )

@@ -139,7 +139,7 @@ def test_what_cannot_be_exported_is_said(bpy: Any, particles: Any, tmp_path: Pat
         return str(caught.value)
 
     assert 'the format ".fbx" is unknown; use one of .usdc' in message(str(tmp_path / "a.fbx"))
-    assert "the file is not saved, so the file is nowhere" in message("//a.usdc")
+    assert "the path is relative to a file that is not saved" in message("//a.usdc")
     assert message("") == "No file is given; give one."
     assert "The last frame 1 is before the first one, 2" in message(str(tmp_path / "a.ply"), frames=(2, 1))
     assert 'Object "MPM Particle" shows no cache in scene "Scene" (did you mean "MPM Particles"?)' in message(

@@ -318,7 +318,9 @@ def test_dynamic_colliders_stay_where_they_start(bpy: Any) -> None:
     assert (collider.dynamic, collider.velocity, collider.motion) == (True, (0.0, 0.0, 2.0), None)
     assert collider.shape.bounds().mean(axis=0).tolist() == [1.0, 0.0, 0.0]
     keyed(item, "location", {1: (0.0, 0.0, 0.0), 3: (1.0, 0.0, 0.0)})
-    with pytest.raises(SceneError, match=r'^Collider "Ball": it is dynamic, so matter moves it, but it is animated too; remove that'):
+    with pytest.raises(
+        SceneError, match=r'^Collider "Ball": it is dynamic, so the simulation moves it, but it is animated too; remove that'
+    ):
         extract_scene(bpy.context)
 
 

@@ -52,7 +52,7 @@ def test_an_installation_that_is_whole_has_nothing_to_say(bpy: Any) -> None:
 def test_numba_of_another_python_or_platform_is_one_line(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health.importlib.util, "find_spec", installed(tmp_path, suffix=".cp39-win_arm64.pyd"))
     (line,) = health.lines()
-    assert line.startswith("numba is made for another Python or platform than this Blender's (Python 3.")
+    assert line.startswith("numba is built for another Python or platform than this Blender's (Python 3.")
     assert error_of(lambda: bpy.ops.mpm.bake()) == line
 
 

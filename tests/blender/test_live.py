@@ -220,7 +220,7 @@ def test_a_change_of_settings_begins_anew_with_a_notice(bpy: Any, stand_in: Any,
     run = running()._run
     bpy.data.objects["Cube"].mpm.emitter.velocity = (0.0, 0.0, 1.0)
     modal.until(lambda: running().message != "")
-    assert running().message == "The scene was changed: begun anew from the first frame"
+    assert running().message == "The scene has changed; restarted from the first frame"
     modal.until(lambda: running()._run > run and running().frame is not None)
 
 

@@ -36,7 +36,7 @@ def scene(bpy: Any) -> Any:
 def test_simulated_objects_are_listed_with_their_type(rows: Any, scene: Any) -> None:
     found = {name: layout.texts() for name, layout in rows().items()}
     assert found == {
-        "Drain": [], "Floor": ["Dynamic"], "Snowman": ["Powder snow"], "Puddle": ["Water"],
+        "Drain": [], "Floor": ["Dynamic"], "Snowman": ["Powder Snow"], "Puddle": ["Water"],
     }  # fmt: skip
     icons = {name: layout.find("prop", "name")[0].arguments["icon"] for name, layout in rows().items()}
     assert len(set(icons.values())) == 3

@@ -82,7 +82,7 @@ def test_escape_cancels_reading_and_nothing_else(bpy: Any, reading: Any) -> None
     assert not made.is_closed
     assert modal.event("ESC") == {"CANCELLED"}
     assert made.is_closed
-    assert modal.reports == [({"WARNING"}, "cancelled while the scene was read; no frame was baked.")]
+    assert modal.reports == [({"WARNING"}, "canceled while the scene was being read; no frame was baked.")]
     assert (modal.timers, session.current()) == ([], None)
 
 
@@ -152,5 +152,5 @@ def test_another_scene_ends_reading_with_one_line(bpy: Any) -> None:
     steps = extraction(context)
     next(steps)
     context.scene = bpy.data.scenes.new("Other")
-    with pytest.raises(SceneError, match=r'^Scene "Scene": another scene was chosen while it was read; bake again'):
+    with pytest.raises(SceneError, match=r'^Scene "Scene": the window switched to another scene while it was read; bake again'):
         next(steps)

@@ -181,13 +181,13 @@ def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch:
     if not hasattr(bpy, "fake"):
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
         add_mesh(bpy, "Cube")
-        assert message(tmp_path / "out") == "Nothing to publish: no object shows a cache, but for previews; bake first."
+        assert message(tmp_path / "out") == "Nothing to publish: no object shows a cache, except previews; bake first."
         write_cache(tmp_path / "cache", {1: 5})
         particle_objects.result_object(bpy.context.scene, "//cache")
-        assert "is the folder of the open file; give a folder of its own" in message(tmp_path)
+        assert "is the folder of the open file; choose another folder" in message(tmp_path)
         (tmp_path / "full").mkdir()
         (tmp_path / "full" / "thesis.txt").write_text("")
-        assert "full: holds other files; give a new or an empty folder" in message(tmp_path / "full")
+        assert "full: contains other files; choose a new or empty folder" in message(tmp_path / "full")
         assert "file: cannot be written (File exists)" in message(make_file(tmp_path / "file"))
         bpy.context.scene.frame_end = 1
         monkeypatch.setattr(publishing, "_SCRIPT", make_file(tmp_path / "broken.py", "raise SystemExit('so it ends')"))

@@ -162,7 +162,7 @@ def test_an_empty_without_anything_is_refused(bpy: Any) -> None:
 def test_a_hidden_instancer_says_what_to_do(bpy: Any) -> None:
     _, empty = instanced_collection(bpy)
     empty.hide_set(True)
-    with pytest.raises(SceneError, match=r'^Collider "Wall": Blender evaluates nothing that it instances; .* show the object'):
+    with pytest.raises(SceneError, match=r'^Collider "Wall": nothing that it instances is visible; .* show the object'):
         collider(bpy)
 
 

@@ -12,7 +12,7 @@ from tests.fakes.layout import registered_classes
 from .test_tooltips import assert_none, is_shown, own_properties
 from .test_translations import collected
 
-SMALL = {"a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "of", "on", "or", "per", "the", "to", "with"}
+SMALL = {"a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "of", "on", "or", "over", "per", "the", "to", "with"}
 # British spellings of words that the interface could use.
 BRITISH = re.compile(
     r"\b(\w*colour\w*|grey\w*|centre\w*|\w*metre\w*|litre\w*|behaviour\w*|neighbour\w*|favour\w*|honour\w*|analyse\w*|catalogue\w*|modell\w+"
@@ -22,7 +22,10 @@ BRITISH = re.compile(
 # Phrases that the interface must not use; Blender has other words for them.
 BANNED = re.compile(
     r"\bmatter\b|\bgo(es)? on\b|\bgive a value of its own\b|\btakes? (no )?part\b|\bnobody\b|\bthat are there\b|\bis not there\b"
-    r"|\bfor good\b|\bbegin anew\b|\bits process ended\b|\bhow heavy\b|\bwhat becomes of\b|\ball as the\b|\bbegan as\b|\bgoals?\b",
+    r"|\bfor good\b|\bbegin anew\b|\bits process ended\b|\bhow heavy\b|\bwhat becomes of\b|\ball as the\b|\bbegan as\b|\bgoals?\b"
+    r"|\bfinals?\b|\bof (its|one's|their) own\b|\bwait for its end\b|\bdecides? about\b|\bwhat .{1,20} (is|are) made of\b|\bsaid nothing\b"
+    r"|\bthe other way round\b|\bas (it|they) (is|are)\b|\bnot computed\b|\b(does|do) not act\b|\bagain and again\b|\bhow often\b"
+    r"|\bbodies\b|\bparts\b|\bfor want of\b|\bbegun anew\b",
     re.IGNORECASE,
 )
 
@@ -48,7 +51,9 @@ def fault_of_title(label: str) -> str:
 
 @pytest.mark.blender
 def test_labels_are_in_title_case(bpy: Any) -> None:
-    names = {found.name for _, found in own_properties(bpy) if is_shown(found)}
+    shown = [found for _, found in own_properties(bpy) if is_shown(found)]
+    names = {found.name for found in shown}
+    names |= {item.name for found in shown if found.type == "ENUM" for item in found.enum_items}
     for base in ("Operator", "Panel", "Menu"):
         names |= {cls.bl_label for cls in registered_classes(bpy, base)}
     assert len(names) > 150

@@ -71,7 +71,7 @@ def test_numba_of_another_platform_then_none_at_all(home: Path, blender_packages
         library.rename(library.with_name("_dispatcher.cp39-win_amd64.pyd"))
     other = look(run, cache)
     (line,) = other["lines"]
-    assert line.startswith("numba is made for another Python or platform than this Blender's (Python 3.")
+    assert line.startswith("numba is built for another Python or platform than this Blender's (Python 3.")
     assert other["bake"] == f"Error: {line}"
     assert (other["points"], other["status"]) == (6, "")
     for name in ("numba", "llvmlite"):

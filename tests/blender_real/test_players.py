@@ -67,7 +67,7 @@ while len(seen) < last and time.monotonic() < end:
         if status == f"Frame {number} is not baked":
             missing += 1
             assert not len(item.data.vertices)
-            # as at 48 frames a second, so that the bake has the cores
+            # as at 48fps, so that the bake has the cores
             time.sleep(0.02)
         elif status:
             complaints.add(status)

@@ -254,7 +254,7 @@ def trouble(folder: Path) -> None:
     said = refusal("open_cache_folder")
     assert said.startswith(f"{cache}: cannot be opened") and len(said) < 400, said
     scene.mpm.cache = "//nowhere"
-    assert "is not there yet" in refusal("open_cache_folder")
+    assert "does not exist yet" in refusal("open_cache_folder")
 
 
 STEPS = (quick_then_bake, ready_then_quick, objects_and_materials, takes_and_running, previews_and_queue, trouble)

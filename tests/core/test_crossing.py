@@ -27,7 +27,7 @@ BLOCK_EDGE = 4 * SPACING
 
 
 def flying(velocity: tuple[float, float, float], center: tuple[float, float, float], law: str = "corotated", **solver: object) -> Scene:
-    """A block of jelly that flies without gravity; 24 frames a second."""
+    """A block of jelly that flies without gravity; 24fps."""
     emitter = Emitter("block", box(center, 0.3), law, velocity=velocity, **LATTICE)
     return scene(emitter, materials=(material(law),), frames=6, **{"gravity": (0.0, 0.0, 0.0), "grid_spacing": SPACING, **solver})
 

@@ -42,7 +42,7 @@ def sheet(size: float = 0.5) -> Mesh:
 
 
 def turning(rate: float, linear: tuple[float, float, float], frames: int = 5, axis: int = 2) -> Motion:
-    """Poses at 24 frames a second of a thing that turns about an axis at a rate [rad/s]."""
+    """Poses at 24fps of a thing that turns about an axis at a rate [rad/s]."""
     poses = np.tile(np.eye(4), (frames, 1, 1))
     for number in range(frames):
         poses[number, :3, :3] = rotation_matrix(np.eye(3)[axis] * rate * number / 24.0)

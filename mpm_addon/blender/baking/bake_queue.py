@@ -83,7 +83,7 @@ def current() -> Queue | None:
 def begin(context: Context) -> Queue:
     """Start baking all scenes. Raises MpmError if a bake is running, if there is nothing to bake, or if two scenes share a folder."""
     if session.current() is not None:
-        raise MpmError("A bake is running", "wait for its end or cancel it")
+        raise MpmError("A bake is running", "wait until it finishes or cancel it")
     queue = runtime.of(Queued).queue = Queue(scenes_to_bake())
     queue.start_next(context)
     return queue

@@ -17,19 +17,19 @@ from ..reading.freshness import Freshness
 class State(Enum):
     """State of a bake."""
 
-    UNAVAILABLE = "cannot be baked here"
+    UNAVAILABLE = "baking is not possible"
     EMPTY = "nothing is baked"
-    READING = "the scene is read"
-    PREPARING = "the process prepares"
-    COMPILING = "the solver is compiled"
-    BAKING = "frames are computed"
-    CANCELLING = "it was asked to stop"
-    PAUSED = "it waits"
+    READING = "the scene is being read"
+    PREPARING = "the process is starting"
+    COMPILING = "the solver is being compiled"
+    BAKING = "frames are being computed"
+    CANCELLING = "it is stopping"
+    PAUSED = "it is paused"
     RESUMABLE = "frames are missing"
     OUTDATED = "the scene has changed since"
     LIMITED = "it stopped at a limit"
     FAILED = "it failed"
-    UNKNOWN = "all frames are cached, perhaps of other settings"
+    UNKNOWN = "all frames are cached, possibly with other settings"
     NOT_SHOWN = "no object shows the frames"
     DONE = "all frames are cached"
 
@@ -188,7 +188,7 @@ def _running(facts: Facts, progress: Progress) -> BakeView:
         State.PREPARING: "Preparing",
         State.COMPILING: f"Compiling {event.get('compiled', 0)} of {event.get('kernels', 0)} kernels",
         State.BAKING: f"Baking {percent}",
-        State.CANCELLING: "Cancelling: safe to quit",
+        State.CANCELLING: "Canceling: safe to quit",
         State.PAUSED: f"Paused at {percent}",
     }
     details = {
@@ -213,7 +213,7 @@ def _numbers(event: Mapping[str, Any]) -> list[str]:
         ],
         [
             f"{event['done']} of {event['total']} frames" if event.get("total") else "",
-            _told(event, "seconds_per_frame", "{:.2g} s a frame"),
+            _told(event, "seconds_per_frame", "{:.2g} s/frame"),
             "" if event.get("eta_seconds") is None else f"{remaining(event['eta_seconds'])} left",
         ],
     ]

@@ -33,7 +33,7 @@ def run_script(script: Path, arguments: Sequence[str]) -> str:
     except OSError as error:
         raise MpmError(f"Blender could not be started again ({error.strerror})", "check the installation") from error
     if done.returncode != 0:
-        words = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
+        words = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
         raise MpmError(f"Blender ended with status {done.returncode} while it worked on the copy: {words}")
     return done.stdout
 

@@ -86,7 +86,7 @@ def _numba_files_problem(origin: str) -> Message:
     folder = Path(origin).parent
     if not any((folder / f"_dispatcher{suffix}").is_file() for suffix in EXTENSION_SUFFIXES):
         return Message(
-            f"numba is made for another Python or platform than this Blender's ({_python_words()}), so nothing can be baked",
+            f"numba is built for another Python or platform than this Blender's ({_python_words()}), so nothing can be baked",
             ("install the extension's zip for this platform and a version for this Blender",),
         )
     compiler = importlib.util.find_spec("llvmlite")
@@ -95,7 +95,7 @@ def _numba_files_problem(origin: str) -> Message:
     library = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}.get(sys.platform, "libllvmlite.so")
     if not (Path(compiler.origin or "").parent / "binding" / library).is_file():
         return Message(
-            f"llvmlite is made for another platform than this one ({sysconfig.get_platform()}), so nothing can be baked", (_AGAIN,)
+            f"llvmlite is built for another platform than this one ({sysconfig.get_platform()}), so nothing can be baked", (_AGAIN,)
         )
     return numpy_problem(np.__version__, _wanted_numpy())
 
@@ -117,8 +117,8 @@ def numpy_problem(present: str, wanted: str) -> Message:
         fits = {">=": number >= bound, "<=": number <= bound, "<": number < bound, ">": number > bound}[sign]
         if not fits:
             return Message(
-                f"numpy {present} of this Blender is not one that numba works with ({wanted.strip()}), so nothing can be baked",
-                ("install a newer version of the extension, or the Blender that it is made for",),
+                f"numpy {present} of this Blender is not supported by numba ({wanted.strip()}), so nothing can be baked",
+                ("install a newer version of the extension, or a Blender that it supports",),
             )
     return NOTHING
 
@@ -148,8 +148,8 @@ def kernels_problem() -> Message:
     if not isinstance(told, dict) or not Path(str(told.get("kernel_cache", ""))).name.startswith(_LOST_KERNELS):
         return NOTHING
     return Message(
-        "The user's cache folder cannot be written, so every bake compiles what the extension has no kernels for",
-        ("check its permissions, or set NUMBA_CACHE_DIR to a folder that can be written",),
+        "The user's cache folder cannot be written, so every bake compiles the kernels that are not shipped",
+        ("check its permissions, or set NUMBA_CACHE_DIR to a writable folder",),
     )
 
 
@@ -169,7 +169,7 @@ def _unwritable(folder: Path) -> str:
                 return f"{place} is a file"
         except OSError as error:
             return f"{place}: {error.strerror}"
-    return "its drive is not there"
+    return "its drive is missing"
 
 
 def blender_notice(running: Sequence[int]) -> Message:
@@ -177,8 +177,8 @@ def blender_notice(running: Sequence[int]) -> Message:
     if tuple(running[:2]) <= NEWEST:
         return NOTHING
     return Message(
-        f"Blender {words(tuple(running))} is newer than those that MPM {version()} was made for (up to {words(NEWEST)})",
-        ("look for an update of the extension where something does not work",),
+        f"Blender {words(tuple(running))} is newer than the versions that MPM {version()} supports (up to {words(NEWEST)})",
+        ("update the extension if something does not work",),
     )
 
 

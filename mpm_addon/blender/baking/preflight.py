@@ -85,7 +85,7 @@ class Preflight:
             self._problem = Message(words, ("use a larger grid_spacing",))
         elif self._answer is None:
             words = self._worker.complaint().removeprefix("mpm: ")
-            self._problem = Message(words or f"The pre-flight ended with status {status} and said nothing.")
+            self._problem = Message(words or f"The pre-flight ended with status {status} and without a message.")
         self.is_finished = True
         self.close()
         scene = bpy.data.scenes.get(self._scene_name)
@@ -186,7 +186,7 @@ def lines_of(report: Report) -> list[str]:
     ]
     measured = report.get("probe")
     steps = measured["expected_substeps"] if measured else report["substeps"]
-    lines.append(f"About {steps:,} steps for {report['frame_count']:,} frames")
+    lines.append(f"About {steps:,} substeps for {report['frame_count']:,} frames")
     if measured:
         lines.append(f"A bake takes about {duration(measured['expected_seconds'])}")
     return [*lines, *(size_text(name, size) for name, size in report["sizes"].items())]
@@ -230,10 +230,8 @@ def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[Report]:
         scale = np.linalg.norm(matrix_array(shown_object.matrix_world)[:3, :3], axis=0)
         if np.ptp(scale) > _UNIFORM * scale.max():
             shown = ", ".join(f"{part:.3g}" for part in scale)
-            problem = f"its scale is ({shown}), not the same along all axes"
-            warning = SceneWarning(
-                "scale", f'{type(item).__name__} "{item.name}"', problem, "apply the scale (Ctrl A) before it moves or turns"
-            )
+            problem = f"its scale ({shown}) is not uniform"
+            warning = SceneWarning("scale", f'{type(item).__name__} "{item.name}"', problem, "apply the scale (Ctrl A)")
             found.append(warning.fields())
     return found
 
@@ -241,5 +239,5 @@ def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[Report]:
 def _file_warnings(cache: str) -> list[Report]:
     if bpy.data.filepath:
         return []
-    problem = f"it is not saved, and frames beside it go to a temporary folder ({cache})"
+    problem = f"it is not saved, so frames go to a temporary folder ({cache})"
     return [SceneWarning("unsaved_file", "File", problem, "save it before the bake").fields()]

@@ -68,9 +68,9 @@ def notices(scene: BlenderScene) -> list[str]:
             continue
         own, shown = paths.own_folder(item), paths.shown_folder(item)
         if own != shown:
-            lines.append(f'"{item.name}" shows the frames in {shown}: there are none in {own}.')
+            lines.append(f'"{item.name}" shows the frames in {shown}, because there are none in {own}.')
         elif item.mpm.home:
-            lines.append(f'"{item.name}" shows the frames in {shown}. A bake goes to {item.mpm.home}.')
+            lines.append(f'"{item.name}" shows the frames in {shown}. New bakes go to {item.mpm.home}.')
         elif paths.is_unsaved(own) and bpy.data.filepath and paths.holds_cache(own):
             lines.append(f"The frames are in {own}; save the file again to move them beside it.")
     return lines
@@ -154,7 +154,7 @@ def _bring_along(item: BlenderObject, folder: Path, target: Path, stem: str) -> 
         runtime.of(Saving).moves.append(move)
         _rename_results(folder, move.shown)
         if name != wanted:
-            _notice(f"{target / wanted} is there already: the frames of this file go to {target / name}.")
+            _notice(f"{target / wanted} already exists: the frames of this file go to {target / name}.")
             scenes: Any = bpy.data.scenes
             for scene in scenes:
                 if scene.library is None and scene.mpm.cache == f"//{wanted}" and scene.objects.get(item.name) == item:
@@ -184,7 +184,7 @@ def _obstacle(folder: Path, target: Path) -> str:
     running, status = session.current(), read_status(folder)
     is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
     if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
-        return "a bake is running into it; save again when it has ended to move them beside the file"
+        return "a bake is writing to it; save again after the bake to move them beside the file"
     try:
         is_near = target.stat().st_dev == folder.stat().st_dev
         size = 0 if is_near else folder_size(folder)
@@ -241,7 +241,7 @@ def _carry_out(move: Move) -> None:
 def move_folder(source: Path, target: Path) -> None:
     """Move a folder to a path that does not exist, completely or not at all. Raises OSError."""
     if os.path.lexists(target):
-        raise FileExistsError(errno.EEXIST, "something is there", str(target))
+        raise FileExistsError(errno.EEXIST, "it already exists", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         source.rename(target)

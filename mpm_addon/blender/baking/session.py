@@ -161,7 +161,7 @@ class BakeSession:
             self.state = State.CANCELLING
             self._worker.cancel()
         elif self.is_preparing:
-            self._end({"event": "cancelled", **Message("cancelled while the scene was read; no frame was baked.").fields()})
+            self._end({"event": "cancelled", **Message("canceled while the scene was being read; no frame was baked.").fields()})
 
     def poll(self) -> list[Event]:
         """Continue reading the scene, or process and return the worker's events since the last call. Never waits."""
@@ -302,9 +302,9 @@ class BakeSession:
         """The worker has ended: find out how, and show its results."""
         outcome = self._outcome
         if outcome is None and worker.is_cancelled:
-            outcome = {"event": "cancelled", **Message("cancelled: the finished frames are kept", (Action.RESUME,)).fields()}
+            outcome = {"event": "cancelled", **Message("canceled: the finished frames are kept", (Action.RESUME,)).fields()}
         elif outcome is None:
-            words = worker.complaint() or "it said nothing"
+            words = worker.complaint() or "no message"
             outcome = {"event": "error", **Message(f"The bake {ending(status)}: {words}").fields()}
         self._end(outcome)
         self.result.finish()
@@ -347,7 +347,7 @@ def start(context: Context, **order: Unpack[Order]) -> BakeSession:
     """Start a bake. Raises MpmError if one is running or the scene cannot be baked."""
     running = current()
     if running is not None and not running.is_finished:
-        raise MpmError(f"A bake into {running.result.cache} is running", "wait for its end or cancel it")
+        raise MpmError(f"A bake into {running.result.cache} is running", "wait until it finishes or cancel it")
     if order.get("preview") is not None:
         previews.begin(order.get("scene") or context.scene)
     begun = runtime.of(Running).bake = BakeSession(context, **order)

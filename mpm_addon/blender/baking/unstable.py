@@ -79,7 +79,7 @@ def select(scene: BlenderScene, view_layer: Any, cache: str) -> None:
     """
     item = shown(scene, cache)
     if item is None:
-        raise CacheError("its last bake did not become unstable", "there is nothing to select", subject=str(paths.absolute(cache)))
+        raise CacheError("its last bake is stable", "there is nothing to select", subject=str(paths.absolute(cache)))
     for other in view_layer.objects:
         other.select_set(other == item)
     view_layer.objects.active = item

@@ -37,7 +37,7 @@ _INFLOW_SPEED = 1.0  # [m/s]
 
 _PARTS: dict[str, tuple[str, str]] = {
     "inflow": ("Inflow", "A nozzle that pours water; choose another material in the Physics tab"),
-    "domain": ("Domain", "A box whose sides bound the simulation"),
+    "domain": ("Domain", "A box that bounds the simulation"),
     "floor": ("Floor", "A plate that particles land on, with its top at the 3D cursor"),
     "obstacle": ("Collider", "A box that particles collide with"),
     "outflow": ("Outflow", "A box that removes particles entering it"),
@@ -95,7 +95,7 @@ def _add_inflow(context: Context, _kind: str, size: float) -> BlenderObject:
 def _add_domain(context: Context, _kind: str, size: float) -> BlenderObject:
     domain = context.scene.mpm.domain
     if domain.kind == "box" and domain.object is not None and domain.object.name in context.scene.objects:
-        raise SceneError(f'The scene has a domain already, "{domain.object.name}"', "scale that one, or delete it first")
+        raise SceneError(f'The scene already has a domain, "{domain.object.name}"', "scale that one, or delete it first")
     edge = 4.0 * size
     item = _new(context, "Domain", solids.box((edge, edge, edge)), 0.5 * edge)
     show_as_wire(item)

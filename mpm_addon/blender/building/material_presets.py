@@ -102,7 +102,9 @@ def _law(item: BlenderObject) -> Law:
     """The law with the values of a custom material. Raises MpmError if they are malformed."""
     material = item.mpm.material
     if material.source == "preset" or material.law not in LAWS:
-        raise PresetError("its material does not exist here", "choose another one, then save it", subject=f'Object "{item.name}"')
+        raise PresetError(
+            "its material is not available in this version", "choose another one, then save it", subject=f'Object "{item.name}"'
+        )
     law = LAWS[material.law](**values_of(getattr(material, material.law), LAWS[material.law]))
     law.check(f'Object "{item.name}"')
     return law

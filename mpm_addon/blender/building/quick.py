@@ -52,7 +52,7 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> list
     """
     bodies, refused = _bodies(context)
     if not bodies:
-        raise SceneError(refused[0] if refused else "Nothing is selected; select what is to become matter.")
+        raise SceneError(refused[0] if refused else "Nothing is selected; select the objects to turn into particles.")
     cell = fitting_cell([body.shape for body in bodies], particle_count)
     items = [body.item for body in bodies]
     has_ground = _has_ground(context, items)
@@ -70,7 +70,7 @@ def quick_collider(context: Context) -> list[str]:
     """Make the selected objects colliders. Returns a line for each one left unchanged. Raises SceneError if none can be a collider."""
     chosen, refused = _selected(context)
     if not chosen:
-        raise SceneError(refused[0] if refused else "Nothing is selected; select what matter is to meet.")
+        raise SceneError(refused[0] if refused else "Nothing is selected; select the objects to turn into colliders.")
     for item in chosen:
         if item.mpm.type == "emitter":
             item.hide_render, item.display_type = False, "TEXTURED"
@@ -109,7 +109,7 @@ def _unfit(item: BlenderObject) -> str:
     if item.library is not None:
         return "it is linked from another file; make a library override or a local copy of it first."
     if item.mpm.cache:
-        return "it shows baked particles; select the objects that they were made of."
+        return "it shows baked particles; select their emitters."
     if item.type not in SURFACE_TYPES:
         kind = item.type.replace("_", " ").lower()
         return f"a {kind} has no surface; select a mesh, a curve, a text or a metaball."

@@ -10,8 +10,8 @@ HELP = "Instance a stone or flake on every point, rotated and stretched by the r
 VARIATION, FLATNESS = "Variation", "Flatness"
 INPUTS = (
     GEOMETRY,
-    Socket(VARIATION, "Float", "How much grains differ in size: 0 all alike, 0.5 from half to one and a half", 0.35, 0.0, 1.0, "FACTOR"),
-    Socket(FLATNESS, "Float", "Shape of the grains: 0 stones, 0.7 flakes", 0.0, 0.0, 0.95, "FACTOR"),
+    Socket(VARIATION, "Float", "Variation of the size of grains (equal 0, from half to one and a half 0.5)", 0.35, 0.0, 1.0, "FACTOR"),
+    Socket(FLATNESS, "Float", "Flatness of the grains (stones 0, flakes 0.7)", 0.0, 0.0, 0.95, "FACTOR"),
     Socket("Material", "Material", "Material of the grains"),
 )
 _SHAPES = 5

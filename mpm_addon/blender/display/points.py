@@ -11,8 +11,8 @@ SHARE = "Share"
 INPUTS = (
     GEOMETRY,
     Socket("Selection", "Bool", "The particles that are shown", default=True, is_field=True),
-    Socket(RADIUS_SCALE, "Float", "Factor on the radius; at 1 a sphere has its particle's volume", 1.0, 0.0, 100.0),
-    Socket(SHARE, "Float", "Percentage of the particles that is shown, larger, always the same ones", 100.0, 0.0, 100.0, "PERCENTAGE"),
+    Socket(RADIUS_SCALE, "Float", "Factor on the radius; at 1, spheres have the particles' volume", 1.0, 0.0, 100.0),
+    Socket(SHARE, "Float", "Percentage of the particles to show; fewer particles are drawn larger", 100.0, 0.0, 100.0, "PERCENTAGE"),
 )
 # Radius of a sphere relative to the edge of a cube of the same volume: (3 / (4 pi))^(1/3).
 SPHERE_RADIUS = 0.6203504908994

@@ -64,7 +64,7 @@ class MPM_OT_display_restore(_OfParticles, bpy.types.Operator):
 
 
 class MPM_OT_display_fit(_OfParticles, bpy.types.Operator):
-    """Find the color range from five frames of the cache"""
+    """Fit the color range to five frames of the cache"""
 
     bl_idname = "mpm.display_fit"
     bl_label = "Fit Range"

@@ -8,7 +8,7 @@ HELP = "Instance a sphere on every point, with the point's radius"
 SUBDIVISIONS = "Subdivisions"
 INPUTS = (
     GEOMETRY,
-    Socket(SUBDIVISIONS, "Int", "Roundness of the spheres: 1 has 20 faces, each further one four times as many", 2, 1, 6),
+    Socket(SUBDIVISIONS, "Int", "Subdivision level of the spheres; 1 has 20 faces, and each level has four times as many", 2, 1, 6),
     Socket("Material", "Material", "Material of the spheres"),
 )
 

@@ -24,7 +24,7 @@ INPUTS = (
     _named(spheres.INPUTS, SUBDIVISIONS),
     _named(points.INPUTS, RADIUS_SCALE),
     _named(points.INPUTS, points.SHARE)._replace(
-        name=SHARE, help="Percentage of the particles that the viewport shows, larger and always the same ones; renders show all"
+        name=SHARE, help="Percentage of the particles to show in the viewport, where fewer are drawn larger; renders show all"
     ),
     _named(surface.INPUTS, VOXEL_SIZE),
     _named(surface.INPUTS, SMOOTHING),

@@ -54,7 +54,7 @@ def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
     found = [item for item in items if item.name == name] if name else finals
     if name and not found:
         near = suggestion(name, [item.name for item in items])
-        raise MpmError(f'Object "{name}" shows no cache in scene "{scene.name}"{near}', "name one that does")
+        raise MpmError(f'Object "{name}" shows no cache in scene "{scene.name}"{near}', "choose one that does")
     if not found:
         raise MpmError(f'Scene "{scene.name}" has no object that shows a cache', "bake first")
     if len(found) > 1:
@@ -78,7 +78,7 @@ def export_points(context: Context, item: BlenderObject, path: Path, frames: tup
     suffix = path.suffix.lower()
     first, last = frames or frames_of(item, context.scene)
     if last < first:
-        raise MpmError(f"The last frame {last} is before the first one, {first}", "give them the other way round")
+        raise MpmError(f"The last frame {last} is before the first one, {first}", "swap them")
     if suffix in ANIMATIONS:
         require(path)
         return _export_animation(context, item, path, first, last)
@@ -195,7 +195,7 @@ def _write(path: Path, scene: BlenderScene, first: int, last: int) -> None:
 def cannot_write(path: Path, error: Exception) -> CacheError:
     """The message when Blender or the system cannot write a file or a folder."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
-    return CacheError(f"cannot be written ({words})", "give another place", subject=str(path))
+    return CacheError(f"cannot be written ({words})", "choose another location", subject=str(path))
 
 
 def write_usd(path: Path, *, is_animated: bool) -> None:

@@ -48,7 +48,7 @@ def publish(context: Context, folder: Path) -> list[str]:
         raise MpmError("The file is not saved", "save it first, then publish it")
     shown = [(scene, item) for scene in bpy.data.scenes for item in particle_objects.result_objects(scene) if not previews.is_preview(item)]
     if not shown:
-        raise MpmError("Nothing to publish: no object shows a cache, but for previews", "bake first")
+        raise MpmError("Nothing to publish: no object shows a cache, except previews", "bake first")
     for _, item in shown:
         if item.library is not None:
             raise MpmError(f'"{item.name}": is linked from {item.library.filepath}', "publish that file, or make the object local")
@@ -70,7 +70,7 @@ def publish(context: Context, folder: Path) -> list[str]:
     except MpmError:
         target.unlink(missing_ok=True)
         raise
-    notes += [f"Not packed, and outside of the folder: {path}; copy it to where it is found." for path in outside]
+    notes += [f"Not packed, and outside the folder: {path}; copy it to the same path." for path in outside]
     _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": notes})
     return notes
 
@@ -78,7 +78,7 @@ def publish(context: Context, folder: Path) -> list[str]:
 def _prepare(folder: Path, blend: Path) -> None:
     """Make the folder, or empty it of an earlier publication. Raises MpmError if it contains anything else."""
     if blend.exists() and Path(bpy.data.filepath).exists() and blend.samefile(bpy.data.filepath):
-        raise MpmError("is the folder of the open file", "give a folder of its own", subject=str(folder))
+        raise MpmError("is the folder of the open file", "choose another folder", subject=str(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -94,7 +94,7 @@ def _check_manifest(folder: Path) -> None:
     except (OSError, ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
-        raise MpmError("holds other files", "give a new or an empty folder", subject=str(folder))
+        raise MpmError("contains other files", "choose a new or empty folder", subject=str(folder))
 
 
 def _write_manifest(folder: Path, content: dict[str, Any]) -> None:

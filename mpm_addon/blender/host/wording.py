@@ -7,7 +7,7 @@ BUTTONS = {
     Action.RESTART: "choose Bake Again",
     Action.RESUME: "choose Resume",
     Action.FILL_GAP: "choose Resume to fill the gap",
-    Action.REPLACE: "choose Bake Again to replace the frames, From Frame to continue after one of them, or choose another cache folder",
+    Action.REPLACE: "choose Bake Again to replace the frames, From Frame to resume after one of them, or choose another cache folder",
     Action.SHOW_OTHER_TAKE: "show another take, or choose Bake Again",
     Action.MEND_BY_TAKE: "choose one of its takes",
     Action.FIND_MISSING: "show that take and resume its bake to fill the gap",

@@ -181,7 +181,7 @@ class LiveSession:
             self._settings, self._changed_at = settings, now
         elif self._changed_at is not None and now > self._changed_at + _SETTLED_SECONDS:
             self._changed_at = None
-            self.message = "The scene was changed: begun anew from the first frame"
+            self.message = "The scene has changed; restarted from the first frame"
             self._steps = extraction(context)
 
     def _hear(self) -> None:
@@ -192,7 +192,7 @@ class LiveSession:
         for event in self._worker.events():
             self._take(event)
         if status is not None and not self.is_finished:
-            words = self._worker.complaint() or "it said nothing"
+            words = self._worker.complaint() or "no message"
             self._end(self._reason or Message(f"The live simulation {ending(status)}: {words}"))
 
     def _take(self, event: Event) -> None:
@@ -234,7 +234,7 @@ class LiveSession:
                 self._put(scene, wanted)
                 if scene.frame_current != wanted:
                     scene.frame_set(wanted)
-        self.text = f"Frame {self.frame}, {self.rate:.0f} frames a second"
+        self.text = f"Frame {self.frame}, {self.rate:.0f}fps"
 
     def _repeat(self, scene: BlenderScene) -> None:
         if scene.mpm.use_live_repeat:
@@ -296,7 +296,7 @@ def start(context: Context) -> LiveSession:
     if live.running is not None:
         raise MpmError("A live simulation is running", "stop it first")
     if session.current() is not None:
-        raise MpmError("A bake is running", "wait for its end or cancel it")
+        raise MpmError("A bake is running", "wait until it finishes or cancel it")
     live.last_words = ""
     live.running = LiveSession(context)
     return live.running

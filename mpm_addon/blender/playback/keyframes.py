@@ -112,7 +112,7 @@ def _refusal(item: BlenderObject) -> str:
         return f'Object "{item.name}": it is linked, so its motion was not written as keyframes; make a library override.'
     if item.animation_data is not None and item.animation_data.action is not None and not has_baked_keys(item):
         return (
-            f'Object "{item.name}": its action "{item.animation_data.action.name}" was left as it is, and the motion of the bake was not '
+            f'Object "{item.name}": its action "{item.animation_data.action.name}" was kept, so the motion of the bake was not '
             "written; unlink the action and bake again."
         )
     return ""

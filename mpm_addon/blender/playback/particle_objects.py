@@ -156,7 +156,7 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
             status[item.session_uid] = (
                 _show(item, settings, item.data, scene)
                 if other == item or _is_alike(item, other)
-                else f'Shares its mesh with "{other.name}", which shows something else: make it single user (Object > Relations)'
+                else f'Shares its mesh with "{other.name}", which shows something else; make it single-user (Object > Relations)'
             )
     _forget_removed({item.session_uid for item in shown}, {item.data.session_uid for item in shown if item.data is not None})
 

@@ -85,8 +85,8 @@ def _body(track: Track, frames: Floats, scale_length: float) -> tuple[Mesh, Moti
 def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float) -> Points:
     """An emitter's vertices without a surface, with their velocities at the first sample."""
     if motion is not None and motion.vertices is not None:
-        remedy = "let the object move as a whole without changing its scale, or apply its modifiers"
-        raise SceneError("its points move against each other, which points that emit cannot", f"{remedy}", subject=track.subject)
+        remedy = "move only the whole object without changing its scale, or apply its modifiers"
+        raise SceneError("its points move relative to each other, which emitting points must not", f"{remedy}", subject=track.subject)
     velocity = None if track.surface is None else track.surface.velocity
     if velocity is not None:
         matrix = next(each for each in track.matrices if each is not None)
@@ -97,7 +97,9 @@ def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float
 def _refuse_motion(track: Track, motion: Motion) -> None:
     """Refuse motion of a dynamic collider: it starts where it is at the first sample, and the simulation moves it from there."""
     what = "is animated" if motion.matrices is not None else "is deformed"
-    raise SceneError(f"it is dynamic, so matter moves it, but it {what} too", "remove that, or turn Dynamic off", subject=track.subject)
+    raise SceneError(
+        f"it is dynamic, so the simulation moves it, but it {what} too", "remove that, or turn Dynamic off", subject=track.subject
+    )
 
 
 def _material(name: str, item: BlenderObject, track: Track | None, frames: Floats) -> tuple[Material, tuple[float, ...]]:
@@ -105,7 +107,7 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
     settings = item.mpm.material
     if track is None:
         if not settings.preset:
-            raise SceneError("its material preset does not exist here", "choose another preset", subject=f'Emitter "{name}"')
+            raise SceneError("its material preset is not available in this version", "choose another preset", subject=f'Emitter "{name}"')
         preset = material_preset(settings.preset)
         color = preset.law.color if preset.color is None else (*preset.color, 1.0)
         return Material(settings.preset, preset.law), color

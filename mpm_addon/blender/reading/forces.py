@@ -98,16 +98,16 @@ def _refuse(field: Any, subject: str) -> None:
     if field.type not in KINDS:
         word = field.type.replace("_", " ").lower()
         known = ", ".join(word.lower() for word in KINDS)
-        raise SceneError(f"a field of the type {word} is not computed", f"use one of {known}, {remedy}", subject=subject)
+        raise SceneError(f"fields of the type {word} are not supported", f"use one of {known}, {remedy}", subject=subject)
     if field.shape not in _SHAPES:
         word = {"SURFACE": "surface", "POINTS": "every point"}[field.shape]
         raise SceneError(
-            f"a field of the shape {word} is not computed", f"use the shape point, line or plane, or {remedy}", subject=subject
+            f"fields of the shape {word} are not supported", f"use the shape point, line or plane, or {remedy}", subject=subject
         )
     if field.use_gravity_falloff and field.type == "FORCE":
-        raise SceneError("gravitation is not computed", f"turn it off and use a falloff power of 2, or {remedy}", subject=subject)
+        raise SceneError("gravitation is not supported", f"turn it off and use a falloff power of 2, or {remedy}", subject=subject)
     if field.use_absorption:
-        raise SceneError("absorption by colliders is not computed", f"turn it off, or {remedy}", subject=subject)
+        raise SceneError("absorption by colliders is not supported", f"turn it off, or {remedy}", subject=subject)
 
 
 def force_of(name: str, values: Values, matrices: Floats, frames: Floats, animation: Animation | None) -> Force | None:

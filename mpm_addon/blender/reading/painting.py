@@ -92,7 +92,7 @@ class _Source:
             raise SceneError(f'its attribute "{name}"{purpose} does not exist{hint}.', subject=self._subject)
         if attribute.data_type not in _TYPES or attribute.domain not in ("POINT", "CORNER", "FACE"):
             kind = f"{attribute.data_type} on {attribute.domain}".lower().replace("_", " ")
-            remedy = "use numbers, vectors or colours on points, corners or faces"
+            remedy = "use numbers, vectors or colors on points, corners or faces"
             raise SceneError(f'its attribute "{name}" is of the kind {kind}', f"{remedy}", subject=self._subject)
         field, components, dtype = _TYPES[attribute.data_type]
         flat = np.empty(len(attribute.data) * components, dtype)

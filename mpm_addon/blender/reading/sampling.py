@@ -104,8 +104,8 @@ class Track:
             raise SceneError(
                 f"its mesh has {surface.counts[0]} vertices and {surface.counts[1]} faces at frame {frame:g}, but "
                 f"{self.surface.counts[0]} and {self.surface.counts[1]} at frame {self.surface.frame:g}",
-                "keep their number: turn off what "
-                "changes it (such as Remesh, Decimate, Build or Boolean), or bake the object to a mesh that deforms alone",
+                "keep these numbers constant: disable modifiers that change them (such as Remesh, Decimate, Build or Boolean), "
+                "or bake the object to a deforming mesh",
                 subject=self.subject,
             )
         tolerance = surface.tolerance
@@ -127,7 +127,7 @@ class Track:
         if self.block.instance_type == "NONE":
             raise SceneError("an empty has no mesh", "use a mesh, or let the empty instance a collection", subject=self.subject)
         raise SceneError(
-            "Blender evaluates nothing that it instances",
+            "nothing that it instances is visible",
             "choose a collection with meshes, and show the object and the collection in the viewport",
             subject=self.subject,
         )
@@ -146,7 +146,7 @@ def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterato
     changing = [track for track in tracks if track.may_change]
     for index, frame in enumerate(frames if changing else frames[:1]):
         if context.scene != scene:
-            raise SceneError("another scene was chosen while it was read", "bake again", subject=f'Scene "{scene.name}"')
+            raise SceneError("the window switched to another scene while it was read", "bake again", subject=f'Scene "{scene.name}"')
         whole = int(np.floor(frame))
         scene.frame_set(whole, subframe=float(frame - whole))
         _sample(context.evaluated_depsgraph_get(), changing if index else tracks, float(frame))
@@ -203,9 +203,7 @@ def animated(samples: Sequence[Values], frames: Floats, subject: str) -> tuple[V
             continue
         frame = frames[next(index for index, each in enumerate(values) if each != value)]
         if any(each is None for each in values):
-            raise SceneError(
-                f"{name} is left out at some frames only (see frame {frame:g})", "keep its check box as it is", subject=subject
-            )
+            raise SceneError(f"{name} is unset at only some frames (see frame {frame:g})", "keep its checkbox unchanged", subject=subject)
         if isinstance(value, str):
             raise SceneError(
                 f"{name} changes at frame {frame:g} and cannot be animated", f'keep it "{value}" at all frames', subject=subject

@@ -126,7 +126,7 @@ def _force(name: str, item: BlenderObject, scene: BlenderScene, scale_length: fl
 def _material(name: str, item: BlenderObject) -> Track:
     law = item.mpm.material.law
     if law not in LAWS:
-        raise SceneError("its law does not exist here", f"use one of: {', '.join(LAWS)}", subject=f'Emitter "{name}"')
+        raise SceneError("its law is not available in this version", f"use one of: {', '.join(LAWS)}", subject=f'Emitter "{name}"')
     return Track(
         item,
         f'Material "{name} (custom)"',

@@ -31,10 +31,10 @@ COLORINGS = {
     "speed": Coloring("Speed", "Speed of the particles, in Blender units per second", "velocity"),
     "density": Coloring("Volume Ratio", "Volume relative to the rest volume: below 1 is compressed, above 1 expanded", "density_ratio"),
     "stress": Coloring("Stress", "Von Mises stress in Pa", "stress"),
-    "age": Coloring("Age", "Seconds since the particles were emitted", "age"),
+    "age": Coloring("Age", "Seconds since the particle was emitted", "age"),
     "emitter": Coloring("Emitter", "One color per emitter", "emitter_index", is_number=True),
     "material": Coloring("Material", "One color per simulated material", "material_index", is_number=True),
-    "color": Coloring("Carried Color", "The color attribute that emitters carry", "color"),
+    "color": Coloring("Carried Color", "Color attribute carried from the emitter's mesh", "color"),
     CARRIED: Coloring("Attribute", "Any other single-value attribute, such as a painted one carried by the particles"),
 }
 
@@ -53,7 +53,7 @@ _MODES = {
     SPHERES: ("Spheres", "A sphere on each particle"),
     GRAINS: ("Grains", "Stones or flakes that rotate with the material (sand, gravel, snow)"),
     SURFACE: ("Surface", "A smooth mesh around the particles (liquids, jelly, dough)"),
-    HIDDEN: ("Hidden", "Nothing is shown"),
+    HIDDEN: ("Hidden", "Not shown"),
 }
 _VIEWPORT = {AUTOMATIC: ("Automatic", "Points, fastest to play back"), **_MODES}
 _RENDER = {AUTOMATIC: ("Automatic", "Choose by material: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
@@ -96,12 +96,12 @@ PART_GROUP = property_group(
 DISPLAY_GROUP = property_group(
     "MPM_PG_display",
     {
-        "parts": CollectionProperty(type=PART_GROUP, name="Parts", description="Display of each emitter's particles"),
+        "parts": CollectionProperty(type=PART_GROUP, name="Emitters", description="Display of each emitter's particles"),
         "color_by": EnumProperty(name="Color by", description="What the particle colors show",
                                  items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
                                  default=MATERIALS, options=STILL, update=_changed_coloring),
         "attribute": StringProperty(name="Attribute", description="Name of the attribute to color by", update=_changed_coloring),
-        "use_fitted_range": BoolProperty(name="Automatic Range", description="Find the range from five frames of the cache",
+        "use_fitted_range": BoolProperty(name="Automatic Range", description="Fit the range to five frames of the cache",
                                          default=True, options=STILL, update=_changed_coloring),
         "range_min": FloatProperty(name="Range Min", description="Value of the darkest color, in the attribute's unit",
                                    default=0.0, options=STILL, precision=3, update=_changed),

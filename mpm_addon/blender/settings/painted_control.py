@@ -40,7 +40,7 @@ def _properties() -> dict[str, Any]:
         )
         properties[at_zero_name(name)] = FloatProperty(
             name="Factor at Weight 0",
-            description="Factor where the vertex group's weight is 0 (it is 1 at weight 1); named attributes are used as they are",
+            description="Factor where the vertex group's weight is 0 (it is 1 at weight 1); named attributes are used unchanged",
             default=first,
             min=limits.minimum,
             max=1.0,

@@ -93,7 +93,7 @@ MATERIAL_GROUP = property_group(
             items=enum_items(
                 {
                     "preset": ("Preset", "A named material with tested values"),
-                    "custom": ("Custom", "Set every value yourself"),
+                    "custom": ("Custom", "Edit every value"),
                 }
             ),
             default="preset",
@@ -111,22 +111,22 @@ MATERIAL_GROUP = property_group(
     },
     aside={"origin": StringProperty(name="Origin", description="Preset that the custom values are based on")},
     idle=_idle_of_material,
-    description="What an emitter's particles are made of.",
+    description="Material of an emitter's particles.",
 )
 
 EMITTER_GROUP = property_group(
     "MPM_PG_emitter",
     {
         **annotations_of(Emitter, particles_per_cell={"optional": False}),
-        "use_color": BoolProperty(name="Use Color", description="Give the particles a color of their own instead of the material's"),
+        "use_color": BoolProperty(name="Use Color", description="Override the material's color"),
         **PAINTED_CONTROL,
     },
-    description="How an object becomes particles.",
+    description="How an object emits particles.",
 )
 
-COLLIDER_GROUP = property_group("MPM_PG_collider", annotations_of(Collider), description="How an object stops particles.")
+COLLIDER_GROUP = property_group("MPM_PG_collider", annotations_of(Collider), description="How an object collides with particles.")
 
-OUTFLOW_GROUP = property_group("MPM_PG_outflow", annotations_of(Outflow), description="How an object takes particles away.")
+OUTFLOW_GROUP = property_group("MPM_PG_outflow", annotations_of(Outflow), description="How an object removes particles.")
 
 FORCES_GROUP = property_group("MPM_PG_forces", WEIGHTS, description="How strongly force fields act.")
 
@@ -157,11 +157,11 @@ SOLVER_GROUP = property_group(
         ),
         "use_scene_gravity": BoolProperty(name="Scene Gravity", description="Use the gravity of the scene properties", default=True),
     },
-    description="How the scene is computed.",
+    description="Solver settings.",
 )
 
 
-CACHE_GROUP = property_group("MPM_PG_cache", annotations_of(CacheSettings), description="What is kept of a bake.")
+CACHE_GROUP = property_group("MPM_PG_cache", annotations_of(CacheSettings), description="What a bake stores.")
 
 
 def _is_solid(_group: Any, candidate: Any) -> bool:
@@ -180,7 +180,7 @@ DOMAIN_GROUP = property_group(
         ),
         **{side: PointerProperty(type=SIDE_GROUP, name=title(side)) for side in SIDES},
     },
-    description="The space of the simulation.",
+    description="The extent of the simulation.",
 )
 
 
@@ -222,7 +222,7 @@ OBJECT_GROUP = property_group(
         **VERSION,
     },
     idle=_idle_of_object,
-    description="What an object is to the simulation.",
+    description="The role of an object in the simulation.",
 )
 
 SCENE_GROUP = property_group(

@@ -12,12 +12,12 @@ VERSION: dict[str, Any] = {
 REMEMBERED: dict[str, Any] = {
     "folder": StringProperty(
         name="Folder",
-        description="Where the shown frames were when the file was last saved; they are shown from there where none are beside the file",
+        description="Folder of the displayed frames when the file was last saved; used if there are none beside the file",
         options={"HIDDEN"},
     ),
     "home": StringProperty(
         name="Home",
-        description="Cache that a bake fills for this object, where it shows frames from before the file was saved into another folder",
+        description="Folder for new bakes of this object, if it shows frames from before the file was saved in another folder",
         options={"HIDDEN"},
     ),
 }

@@ -31,13 +31,13 @@ def _changed(_settings: Any, context: Context) -> None:
 
 
 PROPERTIES: dict[str, Any] = {
-    "use_retime": BoolProperty(name="Retime", description="Show the cache at other times than the scene's frames", update=_changed),
+    "use_retime": BoolProperty(name="Retime", description="Play the cache at its own time and speed", update=_changed),
     "retime_mode": EnumProperty(
         name="Mode",
         description="How the displayed frame of the cache is chosen",
         items=[
             ("speed", "Speed", "Play the cache from its first frame at its own speed", 1),
-            ("frame", "Frame", "The displayed frame is a value that can be keyframed", 2),
+            ("frame", "Frame", "Keyframe the displayed frame", 2),
         ],
         default="speed",
         update=_changed,

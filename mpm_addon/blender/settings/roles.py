@@ -18,7 +18,7 @@ class Role(NamedTuple):
 ROLES: Mapping[str, Role] = {
     "emitter": Role("Emitter", "Turns into particles: water, jelly, snow, sand and more", "MOD_FLUIDSIM"),
     "collider": Role("Collider", "Particles collide with it (floors, walls, bowls, tools)", "MOD_PHYSICS"),
-    "outflow": Role("Outflow", "Removes particles that enter (drains, the edge of the picture)", "TRASH"),
+    "outflow": Role("Outflow", "Removes particles that enter (drains, edges of the shot)", "TRASH"),
 }
 NO_ROLE = Role("None", "Not simulated", "NONE")
 
@@ -34,7 +34,7 @@ def has_role(item: BlenderObject) -> bool:
 def refusal(item: BlenderObject | None) -> str:
     """Why an object cannot be added to the simulation; "" if it can."""
     if item is None:
-        return "No object is active; click one"
+        return "No active object; select one"
     if item.type not in _ABLE:
         return f"{item.type.replace('_', ' ').title()} objects cannot be simulated; {_REMEDY}"
     if item.mpm.cache:
@@ -47,7 +47,7 @@ def locked(item: BlenderObject) -> str:
     if item.library is not None:
         return f"Linked from {item.library.name}; make a library override to change it (Object > Library Override)"
     if item.override_library is not None and item.override_library.is_system_override:
-        return "This library override is not editable; make it so in the Outliner"
+        return "This library override is not editable; make it editable in the Outliner"
     return ""
 
 

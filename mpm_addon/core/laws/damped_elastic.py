@@ -48,7 +48,7 @@ class DampedElastic(TensorLaw, ElasticLaw):
     """Parameters of damped rubber."""
 
     name = "damped_elastic"
-    label = "Damped rubber"
+    label = "Damped Rubber"
     help = "Bounces and wobbles, then comes to rest (rubber, jelly, sponge)"
     least_volume_ratio = LEAST_VOLUME_RATIO
     family = "Elastic"

@@ -147,7 +147,7 @@ class Snow(PrincipalLaw, ElasticLaw):
     elasticity: str = parameter(
         "corotated",
         choices={
-            "corotated": "The standard model, soft where it is flattened",
+            "corotated": "The standard model; soft when flattened",
             "neo_hookean": "Pushes back harder the more it is compressed",
         },
         help="Elastic model before the snow packs or breaks",

@@ -132,7 +132,7 @@ class Water(FluidLaw):
     )
     equation_of_state: str = parameter(
         "tait",
-        choices={"tait": "Stiffens under compression, suitable for water", "linear": "Pressure grows linearly, gentler on hard impacts"},
+        choices={"tait": "Stiffens under compression; suitable for water", "linear": "Pressure grows linearly; gentler on hard impacts"},
         help="How pressure grows under compression",
     )
     exponent: float = parameter(
@@ -144,7 +144,7 @@ class Water(FluidLaw):
     viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Thickness of the fluid (water 0.001, oil 0.1, syrup 2, honey 19)")
     cohesion: float = parameter(
         0.0, unit="Pa", minimum=0.0,
-        help="Tension that the fluid can bear before it breaks apart (spray 0, threads 100)",
+        help="Tension that the fluid withstands before it breaks apart (spray 0, threads 100)",
     )  # fmt: skip
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":

@@ -81,10 +81,10 @@ class Collider:
         unit="kg/m^3",
         above=0.0,
         maximum=1e6,
-        help="Mass per volume if no mass is set; bodies lighter than the liquid float (wood 500, ice 900, stone 2500)",
+        help="Mass per volume if no mass is set; colliders lighter than the liquid float (wood 500, ice 900, stone 2500)",
     )
     mass: float | None = parameter(
-        None, unit="kg", above=0.0, maximum=1e12, example=1.0, help="Total mass, which replaces the density (ball 0.5, person 70, car 1500)"
+        None, unit="kg", above=0.0, maximum=1e12, example=1.0, help="Total mass; overrides the density (ball 0.5, person 70, car 1500)"
     )
     velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Initial velocity (pushed 1, thrown 10)")
     angular_velocity: tuple[float, float, float] = parameter(

@@ -64,7 +64,7 @@ class Emitter:
         choices={
             "once": "All at once (a block of jelly, a snowball, a full glass)",
             "inflow": "A steady stream (a tap, a hose, lava from a crack)",
-            "repeat": "The whole shape again and again (falling drops, lumps, balls)",
+            "repeat": "The whole shape, repeatedly (drops, lumps, balls)",
         },
         help="When particles are emitted",
     )
@@ -140,14 +140,14 @@ class Emitter:
         minimum=1,
         maximum=2**31 - 1,
         example=100000,
-        help="Exact number of particles, whatever the object's size (draft 20,000, final 1,000,000)",
+        help="Exact number of particles, whatever the object's size (draft 20,000, fine 1,000,000)",
     )
     sampling: str = parameter(
         "poisson",
         choices={
-            "poisson": "Evenly spaced without a pattern, best for rendering",
-            "lattice": "In rows and columns that may be visible, for tests",
-            "random": "Uniformly random, with clumps and gaps",
+            "poisson": "Evenly spaced without a pattern; best for rendering",
+            "lattice": "In regular rows and columns, which may be visible; for tests",
+            "random": "Uniformly random; leaves clumps and gaps",
         },
         help="Initial arrangement of the particles",
     )
@@ -188,7 +188,7 @@ class Emitter:
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Emitter), subject)
         if self.particles_per_cell is not None and self.particle_count is not None:
-            raise SceneError("particles_per_cell and particle_count are both given", "give one of them", subject=subject)
+            raise SceneError("particles_per_cell and particle_count are both given", "use only one of them", subject=subject)
         if not self.shape.can_emit:
             raise SceneError(f"a {self.shape.kind} has no inside to fill", "use a closed shape", subject=subject)
         self.shape.check(subject)

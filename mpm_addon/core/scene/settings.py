@@ -13,7 +13,7 @@ LAST_FRAME = 1_000_000
 SURFACE_HELP = {
     "slip": "Particles slide along the surface without leaving it (water on a pane of glass)",
     "sticky": "Particles stick where they touch (mud on a boot, paint on a wall)",
-    "separate": "Particles slide along the surface and can leave it, suitable for most colliders",
+    "separate": "Particles slide along the surface and can leave it; suitable for most colliders",
 }
 SURFACES = tuple(SURFACE_HELP)
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
@@ -25,7 +25,7 @@ class Time:
 
     fps: float = parameter(24.0, unit="1/s", minimum=1e-6, maximum=100000.0, help="Frames in a second of the animation; film 24, games 60")
     frame_start: int = parameter(1, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="First frame: how everything is at the start; 1 usual")
-    frame_end: int = parameter(48, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="Last frame; 48 is two seconds at 24 frames a second")
+    frame_end: int = parameter(48, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="Last frame; 48 is two seconds at 24fps")
     time_scale: float = parameter(
         1.0,
         minimum=1e-6,
@@ -36,7 +36,7 @@ class Time:
         0,
         minimum=0,
         maximum=99,
-        help="Cached states between two frames, for smooth slow motion and motion blur; each adds to the cache (usually 0; 3 for fast "
+        help="Extra states cached between frames, for smooth slow motion and motion blur; each adds to the cache (usually 0; 3 for fast "
         "spins)",
     )
 
@@ -63,7 +63,7 @@ class Time:
 
 @dataclass(frozen=True)
 class Solver:
-    """How the scene is computed."""
+    """Solver settings."""
 
     dimension: int = parameter(3, minimum=2, maximum=3, help="Number of dimensions; 2 simulates a thin slice along X and Z for quick tests")
     grid_spacing: float = parameter(
@@ -77,18 +77,18 @@ class Solver:
     transfer: str = parameter(
         "apic",
         choices={
-            "apic": "Preserves swirls and spin without noise, suitable for most scenes",
+            "apic": "Preserves swirls and spin without noise; suitable for most scenes",
             "pic": "Damps all motion, as if the material were thicker",
             "flip": "Livelier splashes with some noise; see FLIP Ratio",
         },
-        help="How velocities move between particles and grid, which decides about splashes, swirls and noise",
+        help="How velocities are transferred between particles and grid; affects splashes, swirls and noise",
     )
     flip_ratio: float = parameter(
         0.95, minimum=0.0, maximum=1.0, help="Blend from PIC to FLIP; higher values splash more and are noisier (PIC 0, calm 0.8, FLIP 1)"
     )
     kernel: str = parameter(
         "quadratic",
-        choices={"quadratic": "Fast, suitable for most scenes", "cubic": "Smoother pressure and less noise, but slower"},
+        choices={"quadratic": "Fast; suitable for most scenes", "cubic": "Smoother pressure and less noise, but slower"},
         help="Interpolation kernel between particles and grid",
     )
     cfl: float = parameter(
@@ -109,7 +109,7 @@ class Solver:
         unit="s",
         minimum=1e-15,
         example=1e-4,
-        help="Fixed length of substeps; best left unset, so that it is found automatically",
+        help="Fixed length of substeps; chosen automatically if not set",
     )
     precision: str = parameter(
         "float32",
@@ -137,7 +137,7 @@ class Solver:
 
 @dataclass(frozen=True)
 class CacheSettings:
-    """What is kept of a bake. Decides nothing of how matter moves."""
+    """What a bake stores. Decides nothing of how matter moves."""
 
     precision: str = parameter(
         "compact",
@@ -198,7 +198,7 @@ class Domain:
 
     kind: str = parameter(
         "unbounded",
-        choices={"unbounded": "No boundary", "box": "A box whose sides are walls or open"},
+        choices={"unbounded": "No boundary", "box": "A box with closed or open sides"},
         help="Extent of the simulation",
     )
     min: tuple[float, float, float] | None = parameter(None, unit="m", example=(-1.0, -1.0, 0.0), help="Lowest corner of the box")

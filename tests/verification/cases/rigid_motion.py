@@ -121,7 +121,7 @@ def spinning_body(
 
 @dataclass(frozen=True)
 class Drift:
-    """Kinetic energy over time of a body that drifts and turns.
+    """Kinetic Energy over time of a body that drifts and turns.
 
     Attributes:
         time: [s].

@@ -33,7 +33,7 @@ class MPM_OT_bake(FollowingBake, bpy.types.Operator):
     restart: BoolProperty(name="Restart", description="Replace the cached frames of all takes", options={"SKIP_SAVE"})
     from_frame: IntProperty(
         name="From Frame",
-        description="Continue after this frame with the current scene; later frames are kept as an earlier take",
+        description="Resume after this frame with the current scene; later frames are kept as an earlier take",
         default=NO_FRAME,
         options={"SKIP_SAVE"},
     )
@@ -59,7 +59,7 @@ class MPM_OT_bake(FollowingBake, bpy.types.Operator):
     def _options(self) -> dict[str, Any]:
         from_frame = None if self.from_frame == NO_FRAME else self.from_frame
         if from_frame is not None and self.restart:
-            raise SceneError("from_frame and restart: one keeps frames that are there, the other replaces them", "give one of them")
+            raise SceneError("from_frame and restart: one keeps existing frames, the other replaces them", "use only one of them")
         return {"object_name": self.object, "cache": self.cache, "restart": self.restart, "from_frame": from_frame}
 
     def _warn_of_temporary_folder(self, context: Context) -> None:
@@ -85,7 +85,7 @@ class MPM_OT_bake_again(Operation, bpy.types.Operator):
         lost = removal.losses(paths.absolute(paths.cache_path(context.scene, object_name=self.object)))
         if not lost:
             return self.execute(context)
-        question = f"{lost} will be replaced when the first new frame is there"
+        question = f"{lost} will be replaced when the first new frame is finished"
         return context.window_manager.invoke_confirm(
             self, event, title="Bake Again", message=question, confirm_text="Bake Again", icon="WARNING"
         )

@@ -43,7 +43,7 @@ class MPM_OT_open_cache_folder(Operation, bpy.types.Operator):
     def _open(self, scene: BlenderScene) -> None:
         folder = paths.absolute(paths.cache_path(scene, object_name=self.object))
         if not folder.is_dir():
-            raise CacheError("is not there yet", "bake, or choose the folder of a bake", subject=str(folder))
+            raise CacheError("does not exist yet", "bake, or choose the folder of a bake", subject=str(folder))
         # Blender prints a traceback but reports success if the file manager is missing
         if sys.platform.startswith("linux") and shutil.which("xdg-open") is None:
             raise CacheError("cannot be opened (xdg-open is missing)", "open it in the file manager", subject=str(folder))
@@ -110,7 +110,7 @@ class MPM_OT_select_unstable(Operation, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No bake of this scene became unstable")
+        cls.poll_message_set("No bake of this scene is unstable")
         return context.scene is not None and bool(unstable.objects(context.scene))
 
     def execute(self, context: Context) -> Any:
@@ -134,7 +134,7 @@ def python_command(scene: BlenderScene, object_name: str = "") -> str:
     try:
         package = open_cache(folder).takes[-1].folder / SCENE
     except CacheError as error:
-        raise MpmError("no scene was read into it yet", "bake once, and cancel if need be", subject=str(folder)) from error
+        raise MpmError("no scene was read for it yet", "bake once, then cancel", subject=str(folder)) from error
     arguments = [worker.python_executable(), "-m", worker.PACKAGE.name, "bake", str(package), "--cache", str(folder)]
     search_path = os.pathsep.join(worker.search_path())
     if sys.platform == "win32":
@@ -148,7 +148,7 @@ def quoted(command: Sequence[str]) -> str:
 
 
 class MPM_OT_show(Operation, bpy.types.Operator):
-    """Show the baked frames: in a new object if the particles were deleted, or from a cache folder that was baked elsewhere"""
+    """Show the baked frames, in a new object if necessary; also frames that were baked elsewhere"""
 
     bl_idname = "mpm.show"
     bl_label = "Show Frames"

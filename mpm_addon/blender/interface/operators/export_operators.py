@@ -36,7 +36,7 @@ class MPM_OT_export_points(Operation, bpy.types.Operator):
     )
     format: EnumProperty(name="Format", items=_FORMATS, description="File format and extension")
     object: StringProperty(name="Object", description="Object that displays the cache; not needed if there is only one")
-    use_frame_range: BoolProperty(name="Frame Range", description="Frame range to export instead of the scene's")
+    use_frame_range: BoolProperty(name="Frame Range", description="Export a frame range other than the scene's")
     frame_start: IntProperty(name="Start", description="First frame to export", default=1)
     frame_end: IntProperty(name="End", description="Last frame to export", default=250)
     check_existing: BoolProperty(default=True, options={"HIDDEN"})
@@ -71,7 +71,7 @@ class MPM_OT_export_points(Operation, bpy.types.Operator):
 
 
 class MPM_OT_publish(Operation, bpy.types.Operator):
-    """Write a folder with a copy of this file that plays its particles in any Blender, without this extension"""
+    """Write a copy of this file to a folder, where its particles play in any Blender without this extension"""
 
     bl_idname = "mpm.publish"
     bl_label = "Publish"
@@ -126,9 +126,9 @@ def publish(context: Context, directory: str) -> list[str]:
 
 def _absolute(path: str, noun: str) -> Path:
     if not path:
-        raise MpmError(f"No {noun} is given", "give one")
+        raise MpmError(f"No {noun} is given", "choose one")
     if paths.is_temporary(path):
-        raise MpmError(f"the file is not saved, so the {noun} is nowhere", f"save the file or give another {noun}", subject=str(path))
+        raise MpmError("the path is relative to a file that is not saved", f"save the file or choose another {noun}", subject=str(path))
     return paths.absolute(path)
 
 

@@ -19,7 +19,7 @@ from .following import Following, FollowingBake
 
 
 class MPM_OT_preview(FollowingBake, bpy.types.Operator):
-    """Bake the scene on a coarser grid in seconds, into a cache of its own; frames of the full bake are kept"""
+    """Bake the scene on a coarser grid in seconds, into a separate cache; frames of the full bake are kept"""
 
     bl_idname = "mpm.preview"
     bl_label = "Preview"
@@ -27,7 +27,7 @@ class MPM_OT_preview(FollowingBake, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("A bake or a live simulation is running; wait for its end or stop it")
+        cls.poll_message_set("A bake or live simulation is running; wait until it finishes or stop it")
         return context.scene is not None and session.current() is None and live_session.current() is None
 
     def execute(self, context: Context) -> Any:
@@ -57,7 +57,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("A bake is running; wait for its end or cancel it")
+        cls.poll_message_set("A bake is running; wait until it finishes or cancel it")
         return context.scene is not None and session.current() is None
 
     def execute(self, context: Context) -> Any:
@@ -100,7 +100,7 @@ class MPM_OT_live(Following, bpy.types.Operator):
 
 
 class MPM_OT_preview_free(Operation, bpy.types.Operator):
-    """Remove the preview and its frames, and show the full bake again"""
+    """Delete the preview and its frames, and show the full bake again"""
 
     bl_idname = "mpm.preview_free"
     bl_label = "Remove Preview"

@@ -41,10 +41,10 @@ class MPM_OT_take_show(Operation, bpy.types.Operator):
 
 
 class MPM_OT_take_remove(Operation, bpy.types.Operator):
-    """Delete the frames of a take; other takes are kept, and a take that continues from it keeps it"""
+    """Delete the frames of a take, unless another take continues from it"""
 
     bl_idname = "mpm.take_remove"
-    bl_label = "Remove Take"
+    bl_label = "Delete Take"
     bl_options = {"REGISTER"}
 
     cache: OTHER_CACHE
@@ -58,7 +58,7 @@ class MPM_OT_take_remove(Operation, bpy.types.Operator):
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         lost = removal.losses(paths.absolute(paths.cache_path(context.scene, cache=self.cache)), take=self.take)
         return context.window_manager.invoke_confirm(
-            self, event, title=f"Remove Take {self.take}", message=f"{lost or 'It'} will be deleted", confirm_text="Delete", icon="WARNING"
+            self, event, title=f"Delete Take {self.take}", message=f"{lost or 'It'} will be deleted", confirm_text="Delete", icon="WARNING"
         )
 
     def execute(self, context: Context) -> Any:

@@ -56,7 +56,7 @@ def _draw_edited(layout: Layout, item: BlenderObject) -> None:
     if group is not None and assets.is_edited(group):
         names = [group.name, *names]
     if names:
-        layout.label(text=f"Edited and kept: {', '.join(names)}", icon="INFO")
+        layout.label(text=f"Edited, not updated: {', '.join(names)}", icon="INFO")
         layout.operator("mpm.display_restore", icon="LOOP_BACK")
 
 

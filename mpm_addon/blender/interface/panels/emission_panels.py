@@ -48,7 +48,7 @@ class _SomeParameters(ObjectPanel):
 
 class MPM_PT_start_velocity(_SomeParameters, bpy.types.Panel):
     bl_idname = "MPM_PT_start_velocity"
-    bl_label = "Start Velocity"
+    bl_label = "Initial Velocity"
     names = ("velocity", "normal_velocity", "inherit_velocity", "angular_velocity", "velocity_spread")
 
 

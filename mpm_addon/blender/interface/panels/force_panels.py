@@ -35,7 +35,7 @@ class MPM_PT_forces(ScenePanel, bpy.types.Panel):
         if MPM_UL_forces.listed(scene):
             draw_list(layout, MPM_UL_forces, scene)
         else:
-            draw_lines(layout, "Use Add > Force Field; force fields act on particles as they are", "INFO")
+            draw_lines(layout, "Force fields from Add > Force Field act on particles", "INFO")
 
 
 class MPM_PT_force_weights(ScenePanel, bpy.types.Panel):

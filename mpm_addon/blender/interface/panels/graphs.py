@@ -24,10 +24,10 @@ REST = 1.0
 
 # Key in the journal -> label, format of the maximum, color.
 _KINDS: dict[str, tuple[str, str, Color]] = {
-    "substeps": ("Substeps a frame", "{:,.0f}", (0.35, 0.65, 0.95)),
-    "seconds": ("Seconds a frame", "{:.3g} s", (0.95, 0.65, 0.25)),
+    "substeps": ("Substeps per Frame", "{:,.0f}", (0.35, 0.65, 0.95)),
+    "seconds": ("Seconds per Frame", "{:.3g} s", (0.95, 0.65, 0.25)),
     "particles": ("Particles", "{:,.0f}", (0.45, 0.80, 0.45)),
-    "kinetic_energy": ("Kinetic energy", "{:.3g} J", (0.90, 0.45, 0.65)),
+    "kinetic_energy": ("Kinetic Energy", "{:.3g} J", (0.90, 0.45, 0.65)),
 }
 
 
@@ -66,7 +66,7 @@ def _curve(overview: Overview, name: str) -> Curve:
     noun, form, color = _KINDS[name]
     values = _over_frames(overview, name)
     finite = values[np.isfinite(values)]
-    words = f"{noun}: at most {form.format(finite.max())}" if len(finite) else f"{noun}: not known"
+    words = f"{noun}: at most {form.format(finite.max())}" if len(finite) else f"{noun}: unknown"
     return Curve(name, words, color, values)
 
 

@@ -13,7 +13,7 @@ from ...settings.roles import NO_ROLE, ROLES, has_role
 
 
 def summary(item: BlenderObject) -> str:
-    """The text beside an object's icon: "Powder snow", "Dynamic"; empty for a plain collider or an outflow."""
+    """The text beside an object's icon: "Powder Snow", "Dynamic"; empty for a plain collider or an outflow."""
     if item.mpm.type == "collider" and item.mpm.collider.dynamic:
         return "Dynamic"
     if item.mpm.type != "emitter":
@@ -131,7 +131,7 @@ class MPM_UL_forces(_ObjectList, bpy.types.UIList):
         split = layout.split(factor=0.5)
         split.active = not item.hide_viewport
         split.prop(item, "name", text="", emboss=False, icon="FORCE_FORCE" if is_known else "ERROR")
-        split.label(text=word if is_known else f"{word}: not computed")
+        split.label(text=word if is_known else f"{word}: not supported")
         row = layout.row(align=True)
         row.prop(item, "hide_viewport", text="", emboss=False)
 
