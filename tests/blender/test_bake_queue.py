@@ -122,7 +122,7 @@ def test_two_scenes_do_not_bake_into_one_folder(bpy: Any, scenes: list[Any], mon
     assert bake_queue.scenes_to_bake() == scenes[:2]
     assert scenes[1].mpm.cache == scenes[0].mpm.cache + "_Second"
     # linked data cannot be changed
-    monkeypatch.setattr(bake_queue.scene_caches, "part", lambda: None)
+    monkeypatch.setattr(bake_queue.scene_caches, "separate", lambda: None)
     scenes[1].mpm.cache = scenes[0].mpm.cache
     assert error_of(bpy.ops.mpm.bake_all) == (
         f'Scenes "{scenes[0].name}" and "Second" have the same cache folder, {scenes[0].mpm.cache}; give one of them another folder.'

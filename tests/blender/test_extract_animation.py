@@ -107,7 +107,7 @@ def test_what_scripts_change_all_the_same_is_refused() -> None:
     frames = np.array([1.0, 2.0])
     with pytest.raises(SceneError, match=r'^Emitter "X": mode changes at frame 2 and cannot be animated; keep it "once" at all frames'):
         animated([{"mode": "once"}, {"mode": "repeat"}], frames, 'Emitter "X"')
-    with pytest.raises(SceneError, match=r'^Emitter "X": flow_rate is left out at some frames only \(see frame 2\); keep its check box'):
+    with pytest.raises(SceneError, match=r'^Emitter "X": flow_rate is unset at only some frames \(see frame 2\); keep its checkbox'):
         animated([{"flow_rate": 1.0}, {"flow_rate": None}], frames, 'Emitter "X"')
 
 

@@ -156,10 +156,10 @@ def test_a_disabled_field_does_not_act_and_a_keyed_one_for_a_while(bpy: Any) -> 
 @pytest.mark.parametrize(
     ("kind", "settings", "words"),
     [
-        *((kind, {}, f"a field of the type {kind.lower().replace('_', ' ')} is not computed; use one of force, wind, vortex, turbulence")
+        *((kind, {}, f"fields of the type {kind.lower().replace('_', ' ')} are not supported; use one of force, wind, vortex, turbulence")
           for kind in ("CHARGE", "MAGNET", "BOID", "TEXTURE", "GUIDE", "FLUID_FLOW", "LENNARDJ")),
-        ("FORCE", {"shape": "SURFACE"}, "a field of the shape surface is not computed; use the shape point, line or plane"),
-        ("FORCE", {"shape": "POINTS"}, "a field of the shape every point is not computed"),
+        ("FORCE", {"shape": "SURFACE"}, "fields of the shape surface are not supported; use the shape point, line or plane"),
+        ("FORCE", {"shape": "POINTS"}, "fields of the shape every point are not supported"),
         ("FORCE", {"use_gravity_falloff": True}, "gravitation is not supported; turn it off and use a falloff power of 2"),
         ("WIND", {"use_absorption": True}, "absorption by colliders is not supported; turn it off"),
         ("WIND", {"use_max_distance": True, "distance_max": 0.0}, r"radius 0 m is not allowed; use a finite number above 0 m"),

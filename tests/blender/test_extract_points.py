@@ -96,7 +96,7 @@ def test_points_that_change_their_scale_are_refused(bpy: Any) -> None:
         item.scale = (size, size, size)
         item.keyframe_insert("scale", frame=frame)
     bpy.context.scene.frame_end = 11
-    with pytest.raises(SceneError, match=r'^Emitter "Cloud": its points move against each other'):
+    with pytest.raises(SceneError, match=r'^Emitter "Cloud": its points move relative to each other'):
         extract_scene(bpy.context)
 
 

@@ -59,7 +59,7 @@ def test_numba_of_another_python_or_platform_is_one_line(bpy: Any, tmp_path: Pat
 def test_llvmlite_of_another_platform_is_one_line(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = installed(tmp_path, suffix=health.EXTENSION_SUFFIXES[0], library="llvmlite.of_another_system")
     monkeypatch.setattr(health.importlib.util, "find_spec", found)
-    assert [line for line in health.lines() if line.startswith("llvmlite is made for another platform")] != []
+    assert [line for line in health.lines() if line.startswith("llvmlite is built for another platform")] != []
 
 
 @pytest.mark.parametrize(("present", "fits"), [("1.21.0", False), ("1.22", True), ("2.5.1", True), ("2.6.0", False), ("3.0.0rc1", False)])
@@ -161,7 +161,7 @@ def test_folders_that_cannot_be_written_are_said(bpy: Any, draw: Any, tmp_path: 
 def test_a_newer_blender_gets_a_word_and_works() -> None:
     assert health.blender_notice((5, 2, 9)) == NOTHING
     assert health.blender_notice((4, 2, 0)) == NOTHING
-    assert "Blender 5.3 is newer than those that MPM" in health.blender_notice((5, 3, 0)).problem
+    assert "Blender 5.3 is newer than the versions that MPM" in health.blender_notice((5, 3, 0)).problem
 
 
 def test_preferences_tell_bakes_how_many_threads_and_which_processor_level(bpy: Any, host: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def test_an_action_of_the_user_is_left_alone(bpy: Any) -> None:
     item.keyframe_insert("scale", frame=3)
     action = item.animation_data.action
     (complaint,) = keyframes.write_keys(bpy.context.scene, poses("Ball"), "//cache_mpm")
-    assert complaint.startswith(f'Object "Ball": its action "{action.name}" was left as it is, and the motion of the bake was not written')
+    assert complaint.startswith(f'Object "Ball": its action "{action.name}" was kept, so the motion of the bake was not written')
     assert item.animation_data.action == action
     assert animated_paths(item) == {"scale"}
     keyframes.remove_keys(item)

@@ -116,7 +116,7 @@ def test_the_fields_that_act_are_listed(bpy: Any, rows: Any) -> None:
     fan, _ = add_field(bpy, "WIND", "Fan"), add_field(bpy, "CHARGE", "Ion")
     add_mesh(bpy, "Bystander")
     assert {name: layout.texts() for name, layout in rows(force_panels.MPM_PT_forces).items()} == {
-        "Fan": ["Wind"], "Ion": ["Charge: not computed"],
+        "Fan": ["Wind"], "Ion": ["Charge: not supported"],
     }  # fmt: skip
     chosen = bpy.data.collections.new("Chosen")
     chosen.objects.link(fan)

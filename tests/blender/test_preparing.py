@@ -70,7 +70,7 @@ def test_reading_can_be_cancelled(bpy: Any, reading: Any) -> None:
     assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
     assert made.is_closed
     assert (running.is_finished, running.is_preparing) == (True, False)
-    with pytest.raises(Cancelled, match="cancelled while the scene was read; no frame was baked"):
+    with pytest.raises(Cancelled, match="canceled while the scene was being read; no frame was baked"):
         running.raise_outcome()
 
 

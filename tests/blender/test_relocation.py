@@ -84,7 +84,7 @@ def test_a_cache_that_is_there_stays_and_the_frames_get_another_name(bpy: Any, t
     assert bpy.context.scene.mpm.cache == "//cache_mpm_file"
     assert shown(bpy, item) == [5, 5]
     assert {path: path.read_bytes() for path in (tmp_path / "cache_mpm").rglob("*") if path.is_file()} == before
-    assert f"{tmp_path / 'cache_mpm'} is there already" in notices(bpy)
+    assert f"{tmp_path / 'cache_mpm'} already exists" in notices(bpy)
 
 
 def test_frames_of_a_live_simulation_stay_while_it_runs(bpy: Any, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_while_a_bake_runs_the_frames_stay_and_move_at_the_next_save(bpy: Any, t
         (Path(before) / "status.json").write_text(json.dumps(status))
         save(bpy, tmp_path / "file.blend")
         assert item.mpm.cache == before
-        assert "a bake is running into it" in notices(bpy)
+        assert "a bake is writing to it" in notices(bpy)
     # a bake resumes where the frames are
     assert paths.cache_path(bpy.context.scene) == before
     assert shown(bpy, item) == [5, 5]
@@ -194,7 +194,7 @@ def test_a_file_that_is_saved_elsewhere_shows_its_frames_and_bakes_beside_itself
     save(bpy, tmp_path / "second" / "file.blend")
     assert item.mpm.cache == "//../first/cache_mpm"
     assert shown(bpy, item) == [5, 5]
-    assert ". A bake goes to //cache_mpm" in notices(bpy)
+    assert ". New bakes go to //cache_mpm" in notices(bpy)
     # a bake reuses the same object
     write_cache(tmp_path / "second" / "cache_mpm", {1: 7, 2: 7})
     assert particle_objects.result_object(bpy.context.scene, paths.cache_path(bpy.context.scene)) == item

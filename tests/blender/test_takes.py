@@ -104,7 +104,7 @@ def test_what_is_lost_is_asked_before(bpy: Any, folder: str) -> None:
     assert size_of.startswith("(") and size_of.endswith(" kB)")
     assert asked[0]["message"] == f"3 frames {size_of} will be deleted"
     assert asked[1]["message"].startswith("4 frames (") and asked[1]["message"].endswith(
-        " kB) of 2 takes will be replaced when the first new frame is there"
+        " kB) of 2 takes will be replaced when the first new frame is finished"
     )
     assert asked[2]["message"].endswith("of 2 takes will be deleted")
     # nothing to lose, so no confirmation

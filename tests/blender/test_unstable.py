@@ -77,7 +77,7 @@ def test_the_button_selects_them_at_the_last_good_frame(bpy: Any, folder: str) -
 
 def test_the_button_says_where_there_is_nothing_to_select(bpy: Any, folder: str, tmp_path: Path) -> None:
     unstable.refresh(bpy.context.scene, folder)
-    assert "did not become unstable" in error_of(lambda: bpy.ops.mpm.select_unstable(cache=str(tmp_path)))
+    assert "its last bake is stable" in error_of(lambda: bpy.ops.mpm.select_unstable(cache=str(tmp_path)))
 
 
 def test_a_damaged_file_is_said(bpy: Any, folder: str) -> None:
