@@ -49,10 +49,14 @@ def tick() -> float | None:
 
 def _started() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        worker.kernels_command(), env=worker.environment(), cwd=worker.PACKAGE.parent,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        worker.kernels_command(),
+        env=worker.environment(),
+        cwd=worker.PACKAGE.parent,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0),
-    )  # fmt: skip
+    )
 
 
 def end() -> None:

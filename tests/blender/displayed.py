@@ -32,8 +32,13 @@ def block(bpy: Any, size: int) -> Any:
     position = np.stack(np.meshgrid(axis, axis, axis), axis=-1).reshape(-1, 3)
     count = len(position)
     velocity = np.tile(np.array([1.0, 2.0, 3.0], np.float32), (count, 1))
-    arrays = {"position": position, "velocity": velocity, "id": np.arange(count, dtype=np.int32), "scale": np.full(count, EDGE, np.float32),
-              "emitter_index": np.zeros(count, np.int32)}  # fmt: skip
+    arrays = {
+        "position": position,
+        "velocity": velocity,
+        "id": np.arange(count, dtype=np.int32),
+        "scale": np.full(count, EDGE, np.float32),
+        "emitter_index": np.zeros(count, np.int32),
+    }
     item = bpy.data.objects.new("Block", bpy.data.meshes.new("Block"))
     bpy.context.scene.collection.objects.link(item)
     particle_objects.fill(item.data, arrays, 1.0)

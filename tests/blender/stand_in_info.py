@@ -17,11 +17,18 @@ def main() -> None:
     if behaviour == "slow":
         time.sleep(60.0)
     answer = {
-        "particles": 12345, "cells": 1543, "memory_bytes": 2_000_000_000, "memory_available_bytes": 8_000_000_000,
-        "disk_bytes": 500_000_000, "disk_free_bytes": 9_000_000_000, "substeps": 400, "frame_count": 48, "sizes": {"Cube": [2.7, 1.9, 1.6]},
+        "particles": 12345,
+        "cells": 1543,
+        "memory_bytes": 2_000_000_000,
+        "memory_available_bytes": 8_000_000_000,
+        "disk_bytes": 500_000_000,
+        "disk_free_bytes": 9_000_000_000,
+        "substeps": 400,
+        "frame_count": 48,
+        "sizes": {"Cube": [2.7, 1.9, 1.6]},
         "probe": {"expected_substeps": 777, "expected_seconds": 130.0},
         "warnings": [{"topic": "thin_emitter", "subject": 'Emitter "Cube"', "message": "it is 0.1 m thin; make it thicker."}],
-    }  # fmt: skip
+    }
     print(json.dumps(answer), flush=True)
 
 

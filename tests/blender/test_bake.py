@@ -101,9 +101,16 @@ def test_blenders_python_is_found_where_the_executable_is_blender(monkeypatch: p
 def test_the_command_is_the_command_line_and_finds_the_package(tmp_path: Path) -> None:
     command = worker.bake_command(tmp_path / "scene.toml", tmp_path / "cache", restart=True)
     assert command[1:] == [
-        "-u", "-m", "mpm_addon", "bake", str(tmp_path / "scene.toml"), "--cache", str(tmp_path / "cache"), "--json",
+        "-u",
+        "-m",
+        "mpm_addon",
+        "bake",
+        str(tmp_path / "scene.toml"),
+        "--cache",
+        str(tmp_path / "cache"),
+        "--json",
         "--restart",
-    ]  # fmt: skip
+    ]
     running = worker.Worker([*command[:4], "bake", "--help"], tmp_path)
     try:
         until(lambda: running.exit_status is not None)

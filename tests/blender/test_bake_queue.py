@@ -50,14 +50,18 @@ class QueueModal(Modal):
         for name in ("_follow", "_stop", "_finish", "notes", "cancel"):
             setattr(self.operator, name, getattr(bake_operators.MPM_OT_bake_all, name).__get__(self.operator))
         manager = self.context.window_manager
-        self.context = bpy.context if hasattr(bpy, "fake") else SimpleNamespace(
-            scene=bpy.context.scene,
-            view_layer=bpy.context.view_layer,
-            window=None,
-            window_manager=manager,
-            evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
-            temp_override=bpy.context.temp_override,
-        )  # fmt: skip
+        self.context = (
+            bpy.context
+            if hasattr(bpy, "fake")
+            else SimpleNamespace(
+                scene=bpy.context.scene,
+                view_layer=bpy.context.view_layer,
+                window=None,
+                window_manager=manager,
+                evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
+                temp_override=bpy.context.temp_override,
+            )
+        )
         if hasattr(bpy, "fake"):
             self.operator._follow = lambda _context: {"RUNNING_MODAL"}
             self.operator._stop = lambda _context: None

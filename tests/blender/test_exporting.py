@@ -140,7 +140,7 @@ def test_what_cannot_be_exported_is_said(bpy: Any, particles: Any, tmp_path: Pat
 
     assert 'the format ".fbx" is unknown; use one of .usdc' in message(str(tmp_path / "a.fbx"))
     assert "the path is relative to a file that is not saved" in message("//a.usdc")
-    assert message("") == "No file is given; give one."
+    assert message("") == "No file is given; choose one."
     assert "The last frame 1 is before the first one, 2" in message(str(tmp_path / "a.ply"), frames=(2, 1))
     assert 'Object "MPM Particle" shows no cache in scene "Scene" (did you mean "MPM Particles"?)' in message(
         "/a.ply", object_name="MPM Particle"

@@ -193,11 +193,23 @@ def test_an_answer_of_the_preflight_is_shown(bpy: Any) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "{", "[]", "1", '"x"', "{}", '{"answer": null}', '{"answer": {}, "state": "", "object": ""}', "[" * 10_000, "9" * 10_000,
-        answer(particles="many"), answer(sizes={"a": "b"}), answer(warnings=[1]), answer(probe=1), answer(disk_bytes=10**300),
+        "{",
+        "[]",
+        "1",
+        '"x"',
+        "{}",
+        '{"answer": null}',
+        '{"answer": {}, "state": "", "object": ""}',
+        "[" * 10_000,
+        "9" * 10_000,
+        answer(particles="many"),
+        answer(sizes={"a": "b"}),
+        answer(warnings=[1]),
+        answer(probe=1),
+        answer(disk_bytes=10**300),
     ],
     ids=lambda text: text[:30],
-)  # fmt: skip
+)
 def test_an_answer_of_the_preflight_that_came_with_a_file_is_shown_only_if_it_is_one(bpy: Any, text: str) -> None:
     bpy.context.scene.mpm.preflight = text
     assert preflight.kept_report(bpy.context.scene) == (None, False)

@@ -49,8 +49,15 @@ def test_all_panels_draw_on_every_kind_of_selection(bpy: Any, draw: Any) -> None
         bpy.context.scene.collection.objects.link(item)
     field = add_field(bpy)
     for item in (
-        add_mesh(bpy, "Plain"), add_emitter(bpy, "Emitter"), add_collider(bpy, "Collider"), add_outflow(bpy), lamp, empty, field, None,
-    ):  # fmt: skip
+        add_mesh(bpy, "Plain"),
+        add_emitter(bpy, "Emitter"),
+        add_collider(bpy, "Collider"),
+        add_outflow(bpy),
+        lamp,
+        empty,
+        field,
+        None,
+    ):
         activate(bpy, item)
         draw_all(draw)
 
@@ -149,9 +156,11 @@ def test_an_emitter_shows_what_its_mode_asks_for(bpy: Any, draw: Any) -> None:
         "inflow": {"frame_start", "frame_end", "flow_rate"},
     }
     panels_of_emitters = (
-        emission_panels.MPM_PT_emission, emission_panels.MPM_PT_start_velocity, emission_panels.MPM_PT_particles,
+        emission_panels.MPM_PT_emission,
+        emission_panels.MPM_PT_start_velocity,
+        emission_panels.MPM_PT_particles,
         emission_panels.MPM_PT_goal,
-    )  # fmt: skip
+    )
     emitter.mode = "inflow"
     together = [name for panel in panels_of_emitters for name in drawn(draw(panel)) if not name.startswith("use_")]
     wanted = {declared.name for declared in parameters_of(Emitter)} - {"interval"}

@@ -54,8 +54,16 @@ def topics(report: Any) -> list[str]:
 def test_the_command_is_the_command_line(tmp_path: Path) -> None:
     command = worker.info_command(tmp_path / "scene.toml", tmp_path / "cache", probe=True)
     assert command[1:] == [
-        "-u", "-m", "mpm_addon", "info", str(tmp_path / "scene.toml"), "--cache", str(tmp_path / "cache"), "--json", "--probe",
-    ]  # fmt: skip
+        "-u",
+        "-m",
+        "mpm_addon",
+        "info",
+        str(tmp_path / "scene.toml"),
+        "--cache",
+        str(tmp_path / "cache"),
+        "--json",
+        "--probe",
+    ]
     assert "--probe" not in worker.info_command(tmp_path, tmp_path)
 
 
@@ -219,8 +227,10 @@ def test_a_real_scene_is_looked_at_in_a_process_of_its_own(bpy: Any) -> None:
     report, is_current = preflight.kept_report(scene)
     assert is_current and report is not None
     assert [(warning["topic"], warning["subject"]) for warning in report["warnings"]] == [
-        ("thin_collider", 'Collider "Plate"'), ("scale", 'Collider "Plate"'), ("unsaved_file", "File"),
-    ]  # fmt: skip
+        ("thin_collider", 'Collider "Plate"'),
+        ("scale", 'Collider "Plate"'),
+        ("unsaved_file", "File"),
+    ]
     assert report["sizes"] == {"Cube": pytest.approx([1.0, 1.0, 1.0]), "Plate": pytest.approx([2.0, 2.0, 0.1])}
     assert report["particles"] == pytest.approx(8000)
     assert json.loads(scene.mpm.preflight)["object"] == ""

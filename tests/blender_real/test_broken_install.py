@@ -91,9 +91,14 @@ def test_a_user_folder_that_cannot_be_written(blender_packages: Path, cache: Pat
         pytest.skip("only Linux has /proc")
     stage = Path(__file__).parents[2]
     run = runner(
-        blender_packages, tmp_path, BLENDER_USER_RESOURCES="/proc/none", HOME="/proc/none", XDG_CACHE_HOME="/proc/none",
-        MPM_SOURCE=str(stage), MPM_PACKAGES=str(Path(__import__("zstandard").__file__).parents[1]),
-    )  # fmt: skip
+        blender_packages,
+        tmp_path,
+        BLENDER_USER_RESOURCES="/proc/none",
+        HOME="/proc/none",
+        XDG_CACHE_HOME="/proc/none",
+        MPM_SOURCE=str(stage),
+        MPM_PACKAGES=str(Path(__import__("zstandard").__file__).parents[1]),
+    )
     paths = "sys.path += [os.environ['MPM_SOURCE'], os.environ['MPM_PACKAGES']]"
     script = LOOK
     for installed, plain in (

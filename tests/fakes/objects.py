@@ -57,8 +57,11 @@ def _bound_box(item: Any) -> list[list[float]]:
     """The corners of the bounding box of a mesh in local space, in Blender's order; zero for other types."""
     places = [tuple(vertex.co) for vertex in item.data.vertices] if item.type == "MESH" else [(0.0, 0.0, 0.0)]
     (x, right), (y, back), (z, top) = ((min(values), max(values)) for values in zip(*places, strict=True))
-    return [[a, b, c] for a, pairs in ((x, ((y, z), (y, top), (back, top), (back, z))), (right, ((y, z), (y, top), (back, top), (back, z))))
-            for b, c in pairs]  # fmt: skip
+    return [
+        [a, b, c]
+        for a, pairs in ((x, ((y, z), (y, top), (back, top), (back, z))), (right, ((y, z), (y, top), (back, top), (back, z))))
+        for b, c in pairs
+    ]
 
 
 # Evaluated copies.

@@ -28,8 +28,13 @@ def run_script(script: Path, arguments: Sequence[str]) -> str:
             environment = {**own, "BLENDER_USER_RESOURCES": folder, **more}
             done = subprocess.run(
                 [*command, *arguments],
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment, check=False,
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                env=environment,
+                check=False,
+            )
     except OSError as error:
         raise MpmError(f"Blender could not be started again ({error.strerror})", "check the installation") from error
     if done.returncode != 0:

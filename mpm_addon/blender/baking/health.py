@@ -211,9 +211,16 @@ def ask_worker() -> dict[str, Any]:
     command = [worker.python_executable(), "-m", worker.PACKAGE.name, "doctor", "--json"]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
-            env=worker.environment(), cwd=worker.PACKAGE.parent, timeout=_DOCTOR_SECONDS,
-        )  # fmt: skip
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env=worker.environment(),
+            cwd=worker.PACKAGE.parent,
+            timeout=_DOCTOR_SECONDS,
+        )
         told = json.loads(done.stdout) if done.returncode == 0 else _last_line(done.stderr, done.returncode)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         told = Message(f"Bakes do not run: {error}", (_AGAIN,))

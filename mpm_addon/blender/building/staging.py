@@ -102,9 +102,17 @@ class Stage:
         return item
 
     def collider(
-        self, name: str, solid: Solid, at: Point, color: Rgb, *, rotation: Point = (0.0, 0.0, 0.0), bevel: float = 0.0,
-        roughness: float = 0.5, **settings: Any,
-    ) -> BlenderObject:  # fmt: skip
+        self,
+        name: str,
+        solid: Solid,
+        at: Point,
+        color: Rgb,
+        *,
+        rotation: Point = (0.0, 0.0, 0.0),
+        bevel: float = 0.0,
+        roughness: float = 0.5,
+        **settings: Any,
+    ) -> BlenderObject:
         """Add a collider with its color; edges are rounded by `bevel` [m]."""
         item = self._object(name, solid, at, rotation)
         make_collider(item, **settings)

@@ -35,9 +35,15 @@ def surface_of(name: str, look: Look) -> BlenderMaterial:
 def _principled(shader: Shader, look: Look) -> dict[str | int, Any]:
     """The inputs of a Principled BSDF."""
     values: dict[str | int, Any] = {
-        "Base Color": (*look.color, 1.0), "Roughness": look.roughness, "Coat Weight": look.coat, "Metallic": look.metallic,
-        "Transmission Weight": look.transmission, "Subsurface Weight": look.subsurface, "Subsurface Scale": 0.05, "IOR": look.ior,
-    }  # fmt: skip
+        "Base Color": (*look.color, 1.0),
+        "Roughness": look.roughness,
+        "Coat Weight": look.coat,
+        "Metallic": look.metallic,
+        "Transmission Weight": look.transmission,
+        "Subsurface Weight": look.subsurface,
+        "Subsurface Scale": 0.05,
+        "IOR": look.ior,
+    }
     if look.absorption:
         values["Base Color"] = (*(1.0 - _TINT * (1.0 - part) for part in look.color), 1.0)
     if look.bump:

@@ -27,8 +27,9 @@ def build(builder: Builder) -> None:
     edge = builder.math("MULTIPLY", builder.attribute("scale", "FLOAT"), SPHERE_RADIUS)
     radius = builder.math("MULTIPLY", builder.math("MULTIPLY", edge, inputs[RADIUS_SCALE]), larger)
     number = builder.attribute("id", "INT")
-    chosen = builder.out("FunctionNodeCompare", {"A": builder.random("FLOAT", 0.0, 1.0, number, 7), "B": share}, data_type="FLOAT",
-                         operation="LESS_EQUAL")  # fmt: skip
+    chosen = builder.out(
+        "FunctionNodeCompare", {"A": builder.random("FLOAT", 0.0, 1.0, number, 7), "B": share}, data_type="FLOAT", operation="LESS_EQUAL"
+    )
     is_whole = builder.out("FunctionNodeCompare", {"A": inputs[SHARE], "B": 100.0}, data_type="FLOAT", operation="GREATER_EQUAL")
     given = {"Mesh": inputs["Geometry"], "Radius": radius}
     every = builder.out("GeometryNodeMeshToPoints", {**given, "Selection": inputs["Selection"]})

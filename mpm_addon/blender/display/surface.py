@@ -48,8 +48,11 @@ def build(builder: Builder) -> None:
     mesh = builder.store(mesh, _NEAREST, "INT", source)
     nearest = builder.attribute(_NEAREST, "INT")
     mesh = _smoothed(builder, mesh, inputs[SMOOTHING])
-    back = builder.math("SUBTRACT", _of_nearest(builder, points, "FLOAT", builder.math("SUBTRACT", reach, radius), nearest),
-                        builder.math("MULTIPLY", voxel, _INSET))  # fmt: skip
+    back = builder.math(
+        "SUBTRACT",
+        _of_nearest(builder, points, "FLOAT", builder.math("SUBTRACT", reach, radius), nearest),
+        builder.math("MULTIPLY", voxel, _INSET),
+    )
     normal = builder.out("GeometryNodeInputNormal")
     inward = builder.vector("SCALE", normal, scale=builder.math("MULTIPLY", back, -1.0))
     mesh = builder.out("GeometryNodeSetPosition", {"Geometry": mesh, "Offset": inward})

@@ -84,32 +84,66 @@ PART_GROUP = property_group(
         "name": StringProperty(name="Emitter", description="The emitter whose particles these are"),
         "law": StringProperty(name="Law", description="Law of the material, which chooses the automatic display"),
         "simulated_material": StringProperty(name="Material", description="Simulated material"),
-        "viewport": EnumProperty(name="Viewport", description="Display of these particles in the viewport", items=enum_items(_VIEWPORT),
-                                 default=AUTOMATIC, options=STILL, update=_changed),
-        "render": EnumProperty(name="Render", description="Display of these particles in renders", items=enum_items(_RENDER),
-                               default=AUTOMATIC, options=STILL, update=_changed),
+        "viewport": EnumProperty(
+            name="Viewport",
+            description="Display of these particles in the viewport",
+            items=enum_items(_VIEWPORT),
+            default=AUTOMATIC,
+            options=STILL,
+            update=_changed,
+        ),
+        "render": EnumProperty(
+            name="Render",
+            description="Display of these particles in renders",
+            items=enum_items(_RENDER),
+            default=AUTOMATIC,
+            options=STILL,
+            update=_changed,
+        ),
         "material": PointerProperty(type=bpy.types.Material, name="Material", description="Material of these particles", update=_changed),
     },
     description="How the particles of one emitter are shown.",
-)  # fmt: skip
+)
 
 DISPLAY_GROUP = property_group(
     "MPM_PG_display",
     {
         "parts": CollectionProperty(type=PART_GROUP, name="Emitters", description="Display of each emitter's particles"),
-        "color_by": EnumProperty(name="Color by", description="What the particle colors show",
-                                 items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
-                                 default=MATERIALS, options=STILL, update=_changed_coloring),
+        "color_by": EnumProperty(
+            name="Color by",
+            description="What the particle colors show",
+            items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
+            default=MATERIALS,
+            options=STILL,
+            update=_changed_coloring,
+        ),
         "attribute": StringProperty(name="Attribute", description="Name of the attribute to color by", update=_changed_coloring),
-        "use_fitted_range": BoolProperty(name="Automatic Range", description="Fit the range to five frames of the cache",
-                                         default=True, options=STILL, update=_changed_coloring),
-        "range_min": FloatProperty(name="Range Min", description="Value of the darkest color, in the attribute's unit",
-                                   default=0.0, options=STILL, precision=3, update=_changed),
-        "range_max": FloatProperty(name="Range Max", description="Value of the lightest color, in the attribute's unit",
-                                   default=1.0, options=STILL, precision=3, update=_changed),
+        "use_fitted_range": BoolProperty(
+            name="Automatic Range",
+            description="Fit the range to five frames of the cache",
+            default=True,
+            options=STILL,
+            update=_changed_coloring,
+        ),
+        "range_min": FloatProperty(
+            name="Range Min",
+            description="Value of the darkest color, in the attribute's unit",
+            default=0.0,
+            options=STILL,
+            precision=3,
+            update=_changed,
+        ),
+        "range_max": FloatProperty(
+            name="Range Max",
+            description="Value of the lightest color, in the attribute's unit",
+            default=1.0,
+            options=STILL,
+            precision=3,
+            update=_changed,
+        ),
     },
     description="How particles are shown.",
-)  # fmt: skip
+)
 
 GROUPS = (PART_GROUP, DISPLAY_GROUP)
 PROPERTIES: dict[str, Any] = {"display": PointerProperty(type=DISPLAY_GROUP)}

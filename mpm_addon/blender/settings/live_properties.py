@@ -10,10 +10,15 @@ PROPERTIES: dict[str, Any] = {
     "preview_particles": IntProperty(
         name="Particles",
         description="Approximate maximum number of particles in a preview, which sets its cell size (5,000 for live work, 20,000 for "
-                    "more detail)",
-        default=PARTICLES, min=500, max=1_000_000, soft_max=50_000, step=1000, options=set(),
+        "more detail)",
+        default=PARTICLES,
+        min=500,
+        max=1_000_000,
+        soft_max=50_000,
+        step=1000,
+        options=set(),
     ),
     "use_live_repeat": BoolProperty(
         name="Repeat", description="Start over after the last frame instead of stopping", default=True, options=set()
     ),
-}  # fmt: skip
+}

@@ -45,17 +45,30 @@ PROPERTIES: dict[str, Any] = {
     "playback_speed": FloatProperty(
         name="Speed",
         description="Playback speed of the cache (0.25 is slow motion, -1 plays backward)",
-        default=1.0, soft_min=0.0, soft_max=4.0, step=5, precision=3, options=set(), update=_changed,
+        default=1.0,
+        soft_min=0.0,
+        soft_max=4.0,
+        step=5,
+        precision=3,
+        options=set(),
+        update=_changed,
     ),
     "playback_offset": FloatProperty(
-        name="Offset", description="Frames by which playback is delayed",
-        step=100, options=set(), update=_changed,
+        name="Offset",
+        description="Frames by which playback is delayed",
+        step=100,
+        options=set(),
+        update=_changed,
     ),
     "playback_frame": FloatProperty(
-        name="Frame", description="Displayed frame of the cache (12.5 is halfway between two frames)", default=1.0, step=100,
-        precision=3, update=_changed,
+        name="Frame",
+        description="Displayed frame of the cache (12.5 is halfway between two frames)",
+        default=1.0,
+        step=100,
+        precision=3,
+        update=_changed,
     ),
-}  # fmt: skip
+}
 
 
 class Position(NamedTuple):

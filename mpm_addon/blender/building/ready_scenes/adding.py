@@ -70,9 +70,13 @@ def _settings_of(scene: BlenderScene) -> list[tuple[Any, str]]:
     """The simulation settings that a ready scene sets."""
     settings = scene.mpm
     return [
-        (settings, "cache"), (settings, "time_scale"), (settings.solver, "grid_spacing"), (settings.solver, "spacing"),
-        (settings.domain, "kind"), (settings.domain, "object"),
-    ]  # fmt: skip
+        (settings, "cache"),
+        (settings, "time_scale"),
+        (settings.solver, "grid_spacing"),
+        (settings.solver, "spacing"),
+        (settings.domain, "kind"),
+        (settings.domain, "object"),
+    ]
 
 
 def _hide(scene: BlenderScene) -> None:
