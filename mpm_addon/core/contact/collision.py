@@ -1,6 +1,10 @@
-"""Particles that slipped into obstacles between two nodes, or through thin ones: found by the distance between the nodes, pushed back."""
+"""Particles that slipped into colliders between two nodes, or through thin ones: found by the distance between nodes, and pushed back."""
 
 import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
@@ -10,10 +14,34 @@ from ..transfer.node_lookup import corner_place, neighbour_of_node
 from ..transfer.rows import POSITION, VELOCITY
 from .surface import rigid_velocity
 
-# so far may a particle sink in, for the nodes inside to carry it; farther it is pushed back [cells]
+# how far a particle may sink in, so that the nodes inside carry it; if it is deeper, it is pushed back [cells]
 SINK = 0.25
-# a particle that lies deeper than this before the step began inside and is left alone [cells]
+# a particle that was deeper than this before the substep began inside, and is left alone [cells]
 INSIDE = SINK + 0.05
+
+
+class Pairs(NamedTuple):
+    """Pairs of a particle block and a collider with a node inside near it; k blocks have one. Those marked * change in every substep.
+
+    Attributes:
+        blocks: the particle blocks, shape (k,).
+        first: the first pair of each block, shape (k + 1,).
+        owners: the collider of each pair, shape (pairs,).
+        arenas: distances at the nodes of the block's arena [cells], shape (pairs, ARENA, ARENA, ARENA), in the plane (.., 1, ARENA).
+        is_near: whether the collider may push particles of the block, shape (pairs,).
+        is_due: * whether it may in this substep, shape (pairs,).
+        pushed: * the greatest distance that a particle of each block was pushed, summed over colliders [cells], shape (k,).
+        room: * how far a particle's distance has to fall, at least, before it could be pushed [cells], shape (pairs,).
+    """
+
+    blocks: NDArray[np.int64]
+    first: NDArray[np.int64]
+    owners: NDArray[np.int64]
+    arenas: NDArray[np.float32]
+    is_near: NDArray[np.bool_]
+    is_due: NDArray[np.bool_]
+    pushed: NDArray[np.float64]
+    room: NDArray[np.float64]
 
 
 @kernel
@@ -23,11 +51,12 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
     Args:
         x, y, z: relative to a particle block's origin [cells].
         neighbours: (27,) or, in the plane, (9,) node blocks around the block.
-        row_of_block: (node blocks,) row of `distance` of each, -1 where the block is not near.
-        far: the distance that counts at nodes of blocks that are not near [m].
+        row_of_block: (node blocks + 1,) the row of `distance` of each, -1 for blocks that are not near.
+        distance: (rows, block nodes) [m].
+        far: the distance at nodes of blocks that are not near [m].
 
     Returns:
-        The distance; `far` where the cell reaches beyond the blocks around.
+        The distance [m]; `far` if the cell reaches beyond the blocks around.
     """
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     if min(cx, cy, cz) < -BLOCK or max(cx, cy, cz) >= 2 * BLOCK - 1:
@@ -43,7 +72,7 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
 
 @kernel
 def interpolated_vector(x, y, z, neighbours, row_of_block, values):
-    """Vectors at the nodes of blocks that are near, interpolated like the distance; also the weight of those nodes."""
+    """Vectors at the nodes of near blocks, interpolated like the distance; also the weight of these nodes."""
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     u, v, w, total = 0.0, 0.0, 0.0, 0.0
     for corner in range(8):
@@ -61,7 +90,7 @@ def interpolated_vector(x, y, z, neighbours, row_of_block, values):
 
 @kernel
 def interpolated_normal(x, y, z, neighbours, row_of_block, normal):
-    """The unit normal at a point, interpolated like the distance; zero where it is not defined."""
+    """The unit normal at a point, interpolated like the distance; zero if it is not defined."""
     nx, ny, nz, _ = interpolated_vector(x, y, z, neighbours, row_of_block, normal)
     length = math.sqrt(nx * nx + ny * ny + nz * nz)
     return (nx / length, ny / length, nz / length) if length > 0.0 else (0.0, 0.0, 0.0)
@@ -69,7 +98,7 @@ def interpolated_normal(x, y, z, neighbours, row_of_block, normal):
 
 @kernel
 def has_inside(neighbours, holds_inside):
-    """Whether one of the node blocks around a particle block holds a node inside."""
+    """Whether a node block around a particle block holds a node inside."""
     is_found = False
     for place in range(neighbours.size):
         is_found |= holds_inside[neighbours[place]]
@@ -78,10 +107,11 @@ def has_inside(neighbours, holds_inside):
 
 @parallel_kernel
 def count_pairs(tickets, neighbours, holds_any, holds_inside, counts):
-    """Count the obstacles that have a node inside in the node blocks around each particle block.
+    """Count the colliders that have a node inside in the node blocks around each particle block.
 
     Args:
-        neighbours: (blocks, 27 or 9); holds_any: (node blocks,); holds_inside: (obstacles, node blocks).
+        neighbours: (blocks, 27 or 9) node blocks around each particle block.
+        holds_inside: (colliders, node blocks + 1) whether a node of the block is inside; holds_any: (node blocks + 1,) of any collider.
         counts: (blocks,) result.
     """
     for block in shared(tickets[0], neighbours.shape[0], 64):
@@ -93,20 +123,20 @@ def count_pairs(tickets, neighbours, holds_any, holds_inside, counts):
 
 @kernel
 def arena_part(offset):
-    """The nodes [low, high) of an arena that lie in the node blocks below (0), at (1) and above (2) its own."""
+    """The nodes [low, high) of an arena in the node blocks below its own (0), in its own (1) and above it (2)."""
     return (0, 1) if offset == 0 else ((1, BLOCK + 1) if offset == 1 else (BLOCK + 1, ARENA))
 
 
 @kernel
 def fill_arena(neighbours, row_of_block, distance, spacing, arena):
-    """Copy the distance at the nodes of a block's arena next to each other.
+    """Copy the distances at the nodes of a block's arena into one array.
 
     Args:
         neighbours, row_of_block, distance: see `interpolated_distance`.
         arena: (ARENA, ARENA or, in the plane, 1, ARENA) result [cells].
 
     Returns:
-        Whether one of them lies deep enough for a particle beside it to be pushed.
+        Whether a node is deep enough for a particle next to it to be pushed.
     """
     is_deep = False
     is_plane = arena.shape[1] == 1
@@ -130,28 +160,29 @@ def fill_arena(neighbours, row_of_block, distance, spacing, arena):
 
 
 @parallel_kernel
-def find_pairs(tickets, near, pair_first, neighbours, holds_inside, row_of_block, distance, spacing, owners, arenas, is_near):
-    """Find the pairs of a particle block and an obstacle that may push its particles.
+def find_pairs(tickets, pairs, neighbours, holds_inside, level_sets):
+    """Find the pairs of a particle block and a collider, and which of them may push particles.
 
     Args:
-        near: (k,) particle blocks; pair_first: (k + 1,) first pair of each.
-        neighbours: (blocks, 27 or 9); holds_inside, row_of_block: (obstacles, node blocks); distance: (rows, block nodes).
-        owners: (pairs,) result: the obstacles; arenas: (pairs, ...) results, see `fill_arena`.
-        is_near: (pairs,) result: whether the obstacle may push particles of the block.
+        pairs: see `Pairs`; `owners`, `arenas` and `is_near` are results.
+        neighbours: (blocks, 27 or 9) node blocks around each particle block.
+        holds_inside: (colliders, node blocks + 1) whether a node of the block is inside.
+        level_sets: see `LevelSets`.
     """
-    for index in shared(tickets[0], near.size, 4):
-        around = neighbours[near[index]]
-        pair = pair_first[index]
+    for index in shared(tickets[0], pairs.blocks.size, 4):
+        around = neighbours[pairs.blocks[index]]
+        pair = pairs.first[index]
         for owner in range(holds_inside.shape[0]):
             if has_inside(around, holds_inside[owner]):
-                owners[pair] = owner
-                is_near[pair] = fill_arena(around, row_of_block[owner], distance, spacing, arenas[pair])
+                row_of_block = level_sets.row_of_block[owner]
+                pairs.owners[pair] = owner
+                pairs.is_near[pair] = fill_arena(around, row_of_block, level_sets.distance, level_sets.spacing, pairs.arenas[pair])
                 pair += 1
 
 
 @kernel
 def interpolated_in_arena(x, y, z, ix, iy, iz, arena):
-    """The distance [cells] at a point in the cell ix, iy, iz of an arena, x, y, z counted from its first node."""
+    """The distance [cells] at a point x, y, z in the cell ix, iy, iz of an arena, both relative to its first node."""
     dx, dz = x - ix, z - iz
     low = arena[ix, iy, iz] + dz * (arena[ix, iy, iz + 1] - arena[ix, iy, iz])
     high = arena[ix + 1, iy, iz] + dz * (arena[ix + 1, iy, iz + 1] - arena[ix + 1, iy, iz])
@@ -165,9 +196,9 @@ def interpolated_in_arena(x, y, z, ix, iy, iz, arena):
 
 @kernel
 def depth_in_arena(x, y, z, arena):
-    """The distance [cells] at a particle as far as a block's arena tells, or minus infinity beside it."""
+    """The distance [cells] at a particle from a block's arena, or minus infinity outside of it."""
     is_plane = arena.shape[1] == 1
-    # counted from the arena's first node
+    # relative to the arena's first node
     x, y, z = x + 1.0, 0.0 if is_plane else y + 1.0, z + 1.0
     last = ARENA - 1.0
     if not (0.0 <= x < last and 0.0 <= y < last and 0.0 <= z < last):
@@ -176,8 +207,15 @@ def depth_in_arena(x, y, z, arena):
 
 
 @kernel
-def push_particle(particles, slot, block, neighbours, row_of_block, distance, normal, velocity, rigid, dt, spacing):
-    """Push a particle back to the depth `SINK` where it lies deeper; returns how far [cells]."""
+def push_particle(particles, slot, coordinates, neighbours, owner, level_sets, dt):
+    """Push a particle back to the depth `SINK` if it is deeper; returns how far [cells].
+
+    Args:
+        coordinates: (3,) of its block; neighbours: (27 or 9,) the node blocks around this.
+        owner: the collider. The rest see `collide_particles`.
+    """
+    distance, velocity, spacing = level_sets.distance, level_sets.velocity, level_sets.spacing
+    row_of_block = level_sets.row_of_block[owner]
     x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
     excess = interpolated_distance(x, y, z, neighbours, row_of_block, distance, spacing) / spacing + SINK
     if excess >= 0.0:
@@ -186,59 +224,56 @@ def push_particle(particles, slot, block, neighbours, row_of_block, distance, no
         ou, ov, ow, total = interpolated_vector(x, y, z, neighbours, row_of_block, velocity)
         ou, ov, ow = ou / total, ov / total, ow / total
     else:
-        ou, ov, ow = rigid_velocity(block, x, y, z, rigid, spacing)
+        ou, ov, ow = rigid_velocity(coordinates, x, y, z, level_sets.motions[owner], spacing)
     step = dt / spacing
     u, v, w = particles[VELOCITY, slot] - ou, particles[VELOCITY + 1, slot] - ov, particles[VELOCITY + 2, slot] - ow
     before = interpolated_distance(x - step * u, y - step * v, z - step * w, neighbours, row_of_block, distance, spacing)
     if before < -INSIDE * spacing:
         return 0.0
-    nx, ny, nz = interpolated_normal(x, y, z, neighbours, row_of_block, normal)
+    nx, ny, nz = interpolated_normal(x, y, z, neighbours, row_of_block, level_sets.normal)
     particles[POSITION, slot] = x - excess * nx
     particles[POSITION + 1, slot] = y - excess * ny
     particles[POSITION + 2, slot] = z - excess * nz
     return -excess
 
 
-@parallel_kernel
-def collide_particles(
-    tickets, particles, first, body_count, near, is_due, pair_first, owners, arenas, blocks, neighbours, row_of_block, distance, normal,
-    velocity, rigid, dt, spacing, pushed, room,
-):  # fmt: skip
-    """Push particles that sank into obstacles during the step back to a depth of `SINK`.
+@kernel
+def room_of_particle(particles, slot, arena):
+    """How far a particle's distance may fall before the particle could be pushed [cells]; negative if it may have to be now."""
+    x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
+    # distances in the arena are rounded
+    return SINK - 1e-4 + depth_in_arena(x, y, z, arena)
 
-    Their velocity stays: the nodes inside take it away, with friction. Held at the surface itself and stopped, they would load
-    no node where the surface lies far above one, and sand would run away on the floor as on ice, a layer of no height.
-    A particle that was already deeper inside than `INSIDE` before the step is left where it is.
+
+@parallel_kernel
+def collide_particles(tickets, particles, first, body_count, coordinates, neighbours, pairs, level_sets, dt):
+    """Push particles that sank into colliders during the substep back to the depth `SINK`.
+
+    Their velocity stays: the nodes inside take it away, with friction. If particles were held and stopped at the surface itself, they
+    would load no node wherever the surface lies far above one, and sand would slide away over the floor in a layer without height.
+    A particle that was deeper than `INSIDE` before the substep is left alone.
 
     Args:
         particles: (rows, slots); positions are changed.
-        near, pair_first, owners, arenas: see `find_pairs`.
-        is_due: (pairs,) which of them to look at.
-        blocks: (blocks, 3) coordinates of the particle blocks.
-        neighbours: (blocks, 27 or 9) node blocks around each.
-        row_of_block, distance, normal, velocity: obstacles near the nodes, see `surface`.
-        rigid: (obstacles, 9) velocity of each origin [m/s], angular velocity [rad/s], origin [m].
-        pushed: (k,) result: the farthest that a particle was pushed, by all obstacles one after another [cells].
-        room: (pairs,) result where due: how much a particle's distance has to fall before it could be pushed, at least [cells].
+        first: first slot of each run (block, body); body_count: runs per block.
+        coordinates: (blocks, 3) of the particle blocks; neighbours: (blocks, 27 or 9) node blocks around each.
+        pairs: see `Pairs`; `pushed` and, of pairs that are due, `room` are results.
+        level_sets: see `LevelSets`.
+        dt: length of the substep [s].
     """
-    for index in shared(tickets[0], near.size, 4):
-        pushed[index] = 0.0
-        block = near[index]
-        for pair in range(pair_first[index], pair_first[index + 1]):
-            if not is_due[pair]:
+    for index in shared(tickets[0], pairs.blocks.size, 4):
+        pairs.pushed[index] = 0.0
+        block = pairs.blocks[index]
+        for pair in range(pairs.first[index], pairs.first[index + 1]):
+            if not pairs.is_due[pair]:
                 continue
-            owner, farthest, least = owners[pair], 0.0, math.inf
+            owner, farthest, least = pairs.owners[pair], 0.0, math.inf
             for slot in range(first[block * body_count], first[(block + 1) * body_count]):
-                # the arena's distance is rounded
-                left = SINK - 1e-4 + depth_in_arena(
-                    particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot], arenas[pair]
-                )  # fmt: skip
-                if left < 0.0:
-                    left = 0.0
-                    farthest = max(farthest, push_particle(
-                        particles, slot, blocks[block], neighbours[block], row_of_block[owner], distance, normal, velocity,
-                        rigid[owner], dt, spacing,
-                    ))  # fmt: skip
-                least = min(least, left)
-            pushed[index] += farthest
-            room[pair] = least
+                room = room_of_particle(particles, slot, pairs.arenas[pair])
+                if room < 0.0:
+                    room = 0.0
+                    way = push_particle(particles, slot, coordinates[block], neighbours[block], owner, level_sets, dt)
+                    farthest = max(farthest, way)
+                least = min(least, room)
+            pairs.pushed[index] += farthest
+            pairs.room[pair] = least

@@ -17,6 +17,7 @@ from .obstacle import Floats
 from .obstacles import ObstacleGroup, is_ever_there
 from .rigid_body import STATE_SIZE, RigidBody
 from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
+from .rigid_impulses import SolverBodies
 
 # how much of the change of velocity may be left as a mismatch, and how often the exchange is asked for
 TOLERANCE = 0.02
@@ -80,7 +81,7 @@ class RigidBodies:
         for body in self.bodies:
             body.place()
 
-    def meet_matter(self, store: ParticleStore, gravity: Floats, dt: float) -> None:
+    def exchange_momentum(self, store: ParticleStore, gravity: Floats, dt: float) -> None:
         """Exchange momentum with the nodes, with obstacles and with each other; bodies get the velocities that they move with.
 
         Args:
@@ -96,7 +97,7 @@ class RigidBodies:
                 body.push(np.concatenate([body.mass * dt * gravity, np.zeros(3)]))
                 self._exchange(number, body, group, before, store, dt)
         velocities = np.array([body.velocities for body in self.bodies])
-        self._contacts.solve(velocities, *self._inverse(None), dt)
+        self._contacts.solve(SolverBodies(velocities, *self._inverse(None)), dt)
         for body, group, its in zip(self.bodies, self.groups, velocities, strict=True):
             if body.obstacle.is_present and len(self._contacts.first):
                 body.set_velocities(its)
@@ -142,7 +143,7 @@ class RigidBodies:
             outcome = before.copy()
             outcome[number] = free - weight @ impulse
             assert self._contacts is not None
-            self._contacts.solve(outcome, *inverse, dt)
+            self._contacts.solve(SolverBodies(outcome, *inverse), dt)
             mismatch = unit * (outcome[number] - trial)
             if solver is None:
                 known = self._inverses[number]
@@ -162,13 +163,13 @@ class RigidBodies:
 
     def _impulse(self, group: ObstacleGroup, velocity: Floats, blocks: np.ndarray, center: Floats, store: ParticleStore) -> Floats:
         """Let a body of a velocity act on the nodes; returns the momentum and angular momentum that they get, shape (6,)."""
-        group.take_velocity(store, velocity)
+        group.take_velocity(velocity)
         sums = np.empty((2, len(blocks), 6))
         coordinates = store.layout.node_coordinates
         sum_momenta(store.nodes, blocks, coordinates, self._spacing, center, sums[0])
-        group.meet_matter(store)
+        group.apply_initial_impulses(store)
         for _ in range(2):
-            group.push_nodes(store)
+            group.apply_contact_impulses(store)
         sum_momenta(store.nodes, blocks, coordinates, self._spacing, center, sums[1])
         return (sums[1] - sums[0]).sum(axis=0)
 
@@ -205,7 +206,7 @@ class RigidBodies:
         if not self.bodies:
             return None
         contacts = self._contacts
-        moves = np.zeros((len(self.bodies), 6)) if contacts is None else contacts.parted(*self._inverse(None))
+        moves = np.zeros((len(self.bodies), 6)) if contacts is None else contacts.separation(*self._inverse(None))
         for body, move in zip(self.bodies, moves, strict=True):
             if not body.obstacle.is_present:
                 continue

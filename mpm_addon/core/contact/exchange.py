@@ -1,13 +1,13 @@
-"""What a moving body and matter exchange: sums over nodes and particles in float64, in a fixed order.
+"""What a rigid body exchanges with the material: sums over nodes and particles in float64, in a fixed order.
 
-All of this is about the surface of a body: for so little, starting threads takes longer than what they save.
+All of this concerns only the surface of a body, which is too little work for threads to pay off.
 """
 
 from ..compilation.kernel import kernel
 from ..transfer.blocks import BLOCK, NODE
 from ..transfer.node_lookup import node_of_place
 from ..transfer.rows import MASS, POSITION, VELOCITY
-from .surface import rigid_velocity
+from .surface import collider_velocity
 
 
 @kernel
@@ -46,8 +46,8 @@ def sum_momenta(nodes, blocks, node_blocks, spacing, origin, sums):
     Args:
         nodes: (node blocks, 4 * block nodes) velocity and mass.
         blocks: (k,) the blocks; node_blocks: (node blocks, 3) their coordinates.
-        origin: (3,) where x is counted from [m].
-        sums: (k, 6) results, a row for each block.
+        origin: (3,) that x is relative to [m].
+        sums: (k, 6) results, a row per block.
     """
     for index in range(blocks.size):
         block = blocks[index]
@@ -55,13 +55,14 @@ def sum_momenta(nodes, blocks, node_blocks, spacing, origin, sums):
 
 
 @kernel
-def sum_block_inertia(row, node, coordinates, distance, spacing, origin, sums):
+def sum_block_inertia(row, node, level_sets, origin, sums):
     """One row's part of `sum_inertia`."""
     sums[:] = 0.0
-    block_nodes = distance.shape[1]
+    coordinates, spacing = level_sets.coordinates[level_sets.blocks[row]], level_sets.spacing
+    block_nodes = level_sets.distance.shape[1]
     for place in range(block_nodes):
         mass = 1.0 * node[NODE * place + 3]
-        if mass == 0.0 or distance[row, place] > spacing:
+        if mass == 0.0 or level_sets.distance[row, place] > spacing:
             continue
         ix, iy, iz = node_of_place(place, block_nodes)
         x = (BLOCK * coordinates[0] + ix) * spacing - origin[0]
@@ -80,44 +81,47 @@ def sum_block_inertia(row, node, coordinates, distance, spacing, origin, sums):
 
 
 @kernel
-def sum_inertia(nodes, blocks, node_blocks, distance, spacing, origin, sums):
-    """Sum the mass of the nodes inside an obstacle or within a cell of it, and its first and second moments.
+def sum_inertia(nodes, level_sets, origin, sums):
+    """Sum the mass of the nodes inside a collider or within a cell of it, and its first and second moments.
 
     Args:
-        blocks: (rows,) node block of each row, -1 where it does not exist now; distance: (rows, block nodes) [m].
-        sums: (rows, 10) results: m, m x, m y, m z, m x^2, m y^2, m z^2, m x y, m y z, m z x, from `origin`.
+        nodes: (node blocks, 4 * block nodes) velocity and mass.
+        level_sets: of one collider, see `LevelSets`.
+        origin: (3,) that x is relative to [m].
+        sums: (rows, 10) results: m, m x, m y, m z, m x^2, m y^2, m z^2, m x y, m y z, m z x.
     """
-    for row in range(blocks.size):
-        block = blocks[row]
+    for row in range(level_sets.blocks.size):
+        block = level_sets.blocks[row]
         if block >= 0:
-            sum_block_inertia(row, nodes[block], node_blocks[block], distance, spacing, origin, sums[row])
+            sum_block_inertia(row, nodes[block], level_sets, origin, sums[row])
         else:
             sums[row] = 0.0
 
 
 @kernel
-def move_foot(foot, blocks, node_blocks, distance, normal, rigid, spacing, feet):
-    """Give a foot the obstacle's velocity."""
+def move_foot(foot, level_sets, feet):
+    """Update the velocity of the collider at a foot."""
+    distance, normal = level_sets.distance, level_sets.normal
     block_nodes = distance.shape[1]
     row, place = feet.rows[foot] // block_nodes, feet.rows[foot] % block_nodes
-    depth = -distance[row, place] / spacing
+    depth = -distance[row, place] / level_sets.spacing
     ix, iy, iz = node_of_place(place, block_nodes)
     x, y, z = ix + depth * normal[row, place, 0], iy + depth * normal[row, place, 1], iz + depth * normal[row, place, 2]
-    u, v, w = rigid_velocity(node_blocks[blocks[row]], x, y, z, rigid, spacing)
+    u, v, w = collider_velocity(level_sets, row, place, x, y, z)
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
 
 
 @kernel
-def move_feet(count, blocks, node_blocks, distance, normal, rigid, spacing, feet):
-    """Give the feet of one obstacle its velocity anew, where they are.
+def move_feet(count, level_sets, feet):
+    """Update the velocity of the collider at its feet, which stay in place.
 
     Args:
-        count: how many feet there are; blocks, node_blocks, distance, normal: see `surface.place_feet`.
-        rigid: (9,) velocity of the origin [m/s], angular velocity [rad/s], origin [m].
+        count: how many feet there are.
+        level_sets: of one collider, see `LevelSets`.
         feet: see `Feet`; the velocities are results.
     """
     for foot in range(count):
-        move_foot(foot, blocks, node_blocks, distance, normal, rigid, spacing, feet)
+        move_foot(foot, level_sets, feet)
 
 
 @kernel
@@ -143,8 +147,8 @@ def sum_moments(particles, first, body_count, blocks, coordinates, spacing, orig
     Args:
         particles: (rows, slots); first: first slot of each run.
         blocks: (k,) particle blocks; coordinates: (blocks, 3) of all.
-        origin: (3,) where x is counted from [m].
-        sums: (k, 6) results, a row for each block.
+        origin: (3,) that x is relative to [m].
+        sums: (k, 6) results, a row per block.
     """
     for index in range(blocks.size):
         block = blocks[index]

@@ -1,6 +1,6 @@
-"""Matter inside an obstacle that has appeared around it: it leaves at a bounded speed, along the normals.
+"""Material inside a collider that has appeared around it: it is expelled at a bounded speed, along the normals.
 
-Contact would keep it where it is: it began inside. Pushed to the surface at once, it would be where other matter is already.
+Contact would keep it in place, since it began inside. Moved to the surface at once, it would overlap the material that is there.
 """
 
 from ..compilation.kernel import kernel
@@ -8,22 +8,20 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared, wait_for
 from ..transfer.blocks import NODE
 from ..transfer.node_lookup import node_of_place
-from .surface import rigid_velocity
+from .surface import collider_velocity
 
 
 @kernel
-def expel_block(node, row, coordinates, distance, normal, velocity, rigid, speed, depth, spacing):
+def expel_block(node, row, level_sets, speed, depth):
     """One row's part of `expel_nodes`."""
+    distance, normal = level_sets.distance, level_sets.normal
     block_nodes = distance.shape[1]
     for place in range(block_nodes):
         at = NODE * place
-        if node[at + 3] == 0.0 or distance[row, place] > -depth * spacing:
+        if node[at + 3] == 0.0 or distance[row, place] > -depth * level_sets.spacing:
             continue
         ix, iy, iz = node_of_place(place, block_nodes)
-        if velocity.shape[0] > 0:
-            u, v, w = velocity[row, place]
-        else:
-            u, v, w = rigid_velocity(coordinates, ix, iy, iz, rigid, spacing)
+        u, v, w = collider_velocity(level_sets, row, place, ix, iy, iz)
         nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
         missing = speed - ((node[at] - u) * nx + (node[at + 1] - v) * ny + (node[at + 2] - w) * nz)
         if missing > 0.0:
@@ -32,23 +30,23 @@ def expel_block(node, row, coordinates, distance, normal, velocity, rigid, speed
             node[at + 2] += missing * nz
 
 
-@parallel_kernel(loops=lambda *arguments: arguments[8].size)
-def expel_nodes(tickets, nodes, owners, blocks, node_blocks, distance, normal, velocity, rigid, speeds, depth, spacing):
-    """Let matter at the nodes inside move outward with a speed at least.
+@parallel_kernel(loops=lambda *arguments: arguments[2].size)
+def expel_nodes(tickets, nodes, level_sets, speeds, depth):
+    """Make the nodes inside colliders move outward with at least a given speed.
 
-    Obstacles act one after another, and no two rows of one obstacle share a block.
+    Colliders act one after another; no two rows of one collider share a block.
 
     Args:
         nodes: (node blocks, 4 * block nodes) velocity and mass; changed.
-        owners, blocks, node_blocks, distance, normal, velocity, rigid: see `contact.meet_matter`.
-        speeds: (obstacles,) relative to the surface, 0 for none [m/s].
-        depth: nodes that lie no deeper are left alone [cells].
+        level_sets: see `LevelSets`.
+        speeds: (colliders,) relative to the surface [m/s], 0 for none.
+        depth: nodes no deeper than this are left alone [cells].
     """
+    owners, blocks = level_sets.owners, level_sets.blocks
     for owner in range(speeds.size):
         if speeds[owner] == 0.0:
             continue
         for row in shared(tickets[owner], owners.size, 16):
             if owners[row] == owner and blocks[row] >= 0:
-                block = blocks[row]
-                expel_block(nodes[block], row, node_blocks[block], distance, normal, velocity, rigid[owner], speeds[owner], depth, spacing)
+                expel_block(nodes[blocks[row]], row, level_sets, speeds[owner], depth)
         wait_for(tickets[owner])

@@ -1,12 +1,12 @@
-"""Contact at the feet of an obstacle: impulses that bring what matter does at the surface to what the surface allows.
+"""Contact at the feet of a collider: impulses that correct the velocity of the material at the surface to what the surface allows.
 
-At a foot the velocity is v = sum w_i v_i, linear between the nodes. An impulse J there, w_i J on node i, changes it
-by J sum w_i^2 / m_i. The normal impulse brings v.n to 0; friction is at most mu times what matter felt of it, with what its
-nodes had shared before, and against the sliding. Nodes inside count as filled with the obstacle (see `share_run`).
-Feet share nodes: they are gone through one after another, forth and back (projected Gauss-Seidel), always in the same order.
+At a foot the velocity is v = sum w_i v_i, linear between the nodes. An impulse J there, w_i J on node i, changes it by
+J sum w_i^2 / m_i. The normal impulse brings v.n to 0. Friction opposes sliding, with at most mu times the normal impulse on the material,
+including the momentum that its nodes have shared before. Nodes inside count as if the collider filled them (see `share_momentum`).
+Feet share nodes, so they are solved one after another, forward and backward (projected Gauss-Seidel), always in the same order.
 
-Every function here is about one run: the feet of one obstacle in one slab (see `surface`). `nodes` is flat, four numbers a node:
-velocity relative to the world, and mass. Vectors of four lanes carry 0 in the last, so that masses stay.
+Every function here handles one run: the feet of one collider in one slab (see `surface`). `nodes` is flat, with four numbers per node:
+velocity in the world, and mass. Vectors of four lanes have 0 in the last lane, so that masses do not change.
 """
 
 import math
@@ -17,22 +17,22 @@ from ..compilation.kernel import kernel
 from ..transfer.blocks import NODE
 
 STICKY, SLIP, SEPARATE = 0, 1, 2
-# one after another, surface points share their nodes; so often they are gone through
+# how often the feet are solved, since they share nodes
 SWEEPS = 2
-# the share of a node that hardly has mass [1/kg]: float32 must hold it
+# limits the share of a node with hardly any mass [1/kg], so that it fits into float32
 LARGEST_SHARE = 1e30
 
 
 @generic
 def dot(a, b):
-    """The product of two vectors of three numbers and a zero, as float64 whatever they are."""
+    """The dot product of two vectors of three numbers and a zero, in float64 for any precision."""
     products = a * b
     return 1.0 * element(products, 0) + element(products, 1) + element(products, 2)
 
 
 @generic
 def velocity_at_foot(nodes, feet, foot):
-    """The velocity of matter at a foot, relative to the obstacle [m/s]."""
+    """The velocity of the material at a foot, relative to the collider [m/s]."""
     velocity = load(feet.offsets, NODE * foot, 4)
     for n in range(feet.counts[foot]):
         velocity = velocity + feet.weights[foot, n] * load(nodes, NODE * feet.corners[foot, n], 4)
@@ -40,16 +40,16 @@ def velocity_at_foot(nodes, feet, foot):
 
 
 @generic
-def push_foot(nodes, feet, foot, impulse):
-    """Give the nodes around a foot their shares of an impulse [kg m/s]."""
+def apply_impulse(nodes, feet, foot, impulse):
+    """Distribute an impulse [kg m/s] at a foot to the nodes around it."""
     for n in range(feet.counts[foot]):
         at = NODE * feet.corners[foot, n]
         store(nodes, at, load(nodes, at, 4) + feet.shares[foot, n] * impulse)
 
 
 @kernel
-def has_matter_above(nodes, feet, foot):
-    """Whether a node outside carries matter around the point one cell above a foot."""
+def has_material_above(nodes, feet, foot):
+    """Whether a node outside, around the point one cell above a foot, has mass."""
     most = 0.0
     for n in range(feet.above_counts[foot]):
         most = max(most, nodes[NODE * feet.above[foot, n] + 3])
@@ -57,11 +57,11 @@ def has_matter_above(nodes, feet, foot):
 
 
 @kernel
-def meet_run(nodes, feet, run, filled_mass):
-    """Find the feet that have matter, and the nodes with matter around each.
+def find_active_feet(nodes, feet, run, filled_mass):
+    """Find the feet with material, and the nodes with mass around each.
 
     Args:
-        filled_mass: the least mass with which a node inside counts [kg].
+        filled_mass: the least effective mass of a node inside [kg].
     """
     end = feet.first[run]
     for foot in range(feet.first[run], feet.first[run + 1]):
@@ -70,8 +70,8 @@ def meet_run(nodes, feet, run, filled_mass):
             continue
         feet.counted[feet.rows[foot]] = max(nodes[at + 3], filled_mass)
         p = 4 * foot
-        if not has_matter_above(nodes, feet, foot):
-            # what the node carries came through the wall from its other side
+        if not has_material_above(nodes, feet, foot):
+            # the material at the node came through the wall from the other side
             outward = 0.0
             for axis in range(3):
                 outward += (nodes[at + axis] - feet.velocities[p + axis]) * feet.normals[p + axis]
@@ -91,11 +91,15 @@ def meet_run(nodes, feet, run, filled_mass):
 
 
 @kernel
-def excess_velocity(u, v, w, p, q, r, nx, ny, nz, part, surface):
-    """The part of a node's velocity u that brings about the velocity p at its foot, where the surface does not allow that [m/s].
+def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
+    """The part of a node's velocity that contributes to the velocity at its foot, if the surface does not allow that one [m/s].
 
-    It is along p, at most `part` times p and at most what u has along p; zero where u does not add to p.
+    It is parallel to the foot's velocity, at most `part` times that, and no more than the node has along it; zero if the node
+    does not contribute. All vectors are tuples (x, y, z); velocities are relative to the collider.
     """
+    u, v, w = node_velocity
+    p, q, r = foot_velocity
+    nx, ny, nz = normal
     if surface != STICKY:
         inward, breaking = u * nx + v * ny + w * nz, p * nx + q * ny + r * nz
         if surface == SEPARATE and breaking >= 0.0:
@@ -110,26 +114,25 @@ def excess_velocity(u, v, w, p, q, r, nx, ny, nz, part, surface):
 
 @kernel
 def find_excess(nodes, feet, run, surface):
-    """Find the velocity that each node next to the surface is to share; kept in the friction until all have been found."""
+    """Find the velocity that each node next to the surface is to share; stored as friction impulses until all are found."""
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
         p, at = 4 * foot, NODE * feet.nodes[foot]
         velocity = velocity_at_foot(nodes, feet, foot)
         part = 1.0 / feet.linear[foot, feet.own[foot]] if feet.own[foot] >= 0 else math.inf
         u, v, w = nodes[at] - feet.velocities[p], nodes[at + 1] - feet.velocities[p + 1], nodes[at + 2] - feet.velocities[p + 2]
-        u, v, w = excess_velocity(
-            1.0 * u, 1.0 * v, 1.0 * w, 1.0 * element(velocity, 0), 1.0 * element(velocity, 1), 1.0 * element(velocity, 2),
-            1.0 * feet.normals[p], 1.0 * feet.normals[p + 1], 1.0 * feet.normals[p + 2], part, surface,
-        )  # fmt: skip
+        foot_velocity = 1.0 * element(velocity, 0), 1.0 * element(velocity, 1), 1.0 * element(velocity, 2)
+        normal = 1.0 * feet.normals[p], 1.0 * feet.normals[p + 1], 1.0 * feet.normals[p + 2]
+        u, v, w = excess_velocity((1.0 * u, 1.0 * v, 1.0 * w), foot_velocity, normal, part, surface)
         feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2] = u, v, w
 
 
 @kernel
-def share_run(nodes, feet, run):
-    """Let the nodes next to the surface share their momentum with the obstacle, as if it filled them.
+def share_momentum(nodes, feet, run):
+    """Let the nodes next to the surface share their momentum with the collider, as if it filled them.
 
-    By their own mass alone the lightest would move, and far. Only the velocity that contact is about to change is shared, so
-    that what the nodes mirror of the matter above, which is at rest at the surface, stays.
+    With their own mass alone, the lightest nodes would receive the whole correction. Only the velocity that contact is about to
+    change is shared, so that the velocity which the nodes mirror of the material above, at rest at the surface, stays.
     """
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
@@ -149,8 +152,8 @@ def share_run(nodes, feet, run):
 
 
 @kernel
-def press_run(nodes, feet, run, surface):
-    """Find the masses that count, and the normal impulses that are right where the pressure is even along the surface."""
+def estimate_normal_impulses(nodes, feet, run, surface):
+    """Find the effective masses, and the normal impulses that would be exact for an even pressure along the surface."""
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
         mobility, even_mobility, felt = 0.0, 0.0, 0.0
@@ -175,21 +178,21 @@ def press_run(nodes, feet, run, surface):
 
 
 @kernel
-def push_run(nodes, feet, run):
-    """Give all feet at once the normal impulses that were found."""
+def apply_normal_impulses(nodes, feet, run):
+    """Apply the estimated normal impulses at all feet."""
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
         if feet.normal_impulses[foot] != 0.0:
-            push_foot(nodes, feet, foot, feet.normal_impulses[foot] * load(feet.normals, 4 * foot, 4))
+            apply_impulse(nodes, feet, foot, feet.normal_impulses[foot] * load(feet.normals, 4 * foot, 4))
 
 
 @generic
-def collide_foot(nodes, feet, foot, surface, friction):
-    """Bring the velocity at one foot to what the surface allows."""
+def solve_foot(nodes, feet, foot, surface, friction):
+    """Correct the velocity at one foot to what the surface allows."""
     ease = feet.ease[foot]
     velocity = velocity_at_foot(nodes, feet, foot)
     if surface == STICKY:
-        push_foot(nodes, feet, foot, -ease * velocity)
+        apply_impulse(nodes, feet, foot, -ease * velocity)
         return
     normal = load(feet.normals, 4 * foot, 4)
     inward = dot(velocity, normal)
@@ -207,14 +210,14 @@ def collide_foot(nodes, feet, foot, surface, friction):
         kept = min(1.0, friction * pressing / size) if size > 0.0 else 0.0
         store(feet.friction_impulses, 4 * foot, kept * wanted)
         change = change + (kept * wanted - rubbed)
-    push_foot(nodes, feet, foot, change)
+    apply_impulse(nodes, feet, foot, change)
 
 
 @kernel
-def collide_run(nodes, feet, run, surface, friction):
-    """Go through the feet, forth and back."""
+def solve_run(nodes, feet, run, surface, friction):
+    """Solve the feet, forward and backward."""
     first, end = feet.first[run], feet.active_end[run]
     for sweep in range(SWEEPS):
         for index in range(end - first):
             place = first + index if sweep % 2 == 0 else end - 1 - index
-            collide_foot(nodes, feet, feet.active[place], surface, friction)
+            solve_foot(nodes, feet, feet.active[place], surface, friction)

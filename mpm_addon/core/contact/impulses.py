@@ -1,11 +1,11 @@
-"""Contact with obstacles on the grid: at points of their surface, and at the nodes farther inside.
+"""Contact with colliders on the grid: at points of their surfaces, and at the nodes deeper inside.
 
-The velocity that matter has at the surface is what contact changes: at the foot of every node that lies inside next to one outside,
-with impulses on the nodes with matter around it. So matter comes to rest at the surface itself, wherever between two nodes that lies.
-Nodes farther inside move with the obstacle. See `surface` for what is known of obstacles, and `feet` for what happens at the feet.
+Contact changes the velocity of the material at the surface: at the foot of every node inside with a neighbor outside, by impulses on
+the nodes with mass around it. So material comes to rest at the surface itself, wherever that lies between two nodes. Deeper nodes move
+with the collider. `surface` finds feet and deep nodes; `feet` solves the contact at the feet.
 
-Obstacles act one after another. Where there are many feet, their slabs are gone through in parallel: those of one colour at a time
-where nodes around feet change, for the same result on any number of threads.
+Colliders act one after another. Many feet are divided into slabs that are solved in parallel: where nodes around feet change, one color
+of slabs at a time, so that the result is the same for any number of threads.
 """
 
 import math
@@ -15,25 +15,35 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared, wait_for
 from ..transfer.blocks import NODE
 from ..transfer.node_lookup import node_of_place
-from .feet import SEPARATE, SLIP, STICKY, collide_run, find_excess, meet_run, press_run, push_run, share_run
-from .surface import rigid_velocity
+from .feet import (
+    SEPARATE,
+    SLIP,
+    STICKY,
+    apply_normal_impulses,
+    estimate_normal_impulses,
+    find_active_feet,
+    find_excess,
+    share_momentum,
+    solve_run,
+)
+from .surface import collider_velocity
 
-# in `meet_matter`
+# in `apply_initial_impulses`
 LOOPS_PER_OWNER = 6
 
 
 @kernel
 def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
-    """The velocity relative to the obstacle after contact (Stomakhin et al. 2013, section 8).
+    """The velocity relative to the collider after contact (Stomakhin et al. 2013, section 8).
 
-    The normal at the start of the step decides, also where the surface is curved: what a particle gains on the surface within
-    one step is second order in the step, and `collide_particles` takes it back.
+    The normal at the start of the substep decides, also on curved surfaces: what a particle gains on the surface within one substep is
+    second order in its length, and `collide_particles` takes it back.
 
     Args:
-        u, v, w: velocity relative to the obstacle [m/s].
+        u, v, w: velocity relative to the collider [m/s].
         nx, ny, nz: unit normal, outward.
         surface: STICKY, SLIP or SEPARATE.
-        friction: Coulomb coefficient; only a compressive change of the normal velocity rubs.
+        friction: Coulomb coefficient; only a compressive change of the normal velocity causes friction.
     """
     if surface == STICKY:
         return 0.0, 0.0, 0.0
@@ -49,10 +59,11 @@ def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
 
 
 @kernel
-def collide_deep(nodes, deep, run, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid, spacing, filled_mass, counted):
-    """Apply an obstacle to the velocities of the deep nodes of a run; see `meet_matter`."""
-    # through a wall of two or three cells a fluid would leave by the far side's nodes, which it may move away
+def collide_deep_nodes(nodes, deep, run, level_sets, surface, friction, filled_mass, counted):
+    """Apply a collider to the velocities of the deep nodes of a run; see `apply_initial_impulses`."""
+    # a fluid would leave through a wall of two or three cells by the nodes of the far side, which it may leave
     far_surface = SLIP if surface == SEPARATE and filled_mass > 0.0 else surface
+    normal = level_sets.normal
     block_nodes = normal.shape[1]
     for index in range(deep.first[run], deep.first[run + 1]):
         at = NODE * deep.nodes[index]
@@ -61,57 +72,40 @@ def collide_deep(nodes, deep, run, owner, blocks, node_blocks, normal, velocity,
             continue
         counted[deep.rows[index]] = max(mass, filled_mass)
         row, place = deep.rows[index] // block_nodes, deep.rows[index] % block_nodes
-        if velocity.shape[0] > 0:
-            ou, ov, ow = velocity[row, place]
-        else:
-            ix, iy, iz = node_of_place(place, block_nodes)
-            ou, ov, ow = rigid_velocity(node_blocks[blocks[row]], ix, iy, iz, rigid[owner], spacing)
+        ix, iy, iz = node_of_place(place, block_nodes)
+        ou, ov, ow = collider_velocity(level_sets, row, place, ix, iy, iz)
         nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
         u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, far_surface, friction)
         nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
 
 
-@kernel
-def meet_owner(
-    nodes, deep, feet, run, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid, spacing, filled_mass
-):  # fmt: skip
-    """Apply an obstacle to the deep nodes of a run, and find the feet with matter; see `meet_matter`."""
-    collide_deep(
-        nodes, deep, run, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid, spacing, filled_mass, feet.counted
-    )
-    meet_run(nodes, feet, run, filled_mass)
-
-
-@parallel_kernel(loops=lambda *arguments: LOOPS_PER_OWNER * arguments[8].size)
-def meet_matter(
-    tickets, nodes, deep, feet, colours, blocks, node_blocks, normal, velocity, surfaces, frictions, rigid, spacing, filled_mass,
-):  # fmt: skip
-    """Apply obstacles to the deep nodes, find the feet with matter, and press evenly at them.
+@parallel_kernel(loops=lambda *arguments: LOOPS_PER_OWNER * arguments[5].size)
+def apply_initial_impulses(tickets, nodes, deep, feet, colors, level_sets, surfaces, frictions, filled_mass):
+    """Apply colliders to the deep nodes, find the feet with material, and apply estimated normal impulses at these.
 
     Args:
         nodes: (4 * nodes,) velocity and mass; changed.
-        deep: see `Deep`; feet: see `Feet`, changed.
-        colours: (3,) the first slab of each of the two colours, and the number of slabs.
-        blocks: (rows,) node block of each row; node_blocks: (node blocks, 3) block coordinates.
-        normal: (rows, block nodes, 3) unit, outward; velocity: see `surface.place_feet`.
-        surfaces: (obstacles,) STICKY, SLIP or SEPARATE; frictions: (obstacles,) Coulomb coefficients.
-        rigid: (obstacles, 9) velocity of each origin [m/s], angular velocity [rad/s], origin [m].
-        filled_mass: the least mass with which a node inside counts [kg].
+        deep: see `DeepNodes`.
+        feet: see `Feet`; changed.
+        colors: (3,) the first slab of each of the two colors, and the number of slabs.
+        level_sets: see `LevelSets`.
+        surfaces: (colliders,) STICKY, SLIP or SEPARATE.
+        frictions: (colliders,) Coulomb coefficients.
+        filled_mass: the least effective mass of a node inside [kg].
 
     Returns:
-        Whether a foot has matter.
+        Whether a foot has material.
     """
     count = surfaces.size
-    slabs = colours[2]
+    slabs = colors[2]
     loop = 0
     is_found = False
     for owner in range(count):
         surface, friction = surfaces[owner], frictions[owner]
         for slab in shared(tickets[loop], slabs, 1):
-            meet_owner(
-                nodes, deep, feet, slab * count + owner, owner, blocks, node_blocks, normal, velocity, surface, friction, rigid,
-                spacing, filled_mass,
-            )  # fmt: skip
+            run = slab * count + owner
+            collide_deep_nodes(nodes, deep, run, level_sets, surface, friction, filled_mass, feet.counted)
+            find_active_feet(nodes, feet, run, filled_mass)
         wait_for(tickets[loop])
         found = 0
         for slab in range(slabs):
@@ -122,37 +116,37 @@ def meet_matter(
                 find_excess(nodes, feet, slab * count + owner, surface)
             wait_for(tickets[loop + 1])
             for slab in shared(tickets[loop + 2], slabs, 1):
-                share_run(nodes, feet, slab * count + owner)
+                share_momentum(nodes, feet, slab * count + owner)
             wait_for(tickets[loop + 2])
             for slab in shared(tickets[loop + 3], slabs, 1):
-                press_run(nodes, feet, slab * count + owner, surface)
+                estimate_normal_impulses(nodes, feet, slab * count + owner, surface)
             wait_for(tickets[loop + 3])
             if surface != STICKY:
-                for colour in range(2):
-                    for index in shared(tickets[loop + 4 + colour], colours[colour + 1] - colours[colour], 1):
-                        push_run(nodes, feet, (colours[colour] + index) * count + owner)
-                    wait_for(tickets[loop + 4 + colour])
+                for color in range(2):
+                    for index in shared(tickets[loop + 4 + color], colors[color + 1] - colors[color], 1):
+                        apply_normal_impulses(nodes, feet, (colors[color] + index) * count + owner)
+                    wait_for(tickets[loop + 4 + color])
         loop += LOOPS_PER_OWNER
     return is_found
 
 
 @parallel_kernel(loops=lambda *arguments: 2)
-def collide_feet(tickets, nodes, feet, colours, surfaces, frictions):
-    """Apply obstacles to the velocity that matter has at their surfaces, at the foot of every node next to one.
+def apply_contact_impulses(tickets, nodes, feet, colors, surfaces, frictions):
+    """Solve the contact at the feet with material: correct the velocity at the surfaces of all colliders.
 
-    Args: see `meet_matter`.
+    Args: see `apply_initial_impulses`.
     """
     count = surfaces.size
-    for colour in range(2):
-        for index in shared(tickets[colour], colours[colour + 1] - colours[colour], 1):
+    for color in range(2):
+        for index in shared(tickets[color], colors[color + 1] - colors[color], 1):
             for owner in range(count):
-                collide_run(nodes, feet, (colours[colour] + index) * count + owner, surfaces[owner], frictions[owner])
-        wait_for(tickets[colour])
+                solve_run(nodes, feet, (colors[color] + index) * count + owner, surfaces[owner], frictions[owner])
+        wait_for(tickets[color])
 
 
 @kernel
 def fill_nodes(nodes, inside, filling):
-    """Give nodes inside obstacles at least the mass `filling` [kg]: to the density that particles gather they are full of matter."""
+    """Give nodes inside colliders at least the mass `filling` [kg]: for the density that particles gather they are full of material."""
     for index in range(inside.size):
         at = NODE * inside[index] + 3
         nodes[at] = max(nodes[at], filling)

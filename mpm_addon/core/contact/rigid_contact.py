@@ -15,7 +15,7 @@ from ..geometry.section import section_of
 from ..scene.description import Scene
 from .deforming_obstacle import DeformingObstacle
 from .obstacle import AnimatedObstacle, Floats, Ints, Obstacle
-from .rigid_impulses import solve_contacts
+from .rigid_impulses import SolverBodies, solve_contacts
 
 SWEEPS = 200
 # the share of an overlap that a step takes back
@@ -34,7 +34,16 @@ STICKY_FRICTION = 1.0
 
 
 class Contacts(NamedTuple):
-    """Contacts, n of them: see `rigid_impulses.solve_contacts`; gap: (n,) the distance [m], negative where they overlap."""
+    """Contacts of rigid bodies, n of them.
+
+    Attributes:
+        first, second: the bodies, shape (n,); second is -1 where a body touches a collider that is not one.
+        arms: from the centers of mass of the first and the second body to the contact [m], shape (n, 6).
+        normals: unit, from the second to the first, shape (n, 3).
+        others: velocity at the contact of a collider that is no rigid body [m/s], shape (n, 3).
+        gap: distance [m], negative where they overlap, shape (n,).
+        friction: Coulomb coefficients, shape (n,).
+    """
 
     first: Ints
     second: Ints
@@ -44,33 +53,22 @@ class Contacts(NamedTuple):
     gap: Floats
     friction: Floats
 
-    def solve(self, velocities: Floats, inverse_mass: Floats, inverse_inertia: NDArray[np.float64], dt: float) -> None:
-        """Change velocities (bodies, 6) to what the contacts allow."""
+    def solve(self, bodies: SolverBodies, dt: float) -> None:
+        """Change the velocities to what the contacts allow."""
         if len(self.first):
-            least = np.where(self.gap > 0.0, -self.gap / dt, 0.0)
-            self._solve(velocities, inverse_mass, inverse_inertia, self.others, least, self.friction)
+            self._solve(np.where(self.gap > 0.0, -self.gap / dt, 0.0), bodies)
 
-    def parted(self, inverse_mass: Floats, inverse_inertia: NDArray[np.float64]) -> Floats:
-        """How bodies that overlap are to be moved and turned [m, rad], shape (bodies, 6)."""
+    def separation(self, inverse_mass: Floats, inverse_inertia: Floats) -> Floats:
+        """How overlapping bodies are to be moved and turned [m, rad], shape (bodies, 6)."""
         moves = np.zeros((len(inverse_mass), 6))
         if (self.gap < 0.0).any():
             least = np.where(self.gap < 0.0, -RECOVERY * self.gap, -self.gap)
-            self._solve(moves, inverse_mass, inverse_inertia, np.zeros_like(self.others), least, np.zeros_like(self.friction))
+            still = self._replace(others=np.zeros_like(self.others), friction=np.zeros_like(self.friction))
+            still._solve(least, SolverBodies(moves, inverse_mass, inverse_inertia))
         return moves
 
-    def _solve(
-        self,
-        velocities: Floats,
-        inverse_mass: Floats,
-        inverse_inertia: NDArray[np.float64],
-        others: Floats,
-        least: Floats,
-        friction: Floats,
-    ) -> None:
-        solve_contacts(
-            self.first, self.second, self.arms, self.normals, others, least, friction, inverse_mass, inverse_inertia,
-            velocities, np.zeros((len(self.first), 4)), SWEEPS,
-        )  # fmt: skip
+    def _solve(self, least: Floats, bodies: SolverBodies) -> None:
+        solve_contacts(self, least, bodies, np.zeros((len(self.first), 4)), SWEEPS)
 
 
 class RigidSurface:

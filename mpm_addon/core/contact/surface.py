@@ -1,10 +1,11 @@
-"""Where the surfaces of obstacles lie among the nodes: found once for fixed obstacles when the particles are sorted.
+"""Where the surfaces of colliders lie among the nodes: found at each sort of the particles for fixed colliders, else in each substep.
 
-A row is a pair of an obstacle and a node block near it (see `core.obstacle`). Nodes are numbered through all blocks, nodes in rows
-through all rows. Every node inside next to one outside has a foot, its nearest point on the surface; nodes farther inside are deep.
+A row is a pair of a collider and a node block near it (see `LevelSets`). Nodes are numbered in two ways: through all node blocks, and
+through all rows. Each node inside a collider that has a neighbor outside has a foot, its nearest point on the surface. The other nodes
+inside are deep.
 
-The feet are kept in the order in which they are gone through (see `feet`), in runs: by colour, slab, obstacle and row. A slab is all
-feet in the node blocks with one coordinate along an axis. Slabs of one colour touch no node together.
+Feet are stored in the order in which they are solved (see `feet`), in runs: by color, slab, collider and row. A slab is all feet in the
+node blocks with one coordinate along an axis. Slabs of one color share no node.
 """
 
 import math
@@ -20,29 +21,61 @@ from ..transfer.blocks import BLOCK, NEIGHBOURS
 from ..transfer.node_lookup import corner_place, neighbour_of_node, node_of_place
 
 OUTSIDE, AT_SURFACE, DEEP = 0, 1, 2
-# so many nodes beyond its own block may a foot touch: slabs of one colour lie one block apart
+# how many nodes beyond its own block a foot may touch: slabs of one color are one block apart
 REACH = BLOCK // 2
 
 
-class Feet(NamedTuple):
-    """The feet of obstacles, n of them in runs (slab, obstacle); arrays may be longer. What is marked * changes in every step.
-
-    Lists of four numbers each (x, y, z, 0) and the numbers by corner are of the nodes' type.
+class LevelSets(NamedTuple):
+    """The signed distances of colliders at the nodes around the particles, and how their surfaces move.
 
     Attributes:
-        first: (runs + 1,) the first foot of each run; active_end: (runs,)* the end of the part of `active` in use.
-        active: (n,)* the feet with matter, those of a run from its first place on.
-        nodes, rows: (n,) the node that each foot belongs to, in both countings; own: (n,) its number among the corners, -1 for none.
-        counts: (n,) nodes around; corners, row_corners: (n, 8) these in both countings, -1 in rows where they lie outside.
-        linear: (n, 8) linear weights; even: (n, 8) times the part of an even pressure that each node takes.
-        above_counts, above: (n,), (n, 8) nodes outside around the point one cell above.
-        normals, velocities: (4 n,) of the obstacle [m/s].
-        weights: (n, 8)* linear weights of nodes with matter; shares: (n, 8)* these over the masses that count [1/kg].
-        offsets: (4 n,)* - velocity of the obstacle times the sum of the weights [m/s].
-        ease: (n,)* the impulse that changes the velocity by one [kg], 0 for none.
-        pressing: (n,)* what the node shared of its momentum towards the obstacle [kg m/s].
-        normal_impulses: (n,)*; friction_impulses: (4 n,)* [kg m/s].
-        counted: (row nodes,)* the mass with which nodes inside count [kg].
+        owners: the collider of each row, shape (rows,).
+        blocks: the node block of each row, shape (rows,); -1 if it does not exist now.
+        row_of_block: the row of each pair, shape (colliders, node blocks + 1); -1 where the collider is not near.
+        coordinates: of the node blocks [blocks], shape (node blocks, 3).
+        distance: [m], positive outside, shape (rows, block nodes).
+        normal: unit, outward, shape (rows, block nodes, 3).
+        velocity: of deforming colliders at the nearest point [m/s], shape (rows, block nodes, 3); without rows for rigid ones.
+        motions: of rigid colliders, shape (colliders, 9): velocity of the origin [m/s], angular velocity [rad/s], origin [m].
+        spacing: of the grid [m].
+    """
+
+    owners: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    row_of_block: NDArray[np.int64]
+    coordinates: NDArray[np.int64]
+    distance: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+    motions: NDArray[np.float64]
+    spacing: float
+
+
+class Feet(NamedTuple):
+    """The feet of colliders, n of them in runs (slab, collider); arrays may be longer. Those marked * change in every substep.
+
+    Arrays with four numbers per foot (x, y, z, 0) and those with a number per corner have the precision of the nodes.
+
+    Attributes:
+        first: the first foot of each run, shape (runs + 1,).
+        active_end: * the end of each run's used part of `active`, shape (runs,).
+        active: * the feet with material, those of a run from its first place on, shape (n,).
+        nodes, rows: the node of each foot, in both numberings, shape (n,).
+        own: the place of this node among the corners, shape (n,); -1 if it is none of them.
+        counts: how many corners, the nodes around the foot, shape (n,).
+        corners, row_corners: these in both numberings, shape (n, 8); -1 in rows where a corner is outside.
+        linear: their linear weights, shape (n, 8).
+        even: these times the share of an even pressure that each corner takes, shape (n, 8).
+        above_counts, above: nodes outside around the point one cell above, shapes (n,) and (n, 8).
+        normals: unit, outward, shape (4 n,).
+        velocities: of the collider [m/s], shape (4 n,).
+        weights: * linear weights of the corners with mass, shape (n, 8).
+        shares: * these over the effective masses [1/kg], shape (n, 8).
+        offsets: * minus the collider's velocity times the sum of the weights [m/s], shape (4 n,).
+        ease: * the impulse that changes the velocity by one [kg], shape (n,); 0 if there is none.
+        pressing: * what the node has shared of its momentum toward the collider [kg m/s], shape (n,).
+        normal_impulses, friction_impulses: * [kg m/s], shapes (n,) and (4 n,).
+        counted: * the effective mass of nodes inside [kg], shape (row nodes,).
     """
 
     first: NDArray[np.int64]
@@ -70,8 +103,13 @@ class Feet(NamedTuple):
     counted: NDArray[np.float64]
 
 
-class Deep(NamedTuple):
-    """The deep nodes in runs: first: (runs + 1,) the first of each run; nodes, rows: (n,) in both countings."""
+class DeepNodes(NamedTuple):
+    """The deep nodes, n of them in runs.
+
+    Attributes:
+        first: the first of each run, shape (runs + 1,).
+        nodes, rows: the nodes in both numberings, shape (n,).
+    """
 
     first: NDArray[np.int64]
     nodes: NDArray[np.int64]
@@ -79,30 +117,29 @@ class Deep(NamedTuple):
 
 
 def room_for_feet(count: int, runs: int, row_nodes: int, dtype: type[np.floating] | np.dtype[np.floating], old: Feet | None = None) -> Feet:
-    """Arrays for so many feet, runs and nodes in rows: the old ones where they are large enough."""
+    """Arrays for so many feet, runs and nodes in rows: the old ones if they are large enough."""
     is_large = old is not None and old.counts.size >= count and old.active_end.size >= runs and old.counted.size >= row_nodes
     if old is not None and is_large and old.weights.dtype == dtype:
         return old
-    # moving obstacles need a little more now and then
+    # moving colliders need a few more now and then
     count, runs, row_nodes = count + count // 4, runs + runs // 4, row_nodes + row_nodes // 4
-
-    def whole(*shape: int) -> NDArray[np.int32]:
-        return np.zeros(shape, np.int32)
-
-    def real(*shape: int) -> NDArray[np.floating]:
-        return np.zeros(shape, dtype)
-
-    return Feet(
-        np.zeros(runs + 1, np.int64), np.zeros(runs, np.int64), whole(count), whole(count), whole(count), whole(count), whole(count),
-        whole(count, 8), whole(count, 8), real(count, 8), real(count, 8), whole(count), whole(count, 8), real(4 * count),
-        real(4 * count), real(count, 8), real(count, 8), real(4 * count), np.zeros(count), np.zeros(count), np.zeros(count),
-        real(4 * count), np.zeros(row_nodes),
-    )  # fmt: skip
+    places, vectors, corners = (count,), (4 * count,), (count, 8)
+    arrays = {
+        "first": np.zeros(runs + 1, np.int64),
+        "active_end": np.zeros(runs, np.int64),
+        "counted": np.zeros(row_nodes),
+        **{name: np.zeros(places, np.int32) for name in ("active", "nodes", "rows", "own", "counts", "above_counts")},
+        **{name: np.zeros(corners, np.int32) for name in ("corners", "row_corners", "above")},
+        **{name: np.zeros(corners, dtype) for name in ("linear", "even", "weights", "shares")},
+        **{name: np.zeros(vectors, dtype) for name in ("normals", "velocities", "offsets", "friction_impulses")},
+        **{name: np.zeros(places) for name in ("ease", "pressing", "normal_impulses")},
+    }
+    return Feet(**arrays)
 
 
 @kernel
 def is_at_surface(ix, iy, iz, neighbours, row_of_block, distance):
-    """Whether a node inside, counted in its block, lies next to one outside."""
+    """Whether a node inside, given by its place in its block, has a neighbor outside."""
     for step in (-1, 1):
         for axis in range(3):
             if axis == 1 and neighbours.size != NEIGHBOURS:
@@ -116,20 +153,19 @@ def is_at_surface(ix, iy, iz, neighbours, row_of_block, distance):
 
 
 @parallel_kernel
-def find_surface(tickets, owners, blocks, row_of_block, neighbours, reached, distance, places, holds_inside):
-    """Find the nodes inside that can have mass, and those of them that lie next to one outside.
+def find_surface(tickets, level_sets, neighbours, reached, places, holds_inside):
+    """Find the nodes inside colliders that can have mass, and those of them that have a neighbor outside.
 
     Args:
-        owners, blocks: (rows,) obstacle and node block of each row, block -1 where it does not exist now.
-        row_of_block: (obstacles, node blocks + 1) the row of each pair, -1 where it is not near.
+        level_sets: see `LevelSets`.
         neighbours: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
         reached: (node blocks + 1,) see `reach.mark_reached`.
-        distance: (rows, block nodes) [m].
         places: (rows, block nodes) result: OUTSIDE, AT_SURFACE or DEEP.
-        holds_inside: (obstacles, node blocks + 1) result: whether a node of the block is inside by more than nothing; false before.
+        holds_inside: (colliders, node blocks + 1) result: whether a node of the block is inside, not on the surface; false before.
     """
-    for row in shared(tickets[0], owners.size, 16):
-        block, owner = blocks[row], owners[row]
+    distance = level_sets.distance
+    for row in shared(tickets[0], level_sets.owners.size, 16):
+        block, owner = level_sets.blocks[row], level_sets.owners[row]
         for place in range(distance.shape[1]):
             places[row, place] = OUTSIDE
             if block < 0 or distance[row, place] > 0.0:
@@ -139,23 +175,24 @@ def find_surface(tickets, owners, blocks, row_of_block, neighbours, reached, dis
             if reached[block] >> place & 1 == 0:
                 continue
             ix, iy, iz = node_of_place(place, distance.shape[1])
-            is_next = is_at_surface(ix, iy, iz, neighbours[block], row_of_block[owner], distance)
+            is_next = is_at_surface(ix, iy, iz, neighbours[block], level_sets.row_of_block[owner], distance)
             places[row, place] = AT_SURFACE if is_next else DEEP
 
 
 @kernel
-def order_nodes(nodes, owners, slabs, obstacle_count, block_nodes, order, first):
-    """Bring nodes in rows into runs.
+def order_nodes(nodes, owners, slabs, collider_count, block_nodes, order, first):
+    """Sort nodes into runs.
 
     Args:
-        nodes: (n,) in rows, ascending.
-        owners, slabs: (rows,) obstacle and place of the slab of each row.
-        order: (n,) result: the nodes in order; first: (slabs * obstacles + 1,) result: where each run begins.
+        nodes: (n,) numbered through the rows, ascending.
+        owners, slabs: (rows,) the collider of each row, and the place of its slab.
+        order: (n,) result: the nodes in order.
+        first: (slabs * colliders + 1,) result: where each run begins.
     """
     first[:] = 0
     for index in range(nodes.size):
         row = nodes[index] // block_nodes
-        first[slabs[row] * obstacle_count + owners[row]] += 1
+        first[slabs[row] * collider_count + owners[row]] += 1
     total = 0
     for run in range(first.size):
         count = first[run]
@@ -164,40 +201,52 @@ def order_nodes(nodes, owners, slabs, obstacle_count, block_nodes, order, first)
     cursor = first.copy()
     for index in range(nodes.size):
         row = nodes[index] // block_nodes
-        run = slabs[row] * obstacle_count + owners[row]
+        run = slabs[row] * collider_count + owners[row]
         order[cursor[run]] = nodes[index]
         cursor[run] += 1
 
 
 @kernel
-def rigid_velocity(block, ix, iy, iz, rigid, spacing):
-    """The velocity [m/s] of a rigid obstacle at a point counted in cells from the origin of a block (3,)."""
-    x = (BLOCK * block[0] + ix) * spacing - rigid[6]
-    y = (BLOCK * block[1] + iy) * spacing - rigid[7]
-    z = (BLOCK * block[2] + iz) * spacing - rigid[8]
+def rigid_velocity(block, ix, iy, iz, motion, spacing):
+    """The velocity [m/s] of a rigid collider at a point, in cells from the origin of a block with coordinates (3,)."""
+    x = (BLOCK * block[0] + ix) * spacing - motion[6]
+    y = (BLOCK * block[1] + iy) * spacing - motion[7]
+    z = (BLOCK * block[2] + iz) * spacing - motion[8]
     return (
-        rigid[0] + rigid[4] * z - rigid[5] * y,
-        rigid[1] + rigid[5] * x - rigid[3] * z,
-        rigid[2] + rigid[3] * y - rigid[4] * x,
+        motion[0] + motion[4] * z - motion[5] * y,
+        motion[1] + motion[5] * x - motion[3] * z,
+        motion[2] + motion[3] * y - motion[4] * x,
     )
 
 
 @kernel
-def place_foot(foot, node, owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet):
-    """Find where the foot of a node in rows lies and which nodes lie around it; see `place_feet`."""
+def collider_velocity(level_sets, row, place, x, y, z):
+    """The velocity [m/s] of the collider of a row: at the surface nearest to a node if it deforms, else at a point.
+
+    Args:
+        place: of the node in its block.
+        x, y, z: the point, from the block's origin [cells].
+    """
+    velocity = level_sets.velocity
+    if velocity.shape[0] > 0:
+        return velocity[row, place, 0], velocity[row, place, 1], velocity[row, place, 2]
+    block, motion = level_sets.coordinates[level_sets.blocks[row]], level_sets.motions[level_sets.owners[row]]
+    return rigid_velocity(block, x, y, z, motion, level_sets.spacing)
+
+
+@kernel
+def place_foot(foot, node, level_sets, neighbours, feet):
+    """Find the foot of a node, numbered through the rows, and the nodes around it; see `place_feet`."""
+    distance, normal = level_sets.distance, level_sets.normal
     block_nodes = distance.shape[1]
     row, place = node // block_nodes, node % block_nodes
-    number, owner = blocks[row], owners[row]
-    around, rows = neighbours[number], row_of_block[owner]
+    number = level_sets.blocks[row]
+    around, rows = neighbours[number], level_sets.row_of_block[level_sets.owners[row]]
     nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
-    depth = -distance[row, place] / spacing
+    depth = -distance[row, place] / level_sets.spacing
     ix, iy, iz = node_of_place(place, block_nodes)
     x, y, z = ix + depth * nx, iy + depth * ny, iz + depth * nz
-    if velocity.shape[0] > 0:
-        # a node's foot is the point that is nearest to it
-        u, v, w = velocity[row, place]
-    else:
-        u, v, w = rigid_velocity(node_blocks[number], x, y, z, rigid[owner], spacing)
+    u, v, w = collider_velocity(level_sets, row, place, x, y, z)
     feet.normals[4 * foot], feet.normals[4 * foot + 1], feet.normals[4 * foot + 2] = nx, ny, nz
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
     feet.nodes[foot] = number * block_nodes + place
@@ -241,20 +290,13 @@ def place_foot(foot, node, owners, blocks, row_of_block, neighbours, node_blocks
 
 
 @parallel_kernel
-def place_feet(tickets, order, owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet):
-    """Find where the feet lie and which nodes lie around them.
+def place_feet(tickets, order, level_sets, neighbours, feet):
+    """Find where the feet are, and the nodes around them.
 
     Args:
-        order: (n,) the nodes of the feet, in rows.
-        owners, blocks, row_of_block, neighbours, distance: see `find_surface`.
-        node_blocks: (node blocks, 3) block coordinates.
-        normal: (rows, block nodes, 3).
-        velocity: (rows, block nodes, 3) of deforming obstacles [m/s], without rows for rigid ones.
-        rigid: (obstacles, 9) velocity of each origin [m/s], angular velocity [rad/s], origin [m].
-        feet: see `Feet`; all that does not change in every step is a result.
+        order: (n,) the nodes of the feet, numbered through the rows.
+        level_sets, neighbours: see `find_surface`.
+        feet: see `Feet`; all that does not change in every substep is a result.
     """
-    # numba takes what a parallel loop itself writes to arrays in a tuple for dead
     for foot in shared(tickets[0], order.size, 64):
-        place_foot(
-            foot, order[foot], owners, blocks, row_of_block, neighbours, node_blocks, distance, normal, velocity, rigid, spacing, feet
-        )
+        place_foot(foot, order[foot], level_sets, neighbours, feet)

@@ -1,11 +1,12 @@
-"""The distance from a mesh whose vertices move and whose triangles stay, and how its surface moves.
+"""The distance from a mesh whose vertices move while its triangles stay the same, and the velocity of its surface.
 
-For each pose the search tree is fitted anew, not built: every distance is exact, none is sampled. What such a mesh blocks follows
-the rules of `distance`, which are applied to all its poses at once: whether it is a solid is told by the first, and a solid that is
-thinner than a grid spacing in any pose is as thick as that one needs in all of them. Caps of holes follow their rims.
+The search tree is refitted to each pose, not rebuilt, and every distance is exact, not sampled. What such a mesh blocks follows the
+rules of `distance`, applied to all its poses at once: the first pose decides whether it is a solid, and a solid that is thinner than a
+grid spacing in any pose is thickened by as much in all of them. Caps of holes follow their rims.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,31 +19,63 @@ from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice
 from .lattice_signs import sign_lattice
 from .mesh_distance import find_closest, may_reach, nearest, nearest_on_triangle
 from .mesh_topology import Floats, Integers
-from .mesh_tree import STACK_SIZE, build_tree, refit
+from .mesh_tree import MeshTree, build_tree, refit, search_stack
 from .shapes import Mesh
 from .thickness import is_solid
 from .winding import FAR_FOR_SIGNS, winding_at
 
 QUERIES_PER_TASK = 256
 LATTICES_PER_TASK = 16
-# points along the edge of the cubes that are measured at once
+# points along the edge of the cubes that are measured together
 CUBE = 2
-# of a triangle's size: nearer than this to the surface, its own normal is more exact than the way to it
+# relative to a triangle's size: nearer than this to the surface, the triangle's own normal is more exact than the direction to it
 ON_SURFACE = 1e-9
+
+
+class MeshPose(NamedTuple):
+    """A mesh in one pose, as kernels see it.
+
+    Attributes:
+        tree: its m triangles.
+        corners: vertex indices of the tree's triangles, shape (m, 3).
+        velocities: of the vertices [m/s], shape (n, 3).
+        is_solid: whether the distance inside is negative.
+        offset: how far the blocking surface lies outside the mesh's own [m].
+    """
+
+    tree: MeshTree
+    corners: Integers
+    velocities: Floats
+    is_solid: bool
+    offset: float
+
+
+class SurfaceSamples(NamedTuple):
+    """What a surface is like at n points.
+
+    Attributes:
+        distance: signed distance from the surface [m], positive outside, shape (n,).
+        normal: its unit gradient, shape (n, 3).
+        velocity: of the surface at the nearest point [m/s], shape (n, 3).
+    """
+
+    distance: Floats
+    normal: Floats
+    velocity: Floats
 
 
 class DeformingMesh:
     """A mesh in one of its poses.
 
     Args:
-        poses: the vertices [m] in all poses that the mesh is known in, shape (k, n, 3); it starts in the first, at rest.
+        poses: the vertices [m] in all known poses of the mesh, shape (k, n, 3); it starts in the first, at rest.
         triangles: vertex indices, shape (m, 3).
         spacing: the simulation's grid spacing [m].
 
     Attributes:
         is_solid: whether the mesh blocks its inside, or is a sheet.
         offset: how far the blocking surface lies outside the mesh's own [m].
-        closing: the triangles with those that close holes.
+        closing: the triangles, and those that close holes.
     """
 
     def __init__(self, poses: Floats, triangles: Integers, spacing: float) -> None:
@@ -51,7 +84,7 @@ class DeformingMesh:
         self.closing = mesh_topology.closing(mesh.vertices, mesh.triangles)
         if mesh.is_inverted:
             self.closing = self.closing._replace(triangles=np.ascontiguousarray(self.closing.triangles[:, ::-1]))
-        # kernels are compiled for arrays that may be written
+        # kernels are compiled for writable arrays
         self._triangles = np.array(self.closing.triangles if self.is_solid else mesh.triangles)
         self.offset = max(0.0, 0.5 * (spacing - self._least_thickness(poses, len(mesh.triangles))))
         self.center = mesh_topology.center(mesh.vertices, mesh.triangles)
@@ -60,7 +93,7 @@ class DeformingMesh:
         self.move_to(poses[0], np.zeros_like(poses[0]))
 
     def _least_thickness(self, poses: Floats, own_count: int) -> float:
-        """2 volume / area of the thinnest pose [m], the area without the caps'; 0 for a sheet."""
+        """Twice the volume over the area without caps, of the thinnest pose [m]; 0 for a sheet."""
         if not self.is_solid:
             return 0.0
         volumes, areas = np.empty(len(poses)), np.empty(len(poses))
@@ -86,20 +119,18 @@ class DeformingMesh:
         """Its vertices with those of its caps [m], shape (n, 3)."""
         return self._places
 
-    def __call__(self, points: ArrayLike) -> tuple[Floats, Floats, Floats]:
-        """What the mesh is like at points.
+    def __call__(self, points: ArrayLike) -> SurfaceSamples:
+        """The signed distance, its gradient and the velocity of the blocking surface at points (n, 3) [m], as `SurfaceSamples`.
 
-        Args:
-            points: [m], shape (n, 3).
-
-        Returns:
-            the signed distance [m] of the blocking surface, shape (n,), positive outside; its unit gradient, shape (n, 3); the
-            velocity [m/s] of the mesh at the nearest point, shape (n, 3). All are exact.
+        All are exact.
         """
         local = np.ascontiguousarray(np.asarray(points, np.float64).reshape(-1, 3) - self.center)
-        result = np.empty(len(local)), np.empty((len(local), 3)), np.empty((len(local), 3))
-        _query_points(self._tree, self._corners, self.velocities, local, self.is_solid, self.offset, *result)
-        return result
+        samples = _room_for(len(local))
+        _query_points(self._pose(), local, samples)
+        return samples
+
+    def _pose(self) -> MeshPose:
+        return MeshPose(self._tree, self._corners, self.velocities, self.is_solid, self.offset)
 
     def surface_at(self, points: Floats) -> tuple[Floats, Floats]:
         """The velocity [m/s] and the unit normal of the triangle that is nearest to points (n, 3), shapes (n, 3)."""
@@ -118,19 +149,22 @@ class DeformingMesh:
             first: the lowest point of each lattice [m], shape (k, 3).
             size: points along an edge, even.
             spacing: between points [m].
-            reach: distance [m] from the blocking surface up to which everything is exact. Beyond, the distance is a bound of the
-                right sign that is no less, and the rest is that of some point of the mesh; 0 for lattices that lie outside and far.
+            reach: distance from the blocking surface up to which everything is exact [m]. Beyond it, the distance is a bound with the
+                right sign and at least this size; normal and velocity are those of some point of the mesh, or 0 for lattices far
+                outside.
 
         Returns:
-            as for points, shapes (k, size^3), (k, size^3, 3) and (k, size^3, 3), z fastest.
+            The distance (k, size^3), its gradient (k, size^3, 3) and the velocity (k, size^3, 3), z fastest.
         """
         local = np.ascontiguousarray(first - self.center)
         shape = (len(local), size**3)
-        result = np.empty(shape), np.empty((*shape, 3)), np.empty((*shape, 3))
-        _query_lattices(
-            self._tree, self._corners, self.velocities, local, size, spacing, reach + self.offset, self.is_solid, self.offset, *result
-        )
-        return result
+        samples = _room_for(len(local) * size**3)
+        _query_lattices(self._pose(), local, size, spacing, reach + self.offset, samples)
+        return samples.distance.reshape(shape), samples.normal.reshape(*shape, 3), samples.velocity.reshape(*shape, 3)
+
+
+def _room_for(count: int) -> SurfaceSamples:
+    return SurfaceSamples(np.empty(count), np.empty((count, 3)), np.empty((count, 3)))
 
 
 @kernel
@@ -151,9 +185,10 @@ def _volume_and_area(vertices, triangles, own_count):
 
 
 @kernel
-def _answer(tree, found, corners, velocities, x, y, z, signed, offset, distance, normal, velocity, index):
-    """Write what a point is told whose nearest triangle and signed distance from the mesh are known."""
-    row = tree.triangles[found]
+def _sample(pose, triangle, point, signed, index, samples):
+    """Write the samples of a point, given its nearest triangle and its signed distance from the mesh [m]."""
+    x, y, z = point
+    row = pose.tree.triangles[triangle]
     s, t = nearest_on_triangle(row, x, y, z)
     nx = x - row[0] - s * row[3] - t * row[6]
     ny = y - row[1] - s * row[4] - t * row[7]
@@ -167,64 +202,74 @@ def _answer(tree, found, corners, velocities, x, y, z, signed, offset, distance,
     length = math.sqrt(nx * nx + ny * ny + nz * nz)
     if length == 0.0:
         nz = length = 1.0
-    distance[index] = signed - offset
-    normal[index, 0], normal[index, 1], normal[index, 2] = nx / length, ny / length, nz / length
-    a, b, c = corners[found]
+    samples.distance[index] = signed - pose.offset
+    samples.normal[index, 0], samples.normal[index, 1], samples.normal[index, 2] = nx / length, ny / length, nz / length
+    velocities = pose.velocities
+    a, b, c = pose.corners[triangle]
     for axis in range(3):
-        velocity[index, axis] = (1.0 - s - t) * velocities[a, axis] + s * velocities[b, axis] + t * velocities[c, axis]
+        samples.velocity[index, axis] = (1.0 - s - t) * velocities[a, axis] + s * velocities[b, axis] + t * velocities[c, axis]
 
 
 @parallel_kernel
-def _query_points(tickets, tree, corners, velocities, points, is_solid, offset, distance, normal, velocity):
+def _query_points(tickets, pose, points, samples):
+    """Write the samples of points (n, 3) [m], relative to the center of the mesh."""
+    tree = pose.tree
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
-        stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+        stack = search_stack()
         found, sign, last = 0, 1.0, -1
         px = py = pz = before = 0.0
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]
-            squared, found = nearest(tree, x, y, z, found, stack, stack_distance)
+            squared, found = nearest(tree, x, y, z, found, stack)
             away = math.sqrt(squared)
-            # no surface lies between this point and the one before it where their distances sum to more than the way
+            # no surface lies between two points whose distances from it add up to more than the distance between them
             way = math.sqrt((x - px) ** 2 + (y - py) ** 2 + (z - pz) ** 2)
-            if is_solid and (last < 0 or away + before <= way * SAFE):
-                sign = -1.0 if winding_at(tree, x, y, z, FAR_FOR_SIGNS, stack) >= 0.5 else 1.0
+            if pose.is_solid and (last < 0 or away + before <= way * SAFE):
+                sign = -1.0 if winding_at(tree, x, y, z, FAR_FOR_SIGNS, stack.nodes) >= 0.5 else 1.0
             px, py, pz, before, last = x, y, z, away, query
-            _answer(tree, found, corners, velocities, x, y, z, sign * away, offset, distance, normal, velocity, query)
+            _sample(pose, found, (x, y, z), sign * away, query, samples)
 
 
 @parallel_kernel
-def _query_lattices(tickets, tree, corners, velocities, first, size, spacing, exact, is_solid, offset, distance, normal, velocity):
+def _query_lattices(tickets, pose, first, size, spacing, exact, samples):
+    """Write the samples of lattices, one after another; see `DeformingMesh.at_lattices`.
+
+    Args:
+        first: the lowest point of each lattice, relative to the center of the mesh [m], shape (k, 3).
+        exact: distance from the mesh's own surface up to which everything is exact [m].
+    """
+    tree = pose.tree
     for task in shared(tickets[0], (len(first) + LATTICES_PER_TASK - 1) // LATTICES_PER_TASK, 1):
         scratch = lattice_scratch()
+        nodes = scratch.stack.nodes
         signed, triangle = np.empty((size, size, size)), np.empty((size, size, size), np.int64)
-        # the last lattice's point that lies next to the first of one above it
+        # the last point of the previous lattice, which is next to the first point of a lattice above it
         px = py = pz = before = 0.0
         guess, is_first = 0, True
         for lattice in range(task * LATTICES_PER_TASK, min((task + 1) * LATTICES_PER_TASK, len(first))):
             x, y, z = first[lattice]
             half = 0.5 * (size - 1) * spacing
-            is_near = may_reach(tree, x + half, y + half, z + half, exact + half * DIAGONAL, scratch[0])
+            is_near = may_reach(tree, x + half, y + half, z + half, exact + half * DIAGONAL, nodes)
             if is_near:
-                guess = measure_lattice(tree, x, y, z, spacing, CUBE, exact, guess, scratch, signed, triangle)
+                guess = measure_lattice(tree, (x, y, z), spacing, CUBE, exact, guess, scratch, signed, triangle)
             else:
                 signed[:] = exact
                 triangle[:] = guess
-            if is_solid:
+            if pose.is_solid:
                 way = math.sqrt((x - px) ** 2 + (y - py) ** 2 + (z - pz) ** 2)
                 sign = math.copysign(1.0, before) if not is_first and signed[0, 0, 0] + abs(before) > way * SAFE else 0.0
                 if is_near:
-                    sign_lattice(tree, x, y, z, spacing, sign, 0, scratch[0], signed)
-                elif sign < 0.0 or (sign == 0.0 and winding_at(tree, x, y, z, FAR_FOR_SIGNS, scratch[0]) >= 0.5):
+                    sign_lattice(tree, (x, y, z), spacing, sign, nodes, signed)
+                elif sign < 0.0 or (sign == 0.0 and winding_at(tree, x, y, z, FAR_FOR_SIGNS, nodes) >= 0.5):
                     signed[:] = -exact
                 px, py, pz, before, is_first = x, y, z + (size - 1) * spacing, signed[0, 0, size - 1], False
+            start, end = lattice * size**3, (lattice + 1) * size**3
             if not is_near and signed[0, 0, 0] > 0.0:
-                distance[lattice] = exact - offset
-                normal[lattice] = 0.0
-                velocity[lattice] = 0.0
+                samples.distance[start:end] = exact - pose.offset
+                samples.normal[start:end] = 0.0
+                samples.velocity[start:end] = 0.0
                 continue
             for point in range(size**3):
                 i, j, k = point // (size * size), point // size % size, point % size
-                _answer(
-                    tree, triangle[i, j, k], corners, velocities, x + i * spacing, y + j * spacing, z + k * spacing, signed[i, j, k],
-                    offset, distance[lattice], normal[lattice], velocity[lattice], point,
-                )  # fmt: skip
+                place = x + i * spacing, y + j * spacing, z + k * spacing
+                _sample(pose, triangle[i, j, k], place, signed[i, j, k], start + point, samples)

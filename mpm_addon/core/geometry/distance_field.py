@@ -18,7 +18,7 @@ from .lattice import DIAGONAL, SAFE, lattice_scratch, measure_lattice
 from .mesh_cells import NO_CELLS, MeshCells, winding_in
 from .mesh_distance import nearest
 from .mesh_topology import Floats
-from .mesh_tree import STACK_SIZE, MeshTree
+from .mesh_tree import MeshTree, search_stack
 from .thickness import CELLS
 
 SAMPLES = CELLS + 1
@@ -87,10 +87,10 @@ def _measure_centers(tickets, tree, origin, block, exact, centers):
     nx, ny, nz = centers.shape[0] // GROUP, centers.shape[1] // GROUP, centers.shape[2] // GROUP
     group_reach = 0.5 * GROUP * block * DIAGONAL + exact
     for group in shared(tickets[0], nx * ny * nz, 64):
-        stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+        stack = search_stack()
         i, j, k = group // (ny * nz) * GROUP, group // nz % ny * GROUP, group % nz * GROUP
         x, y, z = origin[0] + (i + 0.5 * GROUP) * block, origin[1] + (j + 0.5 * GROUP) * block, origin[2] + (k + 0.5 * GROUP) * block
-        squared, guess = nearest(tree, x, y, z, 0, stack, stack_distance)
+        squared, guess = nearest(tree, x, y, z, 0, stack)
         middle = np.sqrt(squared)
         for part in range(GROUP**3):
             di, dj, dk = part // GROUP**2, part // GROUP % GROUP, part % GROUP
@@ -98,7 +98,7 @@ def _measure_centers(tickets, tree, origin, block, exact, centers):
             if middle > group_reach:
                 value = middle - np.sqrt(dx * dx + dy * dy + dz * dz)
             else:
-                squared, guess = nearest(tree, x + dx, y + dy, z + dz, guess, stack, stack_distance)
+                squared, guess = nearest(tree, x + dx, y + dy, z + dz, guess, stack)
                 value = np.sqrt(squared)
             centers[i + di, j + dj, k + dk] = value
 
@@ -131,7 +131,7 @@ def _measure_blocks(tickets, tree, cells, active, origin, spacing, exact, is_sol
         guess = 0
         for block in range(task * BLOCKS_PER_TASK, min((task + 1) * BLOCKS_PER_TASK, len(active))):
             corner = origin + active[block] * (CELLS * spacing)
-            guess = measure_lattice(tree, corner[0], corner[1], corner[2], spacing, CUBE, exact, guess, scratch, distance, triangle)
+            guess = measure_lattice(tree, (corner[0], corner[1], corner[2]), spacing, CUBE, exact, guess, scratch, distance, triangle)
             if is_solid:
                 _sign(cells, corner, spacing, distance)
             measured[block] = distance

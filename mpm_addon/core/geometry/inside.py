@@ -19,7 +19,7 @@ from .layer import Layer, is_sheet
 from .mesh_cells import NO_CELLS, MeshCells, winding_in
 from .mesh_distance import nearest
 from .mesh_topology import Floats
-from .mesh_tree import MOMENTS, STACK_SIZE, MeshTree, build_tree
+from .mesh_tree import MOMENTS, MeshTree, build_tree, search_stack
 from .outline import Outline
 from .rotation import euler_matrix
 from .section import Section
@@ -120,14 +120,8 @@ def inside_test(shape: Shape) -> InsideTest:
 
 
 @kernel
-def stacks():
-    """The scratch arrays of `is_inside`."""
-    return np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
-
-
-@kernel
-def is_inside(form, cells, tree, x, y, z, scratch):
-    """Whether (x, y, z), relative to the center, is inside; `scratch` comes from `stacks`."""
+def is_inside(form, cells, tree, x, y, z, stack):
+    """Whether (x, y, z), relative to the center, is inside; `stack` is from `search_stack`."""
     if not form.is_mesh:
         depth = _depth(form, x, y, z)
         return form.margin < depth < form.thickness - form.margin
@@ -135,7 +129,7 @@ def is_inside(form, cells, tree, x, y, z, scratch):
         return False
     if form.thickness == math.inf:
         return True
-    return math.sqrt(nearest(tree, x, y, z, 0, scratch[0], scratch[1])[0]) < form.thickness - form.margin
+    return math.sqrt(nearest(tree, x, y, z, 0, stack)[0]) < form.thickness - form.margin
 
 
 @kernel
@@ -153,7 +147,7 @@ def _depth(form, x, y, z):
 @parallel_kernel
 def _find_inside(tickets, form, cells, tree, points, result):
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
-        scratch = stacks()
+        stack = search_stack()
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]
-            result[query] = is_inside(form, cells, tree, x, y, z, scratch)
+            result[query] = is_inside(form, cells, tree, x, y, z, stack)

@@ -1,11 +1,12 @@
-"""The distance from a mesh at the points of a small cubic lattice: exact near the surface, bounded elsewhere.
+"""The distance from a mesh at the points of a small cubic lattice: exact near the surface, a bound elsewhere.
 
-The triangles that can be nearest to any point of a lattice are found by one search. The lattice is cut into cubes of a few points; those
-triangles that, by the balls around them, can be nearest to a point of a cube are compared with all its points at once, eight to a
-vector. Where there are too many of them, cubes or points search for themselves.
+One search finds the triangles that can be nearest to any point of a lattice. The lattice is divided into cubes of a few points. The
+triangles whose bounding balls say that they can be nearest to a point of a cube are compared with all its points at once, eight to a
+vector. If there are too many triangles, each cube, or each point, is searched for on its own.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,86 +14,117 @@ from ..arithmetic.operations import any_of, clamp, constant, generic, minimum, s
 from ..arithmetic.vector import load, store
 from ..compilation.kernel import kernel
 from .mesh_distance import nearest, squared_distance_to_box, squared_distance_to_triangle
-from .mesh_tree import STACK_SIZE
+from .mesh_topology import Floats, Integers
+from .mesh_tree import SearchStack, search_stack
 
 DIAGONAL = 3**0.5
-# float64 numbers in a vector, and the points of a cube of 3^3, filled up to whole vectors
+# float64 numbers in a vector, and room for the 3^3 points of a cube in whole vectors
 LANES = 8
 ROOM = 32
-# with more triangles than these, searches by points are faster
+# with more triangles than this, searching for each point is faster
 MOST_TRIANGLES = 512
-# triangles that are listed for a lattice
+# the most triangles listed for a lattice
 MOST_LISTED = 2048
-# a way is taken for this much longer than it is, against rounding
+# lengths are multiplied by this, so that rounding cannot make them too short
 SAFE = 1.0 + 1e-9
-# what is known of each listed triangle: corner, edges u and v, u.u, u.v, v.v, inverses (see `_describe_all`), and the unit normal
+# numbers per listed triangle: a corner, the edges u and v, u.u, u.v, v.v, their inverses (see `_describe_all`) and the unit normal
 FACTS = 19
+
+
+class LatticeScratch(NamedTuple):
+    """Working arrays of `measure_lattice`.
+
+    Attributes:
+        stack: nodes of the tree that remain to be visited.
+        listed: (MOST_LISTED,) triangles listed for the lattice; away: (MOST_LISTED,) distances from a center [m].
+        facts: (MOST_LISTED, FACTS) of the listed triangles; balls: (4, MOST_LISTED) their bounding balls, center and radius [m].
+        near: (MOST_LISTED,) places in the list of the triangles near a group of cubes; near_balls: (4, MOST_LISTED) their balls.
+        picked: (MOST_LISTED,) places in the list of the triangles picked for a cube.
+        points: (5 * ROOM,) x, y and z of a cube's points relative to its center [m], then their distances [m] and the places in the
+            list of their nearest triangles.
+    """
+
+    stack: SearchStack
+    listed: Integers
+    away: Floats
+    facts: Floats
+    balls: Floats
+    near: Integers
+    near_balls: Floats
+    picked: Integers
+    points: Floats
 
 
 @kernel
 def lattice_scratch():
-    """The arrays that `measure_lattice` works with: a stack, its distances; listed triangles, their distances, facts and balls; those
-    near a group of cubes, and their balls; those picked for a cube; points, and what is found for them."""
-    return (
-        np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE), np.empty(MOST_LISTED, np.int64), np.empty(MOST_LISTED),
-        np.empty((MOST_LISTED, FACTS)), np.empty((4, MOST_LISTED)), np.empty(MOST_LISTED, np.int64), np.empty((4, MOST_LISTED)),
-        np.empty(MOST_LISTED, np.int64), np.empty(3 * ROOM), np.empty(2 * ROOM),
-    )  # fmt: skip
+    """New working arrays for `measure_lattice`."""
+    return LatticeScratch(
+        search_stack(),
+        np.empty(MOST_LISTED, np.int64),
+        np.empty(MOST_LISTED),
+        np.empty((MOST_LISTED, FACTS)),
+        np.empty((4, MOST_LISTED)),
+        np.empty(MOST_LISTED, np.int64),
+        np.empty((4, MOST_LISTED)),
+        np.empty(MOST_LISTED, np.int64),
+        np.empty(5 * ROOM),
+    )
 
 
 @kernel
-def measure_lattice(tree, x0, y0, z0, spacing, edge, exact, guess, scratch, distance, triangle):
-    """The unsigned distances [m] of a lattice's points, exact up to `exact`, beyond it a lower bound that is no less.
+def measure_lattice(tree, corner, spacing, edge, exact, guess, scratch, distance, triangle):
+    """The unsigned distances [m] of a lattice's points: exact up to `exact`, and beyond it a lower bound of at least `exact`.
 
     Args:
-        tree: the triangles; x0, y0, z0: the first point, in the tree's coordinates [m].
-        spacing: between points [m]; edge: points along a cube's edge, 2 or 3.
-        guess: a triangle that may be near; scratch: from `lattice_scratch`.
+        tree: the triangles.
+        corner: x, y and z of the first point, in the tree's coordinates [m].
+        spacing: between points [m].
+        edge: points along a cube's edge, 2 or 3.
+        guess: a triangle that may be near.
+        scratch: from `lattice_scratch`.
         distance: (n, n, n) result [m], with n a multiple of `edge`.
         triangle: (n, n, n) result: the nearest triangle where the distance is exact.
 
     Returns:
-        A triangle that may be near to whatever follows the lattice.
+        A triangle that may be near the next lattice.
     """
-    stack, stack_distance, listed, listed_away, _, _, _, _, _, points, _ = scratch
     size = distance.shape[0]
-    _spread_points(edge, spacing, points)
-    middle = 0.5 * (size - 1) * spacing
-    x, y, z, radius = x0 + middle, y0 + middle, z0 + middle, 0.5 * (edge - 1) * DIAGONAL * spacing
-    count, guess = _find_triangles(tree, x, y, z, middle * DIAGONAL, exact, guess, stack, stack_distance, listed, listed_away)
+    _spread_points(edge, spacing, scratch.points)
+    half_size = 0.5 * (size - 1) * spacing
+    x, y, z, radius = corner[0] + half_size, corner[1] + half_size, corner[2] + half_size, 0.5 * (edge - 1) * DIAGONAL * spacing
+    count, guess = _find_triangles(tree, (x, y, z), half_size * DIAGONAL, exact, guess, MOST_LISTED, scratch)
     is_listed = count < MOST_LISTED
     if is_listed:
-        _describe_all(tree, x, y, z, count, scratch)
-    # of a group of cubes what is near is looked for first
+        _describe_all(tree, (x, y, z), count, scratch)
+    # triangles near a group of cubes are found first
     along = 2 if size % (2 * edge) == 0 else 1
     group_radius, near_count = 0.5 * (along * edge - 1) * DIAGONAL * spacing, 0
     for cube in range((size // edge) ** 3):
         i, j, k = _place_of(cube, size // edge, along)
         i, j, k = i * edge, j * edge, k * edge
         if is_listed and cube % along**3 == 0:
-            half = 0.5 * (along * edge - 1) * spacing - middle
-            dx, dy, dz = i * spacing + half, j * spacing + half, k * spacing + half
-            near_count = _narrow(dx, dy, dz, group_radius, exact, count, scratch)
-        half = 0.5 * (edge - 1) * spacing - middle
+            half = 0.5 * (along * edge - 1) * spacing - half_size
+            center = i * spacing + half, j * spacing + half, k * spacing + half
+            near_count = _narrow(center, group_radius, exact, count, scratch)
+        half = 0.5 * (edge - 1) * spacing - half_size
         dx, dy, dz = i * spacing + half, j * spacing + half, k * spacing + half
         if not is_listed:
-            few = listed[:MOST_TRIANGLES]
-            count, guess = _find_triangles(tree, x + dx, y + dy, z + dz, radius, exact, guess, stack, stack_distance, few, listed_away)
+            count, guess = _find_triangles(tree, (x + dx, y + dy, z + dz), radius, exact, guess, MOST_TRIANGLES, scratch)
             if count < MOST_TRIANGLES:
-                _describe_all(tree, x, y, z, count, scratch)
-                near_count = _narrow(dx, dy, dz, radius, exact, count, scratch)
+                _describe_all(tree, (x, y, z), count, scratch)
+                near_count = _narrow((dx, dy, dz), radius, exact, count, scratch)
         part_distance = distance[i : i + edge, j : j + edge, k : k + edge]
         part_triangle = triangle[i : i + edge, j : j + edge, k : k + edge]
         if is_listed or count < MOST_TRIANGLES:
-            guess = _compare_all(dx, dy, dz, radius, exact, near_count, guess, scratch, part_distance, part_triangle)
+            guess = _compare_all((dx, dy, dz), radius, exact, near_count, guess, scratch, part_distance, part_triangle)
         else:
-            guess = _search_each(tree, x + dx, y + dy, z + dz, guess, scratch, part_distance, part_triangle)
+            guess = _search_each(tree, (x + dx, y + dy, z + dz), guess, scratch, part_distance, part_triangle)
     return guess
 
 
 @kernel
 def _place_of(cube, cubes, along):
-    """The place of a cube among `cubes` along each axis, in groups of `along` one after another."""
+    """The indices of a cube, with `cubes` of them along each axis, visited in groups of `along` per axis."""
     group, within, groups = cube // along**3, cube % along**3, cubes // along
     i, j, k = group // (groups * groups), group // groups % groups, group % groups
     return i * along + within // (along * along), j * along + within // along % along, k * along + within % along
@@ -100,7 +132,7 @@ def _place_of(cube, cubes, along):
 
 @kernel
 def _spread_points(edge, spacing, points):
-    """The points of a cube relative to its middle, x, y and z one after another; the last is repeated to fill the vectors."""
+    """Write the points of a cube relative to its center: x, y, then z; the last point is repeated to fill the vectors."""
     for place in range(ROOM):
         point = min(place, edge**3 - 1)
         points[place] = (point // (edge * edge) - 0.5 * (edge - 1)) * spacing
@@ -109,21 +141,26 @@ def _spread_points(edge, spacing, points):
 
 
 @kernel
-def _find_triangles(tree, x, y, z, radius, exact, guess, stack, stack_distance, picked, away):
-    """The triangles that can be nearest to a point of a cube and nearer than `exact`; returns how many, and the nearest found.
+def _find_triangles(tree, center, radius, exact, guess, most, scratch):
+    """List the triangles that can be nearest to a point of a cube, and nearer to it than `exact`.
 
-    With m the distance of the cube's middle, no such triangle is farther from it than m + 2 radius, nor than exact + radius. As many as
-    `picked` has room for are too many.
+    If the distance from the cube's center is m, no such triangle is farther from the center than m + 2 radius, nor than exact + radius.
+
+    Returns:
+        How many are listed, or `most` if there are too many; the nearest triangle found.
     """
+    x, y, z = center
+    listed, away = scratch.listed, scratch.away
+    stack, stack_distances = scratch.stack.nodes, scratch.stack.distances
     first_leaf = len(tree.leaf_starts) - 2
-    middle = math.sqrt(squared_distance_to_triangle(tree.triangles[guess], x, y, z))
-    reach = min(middle + 2.0 * radius, exact + radius)
+    nearest_found = math.sqrt(squared_distance_to_triangle(tree.triangles[guess], x, y, z))
+    reach = min(nearest_found + 2.0 * radius, exact + radius)
     count, top = 0, 1
-    stack[0], stack_distance[0] = 0, 0.0
+    stack[0], stack_distances[0] = 0, 0.0
     while top > 0:
         top -= 1
         node = stack[top]
-        if stack_distance[top] > reach * reach:
+        if stack_distances[top] > reach * reach:
             continue
         if node < first_leaf:
             near, far_node = 2 * node + 1, 2 * node + 2
@@ -133,46 +170,47 @@ def _find_triangles(tree, x, y, z, radius, exact, guess, stack, stack_distance, 
                 near, far_node = far_node, near
                 near_distance, far_distance = far_distance, near_distance
             if far_distance <= reach * reach:
-                stack[top], stack_distance[top] = far_node, far_distance
+                stack[top], stack_distances[top] = far_node, far_distance
                 top += 1
             if near_distance <= reach * reach:
-                stack[top], stack_distance[top] = near, near_distance
+                stack[top], stack_distances[top] = near, near_distance
                 top += 1
             continue
         for triangle in range(tree.leaf_starts[node - first_leaf], tree.leaf_starts[node - first_leaf + 1]):
             far = math.sqrt(squared_distance_to_triangle(tree.triangles[triangle], x, y, z))
             if far > reach:
                 continue
-            if far < middle:
-                middle, guess = far, triangle
-                reach = min(middle + 2.0 * radius, exact + radius)
-            picked[count], away[count] = triangle, far
+            if far < nearest_found:
+                nearest_found, guess = far, triangle
+                reach = min(nearest_found + 2.0 * radius, exact + radius)
+            listed[count], away[count] = triangle, far
             count += 1
-            if count == len(picked):
-                count = _keep_near(reach, count, picked, away)
-                if count > len(picked) // 2:
-                    return len(picked), guess
-    return _keep_near(reach, count, picked, away), guess
+            if count == most:
+                count = _keep_near(reach, count, listed, away)
+                if count > most // 2:
+                    return most, guess
+    return _keep_near(reach, count, listed, away), guess
 
 
 @kernel
-def _keep_near(reach, count, picked, away):
-    """Drop triangles that turned out too far; returns how many stay."""
+def _keep_near(reach, count, listed, away):
+    """Drop the triangles that turned out to be too far away; returns how many remain."""
     kept = 0
     for index in range(count):
         if away[index] <= reach:
-            picked[kept], away[kept] = picked[index], away[index]
+            listed[kept], away[kept] = listed[index], away[index]
             kept += 1
     return kept
 
 
 @kernel
-def _describe_all(tree, x, y, z, count, scratch):
-    """Write the facts of the listed triangles, and the balls around them: their middles, and how far their corners are from these.
+def _describe_all(tree, center, count, scratch):
+    """Write the facts of the listed triangles and their bounding balls, all relative to `center`.
 
-    All is relative to (x, y, z). The inverse of a determinant 0 is not a number; the normal then is 0.
+    The inverse of a zero determinant is NaN, and the normal is then zero.
     """
-    listed, every, balls = scratch[2], scratch[4], scratch[5]
+    x, y, z = center
+    listed, every, balls = scratch.listed, scratch.facts, scratch.balls
     for number in range(count):
         row, facts = tree.triangles[listed[number]], every[number]
         ux, uy, uz, vx, vy, vz = row[3], row[4], row[5], row[6], row[7], row[8]
@@ -192,16 +230,16 @@ def _describe_all(tree, x, y, z, count, scratch):
         balls[0, number] = facts[0] + (ux + vx) / 3.0
         balls[1, number] = facts[1] + (uy + vy) / 3.0
         balls[2, number] = facts[2] + (uz + vz) / 3.0
-        # 3 times the way from the middle to each corner is minus u + v, 2 u - v and 2 v - u
+        # three times the vectors from the center to the corners are -(u + v), 2 u - v and 2 v - u
         farthest = max(uu + 2.0 * uv + vv, 4.0 * uu - 4.0 * uv + vv, uu - 4.0 * uv + 4.0 * vv)
         balls[3, number] = math.sqrt(farthest) / 3.0 * SAFE
 
 
 @kernel
-def _narrow(x, y, z, radius, exact, listed_count, scratch):
-    """Copy the balls of those listed triangles that can be nearest to a point within `radius` of (x, y, z); returns how many."""
-    away, balls, near, near_balls = scratch[3], scratch[5], scratch[6], scratch[7]
-    reach, _ = _reach_of(x, y, z, radius, exact, listed_count, balls, away)
+def _narrow(center, radius, exact, listed_count, scratch):
+    """Copy the balls of the listed triangles that can be nearest to a point within `radius` of `center`; returns how many."""
+    away, balls, near, near_balls = scratch.away, scratch.balls, scratch.near, scratch.near_balls
+    reach, _ = _reach_of(center, radius, exact, listed_count, balls, away)
     count = 0
     for k in range(listed_count):
         near[count] = k
@@ -212,29 +250,30 @@ def _narrow(x, y, z, radius, exact, listed_count, scratch):
 
 
 @kernel
-def _reach_of(x, y, z, radius, exact, count, balls, away):
-    """How far from (x, y, z) triangles may be that are nearest to a point within `radius` of it, as `_find_triangles` has it.
+def _reach_of(center, radius, exact, count, balls, away):
+    """How far from `center` a triangle may be that is nearest to a point within `radius` of it, as in `_find_triangles`.
 
-    A triangle is no farther than the middle of its ball, and no nearer than the ball. Writes how far the middles are.
+    A triangle is no farther away than its ball's center, and no nearer than the ball. Writes the distances of the balls' centers.
 
     Returns:
-        that distance [m], and the ball whose middle is nearest.
+        That distance [m], and the ball whose center is nearest.
     """
+    x, y, z = center
     for k in range(count):
         dx, dy, dz = balls[0, k] - x, balls[1, k] - y, balls[2, k] - z
         away[k] = math.sqrt(dx * dx + dy * dy + dz * dz)
-    nearest, first = math.inf, 0
+    nearest_center, first = math.inf, 0
     for k in range(count):
-        if away[k] < nearest:
-            nearest, first = away[k], k
-    return min(nearest + 2.0 * radius, exact + radius), first
+        if away[k] < nearest_center:
+            nearest_center, first = away[k], k
+    return min(nearest_center + 2.0 * radius, exact + radius), first
 
 
 @kernel
-def _pick(x, y, z, radius, exact, near_count, scratch):
-    """Those of the near triangles that `_find_triangles` would find. Returns how many, and the one whose middle is nearest."""
-    away, near, balls, picked = scratch[3], scratch[6], scratch[7], scratch[8]
-    reach, first = _reach_of(x, y, z, radius, exact, near_count, balls, away)
+def _pick(center, radius, exact, near_count, scratch):
+    """Pick the near triangles that `_find_triangles` would find; returns how many, and the one whose ball's center is nearest."""
+    away, near, balls, picked = scratch.away, scratch.near, scratch.near_balls, scratch.picked
+    reach, first = _reach_of(center, radius, exact, near_count, balls, away)
     count = 0
     for k in range(near_count):
         picked[count] = near[k]
@@ -244,7 +283,7 @@ def _pick(x, y, z, radius, exact, near_count, scratch):
 
 @generic
 def squared_distances(facts, k, x, y, z):
-    """The squared distances of points from a triangle, for vectors; the same as `mesh_distance.nearest_on_triangle` without branches."""
+    """The squared distances of points from a triangle, for vectors: `mesh_distance.nearest_on_triangle` without branches."""
     px, py, pz = x - facts[k, 0], y - facts[k, 1], z - facts[k, 2]
     up = px * facts[k, 3] + py * facts[k, 4] + pz * facts[k, 5]
     vp = px * facts[k, 6] + py * facts[k, 7] + pz * facts[k, 8]
@@ -274,10 +313,10 @@ def squared_distances(facts, k, x, y, z):
 
 @generic
 def may_be_nearer(facts, balls, k, x, y, z, limit):
-    """Whether a triangle's disk, the part of its plane in its ball, is nearer to points than the squared distances `limit`.
+    """Whether a triangle's disk, the part of its plane within its ball, is nearer to points than the squared distances `limit`.
 
-    With d the way from the disk's middle, d = h + a across the disk and along it, and R the radius, the squared distance is
-    h^2 + (a - R)^2, or h^2 where a < R. No root is taken: it is less than the limit where 2 a R > d^2 + R^2 - limit.
+    Let d be the distance from the disk's center, h and a its parts across and along the disk, and R the radius. The squared distance
+    is h^2 + (a - R)^2, or h^2 if a < R. Without a root, it is below the limit if 2 a R > d^2 + R^2 - limit.
     """
     dx, dy, dz = x - balls[0, k], y - balls[1, k], z - balls[2, k]
     radius = balls[3, k] * balls[3, k]
@@ -289,43 +328,50 @@ def may_be_nearer(facts, balls, k, x, y, z, limit):
 
 
 @generic
-def nearest_of_all(facts, balls, picked, count, first, middle, reach, points, place, found):
-    """Compare the points of one vector with the picked triangles; writes squared distances and numbers of the nearest into `found`.
+def nearest_of_all(scratch, count, first, center, reach, place):
+    """Write the distances of one vector of points from the picked triangles, and which of these are nearest.
 
     Args:
-        facts, balls, picked: from the scratch; count: of the picked triangles; first: one that is near.
-        middle: from which the points are given, three coordinates [m].
-        reach: distance from it within which all triangles are picked [m].
-        points, place: the vector's points; found: results.
+        scratch: with the picked triangles and the points.
+        count: of the picked triangles.
+        first: a listed triangle that is near.
+        center: x, y and z that the points are relative to [m].
+        reach: distance from `center` within which all triangles are picked [m].
+        place: of the vector's first point.
     """
+    facts, balls, points = scratch.facts, scratch.balls, scratch.points
     x, y, z = load(points, place, LANES), load(points, ROOM + place, LANES), load(points, 2 * ROOM + place, LANES)
     bound = reach - sqrt(x * x + y * y + z * z)
-    x, y, z = x + middle[0], y + middle[1], z + middle[2]
+    x, y, z = x + center[0], y + center[1], z + center[2]
     best = squared_distances(facts, first, x, y, z)
     which = constant(1.0 * first, best)
     limit = minimum(best, bound * bound)
     for index in range(count):
-        k = picked[index]
+        k = scratch.picked[index]
         if any_of(may_be_nearer(facts, balls, k, x, y, z, limit)):
             squared = squared_distances(facts, k, x, y, z)
             is_less = squared < best
             best = select(is_less, squared, best)
             limit = minimum(best, limit)
             which = select(is_less, constant(1.0 * k, best), which)
-    # a triangle that was left out may be no nearer than the bound
-    store(found, place, minimum(sqrt(best), bound))
-    store(found, ROOM + place, which)
+    # a triangle that was not picked is no nearer than the bound
+    store(points, 3 * ROOM + place, minimum(sqrt(best), bound))
+    store(points, 4 * ROOM + place, which)
 
 
 @kernel
-def _compare_all(x, y, z, radius, exact, near_count, guess, scratch, distance, triangle):
-    """Distances of a cube's points around (x, y, z), relative to the lattice's middle, from the triangles that are near.
+def _compare_all(center, radius, exact, near_count, guess, scratch, distance, triangle):
+    """Measure the distances of a cube's points from the triangles that are near.
 
-    Returns the triangle that is nearest to one of the points, or `guess` where none is near.
+    Args:
+        center: of the cube, relative to the center of the lattice [m]. The rest see `measure_lattice`.
+
+    Returns:
+        The triangle that is nearest to one of the points, or `guess` if none is near.
     """
-    _, _, listed, _, facts, balls, _, _, picked, points, found = scratch
+    points = scratch.points
     edge = distance.shape[0]
-    count, first = _pick(x, y, z, radius, exact, near_count, scratch)
+    count, first = _pick(center, radius, exact, near_count, scratch)
     if count == 0:
         for point in range(edge**3):
             i, j, k = point // (edge * edge), point // edge % edge, point % edge
@@ -333,21 +379,23 @@ def _compare_all(x, y, z, radius, exact, near_count, guess, scratch, distance, t
             distance[i, j, k], triangle[i, j, k] = exact + radius - away, guess
         return guess
     for place in range(0, edge**3, LANES):
-        nearest_of_all(facts, balls, picked, count, first, (x, y, z), exact + radius, points, place, found)
+        nearest_of_all(scratch, count, first, center, exact + radius, place)
     for point in range(edge**3):
         i, j, k = point // (edge * edge), point // edge % edge, point % edge
-        distance[i, j, k] = found[point]
-        triangle[i, j, k] = listed[int(found[ROOM + point])]
-    return listed[first]
+        distance[i, j, k] = points[3 * ROOM + point]
+        triangle[i, j, k] = scratch.listed[int(points[4 * ROOM + point])]
+    return scratch.listed[first]
 
 
 @kernel
-def _search_each(tree, x, y, z, guess, scratch, distance, triangle):
-    stack, stack_distance, _, _, _, _, _, _, _, points, _ = scratch
+def _search_each(tree, center, guess, scratch, distance, triangle):
+    """Measure the distances of a cube's points by a search for each; returns the triangle that is nearest to the last."""
+    x, y, z = center
+    points = scratch.points
     edge = distance.shape[0]
     for point in range(edge**3):
         px, py, pz = x + points[point], y + points[ROOM + point], z + points[2 * ROOM + point]
-        squared, guess = nearest(tree, px, py, pz, guess, stack, stack_distance)
+        squared, guess = nearest(tree, px, py, pz, guess, scratch.stack)
         i, j, k = point // (edge * edge), point // edge % edge, point % edge
         distance[i, j, k] = math.sqrt(squared)
         triangle[i, j, k] = guess

@@ -1,4 +1,4 @@
-"""The sign of the distances at the points of a small lattice: which of them lie inside a closed mesh."""
+"""The sign of the distances at the points of a small lattice: which of them are inside a closed mesh."""
 
 import math
 
@@ -10,35 +10,36 @@ from .winding import FAR_FOR_SIGNS, winding_at
 
 
 @kernel
-def sign_lattice(tree, x0, y0, z0, spacing, known, at, stack, distance):
+def sign_lattice(tree, corner, spacing, known, stack, distance):
     """Make the distances of a lattice's points inside a closed mesh negative.
 
-    Two points whose distances sum to more than the way between them have no surface between them, so a closed mesh winds
-    around both alike. The winding number is asked once for each set of points that are connected so.
+    No surface lies between two points whose distances from it add up to more than the distance between them, so a closed mesh winds
+    equally around both. The winding number is computed once for each set of points connected in this way.
 
     Args:
-        known: the sign of the point with the number `at`, z fastest; 0 where none is known.
-        distance: (nx, ny, nz) unsigned [m]; changed. The rest see `measure_lattice`.
+        known: the sign of the first point, or 0 if it is not known.
+        stack: (STACK_SIZE,) scratch, as in `winding_at`.
+        distance: (nx, ny, nz) unsigned [m]; changed. For the other arguments, see `measure_lattice`.
     """
     _, ny, nz = distance.shape
     is_known = np.zeros(distance.shape, np.bool_)
     queue = np.empty((distance.size, 3), np.int64)
     if known != 0.0:
-        _spread_sign(at // (ny * nz), at // nz % ny, at % nz, known, spacing, is_known, distance, queue)
+        _spread_sign(0, 0, 0, known, spacing, is_known, distance, queue)
     for point in range(distance.size):
         i, j, k = point // (ny * nz), point // nz % ny, point % nz
         if is_known[i, j, k]:
             continue
         sign = _sign_around(i, j, k, spacing, is_known, distance)
         if sign == 0.0:
-            winding = winding_at(tree, x0 + i * spacing, y0 + j * spacing, z0 + k * spacing, FAR_FOR_SIGNS, stack)
+            winding = winding_at(tree, corner[0] + i * spacing, corner[1] + j * spacing, corner[2] + k * spacing, FAR_FOR_SIGNS, stack)
             sign = -1.0 if winding >= 0.5 else 1.0
         _spread_sign(i, j, k, sign, spacing, is_known, distance, queue)
 
 
 @kernel
 def _sign_around(i, j, k, spacing, is_known, distance):
-    """The sign of one of the 26 points around (i, j, k) that no surface parts from it, or 0 where none is known."""
+    """The sign of one of the 26 points around (i, j, k) that no surface separates from it, or 0 if none is known."""
     nx, ny, nz = distance.shape
     for a in range(max(i - 1, 0), min(i + 2, nx)):
         for b in range(max(j - 1, 0), min(j + 2, ny)):
@@ -51,7 +52,7 @@ def _sign_around(i, j, k, spacing, is_known, distance):
 
 @kernel
 def _spread_sign(i, j, k, sign, spacing, is_known, distance, queue):
-    """Give a sign to the point (i, j, k) and to all that are connected with it by steps along the axes past no surface."""
+    """Give a sign to the point (i, j, k) and to all points connected to it by steps along the axes that cross no surface."""
     nx, ny, nz = distance.shape
     queue[0] = i, j, k
     is_known[i, j, k] = True

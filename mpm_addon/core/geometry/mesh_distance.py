@@ -5,7 +5,7 @@ import numpy as np
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from .mesh_tree import STACK_SIZE
+from .mesh_tree import search_stack
 
 QUERIES_PER_TASK = 256
 # squared lengths [m^2] below this are those of edges without length
@@ -16,11 +16,11 @@ TINY = 1e-300
 def distances(tickets, tree, points, distance):
     """Write the distance [m] of each point (n, 3) from the nearest triangle into distance (n,)."""
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
-        stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+        stack = search_stack()
         found = 0
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]
-            squared, found = nearest(tree, x, y, z, found, stack, stack_distance)
+            squared, found = nearest(tree, x, y, z, found, stack)
             distance[query] = np.sqrt(squared)
 
 
@@ -28,23 +28,25 @@ def distances(tickets, tree, points, distance):
 def find_closest(tickets, tree, points, triangles, weights):
     """Write the nearest triangle of each point (n, 3) into triangles (n,), and where on it that is into weights (n, 3)."""
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
-        stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+        stack = search_stack()
         found = 0
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, y, z = points[query]
-            found = nearest(tree, x, y, z, found, stack, stack_distance)[1]
+            found = nearest(tree, x, y, z, found, stack)[1]
             s, t = nearest_on_triangle(tree.triangles[found], x, y, z)
             triangles[query] = tree.numbers[found]
             weights[query, 0], weights[query, 1], weights[query, 2] = max(1.0 - s - t, 0.0), s, t
 
 
 @kernel
-def nearest(tree, x, y, z, guess, stack, stack_distance):
+def nearest(tree, x, y, z, guess, stack):
     """The squared distance [m^2] from (x, y, z) to the nearest triangle, and that triangle.
 
-    `guess` is a triangle that may be near: the nearer, the faster. `stack` and `stack_distance` are scratch arrays of
-    `STACK_SIZE`.
+    Args:
+        guess: a triangle that may be near; the nearer, the faster.
+        stack: from `search_stack`.
     """
+    nodes, distances = stack.nodes, stack.distances
     best = squared_distance_to_triangle(tree.triangles[guess], x, y, z)
     best_triangle = guess
     first_leaf = len(tree.leaf_starts) - 2
@@ -64,18 +66,18 @@ def nearest(tree, x, y, z, guess, stack, stack_distance):
                 near, far = far, near
                 near_distance, far_distance = far_distance, near_distance
             if far_distance < best:
-                stack[top] = far
-                stack_distance[top] = far_distance
+                nodes[top] = far
+                distances[top] = far_distance
                 top += 1
             if near_distance < best:
                 node = near
                 continue
-        while top > 0 and stack_distance[top - 1] >= best:
+        while top > 0 and distances[top - 1] >= best:
             top -= 1
         if top == 0:
             return best, best_triangle
         top -= 1
-        node = stack[top]
+        node = nodes[top]
 
 
 @kernel

@@ -22,6 +22,23 @@ MOMENTS, AREA = 14, 13
 STACK_SIZE = 64
 
 
+class SearchStack(NamedTuple):
+    """Nodes of a tree that a search has yet to visit.
+
+    Attributes:
+        nodes: (STACK_SIZE,) their numbers; distances: (STACK_SIZE,) squared distances of their boxes [m^2].
+    """
+
+    nodes: Integers
+    distances: Floats
+
+
+@kernel
+def search_stack():
+    """A new stack for searches."""
+    return SearchStack(np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE))
+
+
 class MeshTree(NamedTuple):
     """The arrays of a tree over m triangles, with k nodes.
 

@@ -1,4 +1,4 @@
-"""Which of many places are free: at least a radius away from points that are there, and from those taken before."""
+"""Which of many places are free: at least a radius away from existing points, and from the places taken before."""
 
 import math
 
@@ -10,17 +10,17 @@ from .mesh_topology import Floats
 
 
 def free_places(candidates: Floats, present: Floats, radius: float, *, most: int, is_mutual: bool) -> NDArray[np.bool_]:
-    """Take candidates in their order where nothing is near.
+    """Take candidates one by one where nothing is near.
 
     Args:
         candidates: [m], shape (n, 3).
-        present: points that are there [m], shape (k, 3).
-        radius: no point may be nearer than this [m], above 0.
-        most: how many are taken at most.
-        is_mutual: whether the candidates that are taken count too.
+        present: existing points [m], shape (k, 3).
+        radius: the least distance from other points [m], above 0.
+        most: the greatest number to take.
+        is_mutual: whether the candidates keep this distance from each other, too.
 
     Returns:
-        which are taken, shape (n,).
+        Which candidates are taken, shape (n,).
     """
     count = len(candidates) + len(present)
     size = 1 << (2 * count + 16).bit_length()
@@ -33,12 +33,13 @@ def free_places(candidates: Floats, present: Floats, radius: float, *, most: int
 
 @kernel
 def _bucket(i, j, k, mask):
-    """The list of a hash table that cell (i, j, k) is in (Teschner et al. 2003); cells may share one."""
+    """The bucket of a hash table for the cell (i, j, k) (Teschner et al. 2003); cells may share one."""
     return ((i * 73856093) ^ (j * 19349663) ^ (k * 83492791)) & mask
 
 
 @kernel
 def _take(points, present_count, radius, most, is_mutual, heads, links, is_taken):
+    """Take points after the first `present_count`; `heads` and `links` hold a linked list of points per bucket, ending with -1."""
     mask = heads.size - 1
     taken = 0
     for index in range(len(points)):
@@ -47,7 +48,7 @@ def _take(points, present_count, radius, most, is_mutual, heads, links, is_taken
         if index >= present_count:
             if taken == most:
                 return
-            if _is_near(points, x, y, z, i, j, k, radius, mask, heads, links):
+            if _is_near(points, index, (i, j, k), radius, heads, links):
                 continue
             is_taken[index - present_count] = True
             taken += 1
@@ -59,8 +60,11 @@ def _take(points, present_count, radius, most, is_mutual, heads, links, is_taken
 
 
 @kernel
-def _is_near(points, x, y, z, i, j, k, radius, mask, heads, links):
-    """Whether a point of the table is nearer than the radius."""
+def _is_near(points, index, cell, radius, heads, links):
+    """Whether a point of the hash table is nearer than the radius to the point `index`, in `cell`."""
+    x, y, z = points[index]
+    i, j, k = cell
+    mask = heads.size - 1
     for di in range(-1, 2):
         for dj in range(-1, 2):
             for dk in range(-1, 2):

@@ -19,8 +19,9 @@ from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..scene.description import Shape
-from .inside import inside_of, is_inside, stacks
+from .inside import inside_of, is_inside
 from .mesh_topology import Floats
+from .mesh_tree import search_stack
 from .region import region_of
 from .section import section_of
 from .shapes import Box
@@ -164,7 +165,7 @@ def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, part
     """
     for index in shared(tickets[0], len(rows), 1):
         row, is_cut = rows[index], not blocks.is_inside[rows[index]]
-        points, near, scratch = np.full(3 * ROOM, FAR_AWAY, np.float32), np.empty(3 * ROOM, np.float32), stacks()
+        points, near, scratch = np.full(3 * ROOM, FAR_AWAY, np.float32), np.empty(3 * ROOM, np.float32), search_stack()
         squared, found, darts_around = np.empty(ROOM, np.float32), np.empty(ROOM, np.uint32), np.empty(3 * DARTS, np.float32)
         first = _gather(blocks, row, counts, places, points)
         count = first

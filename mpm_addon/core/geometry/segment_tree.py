@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from .mesh_tree import STACK_SIZE, Floats
+from .mesh_tree import Floats, search_stack
 from .morton import morton_codes
 
 SEGMENTS_PER_LEAF = 4
@@ -65,12 +65,12 @@ def query_outline(tickets, tree, points, is_solid, distance, normal):
         normal: out, unit vectors, shape (n, 2); on the outline itself that of the segment.
     """
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
-        stack, stack_distance = np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE)
+        stack = search_stack()
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
             x, z = points[query]
-            squared, segment = _nearest(tree, x, z, stack, stack_distance)
+            squared, segment = _nearest(tree, x, z, stack)
             away = np.sqrt(squared)
-            sign = -1.0 if is_solid and _winding(tree, x, z, stack) > 0 else 1.0
+            sign = -1.0 if is_solid and _winding(tree, x, z, stack.nodes) > 0 else 1.0
             nx, nz = _offset(tree.segments[segment], x, z)
             rx, rz, length = _right_of(tree.segments[segment])
             if away <= ON_OUTLINE * length:
@@ -82,8 +82,9 @@ def query_outline(tickets, tree, points, is_solid, distance, normal):
 
 
 @kernel
-def _nearest(tree, x, z, stack, stack_distance):
+def _nearest(tree, x, z, stack):
     """The squared distance [m^2] to the nearest segment, and that segment."""
+    nodes, distances = stack.nodes, stack.distances
     best, best_segment = np.inf, 0
     first_leaf = len(tree.leaf_starts) - 2
     top, node = 0, 0
@@ -100,17 +101,17 @@ def _nearest(tree, x, z, stack, stack_distance):
                 near, far = far, near
                 near_distance, far_distance = far_distance, near_distance
             if far_distance < best:
-                stack[top], stack_distance[top] = far, far_distance
+                nodes[top], distances[top] = far, far_distance
                 top += 1
             if near_distance < best:
                 node = near
                 continue
-        while top > 0 and stack_distance[top - 1] >= best:
+        while top > 0 and distances[top - 1] >= best:
             top -= 1
         if top == 0:
             return best, best_segment
         top -= 1
-        node = stack[top]
+        node = nodes[top]
 
 
 @kernel

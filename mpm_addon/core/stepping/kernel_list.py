@@ -51,25 +51,23 @@ KERNELS = {
     "obstacles": {
         "transfer.blocks.find_around": "int1 int1 int1 int1 int2",
         "transfer.reach.mark_reached": "float2 int2 int1",
-        "contact.surface.find_surface": "int1 int1 int2 int2 int1 float2 mark2 bool2",
+        "contact.surface.find_surface": "level_sets int2 int1 mark2 bool2",
         "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
-        "contact.surface.place_feet": "int1 int1 int1 int2 int2 int2 float2 float3 float3 float2 float feet",
-        "contact.impulses.meet_matter": "real1 deep feet int1 int1 int2 float3 float3 int1 float1 float2 float float",
-        "contact.impulses.collide_feet": "real1 feet int1 int1 float1",
+        "contact.surface.place_feet": "int1 level_sets int2 feet",
+        "contact.impulses.apply_initial_impulses": "real1 deep feet int1 level_sets int1 float1 float",
+        "contact.impulses.apply_contact_impulses": "real1 feet int1 int1 float1",
         "contact.impulses.fill_nodes": "real1 int1 float",
-        "contact.expulsion.expel_nodes": "real2 int1 int1 int2 float2 float3 float3 float2 float1 float float",
+        "contact.expulsion.expel_nodes": "real2 level_sets float1 float",
         "contact.collision.count_pairs": "int2 bool1 bool2 int1",
-        "contact.collision.find_pairs": "int1 int1 int2 bool2 int2 float2 float int1 single4 bool1",
-        "contact.collision.collide_particles": (
-            "real2 int1 int int1 bool1 int1 int1 single4 int2 int2 int2 float2 float3 float3 float2 float float float1 float1"
-        ),
+        "contact.collision.find_pairs": "pairs int2 bool2 level_sets",
+        "contact.collision.collide_particles": "real2 int1 int int2 int2 pairs level_sets float",
     },
     "rigid": {
         "contact.exchange.sum_momenta": "real2 int1 int2 float float1 float2",
-        "contact.exchange.sum_inertia": "real2 int1 int2 float2 float float1 float2",
-        "contact.exchange.move_feet": "int int1 int2 float2 float3 float1 float feet",
+        "contact.exchange.sum_inertia": "real2 level_sets float1 float2",
+        "contact.exchange.move_feet": "int level_sets feet",
         "contact.exchange.sum_moments": "real2 int1 int int1 int2 float float1 float2",
-        "contact.rigid_impulses.solve_contacts": "int1 int1 float2 float2 float2 float1 float1 float2 float3 float2 float2 int",
+        "contact.rigid_impulses.solve_contacts": "contacts float1 bodies float2 int",
     },
     "forces": {
         "stepping.forces.greatest_force": "float2 int2 int float int float1",
@@ -111,8 +109,8 @@ KERNELS = {
     },
     "deforming": {
         "geometry.deforming._volume_and_area": "float2 int2 int",
-        "geometry.deforming._query_points": "tree int2 float2 float2 bool float float1 float2 float2",
-        "geometry.deforming._query_lattices": "tree int2 float2 float2 int float float bool float float2 float3 float3",
+        "geometry.deforming._query_points": "pose float2 samples",
+        "geometry.deforming._query_lattices": "pose float2 int float float samples",
     },
     "inflow": {
         "geometry.nearness._take": "float2 int float int bool short1 short1 bool1",
@@ -124,9 +122,15 @@ STRUCTURES = {
     "cells": ("geometry.mesh_cells.MeshCells", "float1 float float1 int1 short1 float2 half3"),
     "field": ("geometry.distance_field.DistanceField", "float1 float float short3 single3 single4"),
     "blocks": ("geometry.poisson.Blocks", "float float int short3 int2 bool1 float1"),
+    "pose": ("geometry.deforming.MeshPose", "tree int2 float2 bool float"),
+    "samples": ("geometry.deforming.SurfaceSamples", "float1 float2 float2"),
     "form": ("geometry.inside.Form", "float float bool bool float2 float1 float1 float"),
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2"),
-    "deep": ("contact.surface.Deep", "int1 int1 int1"),
+    "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 float2 float3 float3 float2 float"),
+    "pairs": ("contact.collision.Pairs", "int1 int1 int1 single4 bool1 bool1 float1 float1"),
+    "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1"),
+    "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
+    "deep": ("contact.surface.DeepNodes", "int1 int1 int1"),
     "feet": (
         "contact.surface.Feet",
         "int1 int1 short1 short1 short1 short1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real2 real2 real1 float1 float1 "

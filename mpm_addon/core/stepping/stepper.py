@@ -106,7 +106,7 @@ class Stepper:
         self._director.save()
         for obstacle in self.obstacles:
             if not obstacle.is_moving:
-                obstacle.meet(self._store)
+                obstacle.find_surfaces(self._store)
         self._director.survey()
         self.pins.find(self._store, self.moment)
 
@@ -143,7 +143,7 @@ class Stepper:
             obstacle.take_values(frame)
             if obstacle.is_moving:
                 obstacle.move_to(frame)
-                obstacle.meet(self._store)
+                obstacle.find_surfaces(self._store)
                 fastest = max(fastest, obstacle.speed(self._store))
         return fastest
 
@@ -205,13 +205,13 @@ class Stepper:
 
     def _meet_obstacles(self, dt: float) -> None:
         for obstacle in self.obstacles:
-            obstacle.meet_matter(self._store)
+            obstacle.apply_initial_impulses(self._store)
         for obstacle in self.obstacles:
-            obstacle.push_nodes(self._store)
-        self.rigid.meet_matter(self._store, self._director.gravity[:3].astype(np.float64), dt)
+            obstacle.apply_contact_impulses(self._store)
+        self.rigid.exchange_momentum(self._store, self._director.gravity[:3].astype(np.float64), dt)
         # twice, so that a node in a corner ends up outside of all of them
         for obstacle in self.obstacles:
-            obstacle.push_nodes(self._store)
+            obstacle.apply_contact_impulses(self._store)
         for obstacle in self.obstacles + self.rigid.groups:
             obstacle.fill(self._store)
 
