@@ -102,16 +102,16 @@ def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pyte
     assert max(checked) > 0
 
 
-def test_slabs_of_one_colour_touch_no_node_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slabs_of_one_color_touch_no_node_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(obstacles, "PARALLEL_FEET", 1)
     simulation = Simulation(corner_scene())
     next(simulation.frames())
     group = simulation._stepper.obstacles[0]
-    feet, colours, count = group._feet, group._colours, len(group.obstacles)
-    assert colours[2] > 3
-    for colour in range(2):
+    feet, colors, count = group._feet, group._colors, len(group.obstacles)
+    assert colors[2] > 3
+    for color in range(2):
         owner_of_node: dict[int, int] = {}
-        for slab in range(colours[colour], colours[colour + 1]):
+        for slab in range(colors[color], colors[color + 1]):
             for foot in range(feet.first[slab * count], feet.first[(slab + 1) * count]):
                 for node in (feet.nodes[foot], *feet.corners[foot, : feet.counts[foot]]):
                     assert owner_of_node.setdefault(int(node), slab) == slab

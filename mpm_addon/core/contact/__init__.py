@@ -1,1 +1,1 @@
-"""Colliders, walls and rigid bodies, and what they do to matter and to each other."""
+"""Colliders, walls and rigid bodies: contact with the material and with each other."""

@@ -1,10 +1,10 @@
-"""Rigid bodies in matter: what the two exchange in a step, solved so that light bodies stay stable.
+"""Rigid bodies in the material: their exchange of momentum in a substep, solved so that light bodies remain stable.
 
-Matter meets a body at the grid as it meets any moving collider, and the body gets exactly what the nodes lose. How fast the body then
-is depends on that exchange, and the exchange on how fast the body is: u = contact(W (p - J(u))), with p the body's momentum after
-gravity, W its inverse mass and J(u) the momentum that the nodes get from a body moving with u. J is asked for by doing it, from the
-nodes as they were. Broyden's method (1965) finds u, starting with the matter around fixed to the body: an upper bound of its added
-mass. See docs/rigid_bodies.md.
+On the grid, a rigid body acts on the material as any moving collider does, and it receives exactly the momentum that the nodes lose. Its
+velocity depends on that exchange, and the exchange on its velocity: u = contact(W (p - J(u))), with p the body's momentum after gravity,
+W its inverse mass, and J(u) the momentum that the nodes gain from a body with velocity u. J is evaluated by applying contact to the nodes
+and then restoring them. Broyden's method (1965) finds u, beginning with the surrounding material fixed to the body, an upper bound of
+its added mass. See docs/rigid_bodies.md.
 """
 
 import numpy as np
@@ -19,26 +19,26 @@ from .rigid_body import STATE_SIZE, RigidBody
 from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
 from .rigid_impulses import SolverBodies
 
-# how much of the change of velocity may be left as a mismatch, and how often the exchange is asked for
+# the mismatch that may remain, relative to the change of velocity, and the most evaluations of the exchange
 TOLERANCE = 0.02
 EVALUATIONS = 8
-# a mismatch that moves a body by less than this share of a cell in a step is none [cells]
+# a mismatch that moves a body by less than this in a substep is negligible [cells]
 NEGLIGIBLE = 1e-7
-# contacts are looked for this much farther than bodies can go in a step
+# contacts are searched for this much farther than bodies can move in a substep
 FORESIGHT = 1.5
 
 
 class RigidBodies:
-    """The dynamic colliders of a scene.
+    """The rigid bodies of a scene.
 
     Args:
         scene: the scene.
-        passive: the other obstacles.
+        passive: the other colliders.
         filling: see `ObstacleGroup`.
 
     Attributes:
-        bodies: one for each dynamic collider, in the scene's order.
-        groups: an obstacle group for each.
+        bodies: in the order of the scene's colliders.
+        groups: an obstacle group for each body.
     """
 
     def __init__(self, scene: Scene, passive: list[ObstacleGroup], filling: float) -> None:
@@ -51,7 +51,7 @@ class RigidBodies:
         self._surfaces = [rigid_surface(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
         self._saved = self.state()
         self._contacts: Contacts | None = None
-        # what the last step has learnt of each body's answer
+        # each body's inverse Jacobian as the last substep found it
         self._inverses: list[Floats | None] = [None] * len(self.bodies)
 
     def poses(self) -> dict[str, Floats]:
@@ -63,26 +63,26 @@ class RigidBodies:
         return np.array([body.state() for body in self.bodies]).reshape(-1, STATE_SIZE)
 
     def load(self, state: Floats) -> None:
-        """Take up what `state` returned."""
+        """Set the state that `state` returned."""
         for body, its in zip(self.bodies, state, strict=True):
             body.set_state(its)
 
     def save(self) -> None:
-        """Remember the state, for `restore`; what comes next depends on nothing else."""
+        """Save the state for `restore`; what follows depends on nothing else."""
         self._saved = self.state()
         self._inverses = [None] * len(self.bodies)
 
     def restore(self) -> None:
-        """Go back to the state that was saved last."""
+        """Return to the last saved state."""
         self.load(self._saved)
 
     def place(self) -> None:
-        """Put the obstacles where the bodies are."""
+        """Move the colliders to the poses of the bodies."""
         for body in self.bodies:
             body.place()
 
     def exchange_momentum(self, store: ParticleStore, gravity: Floats, dt: float) -> None:
-        """Exchange momentum with the nodes, with obstacles and with each other; bodies get the velocities that they move with.
+        """Exchange momentum with nodes, colliders and each other, which gives the velocities that the bodies then move with.
 
         Args:
             gravity: acceleration [m/s^2], shape (3,).
@@ -105,7 +105,7 @@ class RigidBodies:
             group.move_to(0.0)
 
     def _find_contacts(self, gravity: Floats, dt: float) -> Contacts:
-        # what has no end is as fast as it is at the bodies
+        # an infinite collider counts with its speed near the bodies
         around = np.floor([body.center / (BLOCK * self._spacing) for body in self.bodies]).astype(np.int64)
         fastest = sum(sorted(surface.speed(around) for surface in self._surfaces)[-2:])
         fastest += max((other.speed(around) for other in self._others), default=0.0)
@@ -113,7 +113,7 @@ class RigidBodies:
         return find_contacts(self._surfaces, self._others, FORESIGHT * way + 1e-3 * self._spacing)
 
     def _inverse(self, alone: int | None) -> tuple[Floats, Floats]:
-        """Inverse masses (bodies, 3) and inertias (bodies, 3, 3); with `alone`, those of all other bodies are zero."""
+        """Inverse masses (bodies, 3) and inertias (bodies, 3, 3); if `alone` is given, zero for all other bodies."""
         masses = np.array([body.inverse_mass for body in self.bodies])
         inertias = np.array([body.inverse_inertia for body in self.bodies])
         for number, body in enumerate(self.bodies):
@@ -130,7 +130,7 @@ class RigidBodies:
         free = body.velocities
         weight = np.zeros((6, 6))
         weight[:3, :3], weight[3:, 3:] = np.diag(body.inverse_mass), body.inverse_inertia
-        # speeds in m/s, so that turning counts as much as moving
+        # speeds in m/s, so that rotation counts as much as translation
         unit = np.array([1.0] * 3 + [body.gyration] * 3)
         inverse = self._inverse(number)
         trial = before[number]
@@ -157,12 +157,12 @@ class RigidBodies:
                 break
             if evaluation < EVALUATIONS - 1:
                 trial = trial + solver.change(mismatch) / unit
-        # where it did not find the end, it knows nothing worth keeping
+        # without convergence the inverse is not worth keeping
         self._inverses[number] = solver.inverse if solver is not None and is_found else None
         body.push(-impulse)
 
     def _impulse(self, group: ObstacleGroup, velocity: Floats, blocks: np.ndarray, center: Floats, store: ParticleStore) -> Floats:
-        """Let a body of a velocity act on the nodes; returns the momentum and angular momentum that they get, shape (6,)."""
+        """Let a body with this velocity act on the nodes; returns the momentum and angular momentum that these gain, shape (6,)."""
         group.take_velocity(velocity)
         sums = np.empty((2, len(blocks), 6))
         coordinates = store.layout.node_coordinates
@@ -174,10 +174,10 @@ class RigidBodies:
         return (sums[1] - sums[0]).sum(axis=0)
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
-        """Push particles out, and the bodies the other way, so that the centre of mass and the angular momentum of both stay.
+        """Push particles out and the bodies back, so that their common center of mass and angular momentum stay the same.
 
         Returns:
-            How far particles were pushed, at most, by all bodies one after another [cells].
+            The greatest distance that particles were pushed, summed over the bodies [cells].
         """
         farthest = 0.0
         for body, group in zip(self.bodies, self.groups, strict=True):
@@ -190,7 +190,7 @@ class RigidBodies:
             if pushed > 0.0:
                 change = self._moments(blocks, body.center, store) - before
                 shift = -body.inverse_mass * change[:3]
-                # the body's own moves by m dX × V, which is - sum m dx × V
+                # the body's own angular momentum changes by m dX × V, which is -sum m dx × V
                 body.push(np.concatenate([np.zeros(3), np.cross(change[:3], body.velocity) - change[3:]]))
                 body.move(shift, np.zeros(3))
         return farthest
@@ -202,7 +202,7 @@ class RigidBodies:
         return sums.sum(axis=0)
 
     def advance(self, dt: float) -> str | None:
-        """Move the bodies by a step; returns what became unstable, or None."""
+        """Move the bodies by a substep; returns the name of what became unstable, or None."""
         if not self.bodies:
             return None
         contacts = self._contacts
@@ -226,7 +226,7 @@ class Broyden:
         mismatch: the first one.
 
     Attributes:
-        inverse: as far as it is known.
+        inverse: the current estimate.
     """
 
     def __init__(self, inverse: Floats, mismatch: Floats) -> None:
@@ -239,7 +239,7 @@ class Broyden:
         return float(np.linalg.norm(mismatch)) <= max(TOLERANCE * self._first, negligible)
 
     def change(self, mismatch: Floats) -> Floats:
-        """What to add to the velocities next, with the derivative corrected by what the last change did."""
+        """What to add to the velocities next, after the derivative is corrected by the effect of the last change."""
         fallen = self._last - mismatch
         reached = self.inverse @ fallen
         along = float(self._step @ reached)
@@ -251,7 +251,7 @@ class Broyden:
 
 
 def _matrix(moments: Floats) -> Floats:
-    """The momentum that matter fixed to a body gets from velocities of one, (6, 6), from the moments of its mass (10,)."""
+    """The momentum that material fixed to a body gains per unit velocity, (6, 6), from the moments of its mass (10,)."""
     mass, x, y, z, xx, yy, zz, xy, yz, zx = moments
     first = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
     inertia = np.array([[yy + zz, -xy, -zx], [-xy, xx + zz, -yz], [-zx, -yz, xx + yy]])

@@ -1,7 +1,7 @@
-"""One collider that deforms: its pose, and its distance and velocity at the nodes of the blocks near it.
+"""A collider that deforms: its pose, and its distance and velocity at the nodes of the blocks near it.
 
-Measured anew only when it has moved by a part of a cell since, when the blocks change, or when its vertices change their velocities.
-In between the distance at a node falls by what the surface there moves towards it.
+These are measured again only if it has moved by part of a cell, if the blocks change, or if the velocities of its vertices change.
+Otherwise the distance at a node decreases as the surface there moves toward it.
 """
 
 import numpy as np
@@ -14,9 +14,9 @@ from ..scene.description import Collider, Scene
 from ..transfer.blocks import BLOCK
 from .obstacle import CORNERS, EXACT_ERROR, AnimatedObstacle, Field, Floats, Ints, empty_field
 
-# measured anew when a vertex has moved so far [cells]
+# how far a vertex may move before the collider is measured again [cells]
 MOST_WAY = 0.1
-# blocks with a node nearer than this are near [cells]; more than that may come while nothing is measured
+# blocks with a node nearer than this are near [cells]: a cell, and what the surface may move until it is measured again
 NEAR = 1.0 + MOST_WAY
 
 
@@ -57,7 +57,7 @@ class DeformingObstacle(AnimatedObstacle):
         self._box = np.zeros((2, 3))
 
     def move_to(self, frame: float) -> None:
-        """Take the pose and the velocities of a moment, in frames."""
+        """Update the pose and velocities for a time, in frames."""
         self._frame = frame
         between = interval(self._motion, frame)[:2]
         self._vertices, velocities = vertices_at(self._motion, frame, self._frame_rate)
@@ -69,24 +69,24 @@ class DeformingObstacle(AnimatedObstacle):
             self._field = None
 
     def begin_frame(self) -> None:
-        """Be measured anew at the next moment, so that nothing depends on when that was done before."""
+        """Measure again at the next time, so that nothing depends on when this was last done."""
         self._field = None
 
     def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
-        """Which points (n, 3) [m] lie in it, at the moment that it was moved to; see `Obstacle.holds`."""
+        """Which points (n, 3) [m] are inside in the current pose; see `Obstacle.holds`."""
         mesh = self._posed()
         allowance = EXACT_ERROR * self._spacing + mesh.offset
         return mesh(points)[0] < (-allowance if is_body else 0.0)
 
     @property
     def fastest(self) -> float:
-        """The greatest speed [m/s] of all vertices."""
+        """The greatest speed of its vertices [m/s]."""
         return float(self._speeds.max()) if self.is_present else 0.0
 
     def bounds(self) -> Floats:
-        """A box around all that it blocks [m], shape (2, 3); without an end along y in the plane."""
+        """A box around all that it blocks [m], shape (2, 3); infinite along y in the plane."""
         if self._bounds is None:
-            # no obstacle is thickened by more than half a cell on either side
+            # no collider is thickened by more than half a cell on either side
             reach = 0.5 * self._spacing
             self._bounds = np.stack([self._vertices.min(axis=0) - reach, self._vertices.max(axis=0) + reach])
             if self._is_plane:
@@ -98,23 +98,23 @@ class DeformingObstacle(AnimatedObstacle):
         return self._posed()(points)[:2]
 
     def velocity_at(self, points: Floats) -> Floats:
-        """The velocity [m/s] of its surface where that is nearest to points (n, 3)."""
+        """The velocity [m/s] of the points of its surface that are nearest to points (n, 3)."""
         return self._posed()(points)[2]
 
     def corners(self) -> tuple[Floats, float]:
-        """Its vertices, or those of its section, (n, 3) [m], and how far outside of them it blocks [m]."""
+        """Its vertices, or those of its section, (n, 3) [m], and how far outside of them the blocking surface is [m]."""
         mesh = self._posed()
         return mesh.corners(), mesh.offset
 
     def _posed(self) -> DeformingMesh | DeformingSection:
-        """The mesh at the moment that it was moved to."""
+        """The mesh in the current pose."""
         if not self._is_posed:
             self._mesh.move_to(self._vertices, self._velocities)
             self._is_posed = True
         return self._mesh
 
     def speed(self, near: Ints) -> float:
-        """The greatest speed [m/s] of the vertices that may come near the particles within a frame; `near` is not needed."""
+        """The greatest speed [m/s] of the vertices that may come near particles within a frame; `near` is not used."""
         if not self.is_present:
             return 0.0
         reach = self._speeds / self._frame_rate + BLOCK * self._spacing
@@ -125,7 +125,7 @@ class DeformingObstacle(AnimatedObstacle):
         return float(self._speeds[is_near].max(initial=0.0))
 
     def measure(self, number: int, keys: Ints, coordinates: Ints) -> Field:
-        """The distance and the velocity at the nodes of those blocks that are near, for the obstacle number `number`."""
+        """The distance and velocity at the nodes of the blocks that are near, for the collider with this number."""
         if not self.is_present:
             return empty_field(2 if self._is_plane else 3)
         passed = (self._frame - self._measured_at) / self._frame_rate

@@ -20,30 +20,30 @@ from .feet import SEPARATE, SLIP, STICKY
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# so long is matter expelled by an obstacle that has appeared around it [frames]
+# how long a collider that has appeared around material expels it [frames]
 EXPULSION_FRAMES = 10.0
 SURFACE_NUMBERS = {"sticky": STICKY, "slip": SLIP, "separate": SEPARATE}
 _NODES = np.arange(BLOCK)
-# the nodes of a block, by dimension; in the plane they lie at its top, y = 0
+# the nodes of a block, by dimension; in the plane they are at its top, y = 0
 CORNERS = {
     2: np.stack(np.meshgrid(_NODES, [BLOCK], _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
     3: np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
 }
-# a block is near where its middle is nearer than its farthest corner and one more cell
+# a block is near if its middle is nearer than its farthest corner plus a cell
 _NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + 1.0
 
-# How far a distance near the surface may be from the true one [cells]: from samples, in the angle of two walls, and by rounding.
+# the greatest error of a distance near the surface [cells]: from samples in the angle of two walls, and from rounding
 SAMPLED_ERROR = 0.2
 EXACT_ERROR = 0.02
 
 
 class Field(NamedTuple):
-    """Obstacles near the nodes, a row for each pair of an obstacle and a node block near it, ascending by both.
+    """Signed distances of colliders, one row per pair of a collider and a node block near it, sorted by both.
 
     Attributes:
-        owners: (rows,) number of the obstacle; keys: (rows,) of the block.
-        distance: (rows, block nodes) [m], positive outside; normal: (rows, block nodes, 3) unit vectors, outward.
-        velocity: (rows, block nodes, 3) of deforming obstacles at their nearest point [m/s]; (0, block nodes, 3) for rigid ones.
+        owners: number of the collider, shape (rows,).
+        keys: of the block, shape (rows,).
+        distance, normal, velocity: as in `surface.LevelSets`.
     """
 
     owners: Ints
@@ -59,7 +59,7 @@ class Field(NamedTuple):
 
 
 def joined_fields(fields: list[Field]) -> Field:
-    """Several fields as one; a pair of an obstacle and a block may be in one of them only."""
+    """Several fields joined into one; each pair of a collider and a block may be in only one of them."""
     joined = Field._make(np.concatenate(parts) for parts in zip(*fields, strict=True))
     order = np.lexsort((joined.keys, joined.owners))
     return joined if np.array_equal(order, np.arange(len(order))) else joined.rows(order)
@@ -71,12 +71,13 @@ def empty_field(dimension: int) -> Field:
 
 
 class AnimatedObstacle:
-    """What of a collider changes from frame to frame besides its pose.
+    """The animated values of a collider, except for its pose.
 
     Attributes:
-        name, collider: what it is made from.
-        surface, friction: how matter meets it, see `impulses`.
-        is_present: whether it is there; is_expelling: whether it has come just now, and matter is to leave its inside.
+        name, collider: its description.
+        surface, friction: see `impulses`.
+        is_present: whether it is enabled.
+        is_expelling: whether it has just appeared, so that material is to leave its inside.
     """
 
     def __init__(self, collider: Collider) -> None:
@@ -88,29 +89,30 @@ class AnimatedObstacle:
         self.is_expelling = False
 
     def begin_frame(self) -> None:
-        """Forget what was found out on the way to a frame, or state between two: a simulation may be continued from there."""
+        """Forget results from before a frame, or a state between two, since a simulation may resume from there."""
 
     def take_values(self, frame: float) -> None:
-        """Take the animated values of a moment, in frames."""
+        """Update animated values for a time, in frames."""
         if self.collider.animation is not None:
             self.friction = value_at(self.collider, "friction", frame)
             self.is_present = value_at(self.collider, "enabled", frame)
             self.is_expelling = self.is_present and frame - _appearance(self.collider, frame) < EXPULSION_FRAMES
-            # what held matter at once would hold what is to leave
+            # a sticky surface would hold the material that is to leave
             kind = "separate" if self.is_expelling and self.collider.surface == "sticky" else self.collider.surface
             self.surface = SURFACE_NUMBERS[kind]
 
 
 class Obstacle(AnimatedObstacle):
-    """One collider or wall.
+    """One rigid collider or wall.
 
     Args:
-        pivot: the point of the shape that velocities are given at, in its own coordinates [m]: a dynamic one's centre of mass.
+        pivot: the point of the shape that its velocity refers to, in its own coordinates [m]: a rigid body's center of mass.
 
     Attributes:
         rigid: (9,) velocity of its pivot [m/s], angular velocity [rad/s], pivot [m].
-        is_moving: whether it ever moves, or comes and goes.
-        pivot: (3,); scale: its size over the shape's.
+        is_moving: whether it ever moves, appears or disappears.
+        pivot: (3,) as above.
+        scale: its size relative to the shape.
     """
 
     is_deforming = False
@@ -134,13 +136,13 @@ class Obstacle(AnimatedObstacle):
         self.scale = 1.0
 
     def move_to(self, frame: float) -> None:
-        """Take the pose and velocity of a moment, in frames; a dynamic one's are given by `place`."""
+        """Update pose and velocity for a time, in frames; those of a rigid body are set by `place`."""
         if self._motion is not None:
             matrix, linear, angular = velocity_at(self._motion, frame, self._frame_rate)
             self.place(matrix, linear, angular)
 
     def place(self, matrix: Floats, linear: Floats, angular: Floats) -> None:
-        """Take a pose (4, 4), world from local, the velocity of the pivot [m/s] and the angular velocity [rad/s]."""
+        """Set the pose (4, 4), world from local, the velocity of the pivot [m/s] and the angular velocity [rad/s]."""
         self._matrix, self._inverse = matrix, np.linalg.inv(matrix[:3, :3])
         self.scale = float(np.cbrt(abs(np.linalg.det(matrix[:3, :3]))))
         self.rigid = np.concatenate([linear, angular, matrix[:3, :3] @ self.pivot + matrix[:3, 3]])
@@ -149,15 +151,15 @@ class Obstacle(AnimatedObstacle):
 
     @property
     def center(self) -> Floats:
-        """Where its pivot is [m], shape (3,)."""
+        """The position of its pivot [m], shape (3,)."""
         return self.rigid[6:]
 
     def world(self, points: Floats) -> Floats:
-        """Where points (n, 3) of the shape are [m]."""
+        """The world positions [m] of points (n, 3) of the shape."""
         return points @ self._matrix[:3, :3].T + self._matrix[:3, 3]
 
     def turned(self, directions: Floats) -> Floats:
-        """Where unit directions (n, 3) of the shape point."""
+        """The world directions of unit directions (n, 3) of the shape."""
         return directions @ self._matrix[:3, :3].T / self.scale
 
     def shape_distance(self, points: Floats) -> tuple[Floats, Floats]:
@@ -169,7 +171,7 @@ class Obstacle(AnimatedObstacle):
         return self.rigid[:3] + np.cross(self.rigid[3:6], points - self.rigid[6:])
 
     def speed(self, near: Ints) -> float:
-        """A bound on the obstacle's speed [m/s]: of its farthest corner, or, where it has no end, at the blocks near it (n, 3)."""
+        """A bound on the speed [m/s]: of its farthest corner or, for an infinite shape, at the blocks near it (n, 3)."""
         if not self.is_moving or not self.is_present:
             return 0.0
         if math.isfinite(self._radius):
@@ -177,7 +179,7 @@ class Obstacle(AnimatedObstacle):
         return float(np.linalg.norm(self.velocity_at((near + 0.5) * (BLOCK * self._spacing)), axis=1).max(initial=0.0))
 
     def measure(self, number: int, keys: Ints, coordinates: Ints) -> Field:
-        """The distance at the nodes of those blocks that are near, for the obstacle number `number`."""
+        """The distance at the nodes of the blocks that are near, for the collider with this number."""
         if not self.is_present:
             return empty_field(2 if self._is_plane else 3)
         middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self._spacing
@@ -185,18 +187,18 @@ class Obstacle(AnimatedObstacle):
         nodes = (BLOCK * coordinates[near, None, :] + self._corners) * self._spacing
         distance, normal = self.distance(nodes.reshape(-1, 3))
         distance, normal = distance.reshape(-1, len(self._corners)), normal.reshape(-1, len(self._corners), 3)
-        # far from a mesh the distance is only a bound, so that the middle alone does not tell
+        # far from a mesh the distance is only a bound, so the middle alone does not decide
         is_near = distance.min(axis=1, initial=np.inf) < 0.99 * self._spacing
         if not is_near.all():
             near, distance, normal = near[is_near], distance[is_near], normal[is_near]
         return Field(np.full(len(near), number), keys[near], distance, normal, np.zeros((0, *normal.shape[1:])))
 
     def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
-        """Which points (n, 3) [m] lie in it.
+        """Which points (n, 3) [m] are inside.
 
         Args:
-            is_body: whether they are a body that may touch it: then those count as outside that are no deeper than the distance
-                may err, and those that lie only in what a thin obstacle is thickened by.
+            is_body: whether they belong to a body that may touch it. Then points count as outside if they are no deeper than the error
+                of the distance, or only within the thickness added to a thin collider.
         """
         error = (SAMPLED_ERROR if isinstance(self._shape, Mesh) else EXACT_ERROR) * self._spacing
         allowance = error + 0.5 * self.scale * thickening(self._shape, self._spacing)
@@ -209,7 +211,7 @@ class Obstacle(AnimatedObstacle):
     def distance(self, points: Floats, *, is_exact: bool = False) -> tuple[Floats, Floats]:
         """The signed distance [m] of points (n, 3), shape (n,), positive outside, and its gradient (n, 3).
 
-        That from a mesh is sampled, and a bound where it is more than a cell, unless it is to be exact.
+        From a mesh it is sampled, and only a bound beyond a cell, unless `is_exact`.
         """
         query = self._exact if is_exact else self._query
         if not self.is_moving:
@@ -220,7 +222,7 @@ class Obstacle(AnimatedObstacle):
 
 
 def _appearance(collider: Collider, frame: float) -> float:
-    """The frame at which a collider that is enabled last became so; minus infinity for one that always was."""
+    """The frame at which an enabled collider was last enabled; minus infinity if it always was."""
     animation = collider.animation
     if animation is None or "enabled" not in animation.values:
         return -math.inf

@@ -1,6 +1,6 @@
-"""The obstacles of a scene, its colliders and the walls of its domain, in groups: fixed and moving ones.
+"""The colliders of a scene in groups: fixed ones, moving ones and deforming ones. The walls of the domain are fixed colliders.
 
-Each kernel handles all obstacles of a group in one call: with a call per obstacle, small scenes would spend most of a substep on calls.
+Each kernel handles all colliders of a group in one call: with a call per collider, small scenes would spend most of a substep on calls.
 """
 
 import math
@@ -35,15 +35,15 @@ PARALLEL_FEET = 8000
 
 
 class ObstacleGroup:
-    """Obstacles that are all fixed, all rigid and moving, or all deforming.
+    """Colliders that are all fixed, all rigid and moving, or all deforming.
 
     Args:
-        filling: the mass of a node's cell full of the densest fluid [kg], 0 without fluids. For fluids an obstacle counts as if it
-            were full of them, so that a pool keeps its volume. For solids it does not: the momentum it would take from their nodes
-            inside would be missing when they bounce.
+        filling: the mass of a cell full of the densest fluid [kg], 0 without fluids. For fluids a collider counts as full of them, so
+            that a pool keeps its volume. For solids it does not: the momentum it would take from their nodes inside would be missing
+            when they bounce.
 
     Attributes:
-        is_moving: whether the obstacles move.
+        is_moving: whether the colliders move.
         due: the last result of `due_blocks`.
     """
 
@@ -92,7 +92,7 @@ class ObstacleGroup:
             self._motions[number] = obstacle.rigid
 
     def speed(self, store: ParticleStore) -> float:
-        """A bound on the speed of the obstacles and of the material that they expel [m/s]."""
+        """A bound on the speed of the colliders and of the material that they expel [m/s]."""
         fastest = float(self._expulsion.max())
         for number, obstacle in enumerate(self.obstacles):
             near = self._level_sets.blocks[self._field.owners == number]
@@ -100,7 +100,7 @@ class ObstacleGroup:
         return fastest
 
     def find_surfaces(self, store: ParticleStore) -> None:
-        """Find the obstacles among the nodes around the particles; what is known of fixed ones at nodes seen before is kept."""
+        """Find the colliders' surfaces among the nodes around the particles; distances of fixed colliders at known nodes are kept."""
         layout = store.layout
         self._measure(layout)
         keys, field = layout.node_keys, self._field
@@ -197,7 +197,7 @@ class ObstacleGroup:
         self._pairs.is_due[:] = self._pairs.is_near
 
     def _room_for_pairs(self, blocks: Ints, counts: Ints) -> Pairs:
-        """Arrays for so many pairs of each of these particle blocks."""
+        """Arrays for pairs of these particle blocks (k,), so many of each."""
         first = np.concatenate([[0], np.cumsum(counts)])
         count = int(first[-1])
         arenas = np.empty((count, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
@@ -205,7 +205,7 @@ class ObstacleGroup:
         return Pairs(blocks, first, np.empty(count, np.int64), arenas, is_near, is_due, np.zeros(len(blocks)), np.zeros(count))
 
     def apply_initial_impulses(self, store: ParticleStore) -> None:
-        """Apply obstacles to the nodes inside, and find material at the surfaces; once per substep, before `apply_contact_impulses`."""
+        """Apply colliders to the nodes inside, and find material at their surfaces; before `apply_contact_impulses` in each substep."""
         self._found = False
         if self._foot_count + len(self._deep.nodes):
             nodes, surfaces, frictions = store.nodes.reshape(-1), self._surfaces, self._frictions
@@ -214,19 +214,19 @@ class ObstacleGroup:
             )
 
     def apply_contact_impulses(self, store: ParticleStore) -> None:
-        """Apply obstacles to the velocities of the material at their surfaces."""
+        """Correct the velocities of the material at the surfaces of the colliders."""
         if self._found:
             apply_contact_impulses(store.nodes.reshape(-1), self._feet, self._colors, self._surfaces, self._frictions)
         if self._expulsion.any():
             expel_nodes(store.nodes, self._level_sets, self._expulsion, SINK)
 
     def take_velocity(self, velocity: Floats) -> None:
-        """Give the only obstacle of the group, in place, a velocity of its pivot [m/s] and an angular velocity [rad/s], (6,)."""
+        """Give the only collider of the group, in place, a velocity of its pivot [m/s] and an angular velocity [rad/s], (6,)."""
         self._motions[0, :6] = velocity
         move_feet(self._foot_count, self._level_sets, self._feet)
 
     def touched_blocks(self, store: ParticleStore) -> Ints:
-        """The node blocks whose nodes the obstacles may change."""
+        """The node blocks whose nodes the colliders may change."""
         if not self._foot_count + len(self._deep.nodes):
             return np.zeros(0, np.int64)
         present = self._level_sets.blocks[self._level_sets.blocks >= 0]

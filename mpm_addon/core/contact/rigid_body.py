@@ -1,7 +1,7 @@
-"""A dynamic collider: its mass, where it is and how it moves. Plain numpy.
+"""A rigid body: its mass, pose and motion. Plain numpy.
 
-The spin, its angular momentum about its own centre of mass, is kept in world axes, and the angular velocity follows from it: without
-torque the spin stays as it is to the last bit, and gyroscopic motion needs no term of its own.
+Its state holds the spin, the angular momentum about its center of mass, in world axes; the angular velocity follows from it. So the spin
+is exactly constant without torque, and gyroscopic motion needs no extra term.
 """
 
 import numpy as np
@@ -13,21 +13,21 @@ from ..geometry.solid import solid_properties
 from ..scene.description import Collider, Scene
 from .obstacle import Obstacle
 
-# so often the angular velocity at the middle of a step is made better
+# iterations for the angular velocity at the middle of a substep
 MIDPOINT_SWEEPS = 4
 STATE_SIZE = 18
 
 
 class RigidBody:
-    """A dynamic collider.
+    """A rigid body.
 
-    In 2D its mass is that of each metre of depth, and it turns about y alone.
+    In 2D its mass is per meter of depth, and it rotates only about y.
 
     Attributes:
-        obstacle: what matter meets.
+        obstacle: its collider.
         mass: [kg].
         inverse_mass: along each axis [1/kg], shape (3,).
-        center: centre of mass [m]; rotation: since the start (3, 3); velocity [m/s]; spin [kg m^2/s]. All are the body's state.
+        center: center of mass [m]; rotation: since the start (3, 3); velocity [m/s]; spin [kg m^2/s]. These are the body's state.
 
     Raises:
         SceneError: the collider has no mass.
@@ -73,7 +73,7 @@ class RigidBody:
 
     @property
     def velocities(self) -> Floats:
-        """Velocity of the centre of mass [m/s] and angular velocity [rad/s], shape (6,)."""
+        """Velocity of the center of mass [m/s] and angular velocity [rad/s], shape (6,)."""
         return np.concatenate([self.velocity, self.inverse_inertia @ self.spin])
 
     @property
@@ -100,29 +100,29 @@ class RigidBody:
         self.velocity, self.spin = state[12:15].copy(), state[15:].copy()
 
     def place(self) -> None:
-        """Put the obstacle where the body is."""
+        """Move the collider to the pose of the body."""
         velocities = self.velocities
         self.obstacle.place(self.pose, velocities[:3], velocities[3:])
 
     def push(self, impulse: Floats) -> None:
-        """Give it an impulse [kg m/s] and an angular impulse about its centre of mass [kg m^2/s], shape (6,)."""
+        """Apply an impulse [kg m/s] and an angular impulse about its center of mass [kg m^2/s], shape (6,)."""
         if self._is_plane:
             impulse = impulse * [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
         self.velocity = self.velocity + self.inverse_mass * impulse[:3]
         self.spin = self.spin + impulse[3:]
 
     def set_velocities(self, velocities: Floats) -> None:
-        """Take the velocity of the centre of mass [m/s] and the angular velocity [rad/s], shape (6,)."""
+        """Set the velocity of the center of mass [m/s] and the angular velocity [rad/s], shape (6,)."""
         self.velocity = velocities[:3].copy()
         self.spin = self.rotation @ self._inertia @ self.rotation.T @ velocities[3:]
 
     def move(self, shift: Floats, turn: Floats) -> None:
-        """Move its centre of mass [m] and turn it about that [rad]; its velocity and its spin stay."""
+        """Move its center of mass [m] and rotate it about that [rad], without changing its velocity and spin."""
         self.center = self.center + shift
         self.rotation = _orthonormal(rotation_matrix(turn) @ self.rotation)
 
     def advance(self, dt: float) -> None:
-        """Move with its velocity and spin: the centre straight, the rotation by the angular velocity at the middle of the step.
+        """Move with its velocity and spin: the center on a straight line, the rotation with the angular velocity at mid-substep.
 
         The implicit midpoint rule on SO(3): R <- exp(dt w) R, with w = I(R_m)^-1 L at R_m = exp(dt w / 2) R (Hairer, Lubich and
         Wanner 2006, section VII.5).
@@ -135,5 +135,5 @@ class RigidBody:
 
 
 def _orthonormal(matrix: Floats) -> Floats:
-    """The nearest rotation, to second order in how far the matrix is from one (Higham 1986)."""
+    """The nearest rotation, to second order in the matrix's distance from one (Higham 1986)."""
     return matrix @ (1.5 * np.eye(3) - 0.5 * matrix.T @ matrix)

@@ -1,7 +1,7 @@
-"""Where rigid bodies touch walls, colliders and each other, and the impulses there; see `rigid_impulses`.
+"""Where rigid bodies touch walls, colliders and each other; `rigid_impulses` finds the impulses there.
 
-Points of each body's surface are asked for their distance from all others, and points of these for theirs from the body. Contact is
-without restitution. A gap closes within a step and no farther; what overlaps all the same is moved apart, which gives no velocity.
+Points on each body's surface are tested for their distance from all others, and points of these for their distance from the body. Contact
+has no restitution. A gap closes within a substep and no farther; bodies that still overlap are moved apart without gaining velocity.
 """
 
 import math
@@ -18,18 +18,18 @@ from .obstacle import AnimatedObstacle, Floats, Ints, Obstacle
 from .rigid_impulses import SolverBodies, solve_contacts
 
 SWEEPS = 200
-# the share of an overlap that a step takes back
+# the share of an overlap that is corrected in a substep
 RECOVERY = 0.2
-# a point of a face meets what lies before the face, not what lies beside it: the greatest product of both normals
+# a point of a face touches what is in front of the face, not beside it: the greatest dot product of the two normals
 FACING = -0.3
-# so much farther from the middle is a point outside a corner
+# a point outside a corner is this much farther from the middle, relatively
 OUTSIDE = 1e-4
-# how far a vertex of a deforming mesh goes on its way to a body to see whether that leads out of its own surface [cells]
+# how far a vertex of a deforming mesh moves toward a body to test whether that leads out of its own surface [cells]
 WAY_OUT = 1e-3
 # vertices of a deforming mesh in a cube of this size count as one [cells]
 CLOSEST = 0.5
 _NOTHING = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
-# the friction of what holds matter, where its own is less
+# the least friction of sticky colliders
 STICKY_FRICTION = 1.0
 
 
@@ -72,15 +72,16 @@ class Contacts(NamedTuple):
 
 
 class RigidSurface:
-    """A rigid obstacle as bodies meet it.
+    """The surface of a rigid collider, for contact with rigid bodies.
 
     Args:
-        obstacle: its pose, its velocity and its distance.
-        points: of its surface, in its own coordinates.
+        obstacle: the collider, with its pose, velocity and distance.
+        points: on its surface, in its own coordinates.
 
     Attributes:
-        body: the number of the rigid body that it is, or -1.
-        middle: of the points, in the shape's coordinates [m]; radius: of the ball about it that holds the shape, infinite without an end.
+        body: the number of the rigid body, or -1 if it is none.
+        middle: of the points, in the shape's coordinates [m].
+        radius: of the bounding ball about `middle` [m]; infinite for an infinite shape.
     """
 
     def __init__(self, obstacle: Obstacle, points: ContactPoints, body: int = -1) -> None:
@@ -91,11 +92,11 @@ class RigidSurface:
         if len(points.points):
             self.middle = 0.5 * (points.points.min(axis=0) + points.points.max(axis=0))[None]
             self.radius = float(np.linalg.norm(points.points - self.middle, axis=1).max()) + points.radius
-        # a corner's is between those of its faces: just outside it is one
+        # a corner has one just outside of it, between those of its faces
         _, self._outward = obstacle.shape_distance(points.points + OUTSIDE * (points.points - self.middle))
 
     def speed(self, around: Ints) -> float:
-        """A bound on its speed [m/s]; of what has no end, at the node blocks `around` (n, 3)."""
+        """A bound on its speed [m/s]; for an infinite shape, at the node blocks `around` (n, 3)."""
         return self.obstacle.speed(around)
 
     def distance(self, points: Floats) -> tuple[Floats, Floats]:
@@ -103,14 +104,14 @@ class RigidSurface:
         return self.obstacle.distance(points, is_exact=True)
 
     def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
-        """Which of points (n, 3) may be nearer than `reach` [m]; a bound that costs little."""
+        """Which of points (n, 3) may be nearer than `reach` [m]; a cheap bound."""
         if self.radius == math.inf:
             return np.ones(len(points), np.bool_)
         reach = self.radius * self.obstacle.scale + reach
         return ((points - self.obstacle.world(self.middle)) ** 2).sum(axis=1) < reach**2
 
     def near(self, other: "Surface", margin: float) -> tuple[Floats, Floats, Floats]:
-        """The points of this surface that are nearer to another one than `margin` [m]: their places, normals (k, 3) and gaps (k,)."""
+        """The points of this surface nearer to another one than `margin` [m]: their positions, normals (k, 3) and gaps (k,)."""
         obstacle, mine = self.obstacle, self.points
         scale = obstacle.scale
         if not len(mine.points) or other.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
@@ -138,7 +139,7 @@ class RigidSurface:
 
 
 class DeformingSurface:
-    """A deforming obstacle as bodies meet it; the same as `RigidSurface`, with its vertices in the pose of the moment as points."""
+    """The surface of a deforming collider, as `RigidSurface`; its points are its vertices in the current pose."""
 
     body = -1
 
@@ -167,7 +168,7 @@ class DeformingSurface:
         way = WAY_OUT * self._spacing
         out = self.obstacle.distance(corners[near] - way * normal[near])[0] + offset
         near = near[out > -FACING * way]
-        # of vertices that lie close together, the one that is nearest to the body
+        # of vertices close together, the one nearest to the body
         near = near[np.argsort(gap[near], kind="stable")]
         _, first = np.unique(np.floor(corners[near] / (CLOSEST * self._spacing)), axis=0, return_index=True)
         near = near[np.sort(first)]
@@ -175,12 +176,12 @@ class DeformingSurface:
 
 
 Surface = RigidSurface | DeformingSurface
-# a body, what it meets, and there: places (k, 3), normals (k, 3) and gaps (k,)
+# a body, what it touches, and of the contacts: positions (k, 3), normals (k, 3) and gaps (k,)
 Part = tuple[RigidSurface, Surface, Floats, Floats, Floats]
 
 
 def pair_friction(first: Surface, second: Surface) -> float:
-    """The coefficient of two surfaces: the geometric mean of theirs, so that one without friction slides on everything."""
+    """The friction coefficient of two surfaces: the geometric mean, so that one without friction slides on everything."""
     return math.sqrt(_friction(first.obstacle) * _friction(second.obstacle))
 
 
@@ -189,7 +190,7 @@ def _friction(obstacle: AnimatedObstacle) -> float:
 
 
 def find_contacts(bodies: list[RigidSurface], others: list[Surface], margin: float) -> Contacts:
-    """The contacts of bodies with each other and with what is no body, nearer than `margin` [m]."""
+    """The contacts of rigid bodies with each other and with other colliders, nearer than `margin` [m]."""
     parts: list[Part] = []
     for number, body in enumerate(bodies):
         for other in [*others, *bodies[number + 1 :]]:
@@ -200,10 +201,10 @@ def find_contacts(bodies: list[RigidSurface], others: list[Surface], margin: flo
                 continue
             points, normals, gaps = body.near(other, margin)
             parts.append((body, other, points, normals, gaps))
-            # the point of a round body is exact on everything
+            # the point of a round body is exact for any surface
             if body.points.radius == 0.0:
                 points, normals, gaps = other.near(body, margin)
-                # the body's own side of the gap, with the normal turned towards it
+                # on the body's side of the gap, with the normal toward the body
                 parts.append((body, other, points - gaps[:, None] * normals, -normals, gaps))
     return _joined(parts)
 
@@ -232,19 +233,19 @@ def _joined(parts: list[Part]) -> Contacts:
 
 
 def _center(surface: Surface) -> Floats:
-    """Where the centre of mass is of what is a body [m], shape (3,)."""
+    """The center of mass of a rigid body [m], shape (3,); zero for other colliders, where it is not used."""
     return surface.obstacle.center if isinstance(surface, RigidSurface) else np.zeros(3)
 
 
 def surface_of(obstacle: Obstacle | DeformingObstacle, scene: Scene) -> Surface:
-    """An obstacle of a scene as bodies meet it."""
+    """The surface of a collider of a scene, for contact with rigid bodies."""
     if isinstance(obstacle, DeformingObstacle):
         return DeformingSurface(obstacle, scene.solver.grid_spacing)
     return rigid_surface(obstacle, scene)
 
 
 def rigid_surface(obstacle: Obstacle, scene: Scene, body: int = -1) -> RigidSurface:
-    """A rigid obstacle of a scene as bodies meet it; see `RigidSurface`."""
+    """The surface of a rigid collider of a scene; see `RigidSurface`."""
     collider, spacing = obstacle.collider, scene.solver.grid_spacing
     shape = section_of(collider.shape) if scene.solver.dimension == 2 else collider.shape
     return RigidSurface(obstacle, contact_points(shape, spacing), body)

@@ -9,7 +9,7 @@ node blocks with one coordinate along an axis. Slabs of one color share no node.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +124,7 @@ def room_for_feet(count: int, runs: int, row_nodes: int, dtype: type[np.floating
     # moving colliders need a few more now and then
     count, runs, row_nodes = count + count // 4, runs + runs // 4, row_nodes + row_nodes // 4
     places, vectors, corners = (count,), (4 * count,), (count, 8)
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "first": np.zeros(runs + 1, np.int64),
         "active_end": np.zeros(runs, np.int64),
         "counted": np.zeros(row_nodes),

@@ -1,7 +1,7 @@
-"""Shapes, distances, samples and motion: everything about where matter may be.
+"""Shapes, distances, samples and motion.
 
-The names below load numba when they are first used; `shapes`, `motion` and `rotation` never do. Knows nothing of
-laws, files or Blender.
+The names below load numba when they are first used; `shapes`, `motion` and `rotation` never do. Nothing here knows about laws, files or
+Blender.
 """
 
 import importlib

@@ -1,7 +1,7 @@
-"""Points that stand for a body's surface where it meets other bodies. Plain numpy.
+"""Points that represent the surface of a rigid body in contacts. Plain numpy.
 
-Round shapes are points with a radius, so that they roll as smoothly as they are round. Everything else is its corners and samples
-of its faces, no farther apart than asked for; a cylinder has besides the line on its side that faces the other body.
+A sphere or capsule is represented by points with a radius, so that it rolls smoothly. Other shapes are represented by their corners and
+by samples on their faces at a limited spacing; a cylinder adds the line on its side that faces the other body.
 """
 
 import math
@@ -16,7 +16,7 @@ from .rotation import euler_matrix
 from .section import Section
 from .shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 
-# points of a mesh in a cube of this share of the spacing count as one
+# points of a mesh within a cube of this size count as one, relative to the spacing
 _CLOSEST = 0.5
 _LEAST_RIM = 24
 _NOWHERE = np.zeros((0, 3))
@@ -24,13 +24,14 @@ _NOWHERE = np.zeros((0, 3))
 
 @dataclass(frozen=True)
 class ContactPoints:
-    """Points on, or below, the surface of a shape, in its own coordinates.
+    """Points on or below the surface of a shape, in its own coordinates.
 
     Attributes:
         points: [m], shape (n, 3).
-        radius: how far the surface lies outside of all of them [m].
+        radius: how far the surface is outside of these points [m].
         rolls: points on the axis of a cylinder [m], shape (k, 3).
-        axis: along it, unit; roll_radius: its radius [m].
+        axis: direction of this axis, unit, shape (3,).
+        roll_radius: radius of the cylinder [m].
     """
 
     points: Floats
@@ -41,10 +42,11 @@ class ContactPoints:
 
 
 def contact_points(shape: Shape, spacing: float) -> ContactPoints:
-    """The points of a shape, or of a section; none for a plane, which has no end.
+    """The points of a shape or a section; none for a plane, which is infinite.
 
     Args:
-        spacing: how far apart samples may be [m].
+        shape: any shape that can collide.
+        spacing: the greatest distance between samples [m].
     """
     if isinstance(shape, Section):
         if isinstance(shape.solid, Box):
@@ -84,10 +86,9 @@ def _on_cylinder(cylinder: Cylinder, spacing: float) -> ContactPoints:
     up = np.array([[0.0, 0.0, half]])
     vertices = np.concatenate([rim - up, rim + up, -up, up])
     here, following = np.arange(count), (np.arange(count) + 1) % count
-    triangles = np.concatenate([
-        np.column_stack([following, here, np.full(count, 2 * count)]),
-        np.column_stack([count + here, count + following, np.full(count, 2 * count + 1)]),
-    ])  # fmt: skip
+    low = np.column_stack([following, here, np.full(count, 2 * count)])
+    high = np.column_stack([count + here, count + following, np.full(count, 2 * count + 1)])
+    triangles = np.concatenate([low, high])
     center, axis = np.asarray(cylinder.center), turn[:, 2]
     faces = _on_triangles(vertices, triangles, spacing) @ turn.T + center
     rolls = _between(center - half * axis, center + half * axis, spacing)
@@ -102,7 +103,7 @@ def _rectangle(box: Box) -> Floats:
 
 
 def _along(segments: Floats, spacing: float) -> Floats:
-    """The starts of segments (n, 4) in the plane y = 0 and points between, no farther apart than the spacing."""
+    """The starts of segments (n, 4) in the plane y = 0, and points between them at most a spacing apart."""
     start, end = segments[:, :2], segments[:, 2:]
     counts = np.maximum(1, np.ceil(np.linalg.norm(end - start, axis=1) / spacing)).astype(np.int64)
     number = np.repeat(np.arange(len(segments)), counts)
@@ -112,7 +113,7 @@ def _along(segments: Floats, spacing: float) -> Floats:
 
 
 def _on_triangles(vertices: Floats, triangles: Integers, spacing: float) -> Floats:
-    """The corners of triangles, and a lattice on each that is wider than the spacing."""
+    """The corners of triangles, and a lattice of points on each triangle with an edge longer than the spacing."""
     corners = vertices[triangles]
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     parts = np.maximum(1, np.ceil(longest / spacing)).astype(np.int64)
@@ -129,7 +130,7 @@ def _on_triangles(vertices: Floats, triangles: Integers, spacing: float) -> Floa
 
 
 def _thinned(points: Floats, size: float) -> Floats:
-    """Of the points in each cube of a size, the one that lies farthest out."""
+    """The outermost point in each cube of this size [m]."""
     outward = np.linalg.norm(points - points.mean(axis=0), axis=1)
     order = np.argsort(-outward, kind="stable")
     _, first = np.unique(np.floor(points[order] / size).astype(np.int64), axis=0, return_index=True)

@@ -103,7 +103,7 @@ class DeformingMesh:
         return float((2.0 * np.maximum(volumes, 0.0) / np.maximum(areas, 1e-300)).min())
 
     def move_to(self, vertices: ArrayLike, velocities: ArrayLike) -> None:
-        """Take a pose: vertices (n, 3) [m] and their velocities (n, 3) [m/s]."""
+        """Set the pose: vertices (n, 3) [m] and their velocities (n, 3) [m/s]."""
         places = self.closing.extended(np.asarray(vertices, np.float64))
         self.velocities = np.ascontiguousarray(self.closing.extended(np.asarray(velocities, np.float64)))
         low, high = (np.array([pick(column) for column in places.T]) for pick in (np.min, np.max))

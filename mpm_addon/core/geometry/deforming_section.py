@@ -1,4 +1,4 @@
-"""What the plane y = 0 sees of a mesh whose vertices move: an outline that is cut anew in each pose, and how it moves."""
+"""The section of a mesh whose vertices move with the plane y = 0: an outline, cut again in each pose, and its velocity."""
 
 import numpy as np
 
@@ -9,20 +9,20 @@ from .mesh_topology import Floats, Integers
 from .outline import Outline, cut_mesh
 from .thickness import thickening
 
-# where the surface lies flatter in the plane than this, its section moves faster than is followed: part of the normal in the plane
+# the least part of a surface's normal in the plane: the section of a surface nearly parallel to the plane moves arbitrarily fast
 LEAST_SLOPE = 0.1
 
 
 class DeformingSection:
-    """The section of a mesh in one of its poses; what it blocks follows the rules of `distance`, pose by pose.
+    """The section of a mesh in one of its poses; what it blocks follows the rules of `distance` in each pose.
 
-    Args: see `DeformingMesh`; subject: how messages name the owner.
+    Args: see `DeformingMesh`; subject: the owner's name in messages.
 
     Attributes:
-        offset: how far the blocking surface lies outside the section's own in the present pose [m].
+        offset: how far the blocking surface lies outside the section's own in the current pose [m].
 
     Raises:
-        SceneError: the plane meets the mesh in no pose.
+        SceneError: the plane does not cut the mesh in any pose.
     """
 
     def __init__(self, poses: Floats, triangles: Integers, spacing: float, subject: str) -> None:
@@ -40,7 +40,7 @@ class DeformingSection:
         self.move_to(poses[0], np.zeros_like(poses[0]))
 
     def move_to(self, vertices: Floats, velocities: Floats) -> None:
-        """Take a pose: vertices (n, 3) [m] and their velocities (n, 3) [m/s]."""
+        """Set the pose: vertices (n, 3) [m] and their velocities (n, 3) [m/s]."""
         self._mesh.move_to(vertices, velocities)
         segments, triangle = cut_mesh(self._mesh.closing.extended(vertices), self._closed)
         cap_count = int(np.count_nonzero(triangle >= self._own_count))
@@ -60,8 +60,8 @@ class DeformingSection:
     def __call__(self, points: Floats) -> tuple[Floats, Floats, Floats]:
         """The signed distance [m] in the plane, its unit gradient and the velocity of the section [m/s], as `DeformingMesh`.
 
-        The section's velocity is that of the mesh in the plane, and, along the normal, what the slope of the surface adds where the
-        mesh moves through the plane: v_y n_y / |(n_x, n_z)|. Where the plane misses the mesh, it is infinitely far.
+        The section's velocity is the velocity of the mesh in the plane, plus v_y n_y / |(n_x, n_z)| along the normal, which comes from
+        the slope of a surface that moves through the plane. If the plane misses the mesh, the distance is infinite.
         """
         if self._ask is None:
             return np.full(len(points), np.inf), np.tile([0.0, 0.0, 1.0], (len(points), 1)), np.zeros((len(points), 3))
@@ -70,7 +70,7 @@ class DeformingSection:
         velocity, own_normal = self._mesh.surface_at(flat - (distance + self.offset)[:, None] * normal)
         slope = np.linalg.norm(own_normal[:, [0, 2]], axis=1)
         through = velocity[:, 1] * own_normal[:, 1] / np.maximum(slope, LEAST_SLOPE)
-        # the own normal points out of a solid, and to any side of a sheet
+        # the mesh's normal points out of a solid, and to either side of a sheet
         side = np.sign(np.einsum("nd,nd->n", own_normal[:, [0, 2]], normal[:, [0, 2]]))
         velocity[:, 1] = 0.0
         return distance, normal, velocity + (side * through)[:, None] * normal

@@ -1,20 +1,20 @@
-"""How far points are from a collider, and which way is out: asked in bulk at every step.
+"""The signed distance of points from a collider, and its gradient, evaluated in bulk in every substep.
 
-A shape with a closed form is asked directly. A mesh is sampled once into a sparse field (see `distance_field`), which is kept as
-long as the mesh, with samples at half the grid spacing, whose interpolation is right to a tenth of a cell near the surface (at
-sharp edges between grid nodes: a fifth).
+A shape with a closed form is evaluated directly. A mesh is sampled once into a sparse field (see `distance_field`) that is kept as long as
+the mesh. Its samples are half a grid spacing apart, and their interpolation is accurate to a tenth of a cell near the surface (a fifth at
+sharp edges between grid nodes).
 
 What a collider mesh blocks:
     - A closed mesh, or one whose holes are less than a tenth of its surface: its inside. Holes are capped.
     - A mesh with larger openings (a plain grid as a floor, a bowl or a box without a lid): the sheet itself, from both
-      sides, with a thickness of one grid spacing around it.
+      sides, one grid spacing thick.
     - A closed mesh thinner than a grid spacing (its mean thickness is 2 volume / area) is thickened to one, evenly on
-      both sides, since the grid could not see it otherwise.
-A mesh too large to be sampled so finely (a ground of kilometres in a simulation of centimetres) is sampled as finely as
-memory allows, and a sheet is then as thick as two samples.
+      both sides, since the grid could not resolve it otherwise.
+A mesh too large for this spacing (a terrain of kilometers in a simulation of centimeters) is sampled as finely as memory allows, and a
+sheet is then two samples thick.
 
-A section (see `section`) is exact everywhere. What the outline of a mesh blocks follows the same three rules, with lengths in
-the place of areas.
+A section (see `section`) is exact everywhere. What the outline of a mesh blocks follows the same three rules, with lengths in place of
+areas.
 """
 
 from collections.abc import Callable
@@ -34,16 +34,16 @@ DistanceQuery = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def distance_query(shape: Shape, spacing: float) -> DistanceQuery:
-    """What a collider's shape answers for points.
+    """The distance of points from a collider's shape, as a function.
 
     Args:
         shape: any shape that can collide.
         spacing: the simulation's grid spacing [m].
 
     Returns:
-        a function of points (n, 3) [m] that returns the signed distance [m], shape (n,), positive outside, and its
-        unit gradient, shape (n, 3). Within one grid spacing of a mesh's surface the distance is accurate; farther
-        away it is a bound with the right sign.
+        A function of points (n, 3) [m] that returns the signed distance [m], shape (n,), positive outside, and its unit gradient,
+        shape (n, 3). Within one grid spacing of a mesh's surface the distance is accurate; farther away it is a bound with the right
+        sign.
     """
     if isinstance(shape, Mesh):
         return _mesh_distance(shape, spacing)
@@ -55,7 +55,7 @@ def distance_query(shape: Shape, spacing: float) -> DistanceQuery:
 
 
 def exact_query(shape: Shape, spacing: float) -> DistanceQuery:
-    """The same as `distance_query`, but exact at any distance: a mesh's triangles are asked, not samples of them."""
+    """The same as `distance_query`, but exact at any distance: from a mesh's triangles instead of samples."""
     if not isinstance(shape, Mesh):
         return distance_query(shape, spacing)
     mesh = DeformingMesh(shape.vertices[None], shape.triangles, spacing)
@@ -63,7 +63,7 @@ def exact_query(shape: Shape, spacing: float) -> DistanceQuery:
 
 
 def outline_distance(outline: Outline, spacing: float) -> DistanceQuery:
-    """The exact distance from an outline, moved outward where it is thinner than the grid spacing [m]."""
+    """The exact distance from an outline, which is moved outward if it is thinner than the grid spacing [m]."""
     offset = 0.5 * thickening(outline, spacing)
     ask = outline.distance_and_normal if is_solid(outline) else outline.distance_from_sheet
 
@@ -95,19 +95,19 @@ class MeshDistance:
         points = np.ascontiguousarray(points, dtype=np.float64)
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
         query_field(self.field, points, self.offset, distance, normal)
-        # a node that lies on the surface must not be inside or outside as rounding has it: a wall would hold or leak by chance
+        # rounding must not decide whether a node on the surface is inside: a wall would hold or leak by chance
         distance[np.abs(distance) < ON_SURFACE * self.field.spacing] = 0.0
         return distance, normal
 
 
-# nearer than this to a surface, in samples' spacings, a point lies on it: samples are float32
+# a point nearer to the surface than this lies on it, relative to the sample spacing: samples are float32
 ON_SURFACE = 1e-6
-# what is sampled, as long as a mesh that it was sampled for exists
+# sampled distances, kept as long as a mesh that they were sampled for exists
 _sampled: WeakValueDictionary[tuple[bytes, float], MeshDistance] = WeakValueDictionary()
 
 
 def _mesh_distance(mesh: Mesh, spacing: float) -> MeshDistance:
-    """The sampled distance of a mesh: the same one for equal meshes, and as long as they exist."""
+    """The sampled distance of a mesh, shared by equal meshes as long as they exist."""
     key = (mesh.digest, spacing)
     found = _sampled.get(key)
     if found is None:

@@ -1,9 +1,9 @@
-"""A mesh's signed distance, sampled where it matters: in blocks around the surface, interpolated between samples.
+"""A mesh's signed distance, sampled in blocks around the surface and interpolated between samples.
 
-Space is cut into blocks of 8 cells an edge. A block near the surface holds its 9^3 samples (its faces are stored on
-both sides, so that a query reads one block alone); of any other block only the distance of its centre is kept.
-Samples lie at integer multiples of the spacing, so that the nodes of a grid of twice the spacing are exact.
-Distances count as exact up to `reach` from the surface; beyond, a value is a lower bound with the right sign.
+Space is divided into blocks of 8^3 cells. A block near the surface holds its 9^3 samples (those on shared faces are stored twice, so that
+a query reads only one block); for any other block only the distance of its center is stored. Samples are at integer multiples of the
+spacing, so that the nodes of a grid with twice the spacing are exact. Distances are exact up to `reach` from the surface; beyond that, a
+value is a lower bound with the right sign.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from .thickness import CELLS
 SAMPLES = CELLS + 1
 BLOCK_RADIUS = 0.5 * CELLS * DIAGONAL
 GROUP = 4
-# samples along the edge of the cubes that are measured at once
+# samples along the edge of the cubes that are measured together
 CUBE = 2
 BLOCKS_PER_TASK = 8
 QUERIES_PER_TASK = 1024
@@ -36,9 +36,9 @@ class DistanceField(NamedTuple):
     Attributes:
         origin: corner of the first block [m], shape (3,).
         spacing: distance between samples [m].
-        exact: distance from the surface up to which samples are exact; points in far blocks are farther away [m].
-        rows: for each block the row of its samples, or -1 for a far block, shape (bx, by, bz).
-        centers: signed distance at each block's centre, or a bound of it [m], shape (bx, by, bz).
+        exact: distance from the surface up to which samples are exact [m]; points in far blocks are farther away.
+        rows: the row of each block's samples, -1 for a far block, shape (bx, by, bz).
+        centers: signed distance at each block's center, or a bound [m], shape (bx, by, bz).
         samples: signed distances [m], shape (k, 9, 9, 9).
     """
 
@@ -55,13 +55,13 @@ def build_field(tree: MeshTree, cells: MeshCells | None, center: Floats, spacing
 
     Args:
         tree: the triangles, relative to `center`.
-        cells: the same, closed and facing outward, where the inside is negative; None where the distance has no sign.
+        cells: the same triangles, closed and facing outward, if the inside is negative; None if the distance has no sign.
         center: [m], shape (3,).
         spacing: distance between samples [m].
-        reach: distance from the surface up to which interpolated values are right [m].
+        reach: distance from the surface up to which interpolated values are exact [m].
     """
     block = CELLS * spacing
-    # All eight samples around a query within reach must be exact.
+    # all eight samples around a query within reach must be exact
     exact = reach + DIAGONAL * spacing
     low = np.floor((tree.boxes[0, :3] + center - exact) / spacing) - CELLS
     groups = np.ceil((tree.boxes[0, 3:] + center + exact - low * spacing) / (block * GROUP)).astype(np.int64)
@@ -83,7 +83,7 @@ def build_field(tree: MeshTree, cells: MeshCells | None, center: Floats, spacing
 
 @parallel_kernel
 def _measure_centers(tickets, tree, origin, block, exact, centers):
-    """The distance at the centres of all blocks; in far groups of blocks a bound from the group's centre."""
+    """Measure the distance at the centers of all blocks; in far groups of blocks, a bound from the group's center."""
     nx, ny, nz = centers.shape[0] // GROUP, centers.shape[1] // GROUP, centers.shape[2] // GROUP
     group_reach = 0.5 * GROUP * block * DIAGONAL + exact
     for group in shared(tickets[0], nx * ny * nz, 64):
@@ -107,7 +107,7 @@ def _measure_centers(tickets, tree, origin, block, exact, centers):
 def _sign(cells, origin, spacing, distance):
     """Make the distances of a lattice's points inside a closed mesh negative; `origin` is the first point [m].
 
-    Two points whose distances sum to more than the way between them have no surface between them.
+    No surface lies between two points whose distances from it add up to more than the distance between them.
     """
     nx, ny, nz = distance.shape
     for i in range(nx):
@@ -124,7 +124,7 @@ def _sign(cells, origin, spacing, distance):
 
 @parallel_kernel
 def _measure_blocks(tickets, tree, cells, active, origin, spacing, exact, is_solid, measured):
-    """Write the distances at the samples of blocks (k, 3), without those on their far sides, into measured (k, 8, 8, 8)."""
+    """Write the distances at the samples of blocks (k, 3), except those on their far sides, into measured (k, 8, 8, 8)."""
     for task in shared(tickets[0], (len(active) + BLOCKS_PER_TASK - 1) // BLOCKS_PER_TASK, 1):
         scratch = lattice_scratch()
         distance, triangle = np.empty((CELLS, CELLS, CELLS)), np.empty((CELLS, CELLS, CELLS), np.int64)
@@ -139,7 +139,7 @@ def _measure_blocks(tickets, tree, cells, active, origin, spacing, exact, is_sol
 
 @kernel
 def _join(active, rows, centers, measured, spacing, exact, samples):
-    """Give each block the samples on its far sides, too: those of the next blocks, or a bound from the centre of a far one."""
+    """Add the samples on each block's far sides: those of the next blocks, or a bound from the center of a far block."""
     nx, ny, nz = rows.shape
     for block in range(len(active)):
         samples[block, :CELLS, :CELLS, :CELLS] = measured[block]
@@ -160,8 +160,8 @@ def _join(active, rows, centers, measured, spacing, exact, samples):
 def query_field(tickets, field, points, offset, distance, normal):
     """Interpolate the field at points (n, 3) [m], with the surface moved outward by `offset` [m].
 
-    Writes the distance (n,) and its unit gradient (n, 3). In blocks that hold samples both are trilinear; elsewhere
-    the distance is a bound of the right sign and the gradient that of the blocks' centres.
+    Writes the distance (n,) and its unit gradient (n, 3). In blocks with samples both are trilinear; elsewhere the distance is a bound
+    with the right sign, and the gradient comes from the centers of the blocks.
     """
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         for query in range(task * QUERIES_PER_TASK, min((task + 1) * QUERIES_PER_TASK, len(points))):
@@ -178,9 +178,9 @@ def query_field(tickets, field, points, offset, distance, normal):
 
 @kernel
 def _field_at(field, x, y, z):
-    """Distance [m] and its gradient at (x, y, z), counted in samples from the field's origin."""
+    """Distance [m] and its gradient at (x, y, z), in samples from the field's origin."""
     nx, ny, nz = field.rows.shape
-    # The nearest point of the field, for points outside it.
+    # the nearest point of the field, for points outside of it
     cx, cy, cz = min(max(x, 0.0), CELLS * nx), min(max(y, 0.0), CELLS * ny), min(max(z, 0.0), CELLS * nz)
     i, j, k = min(int(cx / CELLS), nx - 1), min(int(cy / CELLS), ny - 1), min(int(cz / CELLS), nz - 1)
     row = field.rows[i, j, k]
@@ -216,7 +216,7 @@ def _interpolated(samples, x, y, z):
 
 @kernel
 def _bound(field, i, j, k, x, y, z):
-    """A lower bound of the distance in a far block, with its sign, and the gradient of the blocks' centres."""
+    """A lower bound of the distance in a far block, with its sign, and the gradient from the centers of the blocks."""
     nx, ny, nz = field.rows.shape
     centers = field.centers
     gx = centers[min(i + 1, nx - 1), j, k] - centers[max(i - 1, 0), j, k]

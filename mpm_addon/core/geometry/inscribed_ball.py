@@ -1,7 +1,7 @@
-"""The largest ball inside a mesh: how thick its thickest part is. Plain numpy, because the interface asks too.
+"""The largest ball inside a mesh: how thick its thickest part is. Plain numpy, because the interface uses it, too.
 
-Balls that touch the surface from inside at points of it shrink until nothing else of the surface lies in them, as in the shrinking
-ball algorithm of Ma, Bae and Choi (2012), with the triangles themselves in the place of sampled points.
+Balls that touch the surface from inside shrink until no other part of the surface is in them, as in the shrinking ball algorithm of Ma,
+Bae and Choi (2012), with the triangles themselves in place of sampled points.
 """
 
 import numpy as np
@@ -17,20 +17,20 @@ from .triangle_boxes import TriangleBoxes
 _POINTS = 2000
 _BATCH = 64
 _CHUNK = 512
-# A ball may be cut by so much of its radius, since a curved surface is made of flat triangles.
+# how far the surface may cut into a ball, relative to its radius: flat triangles approximate a curved surface
 _TOLERANCE = 0.02
-# Balls that are not larger than the largest by more than this share are not looked for.
+# only balls larger than the largest by this factor are searched for
 _GAIN = 1.03
-# The least share of the limit that is told from nothing.
+# the least result, relative to the limit
 _LEAST = 0.01
-# Rays that run along no edge that people make.
+# turns rays away from the directions that edges usually have
 _TURN = euler_matrix((31.7, 17.3, 43.9))
 
 
 def ball_diameter(mesh: Mesh, limit: float) -> float:
-    """The diameter [m] of the largest ball inside a mesh, its holes capped: found to 3 %, at least `limit` / 100 and at most `limit`.
+    """The diameter [m] of the largest ball inside a mesh with capped holes, to within 3 %, between `limit` / 100 and `limit`.
 
-    Where parts of a mesh overlap, the surface of each counts inside the other too.
+    If parts of a mesh overlap, the surface of each also counts inside the other.
     """
     closed = mesh.closed
     corners = mesh_topology.corners(closed.vertices, closed.triangles)
@@ -76,12 +76,12 @@ def _largest_radius(surface: "_Surface", inside: "_Inside", points: Floats, inwa
             is_free, touched = surface.touch(centers, (1.0 - _TOLERANCE) * radii)
             best = max(best, inside.largest(centers[is_free], radii[is_free], above=best))
             batch, radii, touched = batch[~is_free], radii[~is_free], touched[~is_free]
-            # the ball that touches the surface at the point and goes through what was found in it
+            # the ball that touches the surface at the point, through the point found inside the last ball
             way = touched - points[batch]
             radii = np.einsum("ij,ij->i", way, way) / (2.0 * np.einsum("ij,ij->i", way, inward[batch]))
             may_win = radii > max(_GAIN * best, least)
             batch, radii = batch[may_win], radii[may_win]
-        # what cannot hold a larger ball is done with
+        # drop points that cannot hold a larger ball
         radii = np.full(len(waiting), min(max(_GAIN * best, least), limit))
         is_free, _ = surface.touch(points[waiting] + radii[:, None] * inward[waiting], (1.0 - _TOLERANCE) * radii)
         waiting = waiting[is_free]
@@ -89,7 +89,7 @@ def _largest_radius(surface: "_Surface", inside: "_Inside", points: Floats, inwa
 
 
 class _Surface:
-    """What balls may not hold: points of a surface first, which are quick to ask, then its triangles."""
+    """A surface that balls may not contain: its points are tested first, which is fast, then its triangles."""
 
     def __init__(self, points: Floats, corners: Floats) -> None:
         self._points = points
@@ -97,12 +97,12 @@ class _Surface:
         self._boxes = TriangleBoxes(corners)
 
     def touch(self, centers: Floats, radii: Floats) -> tuple[NDArray[np.bool_], Floats]:
-        """Whether balls (n,) hold nothing of the surface, and where they do, a point of it that is far inside, shape (n, 3)."""
+        """Whether balls (n,) contain nothing of the surface and, if they do, a point of it deep inside, shape (n, 3)."""
         touched = np.zeros((len(centers), 3))
         is_free = np.ones(len(centers), np.bool_)
         for start in range(0, len(centers), _CHUNK):
             part = slice(start, start + _CHUNK)
-            # |q - c|^2 but for |c|^2
+            # |q - c|^2 without |c|^2
             squares = self._squares - 2.0 * centers[part] @ self._points.T
             nearest = squares.argmin(axis=1)
             touched[part] = self._points[nearest]
@@ -114,7 +114,7 @@ class _Surface:
 
 
 class _Inside:
-    """Whether points are inside a closed mesh: how often rays from them leave it, less how often they enter it."""
+    """Whether points are inside a closed mesh: how often rays from them leave it, minus how often they enter it."""
 
     def __init__(self, corners: Floats) -> None:
         """Triangles with these corners [m], shape (m, 3, 3)."""
@@ -122,7 +122,7 @@ class _Inside:
         self._low, self._high = self._corners.min(axis=1), self._corners.max(axis=1)
 
     def largest(self, centers: Floats, radii: Floats, *, above: float) -> float:
-        """The largest of the radii (n,) above a value whose centre (n, 3) is inside; 0 where there is none."""
+        """The largest of the radii (n,) above a value whose center (n, 3) is inside; 0 if there is none."""
         for index in np.argsort(-radii, kind="stable"):
             if radii[index] <= above:
                 break

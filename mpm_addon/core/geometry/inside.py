@@ -1,7 +1,7 @@
-"""Whether points lie inside a shape, for kernels and in bulk: exact, and without a distance where none is needed.
+"""Whether points are inside a shape, for kernels and in bulk: exact, and without a distance unless one is needed.
 
-A closed form is the set of points that are within some planes and within a radius of a core (`Form`); a mesh, or an outline drawn
-out along y, is asked for its winding number. A layer is what lies within its thickness of the surface, too.
+A closed form is the set of points within some planes and within a radius of a core (`Form`). For a mesh, or an outline extruded along y,
+the winding number decides. A layer also requires that points are within its thickness of the surface.
 """
 
 import math
@@ -31,15 +31,16 @@ QUERIES_PER_TASK = 1024
 
 
 class Form(NamedTuple):
-    """What tells the inside of a shape, beside triangles, in coordinates relative to its center.
+    """What defines the inside of a shape besides triangles, in coordinates relative to its center.
 
     Attributes:
-        margin: how deep inside a point is at least, against rounding [m].
-        thickness: of a layer [m], of a sheet's half of it; infinite for what is filled.
-        is_mesh, is_sheet: whether triangles tell it, and whether these have no inside.
+        margin: the least depth of a point inside, against rounding [m].
+        thickness: of a layer, or half of it for a sheet [m]; infinite for a filled shape.
+        is_mesh: whether triangles define the inside.
+        is_sheet: whether these have no inside.
         axes: of a closed form, as columns, shape (3, 3).
         planes: greatest coordinates along the axes [m], shape (3,).
-        core: half the extents of the box around which the rest is round [m], shape (3,).
+        core: half extents of the box that the radius is measured from [m], shape (3,).
         radius: greatest distance from the core [m].
     """
 
@@ -54,7 +55,7 @@ class Form(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """What `is_inside` asks: form, and the cells and the tree of a mesh, empty where they are not needed; around `center` [m]."""
+    """What `is_inside` needs, relative to `center` [m]: a form, and the cells and tree of a mesh, empty if not needed."""
 
     center: Floats
     form: Form
@@ -66,7 +67,7 @@ _NO_TREE = MeshTree(np.empty((0, 9)), np.empty(0, np.int64), np.empty(0, np.int6
 
 
 def inside_of(shape: Shape) -> Inside:
-    """What kernels ask about a shape that can be filled: a closed form or its section, a closed mesh, an outline, or a layer of these."""
+    """What kernels need to fill a shape: a closed form or its section, a closed mesh, an outline, or a layer of these."""
     body = shape.body if isinstance(shape, Layer) else shape
     center = body.bounds().mean(axis=0)
     margin = 4.0 * float(np.finfo(np.float64).eps) * float(np.abs(body.bounds()).max())
@@ -92,7 +93,7 @@ def inside_of(shape: Shape) -> Inside:
 
 
 def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, thickness: float) -> Inside:
-    """The same for triangles: all of a mesh's for its inside, and for a sheet or a layer those that are no caps too."""
+    """The same for triangles: those of a mesh with its caps for the inside, those without caps for a sheet or a layer."""
     is_layer, tree, nothing = math.isfinite(thickness), _NO_TREE, np.zeros(3)
     is_open = is_layer and is_sheet(body)
     if isinstance(body, Mesh):
@@ -101,14 +102,14 @@ def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, th
     elif is_layer:
         tree = build_tree(*body.drawn_out(has_caps=not is_open))
     cells = NO_CELLS if is_open else body.cells
-    # half of a sheet's layer lies on either side
+    # a sheet has half of its layer on either side
     thickness = 0.5 * thickness if is_open else thickness
     form = Form(margin, thickness, is_mesh=True, is_sheet=is_open, axes=np.eye(3), planes=nothing, core=nothing, radius=0.0)
     return Inside(center, form, cells, tree)
 
 
 def inside_test(shape: Shape) -> InsideTest:
-    """A function of points (n, 3) [m] that tells which of them lie inside a shape, shape (n,)."""
+    """A function of points (n, 3) [m] that returns which of them are inside a shape, shape (n,)."""
     inside = inside_of(shape)
 
     def are_inside(points: Floats) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """The layer at a shape's surface, and the normals of the nearest surface points.
 
-A closed shape's layer lies just under its surface. A mesh or outline with larger openings than a collider's may have (a plane, a
-bowl) is a sheet: its layer lies on both sides of it, half each.
+The layer of a closed shape lies just below its surface. A mesh or outline with openings too large to be a solid collider (a plane, a
+bowl) is a sheet, with half of its layer on either side.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .region import region_of
 from .shapes import ClosedForm, Mesh
 from .thickness import is_solid
 
-# points that measure a layer's volume, about
+# about how many points measure a layer's volume
 VOLUME_POINTS = 2e5
 
 
@@ -30,7 +30,7 @@ class Layer(ClosedForm):
     """The layer at the surface of a closed form, a mesh or an outline.
 
     Attributes:
-        body: the shape; a mesh that is no sheet must be closed.
+        body: the shape; a mesh that is not a sheet must be closed.
         thickness: [m].
         dimension: 3, or 2 for the layer of a section.
     """
@@ -45,7 +45,7 @@ class Layer(ClosedForm):
         return self.body.bounds() + np.array([[-0.5], [0.5]]) * self.thickness * is_sheet(self.body)
 
     def signed_distance(self, points: Floats) -> Floats:
-        """The signed distance [m] (n,); in the middle, where two sides are near, a bound with the right sign."""
+        """The signed distance [m] (n,); in the middle of the shape, near two sides, a bound with the right sign."""
         if not is_sheet(self.body):
             distance = self.body.signed_distance(points)
             return np.maximum(distance, -distance - self.thickness)
@@ -57,7 +57,7 @@ class Layer(ClosedForm):
         return self.signed_distance(points), outward_normals(self.body, points)
 
     def volume(self) -> float:
-        """The layer's volume [m^3], in 2D its area [m^2]: to about 0.2 %, from points spread evenly over the blocks that it meets."""
+        """The layer's volume [m^3], in 2D its area [m^2]: to about 0.2 %, from points spread evenly over the blocks that it touches."""
         return self._volume
 
     @cached_property
@@ -79,7 +79,7 @@ class Layer(ClosedForm):
 def outward_normals(shape: Shape, points: Floats) -> Floats:
     """The unit normals, outward, of the surface points that are nearest to points (n, 3); shape (n, 3).
 
-    A mesh's are those of its triangles, a sheet's point to the side from which they run counter-clockwise.
+    Those of a mesh are the normals of its triangles; those of a sheet point to the side from which the triangles run counterclockwise.
     """
     if isinstance(shape, Layer):
         return outward_normals(shape.body, points)

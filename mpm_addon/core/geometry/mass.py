@@ -1,4 +1,4 @@
-"""Volume, centre of mass and inertia of what a closed mesh encloses. Plain numpy."""
+"""Volume, center of mass and inertia of a closed mesh. Plain numpy."""
 
 from typing import NamedTuple
 
@@ -11,12 +11,12 @@ from .mesh_topology import Floats
 
 
 class MassProperties(NamedTuple):
-    """What a body of density 1 kg/m^3 weighs, and how it turns.
+    """The mass and inertia of a body with a density of 1 kg/m^3.
 
     Attributes:
         volume: [m^3].
-        center: centre of mass [m], shape (3,).
-        inertia: about the centre of mass, along the world's axes [m^5: kg m^2 for each kg/m^3], shape (3, 3), symmetric.
+        center: center of mass [m], shape (3,).
+        inertia: about the center of mass, along the world's axes [m^5: kg m^2 per kg/m^3], shape (3, 3), symmetric.
     """
 
     volume: float
@@ -25,9 +25,9 @@ class MassProperties(NamedTuple):
 
 
 def mass_properties(vertices: ArrayLike, triangles: ArrayLike) -> MassProperties:
-    """The mass properties of a closed mesh of even density, exact: integrals of 1, x and x x^T over signed tetrahedra.
+    """The exact mass properties of a closed mesh of uniform density: integrals of 1, x and x x^T over signed tetrahedra.
 
-    Each triangle spans a tetrahedron with the middle of the bounds. Over one with corners 0, a, b, c and volume V = a . (b x c) / 6
+    Each triangle forms a tetrahedron with the middle of the bounds. Over one with corners 0, a, b, c and volume V = a . (b x c) / 6
     the integral of x is V s / 4 and that of x x^T is V (a a^T + b b^T + c c^T + s s^T) / 20, with s = a + b + c (Tonon 2004, eq. 7
     and 11). Overlapping parts count twice.
 

@@ -1,7 +1,7 @@
-"""A mesh's triangles in cubic cells, and how often it winds around one point of each: what is inside is told by few triangles.
+"""A mesh's triangles in cubic cells, with the winding number at one point of each, so that few triangles decide what is inside.
 
-A closed mesh winds around two points alike but for the triangles that the way between them crosses, each counted by the side from
-which it is crossed. So the winding number, a whole one, is exact, and costs what the triangles of one cell cost.
+The winding numbers of a closed mesh at two points differ only by the triangles that the line between them crosses, each counted by the
+side from which it is crossed. So the winding number is an exact integer at the cost of the triangles in one cell.
 """
 
 import math
@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 from ..compilation.kernel import kernel
 from .mesh_topology import Floats, Integers
 
-# edge of a cell, in edges of a square of a triangle's mean area; and cells along the longest side of the mesh, at least
+# edge of a cell, relative to that of a square with a triangle's mean area; and the least number of cells along the mesh's longest side
 EDGE, LEAST_CELLS = 2.0, 48
 MOST_CELLS, MOST_VISITS = 2**22, 2**25
-# where in their cells the points lie: beside planes and lines through which a mesh is likely to run
+# the points' place in their cells: off planes and lines where a mesh is likely to have vertices and faces
 PLACES = ((0.5377, 0.4641, 0.5213), (0.4717, 0.5519, 0.4391), (0.5107, 0.5823, 0.4969))
 SAFE = 1e-9
 
 
 class MeshCells(NamedTuple):
-    """The cells around a mesh; in 2D one layer of them around the plane y = 0.
+    """The cells around a mesh; in 2D, one layer of cells around the plane y = 0.
 
     Attributes:
         low: corner of the first cell [m], shape (3,).
         edge: of a cell [m].
-        place: of the point in its cell, as shares of the edge, shape (3,).
-        starts: where each cell's triangles begin in `members`, and the end of the last, shape (nx ny nz + 1,).
+        place: of the point in its cell, relative to the edge, shape (3,).
+        starts: where each cell's triangles begin in `members`, and the end of the last cell's, shape (nx ny nz + 1,).
         members: numbers of triangles, cell by cell.
         triangles: first corner and the two edges that start there [m], shape (m, 9).
         windings: the winding number around each cell's point, shape (nx, ny, nz).
@@ -53,8 +53,8 @@ def build_cells(vertices: Floats, corners: Integers, *, is_flat: bool = False) -
 
     Args:
         vertices: [m], shape (n, 3).
-        corners: vertex indices, shape (m, 3), counter-clockwise seen from outside.
-        is_flat: whether only the plane y = 0 is asked about; then it is enough that what the triangles leave in it is closed.
+        corners: vertex indices, shape (m, 3), counterclockwise seen from outside.
+        is_flat: whether only points in the plane y = 0 are tested; then only the section of the triangles with it must be closed.
     """
     first, second, third = (vertices[corners[:, corner]] for corner in range(3))
     triangles = np.hstack([first, second - first, third - first])
@@ -63,7 +63,7 @@ def build_cells(vertices: Floats, corners: Integers, *, is_flat: bool = False) -
         lows[:, 1] = highs[:, 1] = 0.0
     low, high = lows.min(axis=0), highs.max(axis=0)
     edge = _edge_of(triangles, lows, highs, high - low)
-    # one empty layer all around
+    # an empty layer on all sides
     counts = np.floor((high - low) / edge).astype(np.int64) + 3
     low = 0.5 * (low + high - counts * edge)
     if is_flat:
@@ -80,14 +80,14 @@ def build_cells(vertices: Floats, corners: Integers, *, is_flat: bool = False) -
         if is_flat:
             place[1] = 0.5
         cells = MeshCells(low, edge, place, starts, members, triangles, windings)
-        # a column that ends within the mesh has met an edge or a corner exactly
+        # a column that ends inside the mesh has hit an edge or a corner exactly
         if _wind(cells):
             break
     return cells
 
 
 def _edge_of(triangles: Floats, lows: Floats, highs: Floats, extents: Floats) -> float:
-    """The edge of the cells [m]: about that of the triangles, unless there would be too many cells, or of the same triangles too many."""
+    """The edge of the cells [m]: about that of the triangles, unless there would be too many cells, or too many per triangle."""
     areas = 0.5 * np.linalg.norm(np.cross(triangles[:, 3:6], triangles[:, 6:]), axis=1)
     edge = min(EDGE * float(areas.mean()) ** 0.5, float(extents.max()) / LEAST_CELLS)
     while True:
@@ -99,7 +99,7 @@ def _edge_of(triangles: Floats, lows: Floats, highs: Floats, extents: Floats) ->
 
 @kernel
 def _sort_in(triangles, lows, highs, low, edge, counts, places, members):
-    """Count the triangles of each cell into `places` one further on, or, with room for members, write them and move the places."""
+    """Count the triangles of each cell in the next element of `places`; or, with room for members, write them and advance places."""
     reach = 0.5 * edge * (1.0 + SAFE)
     for number in range(len(triangles)):
         row = triangles[number]
@@ -129,7 +129,7 @@ def _sort_in(triangles, lows, highs, low, edge, counts, places, members):
 
 @kernel
 def _wind(cells):
-    """Find the winding numbers, up one column of cells after another; whether all of them end outside."""
+    """Find the winding numbers, upward along each column of cells; returns whether all columns end outside."""
     low, edge, place = cells.low, cells.edge, cells.place
     nx, ny, nz = cells.windings.shape
     is_sound = True
@@ -152,7 +152,7 @@ def _wind(cells):
 
 @kernel
 def _crossing(triangle, x, y):
-    """How a line up through (x, y) crosses a triangle, 1 into the mesh, -1 out of it, 0 not at all, and at which height."""
+    """How an upward line through (x, y) crosses a triangle (1 into the mesh, -1 out of it, 0 not at all), and at which height."""
     px, py = x - triangle[0], y - triangle[1]
     ux, uy, vx, vy = triangle[3], triangle[4], triangle[6], triangle[7]
     area, s, t = ux * vy - uy * vx, px * vy - py * vx, ux * py - uy * px
@@ -165,21 +165,21 @@ def _crossing(triangle, x, y):
 
 @kernel
 def winding_in(cells, x, y, z):
-    """The winding number around (x, y, z): a whole number."""
+    """The winding number around (x, y, z), an integer."""
     nx, ny, nz = cells.windings.shape
     fx, fy, fz = (x - cells.low[0]) / cells.edge, (y - cells.low[1]) / cells.edge, (z - cells.low[2]) / cells.edge
     if not (0.0 <= fx < nx and 0.0 <= fy < ny and 0.0 <= fz < nz):
         return 0
     i, j, k = int(fx), int(fy), int(fz)
     winding, cell = int(cells.windings[i, j, k]), (i * ny + j) * nz + k
-    # from the cell's point p to the one that is asked about by d
+    # d leads from the cell's point p to (x, y, z)
     dx, dy, dz = (fx - i - cells.place[0]) * cells.edge, (fy - j - cells.place[1]) * cells.edge, (fz - k - cells.place[2]) * cells.edge
     px, py, pz = x - dx, y - dy, z - dz
     for member in range(cells.starts[cell], cells.starts[cell + 1]):
         row = cells.triangles[cells.members[member]]
         ux, uy, uz, vx, vy, vz = row[3], row[4], row[5], row[6], row[7], row[8]
         ox, oy, oz = px - row[0], py - row[1], pz - row[2]
-        # o + r d = s u + t v, by Cramer's rule, all times the determinant
+        # o + r d = s u + t v by Cramer's rule, all times the determinant
         normal_x, normal_y, normal_z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
         determinant = normal_x * dx + normal_y * dy + normal_z * dz
         r = -(normal_x * ox + normal_y * oy + normal_z * oz)
@@ -194,9 +194,12 @@ def winding_in(cells, x, y, z):
 
 @kernel
 def classify_blocks(cells, low, edge, states):
-    """Write of each block whether all of it is outside (0), whether the surface may cut it (1), or all is inside (2).
+    """Write whether each block is outside (0), may be cut by the surface (1), or is inside (2).
 
-    `low` is the corner of the first block and `edge` that of all [m]; states: (bx, by, bz).
+    Args:
+        low: corner of the first block [m], shape (3,).
+        edge: of the blocks [m].
+        states: (bx, by, bz) result.
     """
     counts, first, end = cells.windings.shape, np.empty(3, np.int64), np.empty(3, np.int64)
     for block in np.ndindex(states.shape):

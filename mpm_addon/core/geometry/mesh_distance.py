@@ -1,4 +1,4 @@
-"""The exact distance from points to the nearest triangle of a mesh, by a search down the tree's boxes."""
+"""The exact distance of points from the nearest triangle of a mesh, by a search through the boxes of its tree."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from ..compilation.tickets import shared
 from .mesh_tree import search_stack
 
 QUERIES_PER_TASK = 256
-# squared lengths [m^2] below this are those of edges without length
+# edges with a squared length below this have no length [m^2]
 TINY = 1e-300
 
 
@@ -26,7 +26,7 @@ def distances(tickets, tree, points, distance):
 
 @parallel_kernel
 def find_closest(tickets, tree, points, triangles, weights):
-    """Write the nearest triangle of each point (n, 3) into triangles (n,), and where on it that is into weights (n, 3)."""
+    """Write the nearest triangle of each point (n, 3) into triangles (n,), and barycentric coordinates on it into weights (n, 3)."""
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack = search_stack()
         found = 0
@@ -82,7 +82,7 @@ def nearest(tree, x, y, z, guess, stack):
 
 @kernel
 def may_reach(tree, x, y, z, reach, stack):
-    """Whether a triangle may be nearer to (x, y, z) than `reach` [m]: false only where none is."""
+    """Whether a triangle may be nearer to (x, y, z) than `reach` [m]; false only if none is."""
     top = 1
     stack[0] = 0
     while top > 0:
@@ -138,7 +138,7 @@ def _nearest_on_edges(uu, uv, vv, up, vp):
     value = t * (t * vv - 2.0 * vp)
     if value < best:
         best_s, best_t, best = 0.0, t, value
-    # On the edge from u to v: s = 1 - t.
+    # on the edge from u to v: s = 1 - t
     t = min(max((uu - uv + vp - up) / max(uu - 2.0 * uv + vv, TINY), 0.0), 1.0)
     s = 1.0 - t
     value = s * (s * uu - 2.0 * up) + t * (t * vv - 2.0 * vp) + 2.0 * s * t * uv

@@ -1,9 +1,9 @@
-"""Area, volume, holes and orientation of triangle meshes. Plain numpy, because the interface asks too.
+"""Area, volume, holes and orientation of triangle meshes. Plain numpy, because the interface uses it, too.
 
-A mesh is closed where its directed edges cancel: then its boundary is zero, every point has a whole winding number
-and the divergence theorem gives its volume. A mesh that is not closed is repaired by a cone from the centre of each
-rim over the rim's edges: that cancels the boundary whatever the rim looks like. It closes holes, cancels faces that
-stick out or divide the inside, and turns single flipped faces round (a cone over twice their edges).
+A mesh is closed if its directed edges cancel: its boundary is then zero, winding numbers are integers and the divergence theorem gives its
+volume. An open mesh is repaired by a cone from the center of each rim over the rim's edges, which cancels the boundary whatever the rim
+looks like. This closes holes, cancels faces that stick out or divide the inside, and reverses single flipped faces (by a cone over twice
+their edges).
 """
 
 from typing import NamedTuple
@@ -16,18 +16,18 @@ Integers = NDArray[np.int64]
 
 
 def corners(vertices: Floats, triangles: Integers) -> Floats:
-    """The corners of all triangles relative to the middle of the bounds, shape (m, 3, 3): far objects keep accuracy."""
+    """The corners of all triangles relative to the middle of the bounds, shape (m, 3, 3), so that distant objects remain accurate."""
     return vertices[triangles] - center(vertices, triangles)
 
 
 def center(vertices: Floats, triangles: Integers) -> Floats:
-    """The middle of the bounding box of what the triangles use, shape (3,)."""
+    """The middle of the bounding box of the vertices that triangles use, shape (3,)."""
     low, high = bounds(vertices, triangles)
     return (low + high) / 2
 
 
 def bounds(vertices: Floats, triangles: Integers) -> Floats:
-    """The bounding box of what the triangles use, shape (2, 3)."""
+    """The bounding box of the vertices that triangles use, shape (2, 3)."""
     is_used = np.zeros(len(vertices), np.bool_)
     is_used[triangles.ravel()] = True
     used = vertices if is_used.all() else vertices[is_used]
@@ -44,19 +44,19 @@ def area(vertices: Floats, triangles: Integers) -> float:
 
 
 def volume(vertices: Floats, triangles: Integers) -> float:
-    """The volume that a closed mesh encloses [m^3]: sum of a . (b x c) / 6. Negative where it is inverted."""
+    """The volume of a closed mesh [m^3]: sum of a . (b x c) / 6; negative for an inverted mesh."""
     a, b, c = np.moveaxis(corners(vertices, triangles), 1, 0)
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
 
 
 class Closing(NamedTuple):
-    """What closes a mesh whose triangles stay, wherever its vertices go: each cap's apex is the mean of its rim's edges.
+    """The caps of a mesh whose vertices may move: the apex of each cap is the mean of its rim's edges.
 
     Attributes:
-        triangles: the mesh's own and then those of the caps, shape (m + c, 3); the apexes come after the mesh's vertices.
+        triangles: those of the mesh, then those of the caps, shape (m + c, 3); the apexes follow the mesh's vertices.
         starts, ends: vertices of the rims' edges, shape (e,).
         apexes: the cap of each edge, shape (e,).
-        shares: one over the number of ends that each cap's apex is the mean of, shape (k,).
+        shares: one over the number of ends averaged by each cap's apex, shape (k,).
     """
 
     triangles: Integers
@@ -66,7 +66,7 @@ class Closing(NamedTuple):
     shares: Floats
 
     def extended(self, values: Floats) -> Floats:
-        """Values of the vertices (n, 3), such as places or velocities, and those of the apexes after them: (n + k, 3)."""
+        """Values of the vertices (n, 3), such as positions or velocities, followed by those of the apexes: (n + k, 3)."""
         if len(self.shares) == 0:
             return values
         sums = np.zeros((len(self.shares), 3))
@@ -75,15 +75,15 @@ class Closing(NamedTuple):
 
 
 def without_repeats(vertices: Floats, triangles: Integers) -> Integers:
-    """The triangles, those that another one repeats (the same places in the same turn) shrunk to one of their corners.
+    """The triangles, with repeated ones (the same positions in the same orientation) collapsed to one of their corners.
 
-    The same object where there are none; rows keep their places.
+    The same object if there are none; rows keep their order.
     """
     starts, ends = _directed_edges(triangles)
     edges = np.sort(starts * len(vertices) + ends)
     welded = triangles
     if not (edges[1:] == edges[:-1]).any():
-        # without a vertex twice at a place, no two triangles can be at the same one
+        # without coincident vertices, no two triangles can coincide
         first = _first_at_same_place(vertices)
         welded = first[triangles]
         if np.array_equal(welded, triangles):
@@ -98,9 +98,9 @@ def without_repeats(vertices: Floats, triangles: Integers) -> Integers:
 
 
 def closing(vertices: Floats, triangles: Integers) -> Closing:
-    """What closes a mesh: a cone over every hole's rim. The triangles are the same object where it is closed.
+    """The caps of a mesh: a cone over the rim of each hole. The triangles are the same object if the mesh is closed.
 
-    Vertices at the same place count as one, so that a mesh with split edges has no holes.
+    Coincident vertices count as one, so that split edges are no holes.
     """
     triangles = without_repeats(vertices, triangles)
     nothing = np.zeros(0, np.int64)
@@ -119,19 +119,19 @@ def closing(vertices: Floats, triangles: Integers) -> Closing:
 
 
 class Hole(NamedTuple):
-    """A hole in a mesh: how many edges run around it, and the area of the cone that closes it [m^2]."""
+    """A hole in a mesh: the number of edges around it, and the area of the cone that closes it [m^2]."""
 
     edge_count: int
     area: float
 
 
 def holes(vertices: Floats, triangles: Integers) -> list[Hole]:
-    """The holes of a mesh, the largest first: rims whose edges have one face each. Fins, dividing walls and flipped faces are none."""
+    """The holes of a mesh, the largest first: rims of edges with one face each. Fins, inner walls and flipped faces are none."""
     cover = closing(vertices, triangles)
     if len(cover.shares) == 0:
         return []
     welded = _first_at_same_place(vertices)[cover.triangles[: len(triangles)]]
-    # lines and points are no faces
+    # triangles collapsed to lines and points are no faces
     welded = welded[(welded != np.roll(welded, 1, axis=1)).all(axis=1)]
     ends = np.sort(np.stack(_directed_edges(welded)), axis=0)
     keys, face_counts = np.unique(ends[0] * len(vertices) + ends[1], return_counts=True)
@@ -147,7 +147,7 @@ def holes(vertices: Floats, triangles: Integers) -> list[Hole]:
 
 
 def closed_mesh(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
-    """The mesh with its holes capped and facing outward; the same objects where nothing had to change."""
+    """The mesh, facing outward, with its holes capped; the same objects if nothing had to change."""
     vertices, capped_triangles = capped(vertices, triangles)
     if volume(vertices, capped_triangles) < 0.0:
         return vertices, capped_triangles[:, ::-1]
@@ -155,7 +155,7 @@ def closed_mesh(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers
 
 
 def capped(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
-    """The mesh with every hole capped by a cone; the caps follow the mesh's own triangles."""
+    """The mesh with each hole capped by a cone; the caps follow the mesh's own triangles."""
     cover = closing(vertices, triangles)
     return cover.extended(vertices), cover.triangles
 
@@ -165,13 +165,13 @@ def _directed_edges(triangles: Integers) -> tuple[Integers, Integers]:
 
 
 def _is_balanced(triangles: Integers, vertex_count: int) -> bool:
-    """Whether every directed edge is met by one that runs back."""
+    """Whether every directed edge has an opposite one."""
     starts, ends = _directed_edges(triangles)
     return np.array_equal(np.sort(starts * vertex_count + ends), np.sort(ends * vertex_count + starts))
 
 
 def _first_at_same_place(vertices: Floats) -> Integers:
-    """For each vertex the index of one vertex at exactly the same place, the same for all of them; shape (n,)."""
+    """For each vertex, the index of one vertex at exactly the same position, common to all vertices there; shape (n,)."""
     order = np.lexsort((vertices + 0.0).T)
     is_new = np.ones(len(vertices), dtype=bool)
     is_new[1:] = (vertices[order[1:]] != vertices[order[:-1]]).any(axis=1)
@@ -181,7 +181,7 @@ def _first_at_same_place(vertices: Floats) -> Integers:
 
 
 def _rim(triangles: Integers, vertex_count: int) -> tuple[Integers, Integers, Integers]:
-    """The directed edges that no other cancels: starts, ends and how often each is left over."""
+    """The directed edges that are not canceled: starts, ends, and how often each remains."""
     starts, ends = _directed_edges(triangles)
     keys, edge = np.unique(np.minimum(starts, ends) * vertex_count + np.maximum(starts, ends), return_inverse=True)
     surplus = np.bincount(edge.ravel(), weights=np.sign(ends - starts), minlength=len(keys)).astype(np.int64)
@@ -191,7 +191,7 @@ def _rim(triangles: Integers, vertex_count: int) -> tuple[Integers, Integers, In
 
 
 def _components(starts: Integers, ends: Integers, vertex_count: int) -> Integers:
-    """For each edge a number that is the same for all edges connected with it, shape (m,)."""
+    """For each edge, a number common to all edges connected to it, shape (m,)."""
     label = np.arange(vertex_count)
     while True:
         lowest = np.minimum(label[starts], label[ends])

@@ -1,7 +1,7 @@
 """A tree over the triangles of a mesh: bounding boxes for the nearest point, moments for the winding number.
 
-The tree is complete and implicit: node k has the children 2k + 1 and 2k + 2, and each leaf holds an equal run of the
-triangles in Morton order. Building is sorting and one pass upward; a mesh that deforms keeps its order and takes the pass alone.
+The tree is complete and implicit: node k has the children 2k + 1 and 2k + 2, and each leaf holds an equal run of triangles in Morton order.
+To build it, triangles are sorted and nodes are filled in one pass upward; a deforming mesh keeps its order and repeats only the pass.
 """
 
 from typing import NamedTuple
@@ -44,11 +44,11 @@ class MeshTree(NamedTuple):
 
     Attributes:
         triangles: first corner and the two edges that start there [m], shape (m, 9), in the order of the leaves.
-        numbers: which of the given triangles each of them is, shape (m,).
+        numbers: of the given triangles, shape (m,).
         leaf_starts: first triangle of each leaf, and the triangle count at the end, shape ((k + 1) / 2 + 1,).
         boxes: lowest and highest corner of each node [m], shape (k, 6).
-        moments: per node, shape (k, 14): centre of area (3), squared radius about it, area vector N (3), the symmetric
-            first moment of the area vectors about the centre (xx, yy, zz, xy, xz, yz), and the area.
+        moments: per node, shape (k, 14): center of area (3), squared radius about it, area vector N (3), the symmetric first moment of
+            the area vectors about the center (xx, yy, zz, xy, xz, yz), and the area.
     """
 
     triangles: Floats
@@ -64,7 +64,7 @@ def build_tree(vertices: Floats, triangles: Integers, *, keeps_all: bool = False
     Args:
         vertices: [m], shape (n, 3).
         triangles: vertex indices, shape (m, 3).
-        keeps_all: whether triangles without area are kept, since they may yet get one; otherwise they are left out.
+        keeps_all: whether triangles without area are kept, because they may gain one later; otherwise they are dropped.
     """
     corners = vertices[triangles]
     numbers = np.arange(len(triangles))
@@ -84,7 +84,7 @@ def build_tree(vertices: Floats, triangles: Integers, *, keeps_all: bool = False
 
 
 def refit(tree: MeshTree, vertices: Floats, corner_vertices: Integers) -> None:
-    """Fit a tree to new places of its vertices (n, 3) [m]; the vertices of its triangles (m, 3) come in the tree's order."""
+    """Fit a tree to new positions of its vertices (n, 3) [m]; `corner_vertices` (m, 3) are in the order of the tree."""
     _fill_leaves(vertices, corner_vertices, tree.triangles, tree.leaf_starts, tree.boxes, tree.moments)
     _fill_inner_nodes(tree.boxes, tree.moments)
     _fill_radii(tree.boxes, tree.moments)
@@ -167,7 +167,7 @@ def _middle(triangle, axis):
 
 @kernel
 def _add_moment(moment, nx, ny, nz, x, y, z):
-    """Add an area vector at (x, y, z) from the node's centre to its moments."""
+    """Add an area vector at (x, y, z) from the node's center to its moments."""
     moment[4] += nx
     moment[5] += ny
     moment[6] += nz

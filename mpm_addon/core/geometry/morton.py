@@ -1,4 +1,4 @@
-"""An order of points that keeps neighbours together. Plain numpy."""
+"""An order of points that keeps neighbors together. Plain numpy."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from .mesh_topology import Floats
 
 
 def morton_codes(points: Floats) -> NDArray[np.uint64]:
-    """The points' places on a curve that keeps neighbours together: the bits of 3 x 21-bit coordinates interleaved."""
+    """The positions of points on a curve that keeps neighbors together: the interleaved bits of three 21-bit coordinates."""
     low = points.min(axis=0)
     size = float((points.max(axis=0) - low).max())
     cells = ((points - low) * ((2**21 - 1) / size if size > 0.0 else 0.0)).astype(np.uint64)

@@ -1,9 +1,9 @@
-"""Where a collider is and how it moves, between the frames that the scene gives. Plain numpy.
+"""The pose and velocity of an object between the frames that the scene gives. Plain numpy.
 
-A pose matrix is split into translation, rotation and scale (M = R S, S symmetric; S is negative where M mirrors).
-Between two frames the translation and the scale change linearly and the rotation turns about a fixed axis at a
-constant rate (the geodesic of SO(3)). The vertices of a deforming mesh go straight, at a constant velocity, from frame to frame.
-Before the first and after the last frame the pose is held.
+A pose matrix is split into translation, rotation and scale (M = R S, S symmetric; S is negative if M mirrors). Between two frames,
+translation and scale change linearly, and the rotation is about a fixed axis at a constant rate (the geodesic of SO(3)). The vertices of a
+deforming mesh move on straight lines at constant velocities from frame to frame. Before the first and after the last frame, the pose is
+constant.
 """
 
 import numpy as np
@@ -20,16 +20,16 @@ def pose_at(motion: Motion, frame: float) -> Floats:
 
 
 def velocity_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats, Floats, Floats]:
-    """The pose of a `Motion` at a (fractional) frame, and how it moves from there on.
+    """The pose of a `Motion` at a (fractional) frame, and its velocity from then on.
 
     Args:
         motion: a `Motion` with `frames` (k,) and `matrices` (k, 4, 4).
-        frame: frame number; at a given frame the velocity is that of the interval which begins there.
-        frame_rate: frames in a second of simulated time [1/s].
+        frame: frame number; at a given frame, the velocity is that of the interval that begins there.
+        frame_rate: frames per second of simulated time [1/s].
 
     Returns:
-        world from local (4, 4), velocity of the local origin [m/s] (3,), angular velocity in world axes [rad/s] (3,).
-        A change of scale is in the pose but not in these velocities.
+        World from local (4, 4), velocity of the local origin [m/s] (3,), angular velocity in world axes [rad/s] (3,).
+        A change of scale is part of the pose, but not of these velocities.
     """
     first, second, share = interval(motion, frame)
     matrices = _matrices(motion)
@@ -42,15 +42,15 @@ def velocity_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats
 
 
 def vertices_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats, Floats]:
-    """Where the vertices of a deforming mesh are at a (fractional) frame, and how they move from there on.
+    """The positions of a deforming mesh's vertices at a (fractional) frame, and their velocities from then on.
 
     Args:
         motion: a `Motion` with `frames` (k,) and `vertices` (k, n, 3).
-        frame: frame number; at a given frame the velocity is that of the interval which begins there.
-        frame_rate: frames in a second of simulated time [1/s].
+        frame: frame number; at a given frame, the velocity is that of the interval that begins there.
+        frame_rate: frames per second of simulated time [1/s].
 
     Returns:
-        positions [m] (n, 3), velocities [m/s] (n, 3): what moves them to their places at the next given frame.
+        Positions [m] (n, 3) and the velocities [m/s] (n, 3) that lead to the positions at the next given frame.
     """
     if motion.vertices is None:
         raise ValueError("the motion is that of a rigid shape and has no vertices")
@@ -69,7 +69,7 @@ def _matrices(motion: Motion) -> Floats:
 
 
 def interval(motion: Motion, frame: float) -> tuple[int, int, float]:
-    """The indices of the frames around `frame` and how far it lies between them; twice the same where held."""
+    """The indices of the frames around `frame`, and its relative place between them; one index twice where the pose is constant."""
     frames = np.asarray(motion.frames, dtype=np.float64)
     first = int(np.searchsorted(frames, frame, side="right")) - 1
     if first < 0 or first == len(frames) - 1:
@@ -88,7 +88,7 @@ def _between(start: Floats, end: Floats, share: float) -> Floats:
 
 
 def _rotation_and_scale(matrix: Floats) -> tuple[Floats, Floats]:
-    """The polar decomposition of the upper left 3x3 block, with a proper rotation also where it mirrors."""
+    """The polar decomposition of the upper left 3x3 block, with a proper rotation even if it mirrors."""
     block = matrix[:3, :3]
     mirror = -1.0 if np.linalg.det(block) < 0.0 else 1.0
     left, sizes, right = np.linalg.svd(mirror * block)

@@ -1,6 +1,6 @@
-"""An outline in the plane y = 0: what is left of a mesh, or of any solid without a formula, where the plane cuts it.
+"""An outline in the plane y = 0: the section of a mesh, or of any solid without a formula.
 
-Plain numpy until a distance is asked for.
+Plain numpy until a distance is needed.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from .shapes.closed_form import ClosedForm
 
 @dataclass(frozen=True, eq=False)
 class Outline(ArrayEquality, ClosedForm):
-    """Closed loops of segments in the x-z plane; y counts nowhere. Overlapping parts are inside once, and count twice as area.
+    """Closed loops of segments in the x-z plane, whatever y is. Overlapping parts are inside, and their area counts twice.
 
     Attributes:
-        segments: start x, z and end x, z [m], shape (n, 4), with the inside to the left. Every point where segments meet
-            has exactly the same coordinates in all of them.
-        cap_count: how many segments, at the end, close holes of a mesh.
-        words: how messages call the outline.
+        segments: start x, z and end x, z [m], shape (n, 4), with the inside to the left. A point shared by segments has exactly the same
+            coordinates in all of them.
+        cap_count: how many of the last segments close holes of a mesh.
+        words: the outline's name in messages.
     """
 
     kind: ClassVar[str] = "outline"
@@ -52,11 +52,11 @@ class Outline(ArrayEquality, ClosedForm):
         return 0.5 * float((x0 * z1 - x1 * z0).sum())
 
     def length(self) -> float:
-        """The length of all segments but the caps [m]."""
+        """The length of all segments except the caps [m]."""
         return float(np.linalg.norm(self._own[:, 2:] - self._own[:, :2], axis=1).sum())
 
     def opening(self) -> float:
-        """The length of the caps, as a share of the length of the others: 0 for a closed outline."""
+        """The length of the caps relative to that of the other segments; 0 for a closed outline."""
         caps = self.segments[len(self._own) :]
         return float(np.linalg.norm(caps[:, 2:] - caps[:, :2], axis=1).sum()) / self.length()
 
@@ -64,18 +64,18 @@ class Outline(ArrayEquality, ClosedForm):
         return self._query(self._tree, points, is_solid=True)
 
     def distance_from_sheet(self, points: Floats) -> tuple[Floats, Floats]:
-        """The distance [m] from the segments that are no caps, without a sign (n,), and its gradient (n, 3)."""
+        """The unsigned distance [m] from the segments that are not caps (n,), and its gradient (n, 3)."""
         return self._query(self._sheet_tree, points, is_solid=False)
 
     @cached_property
     def cells(self) -> Any:
-        """The outline drawn out along y, in cells (a `mesh_cells.MeshCells`), relative to the middle of the bounds."""
+        """The outline extruded along y, in cells (a `mesh_cells.MeshCells`), relative to the middle of the bounds."""
         from .mesh_cells import build_cells
 
         return build_cells(*self.drawn_out(has_caps=True), is_flat=True)
 
     def drawn_out(self, *, has_caps: bool) -> tuple[Floats, Integers]:
-        """The outline as walls along y, higher than it is wide: vertices (n, 3) from the middle of the bounds, and triangles outward."""
+        """The outline extruded along y, farther than it is wide: vertices (n, 3) from the middle of the bounds, and outward triangles."""
         middle, half = self.bounds().mean(axis=0), float(np.diff(self.bounds(), axis=0).sum())
         segments = self.segments if has_caps else self._own
         ends = np.repeat(segments.reshape(-1, 2) - middle[[0, 2]], 2, axis=0)
@@ -111,14 +111,14 @@ class Outline(ArrayEquality, ClosedForm):
 
 
 def cut_mesh(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
-    """Where the plane y = 0 cuts triangles.
+    """The section of triangles with the plane y = 0.
 
-    A vertex in the plane counts as above it, so that each triangle is cut once or not at all and a closed mesh gives closed
-    loops; where nothing is cut so, it counts as below, so that a mesh which stands on the plane is cut too.
+    A vertex in the plane counts as above it, so that each triangle is cut once or not at all and a closed mesh gives closed loops. If
+    nothing is cut this way, it counts as below, so that a mesh standing on the plane is cut, too.
 
     Args:
         vertices: [m], shape (n, 3).
-        triangles: vertex indices, shape (m, 3), counter-clockwise seen from outside.
+        triangles: vertex indices, shape (m, 3), counterclockwise seen from outside.
 
     Returns:
         segments: start x, z and end x, z [m], shape (k, 4), with the inside to the left.
@@ -132,7 +132,7 @@ def _cut(vertices: Floats, triangles: Integers, is_above: np.ndarray) -> tuple[F
     above = is_above[triangles]
     cut = np.flatnonzero(above.any(axis=1) & ~above.all(axis=1))
     above = above[cut]
-    # the corner that is alone on its side comes first
+    # put the corner that is alone on its side first
     is_lone_above = above.sum(axis=1) == 1
     lone = np.where(is_lone_above, above.argmax(axis=1), above.argmin(axis=1))
     corners = triangles[cut[:, None], (lone[:, None] + np.arange(3)) % 3]
@@ -146,6 +146,6 @@ def _cut(vertices: Floats, triangles: Integers, is_above: np.ndarray) -> tuple[F
 
 
 def _crossing(above: Floats, below: Floats) -> Floats:
-    """Where edges cross the plane (n, 2): always counted from above, so that both triangles of an edge find the same point."""
+    """Where edges cross the plane (n, 2), computed from their upper ends, so that both triangles of an edge find the same point."""
     share = above[:, 1] / (above[:, 1] - below[:, 1])
     return (above + share[:, None] * (below - above))[:, [0, 2]]

@@ -1,4 +1,4 @@
-"""The blocks of space that a shape fills, found by halving a cube. The shape is asked in bulk."""
+"""The blocks of space that a shape fills, found by repeatedly halving a cube."""
 
 from typing import NamedTuple
 
@@ -16,8 +16,8 @@ class Region(NamedTuple):
     Attributes:
         low: corner of block (0, 0, 0) [m], shape (3,).
         edge: edge length of a block [m].
-        blocks: which blocks they are, in lexicographic order, shape (k, 3).
-        is_inside: whether the whole block is inside the shape, shape (k,); otherwise each point must be asked.
+        blocks: indices of the blocks, in lexicographic order, shape (k, 3).
+        is_inside: whether the whole block is inside the shape, shape (k,); otherwise each point must be tested.
     """
 
     low: Floats
@@ -27,9 +27,9 @@ class Region(NamedTuple):
 
 
 def region_of(shape: Shape, edge: float, dimension: int = 3) -> Region:
-    """The blocks of an edge length [m] that lie inside a shape or on its surface.
+    """The blocks with this edge length [m] inside a shape or on its surface.
 
-    In 2D, of a section, they are one layer of cubes around the plane y = 0. A mesh must be closed.
+    For a section in 2D, they are one layer of cubes around the plane y = 0. A mesh must be closed.
     """
     if isinstance(shape, Mesh):
         return _region_of_mesh(shape, edge)
@@ -39,7 +39,7 @@ def region_of(shape: Shape, edge: float, dimension: int = 3) -> Region:
     children = _CHILDREN if dimension == 3 else _CHILDREN[_CHILDREN[:, 1] == 0]
     count = int(np.ceil((high - low).max() / edge))
     halvings = max(count - 1, 0).bit_length()
-    # Centred, so that the blocks treat both ends of the shape alike.
+    # centered, so that the blocks treat both ends of the shape alike
     blocks_along = np.ceil((high - low) / edge).astype(np.int64)
     low = (low + high - blocks_along * edge) / 2
     blocks = np.zeros((1, 3), dtype=np.int64)

@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 def euler_matrix(angles: tuple[float, float, float]) -> Floats:
     """The rotation R = Rz Ry Rx of XYZ Euler angles [degrees], as Blender's "XYZ" order; shape (3, 3).
 
-    Quarter turns are exact, so that a box turned by 90 degrees keeps its faces where they belong.
+    Quarter turns are exact, so that the faces of a box rotated by 90 degrees stay exactly aligned.
     """
     (sx, sy, sz), (cx, cy, cz) = zip(*(_sine_and_cosine(angle) for angle in angles), strict=True)
     about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]], dtype=np.float64)
@@ -36,7 +36,7 @@ def cross_matrix(vector: ArrayLike) -> Floats:
 def rotation_vector(rotation: ArrayLike) -> Floats:
     """The logarithm of a rotation matrix (3, 3): axis times angle [rad], angle in [0, pi], shape (3,)."""
     rotation = np.asarray(rotation, dtype=np.float64)
-    # Through the quaternion's largest component: accurate near 0 and near pi alike (Shepperd 1978).
+    # by the quaternion's largest component, which is accurate both near 0 and near pi (Shepperd 1978)
     squares = np.array([1 + np.trace(rotation), *(1 + 2 * np.diag(rotation) - np.trace(rotation))])
     skew = np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
     largest = int(np.argmax(squares))

@@ -1,4 +1,4 @@
-"""The inside of a shape filled with points, one for each particle."""
+"""Points that fill a shape, one per particle."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,9 @@ from .section import section_of
 from .shapes import ClosedForm, Mesh
 
 PARTICLES_PER_CELL = 8.0
-# Poisson-disk points at distance r: N r^d / V deep inside a shape, measured.
+# N r^d / V of Poisson-disk points at distance r deep inside a shape, measured
 PACKING = {2: 0.722, 3: 0.6465}
-# How far the number of Poisson-disk points may be from particles_per_cell.
+# relative tolerance of the number of Poisson-disk points
 COUNT_TOLERANCE = 0.02
 SEARCH_ROUNDS = 8
 POINTS_PER_CHUNK = 2**20
@@ -38,20 +38,20 @@ def sample_shape(
     Args:
         shape: any shape with an inside; the holes of a mesh are capped.
         grid_spacing: edge of a grid cell h [m].
-        particles_per_cell: points in a cell's volume; 8 where neither this nor `particle_count` is given.
-        particle_count: the number of points, exactly.
-        sampling: "poisson" (random, evenly apart; Bridson 2007), "lattice" (spacing h / particles_per_cell^(1/d),
-            centred in the shape's bounds) or "random" (uniform and independent).
+        particles_per_cell: points in a cell's volume; 8 if neither this nor `particle_count` is given.
+        particle_count: the exact number of points.
+        sampling: "poisson" (random, evenly spaced; Bridson 2007), "lattice" (spacing h / particles_per_cell^(1/d), centered in the
+            shape's bounds) or "random" (uniform and independent).
         seed: the same seed gives the same points.
-        subject: how messages name the emitter.
-        dimension: 3, or 2 for the shape's section with the plane y = 0: then volumes are areas and all points have y = 0.
+        subject: the emitter's name in messages.
+        dimension: 3, or 2 for the shape's section with the plane y = 0; then volumes are areas, and all points have y = 0.
 
     Returns:
-        positions inside [m], shape (n, 3), float64. With `particles_per_cell`, n is volume / h^d * particles_per_cell:
-        exactly for "random", within 2 % for "poisson" (more for a handful of points), as it falls for "lattice".
+        Positions inside [m], shape (n, 3), float64. With `particles_per_cell`, n is volume / h^d * particles_per_cell: exactly for
+        "random", within 2 % for "poisson" (less precisely for a few points), and as the lattice happens to lie for "lattice".
 
     Raises:
-        SceneError: the shape encloses nothing, is smaller than a cell, or would get no point.
+        SceneError: the shape has no volume, is smaller than a cell, or would contain no point.
     """
     start = f"{subject}: " if subject else ""
     if not isinstance(shape, ClosedForm | Mesh) or not shape.can_emit:
@@ -86,7 +86,7 @@ def sample_shape(
 
 
 def sample_mesh(vertices: ArrayLike, triangles: ArrayLike, spacing: float, seed: int = 0) -> Floats:
-    """Fill a mesh with Poisson-disk points: none nearer than `spacing` to another, no gap wider than 1.2 spacings.
+    """Fill a mesh with Poisson-disk points: no two nearer than `spacing`, and no gap wider than 1.2 spacings.
 
     Args:
         vertices: [m], shape (v, 3).
@@ -95,10 +95,10 @@ def sample_mesh(vertices: ArrayLike, triangles: ArrayLike, spacing: float, seed:
         seed: the same seed gives the same points.
 
     Returns:
-        positions inside [m], shape (n, 3), float64.
+        Positions inside [m], shape (n, 3), float64.
 
     Raises:
-        SceneError: the mesh is malformed or encloses nothing, or the spacing is not above 0 m.
+        SceneError: the mesh is malformed or has no volume, or the spacing is not above 0 m.
     """
     mesh = Mesh(np.asarray(vertices), np.asarray(triangles))
     mesh.check("sample_mesh")
@@ -127,7 +127,7 @@ def _poisson_of(shape: Shape, count: int, seed: int, dimension: int, *, is_exact
             break
         attempt += 1
         target = 0.5 * (low + high) * count
-        # A handful of points falls as it will: where more are needed, ever smaller distances find them.
+        # the number of only a few points is random: if more are needed, the distance is reduced until they are found
         haste = 1.0 - 0.02 * attempt if is_exact and len(positions) < count else 1.0
         distance *= haste * (max(len(positions), 1) / target) ** (1.0 / dimension)
     return best[:count] if is_exact else best
@@ -136,8 +136,8 @@ def _poisson_of(shape: Shape, count: int, seed: int, dimension: int, *, is_exact
 def _distance_for(shape: Shape, count: int, seed: int, dimension: int) -> float:
     """The Poisson-disk distance [m] for a large number of points, from a small trial.
 
-    N = PACKING V / r^d + b / r^(d - 1): the second term is what the surface, where points have neighbours on one side only,
-    adds; the trial gives b.
+    N = PACKING V / r^d + b / r^(d - 1): the second term comes from the surface, where points have neighbors on only one side; the trial
+    gives b.
     """
     inner = PACKING[dimension] * shape.volume()
     trial_distance = (inner / 10_000) ** (1.0 / dimension)
@@ -151,7 +151,7 @@ def _distance_for(shape: Shape, count: int, seed: int, dimension: int) -> float:
 
 
 def _lattice(shape: Shape, spacing: float, dimension: int) -> Floats:
-    """The points of a cubic (in 2D square) lattice, centred in the shape's bounds, that lie inside; in lexicographic order."""
+    """The points inside of a cubic (in 2D square) lattice centered in the shape's bounds, in lexicographic order."""
     low, high = shape.bounds()
     counts = np.maximum(np.round((high - low) / spacing), 1).astype(np.int64)
     if dimension == 2:
@@ -168,7 +168,7 @@ def _lattice(shape: Shape, spacing: float, dimension: int) -> Floats:
 
 
 def _lattice_of(shape: Shape, count: int, seed: int, dimension: int) -> Floats:
-    """A lattice of exactly `count` points: the fewest that are enough, less a random few."""
+    """A lattice of exactly `count` points: the sparsest one with enough points, without a few random ones."""
     spacing = (shape.volume() / count) ** (1.0 / dimension)
     best = _lattice(shape, spacing, dimension)
     if len(best) == count:
@@ -211,7 +211,7 @@ def _random(shape: Shape, count: int, seed: int, dimension: int) -> Floats:
 
 
 def _are_inside(test: InsideTest, region: Region, points: Floats) -> np.ndarray:
-    """Whether points (n, 3) lie inside a shape; asks only where the region leaves it open."""
+    """Whether points (n, 3) are inside a shape; tests only those that the region does not decide."""
     state = np.zeros(region.blocks.max(axis=0) + 1, dtype=np.int8)
     state[tuple(region.blocks.T)] = np.where(region.is_inside, 2, 1)
     cells = np.clip(np.floor((points - region.low) / region.edge).astype(np.int64), 0, np.array(state.shape) - 1)

@@ -1,7 +1,7 @@
-"""What the plane y = 0 sees of a shape: the shapes of two dimensions (plane strain in x-z), one metre deep.
+"""Sections of shapes with the plane y = 0: the shapes of two dimensions (plane strain in x-z), one meter deep.
 
-In 2D the y coordinates are ignored: a sphere is a disk, a capsule a stadium, a plane a line; a box is cut through its
-middle. A cylinder and a mesh are cut by the plane y = 0 where they are. Plain numpy until a mesh's distance is asked for.
+In 2D, y coordinates are ignored: a sphere is a disk, a capsule a stadium, a plane a line, and a box is cut through its middle. A cylinder
+or a mesh is cut by the plane y = 0 where it is. Plain numpy until a mesh's distance is needed.
 """
 
 import math
@@ -16,18 +16,18 @@ from .outline import Outline, cut_mesh
 from .rotation import euler_matrix
 from .shapes import Box, Capsule, ClosedForm, Cylinder, Mesh, Plane, Points, Sphere
 
-# An axis with less than this of its length out of the plane lies in it.
+# an axis with a smaller part of its length out of the plane lies in it
 FLATNESS = 1e-12
-# Segments of each half of an ellipse: its area is right to 2e-5.
+# segments per half of an ellipse; its area is accurate to 2e-5
 ELLIPSE_SEGMENTS = 256
 
 
 @dataclass(frozen=True)
 class Section(ClosedForm):
-    """A shape of the plane with a formula.
+    """A section with a closed form.
 
     Attributes:
-        solid: a solid whose distance in the plane y = 0 is that of the section.
+        solid: a solid with the same distance in the plane y = 0.
         area: [m^2].
     """
 
@@ -42,7 +42,7 @@ class Section(ClosedForm):
         return bounds
 
     def volume(self) -> float:
-        """The area [m^2], which is the volume of each metre of depth."""
+        """The area [m^2], which is the volume per meter of depth."""
         return self.area
 
     def distance_and_normal(self, points: Floats) -> tuple[Floats, Floats]:
@@ -52,18 +52,18 @@ class Section(ClosedForm):
 
 
 def section_of(shape: Shape, subject: str = "") -> Shape:
-    """What the plane y = 0 sees of a shape.
+    """The section of a shape with the plane y = 0.
 
     Args:
         shape: any shape; a section is returned as it is.
-        subject: how messages name the owner.
+        subject: the owner's name in messages.
 
     Returns:
-        A shape whose distance ignores y and is exact in the plane, whose normals have y = 0, whose `volume()` is its area
-        [m^2], and whose bounds reach from -0.5 m to 0.5 m along y. Points keep their volumes, with y = 0.
+        A shape whose distance ignores y and is exact in the plane, whose normals have y = 0, whose `volume()` is its area [m^2], and whose
+        bounds extend from -0.5 m to 0.5 m along y. Points keep their volumes, with y = 0.
 
     Raises:
-        SceneError: the plane does not meet the shape.
+        SceneError: the plane does not cut the shape.
     """
     if isinstance(shape, Section | Outline):
         return shape
@@ -99,7 +99,7 @@ def _disk(center: tuple[float, float, float], radius: float) -> Section:
 def _rectangle(center: tuple[float, float, float], width: float, height: float, axis: Floats) -> Section:
     """A rectangle of a width along `axis` and a height across it."""
     turn = math.degrees(math.atan2(-axis[2], axis[0]))
-    # deep enough that no point of the plane is nearer to a face across it
+    # deep enough that no point of the plane is nearer to an end face
     solid = Box(center=_flat(center), size=(width, 2.0 * (width + height), height), rotation=(0.0, turn, 0.0))
     return Section(solid, width * height)
 
@@ -127,9 +127,9 @@ def _section_of_cylinder(cylinder: Cylinder, start: str) -> Shape:
 
 
 def _cut_cylinder(cylinder: Cylinder, axis: Floats) -> Floats:
-    """The ellipse that an oblique cylinder leaves in the plane, cut off by its two ends, as segments (n, 4).
+    """The section of an oblique cylinder, an ellipse cut off by the two ends, as segments (n, 4).
 
-    With u along the axis' projection, w across it and the centre at height y: |u a_y + y s|^2 + w^2 <= r^2, where s^2 = 1 -
+    With u along the axis' projection, w across it and the center at height y: |u a_y + y s|^2 + w^2 <= r^2, where s^2 = 1 -
     a_y^2, and |u s - y a_y| <= height / 2.
     """
     radius, offset = cylinder.radius, cylinder.center[1]

@@ -1,6 +1,6 @@
-"""A tree over line segments in a plane: the nearest point of an outline, and how often the outline winds around a point.
+"""A tree over line segments in a plane, for the nearest point of an outline and its winding number.
 
-The tree is complete and implicit, as that over triangles (see `mesh_tree`).
+The tree is complete and implicit, like that over triangles (see `mesh_tree`).
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from .morton import morton_codes
 
 SEGMENTS_PER_LEAF = 4
 QUERIES_PER_TASK = 256
-# of a segment's length: nearer than this to the outline, the segment's own normal is more exact than the way to it
+# relative to a segment's length: nearer than this to the outline, the segment's own normal is more exact than the direction to it
 ON_OUTLINE = 1e-9
 
 
@@ -60,9 +60,9 @@ def query_outline(tickets, tree, points, is_solid, distance, normal):
     Args:
         tree: the segments; closed, with the inside to their left, where `is_solid`.
         points: x and z [m], shape (n, 2).
-        is_solid: whether the inside is negative; otherwise the distance has no sign.
-        distance: out, [m], shape (n,).
-        normal: out, unit vectors, shape (n, 2); on the outline itself that of the segment.
+        is_solid: whether the distance inside is negative; otherwise it has no sign.
+        distance: result [m], shape (n,).
+        normal: result, unit vectors, shape (n, 2); on the outline itself, that of the segment.
     """
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack = search_stack()
@@ -116,7 +116,7 @@ def _nearest(tree, x, z, stack):
 
 @kernel
 def _winding(tree, x, z, stack):
-    """How often a closed outline winds around a point: the signed crossings of the ray towards +x (Sunday 2001)."""
+    """The winding number of a closed outline around a point: the signed crossings of the ray toward +x (Sunday 2001)."""
     first_leaf = len(tree.leaf_starts) - 2
     winding, top = 0, 1
     stack[0] = 0
@@ -153,7 +153,7 @@ def _offset(segment, x, z):
 
 @kernel
 def _right_of(segment):
-    """The unit vector to the right of a segment, outward where the inside lies to its left, and the segment's length."""
+    """The unit vector to the right of a segment, outward if the inside is to its left, and the segment's length."""
     dx, dz = segment[2] - segment[0], segment[3] - segment[1]
     length = np.sqrt(dx * dx + dz * dz)
     return dz / length, -dx / length, length

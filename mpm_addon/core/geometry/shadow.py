@@ -1,4 +1,4 @@
-"""How large a shape is across a direction: the area of the shadow that it casts along it. Plain numpy."""
+"""The area of the shadow that a shape casts along a direction. Plain numpy."""
 
 import math
 
@@ -12,14 +12,14 @@ from .shapes import Box, Capsule, Cylinder, Mesh, Sphere
 
 
 def shadow(shape: Shape, direction: Floats) -> float:
-    """The area of a shape's shadow; of a section, its width.
+    """The area of a shape's shadow, or the width of a section's.
 
     Args:
         shape: any shape with an inside.
         direction: unit vector (3,), for a section with y = 0.
 
     Returns:
-        [m^2], of a section [m]. For a mesh that is not convex, and for an outline in several parts, it may be too much.
+        [m^2], or [m] for a section. It may be too large for a mesh that is not convex, or an outline in several parts.
     """
     if isinstance(shape, Section):
         return _width(shape, direction)
@@ -38,7 +38,7 @@ def shadow(shape: Shape, direction: Floats) -> float:
         axis = np.subtract(shape.end, shape.start)
         return math.pi * shape.radius**2 + 2.0 * shape.radius * float(np.linalg.norm(np.cross(axis, direction)))
     if isinstance(shape, Mesh):
-        # half of what all faces cast (Cauchy 1832): each line of light meets a convex body twice
+        # half the sum over all faces (Cauchy 1832): each ray of light crosses a convex body's surface twice
         first, second, third = np.moveaxis(shape.closed.vertices[shape.closed.triangles], 1, 0)
         return 0.25 * float(np.abs(np.cross(second - first, third - first) @ direction).sum())
     raise TypeError(f"no shadow for a shape of kind {shape.kind!r}")

@@ -1,4 +1,4 @@
-"""Volume, centre of mass and inertia of shapes, in space and in the plane. Plain numpy."""
+"""Volume, center of mass and inertia of shapes, in space and in the plane. Plain numpy."""
 
 import math
 
@@ -15,15 +15,15 @@ from .thickness import LARGEST_CAPPED_OPENING
 
 
 def solid_properties(shape: Shape, subject: str, dimension: int = 3) -> MassProperties:
-    """What a shape of density 1 kg/m^3 weighs, and how it turns.
+    """The mass and inertia of a shape with a density of 1 kg/m^3.
 
     Args:
         shape: any closed shape.
-        subject: how messages name its owner.
-        dimension: 3, or 2: then of its section, for each metre of depth, and the inertia about y alone is not zero.
+        subject: the owner's name in messages.
+        dimension: 3, or 2 for its section, per meter of depth; then only the inertia about y is not zero.
 
     Raises:
-        SceneError: naming `subject`, where the shape has no inside.
+        SceneError: with `subject`, if the shape has no inside.
     """
     if not shape.can_emit:
         raise SceneError(f"a {shape.kind} has no end and no mass, so it cannot be dynamic", "use a closed shape", subject=subject)
@@ -63,19 +63,19 @@ def _moments(shape: Shape) -> tuple[Floats, Floats]:
 
 
 def _capsule_moments(capsule: Capsule) -> tuple[Floats, Floats]:
-    """A cylinder and two half balls, whose centres of mass lie 3/8 r beyond its ends (parallel axes, Steiner 1840)."""
+    """A cylinder and two half balls, whose centers of mass are 3/8 r beyond its ends (parallel axes, Steiner 1840)."""
     r, length = capsule.radius, math.dist(capsule.start, capsule.end)
     cylinder, balls = math.pi * r**2 * length, 4.0 / 3.0 * math.pi * r**3
     along = 0.5 * cylinder * r**2 + 0.4 * balls * r**2
     across = cylinder / 12.0 * (3.0 * r**2 + length**2) + balls * (0.4 * r**2 + 0.25 * length**2 + 0.375 * r * length)
     axis = (np.asarray(capsule.end) - np.asarray(capsule.start)) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
-    # along a line through the centre it is `along`, across it `across`
+    # along a line through the center it is `along`, across it `across`
     values = np.linalg.svd(axis[None])[2].T
     return values, np.array([along, across, across])
 
 
 def _plane_properties(section: Shape, subject: str) -> MassProperties:
-    """Of a section: area [m^2], centre, and the polar moment about y through it [m^4]."""
+    """Of a section: area [m^2], center, and the polar moment about y through it [m^4]."""
     if isinstance(section, Outline):
         _refuse_open(section.opening(), f"{subject}: {section.words}", "outline")
         area, center, moment = _polygon_moments(section.segments)
@@ -97,13 +97,13 @@ def _section_moment(section: Section) -> float:
     if isinstance(solid, Capsule):
         r, length = solid.radius, math.dist(solid.start, solid.end)
         middle, disk = 2.0 * r * length, math.pi * r**2
-        # the half disks' centres of mass lie 4 r / (3 pi) beyond the ends
+        # the half disks' centers of mass are 4 r / (3 pi) beyond the ends
         return middle / 12.0 * (length**2 + 4.0 * r**2) + disk * (0.5 * r**2 + 0.25 * length**2 + length * 4.0 * r / (3.0 * math.pi))
     raise TypeError(f"no mass for the section of a {solid.kind!r}")
 
 
 def _polygon_moments(segments: Floats) -> tuple[float, Floats, float]:
-    """Area, centre and polar moment about it of closed loops, by Green's theorem (Steger 1996)."""
+    """Area, center and polar moment about it of closed loops, by Green's theorem (Steger 1996)."""
     ends = segments.reshape(-1, 2)
     middle = 0.5 * (ends.min(axis=0) + ends.max(axis=0))
     a, b = segments[:, :2] - middle, segments[:, 2:] - middle

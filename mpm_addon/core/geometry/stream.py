@@ -1,9 +1,9 @@
-"""An endless pattern of points that flows through a shape: what a steady inflow brings in, and when.
+"""An endless pattern of points that flows through a shape: the particles of a steady inflow, and when they enter.
 
-The pattern repeats along the flow after a period, and all of it moves with the flow. What it holds inside the shape at the start
-fills the shape; afterwards each of its points comes in once, where its line first enters the shape. Nothing is sampled anew as
-time goes on: along each line the pattern's points follow one another at known distances, so that sorting the lines by the
-distance to their next entry tells who comes in during any stretch of the flow.
+The pattern repeats along the flow after a period and moves with the flow. Its points inside the shape at the start fill the shape; later,
+each point enters once, where its line first enters the shape. Nothing is sampled again over time: along each line, the points of the
+pattern follow one another at known distances, so sorting the lines by the distance to their next entry gives the points that enter
+during any part of the flow.
 """
 
 import math
@@ -22,34 +22,34 @@ from .sampling import PACKING
 from .shadow import shadow
 from .shapes import Mesh
 
-# The pattern repeats after at least this many point spacings along the flow, and at least the shape's length.
+# the pattern repeats after at least this many point spacings along the flow, and at least the shape's length
 LEAST_PERIOD = 16.0
-# Lines that measure the cross section of a shape without a formula: this many in all.
+# how many lines measure the cross section of a shape without a formula
 SECTION_LINES = {2: 4096, 3: 64**2}
-# Steps along a line are at least this part of a point spacing: shorter chords may be missed, and entries are late by as much.
+# the least step along a line, relative to the point spacing: shorter chords may be missed, and entries are late by up to this
 STEPS_PER_SPACING = 32.0
-# Seen from so many sizes away, the distance to a shape tells how far it reaches.
+# from this many sizes away, the distance to a shape gives its extent
 FAR = 1e5
 
 
 class Stream:
     """A pattern of points that flows through a shape.
 
-    Distances along the flow are counted from the start, when the shape is filled.
+    Distances along the flow are measured from the start, when the shape is filled.
 
     Args:
         shape: closed form, closed mesh, or section.
         direction: of the flow, a unit vector (3,); in 2D with y = 0.
-        spacing: distance of the points of a lattice; of as many others [m].
-        sampling: "poisson", "lattice" (along the flow and, where it can be, the shape's own axes; stretched so that it divides
-            the shape's extents) or "random".
+        spacing: between points of a lattice [m]; the other samplings have as many points.
+        sampling: "poisson", "lattice" (along the flow and, if possible, the shape's own axes; stretched to divide the shape's extents
+            evenly) or "random".
         seed: the same seed gives the same points.
         dimension: 3 or 2.
 
     Attributes:
         cross_section: of the shape, across the flow [m^(d-1)].
-        particle_volume: of each point that comes in [m^d]: what makes the flow carry the cross section times its speed.
-        filling: the points that are inside at the start [m], shape (n, 3).
+        particle_volume: of each point that enters [m^d], so that the flow rate is the cross section times the speed.
+        filling: the points inside at the start [m], shape (n, 3).
     """
 
     def __init__(self, shape: Shape, direction: Floats, spacing: float, *, sampling: str, seed: int, dimension: int) -> None:
@@ -73,7 +73,7 @@ class Stream:
         self.filling = self._fill(points, entries, may_reenter=not is_simple)
 
     def entering(self, before: float, after: float) -> Floats:
-        """The points that come in while the flow advances from one distance to another [m], at their places then; shape (n, 3)."""
+        """The points that enter while the flow advances from one distance to another [m], at their positions then; shape (n, 3)."""
         parts = []
         for turn in range(math.floor(before / self._period), math.floor(after / self._period) + 1):
             first, last = np.searchsorted(self._phases, [before - turn * self._period, after - turn * self._period], side="right")
@@ -85,11 +85,11 @@ class Stream:
         return self._world(np.concatenate(parts))
 
     def _world(self, points: Floats) -> Floats:
-        """World positions of points given along and across the flow."""
+        """World positions of points with coordinates along and across the flow."""
         return self._origin + points @ self._axes
 
     def _extent(self, shape: Shape, dimension: int) -> tuple[Floats, Floats]:
-        """How far the shape reaches along and across the flow: from far away, its distance is that of its extreme plane."""
+        """How far the shape extends along and across the flow: from far away, its distance is that of its extreme plane."""
         far = FAR * float(np.linalg.norm(np.diff(shape.bounds(), axis=0)))
         reach = [far - shape.signed_distance(self._origin + side * far * self._axes) for side in (-1.0, 1.0)]
         low, high = -reach[0], reach[1]
@@ -98,9 +98,9 @@ class Stream:
         return low, high
 
     def _entries(self, starts: Floats) -> Floats:
-        """Where lines along the flow first come into the shape (n,), from starts (n, 3) outside; infinite where they do not.
+        """Where lines along the flow first enter the shape (n,), from starts (n, 3) outside; infinite if they do not.
 
-        Steps as long as the distance to the shape cannot pass it (Hart 1996).
+        Steps as long as the distance to the shape cannot go past it (Hart 1996).
         """
         at, entry = starts[:, 0].copy(), np.full(len(starts), np.inf)
         active = np.arange(len(starts))
@@ -115,11 +115,11 @@ class Stream:
         return entry
 
     def _along(self, points: Floats, along: Floats) -> Floats:
-        """World positions of points moved along the flow to given places (n,)."""
+        """World positions of points moved along the flow to these distances (n,)."""
         return self._world(np.column_stack([along, points[:, 1:]]))
 
     def _measure_cross_section(self, dimension: int) -> float:
-        """The area (in 2D width) of the shape's shadow along the flow, by lines through the middles of equal cells."""
+        """The area (in 2D width) of the shape's shadow along the flow, by lines through the centers of equal cells."""
         extents = (self._high - self._low)[1:]
         if dimension == 2:
             counts = np.array([1, SECTION_LINES[2]])
@@ -132,13 +132,13 @@ class Stream:
         return float(share * (extents.prod() if dimension == 3 else extents[1]))
 
     def _fill(self, points: Floats, entries: Floats, *, may_reenter: bool) -> Floats:
-        """The points inside at the start; what lies between two parts of the shape then comes into the later part in time."""
+        """The points inside at the start; those between two parts of the shape enter the later part in time."""
         copies = math.ceil((self._high[0] - self._low[0]) / self._period) + 1
         first = np.floor((self._low[0] - points[:, 0]) / self._period)
         turns = first + np.arange(copies)[:, None]
         places = np.broadcast_to(points, (copies, *points.shape)).copy()
         places[..., 0] += turns * self._period
-        # what has yet to come to the first entry flows in later
+        # points before their first entry flow in later
         is_past = (places[..., 0] >= entries) & (places[..., 0] <= self._high[0])
         places = places[is_past]
         is_in = self._are_inside(self._world(places))
@@ -150,9 +150,9 @@ class Stream:
 
 
 def _rough_distance(shape: Shape, step: float) -> Callable[[Floats], Floats]:
-    """A function of points (n, 3) [m] that returns their distance from a shape [m], shape (n,), wrong by less than `step` [m].
+    """A function of points (n, 3) [m] that returns their distance from a shape [m], shape (n,), with an error below `step` [m].
 
-    A mesh, which must be closed, is sampled into a field; other shapes are asked and exact.
+    A mesh, which must be closed, is sampled into a field; other shapes are exact.
     """
     if not isinstance(shape, Mesh):
         return shape.signed_distance
@@ -168,7 +168,7 @@ def _rough_distance(shape: Shape, step: float) -> Callable[[Floats], Floats]:
 
 
 def _axes_along(direction: Floats, shape: Shape, dimension: int) -> Floats:
-    """Three orthogonal unit vectors as rows: the flow, then y in 2D; the world's or the shape's own axes where one is along it."""
+    """Three orthogonal unit vectors as rows: the flow, then y in 2D; the axes of the world or the shape if one is along the flow."""
     if dimension == 2:
         return np.array([direction, [0.0, 1.0, 0.0], [-direction[2], 0.0, direction[0]]])
     for frame in (np.eye(3), euler_matrix(getattr(shape, "rotation", (0.0, 0.0, 0.0))).T):
@@ -196,7 +196,7 @@ def _pattern(low: Floats, high: Floats, spacing: float, sampling: str, seed: int
         points = generator.random((count, 3)) * [least, extents[1], extents[2]] + [0.0, low[1], low[2]]
         return points * [1.0, dimension - 2.0, 1.0], least
     radius = spacing * PACKING[dimension] ** (1.0 / dimension)
-    # points at the beam's own surface are denser, so they are left outside of the shape
+    # points at the pattern's own surface are denser, so this stays outside of the shape
     width = (float(extents[1]) + 4.0 * radius, float(extents[2]) + 4.0 * radius)
     points, period = periodic_poisson_disk(least, width, radius, seed, dimension=dimension)
     return points + np.array([0.0, middle[1] if dimension == 3 else 0.0, middle[2]]), period

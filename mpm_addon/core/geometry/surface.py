@@ -1,4 +1,4 @@
-"""The surface of a mesh as something to ask: how far, how often around, inside or outside."""
+"""Queries of a mesh's surface: distance, winding number, inside or outside."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from .winding import FAR_FOR_NUMBERS, FAR_FOR_SIGNS, winding_numbers
 
 
 class Surface:
-    """The search tree over a mesh's triangles. Everything is measured from the mesh's centre, so far objects are exact.
+    """The search tree over a mesh's triangles. Coordinates are relative to the mesh's center, so distant objects are exact.
 
     Attributes:
         center: the middle of the mesh's bounds [m], shape (3,).
@@ -38,14 +38,14 @@ class Surface:
         return triangles, weights
 
     def winding_number(self, points: ArrayLike, *, far: float = FAR_FOR_NUMBERS) -> Floats:
-        """The generalised winding number at points (n, 3), shape (n,)."""
+        """The generalized winding number at points (n, 3), shape (n,)."""
         local = self._local(points)
         result = np.empty(len(local))
         winding_numbers(self.tree, local, far, result)
         return result
 
     def signed_distance(self, points: ArrayLike, *, is_inverted: bool) -> Floats:
-        """The distance [m] of points (n, 3), negative where the winding number is at least one half; shape (n,)."""
+        """The distance [m] of points (n, 3), negative if the winding number is at least one half; shape (n,)."""
         winding = self.winding_number(points, far=FAR_FOR_SIGNS)
         return np.where((-winding if is_inverted else winding) >= 0.5, -1.0, 1.0) * self.distance(points)
 
@@ -56,7 +56,7 @@ class Surface:
 def signed_distance(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike) -> Floats:
     """The signed distance of points from a triangle mesh, exact; positive outside.
 
-    Inside is where the generalised winding number is at least one half, so that a mesh with holes has an inside too.
+    A point is inside if the generalized winding number is at least one half, so a mesh with holes has an inside, too.
     A consistently inverted mesh is flipped first.
 
     Args:
@@ -65,7 +65,7 @@ def signed_distance(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike
         points: [m], shape (n, 3).
 
     Returns:
-        distances [m], shape (n,), float64.
+        Distances [m], shape (n,), float64.
 
     Raises:
         SceneError: the mesh has no faces, no area, an index out of range, or coordinates that are not finite.
@@ -74,25 +74,25 @@ def signed_distance(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike
 
 
 def closest_points(mesh: Mesh, points: ArrayLike) -> tuple[Integers, Floats]:
-    """The nearest point of a mesh's own surface to each point, exact: on holes there is none.
+    """The nearest point of a mesh's own surface, without caps, to each point; exact.
 
     Args:
-        mesh: any mesh that `Mesh.check` lets pass.
+        mesh: any mesh that `Mesh.check` accepts.
         points: [m], shape (n, 3).
 
     Returns:
-        triangles: row of `mesh.triangles` that holds the nearest point, shape (n,); of several one of them.
-            Triangles without area hold none.
-        barycentric: weights of its three corners there, at least 0 and 1 in sum, shape (n, 3). A value on the corners is at the
-            nearest point `(barycentric * values[mesh.triangles[triangles]]).sum(axis=1)`.
+        triangles: row of `mesh.triangles` with the nearest point, shape (n,); one of them if there are several, and never a triangle
+            without area.
+        barycentric: weights of its three corners there, not negative, with sum 1, shape (n, 3). The value of an attribute there is
+            `(barycentric * values[mesh.triangles[triangles]]).sum(axis=1)`.
     """
     return mesh.surface.closest(points)
 
 
 def winding_number(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike) -> Floats:
-    """The generalised winding number of a triangle mesh, as it is, around points (n, 3); shape (n,).
+    """The generalized winding number of a triangle mesh, as it is, around points (n, 3); shape (n,).
 
-    1 inside a closed mesh with outward normals, 0 outside, between them near holes, negative in an inverted mesh.
+    It is 1 inside a closed mesh with outward normals, 0 outside, in between near holes, and negative in an inverted mesh.
 
     Raises:
         SceneError: as `signed_distance`.

@@ -1,4 +1,4 @@
-"""What of a mesh blocks matter, and how much thicker than it is. Plain numpy, because the interface warns of it."""
+"""Which part of a mesh blocks material, and how much the mesh is thickened. Plain numpy, because the interface warns about it."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from ..scene.description import Shape
 from .outline import Outline
 from .shapes import Mesh
 
-# Openings above this share of a mesh's own surface are meant to be open.
+# openings larger than this, relative to the mesh's own surface, are intentional
 LARGEST_CAPPED_OPENING = 0.1
 SAMPLES_PER_CELL = 2
 LARGEST_SAMPLE_COUNT = 2**25
-# samples are kept in blocks of so many cells an edge
+# cells along the edge of a block of samples
 CELLS = 8
 
 
@@ -20,17 +20,17 @@ def is_solid(shape: Mesh | Outline) -> bool:
 
 
 def sample_spacing(mesh: Mesh, spacing: float) -> float:
-    """The distance between the samples of a mesh that stays as it is [m]: half the grid spacing, or what fits into memory."""
-    # A surface of area A touches about 2.5 A / edge^2 blocks, each of edge^3 / spacing^3 samples.
+    """The distance between the samples of a rigid mesh [m]: half the grid spacing, or more if memory requires it."""
+    # a surface of area A touches about 2.5 A / edge^2 blocks, each with edge^3 / spacing^3 samples
     by_area = 2.5 * CELLS * mesh.area() / LARGEST_SAMPLE_COUNT
     by_volume = float(np.prod(np.ptp(mesh.bounds(), axis=0))) / (LARGEST_SAMPLE_COUNT * CELLS**3)
     return max(spacing / SAMPLES_PER_CELL, by_area**0.5, by_volume ** (1.0 / 3.0))
 
 
 def thickening(shape: Shape, spacing: float) -> float:
-    """How much thicker a collider is than its shape, at that grid spacing [m]; 0 where the grid can see it as it is.
+    """How much a collider is thickened at this grid spacing [m]; 0 if the grid can resolve its shape.
 
-    Half of it lies on either side. A closed mesh is as thick as 2 volume / area, a sheet is not thick at all.
+    Half of this is added on either side. The thickness of a closed mesh is 2 volume / area, that of a sheet 0.
     """
     if isinstance(shape, Mesh):
         thickness = 2.0 * shape.volume() / shape.area() if is_solid(shape) else 0.0

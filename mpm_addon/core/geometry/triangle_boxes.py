@@ -1,7 +1,7 @@
-"""A tree of boxes over triangles that is asked for many points at once. Plain numpy, because the interface asks too.
+"""A tree of boxes over triangles, searched for many points at once. Plain numpy, because the interface uses it, too.
 
-The triangles lie in Morton order; each box of a level holds eight of the level below. All points go down together: at every level
-there is one array of pairs of a point and a box that is near enough.
+Triangles are in Morton order, and each box contains eight boxes of the level below. All points descend together: each level has one array
+of pairs of a point and a box that is near enough.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from .mesh_topology import Floats, Integers
 from .morton import morton_codes
 
 _CHILDREN = 8
-# squared lengths [m^2] below this are those of edges without length
+# edges with a squared length below this have no length [m^2]
 _TINY = 1e-300
 
 
@@ -30,10 +30,10 @@ class TriangleBoxes:
             self._levels.append((np.minimum.reduceat(lowest, starts), np.maximum.reduceat(highest, starts)))
 
     def touch(self, points: Floats, reach: Floats) -> tuple[Floats, Floats]:
-        """A point of the surface that is nearer to each point (n, 3) than `reach` (n,), where there is any.
+        """A point of the surface nearer to each point (n, 3) than `reach` (n,), if there is one.
 
         Returns:
-            distances: [m], infinite where no triangle is that near, shape (n,).
+            distances: [m], infinite if no triangle is that near, shape (n,).
             touched: the nearest points [m], shape (n, 3).
         """
         distances, touched = np.full(len(points), np.inf), np.zeros((len(points), 3))
@@ -41,7 +41,7 @@ class TriangleBoxes:
         found = _nearest(points[point], self._first[triangle], self._edges[0][triangle], self._edges[1][triangle])
         far = np.linalg.norm(found - points[point], axis=1)
         order = np.argsort(-far, kind="stable")
-        # of several writes to one place the last, the nearest, counts
+        # of several writes to one element the last one stays, which is the nearest
         distances[point[order]], touched[point[order]] = far[order], found[order]
         distances[distances >= reach] = np.inf
         return distances, touched
@@ -71,7 +71,7 @@ def _nearest(points: Floats, first: Floats, u: Floats, v: Floats) -> Floats:
     determinant = uu * vv - uv * uv
     inner_s, inner_t = vv * up - uv * vp, uu * vp - uv * up
     is_inner = (inner_s >= 0.0) & (inner_t >= 0.0) & (inner_s + inner_t <= determinant) & (determinant > 0.0)
-    # on the three edges, by how much nearer than the first corner
+    # on the three edges: how much nearer they are than the first corner
     on_u = np.clip(up / np.maximum(uu, _TINY), 0.0, 1.0)
     on_v = np.clip(vp / np.maximum(vv, _TINY), 0.0, 1.0)
     on_third = np.clip((uu - uv + vp - up) / np.maximum(uu - 2.0 * uv + vv, _TINY), 0.0, 1.0)

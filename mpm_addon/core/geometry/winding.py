@@ -1,8 +1,8 @@
-"""The generalised winding number: how often a mesh encloses a point, also where it has holes.
+"""The generalized winding number: how often a mesh, which may have holes, encloses a point.
 
 w(q) = 1 / (4 pi) * sum over triangles of the solid angle that the triangle subtends at q (Jacobson, Kavan and
-Sorkine-Hornung 2013, eq. 5). It is 1 inside and 0 outside a closed mesh. Far groups of triangles count through the
-first two terms of their Taylor series (Barill et al. 2018, eq. 12 and 13), near ones exactly.
+Sorkine-Hornung 2013, eq. 5). It is 1 inside and 0 outside a closed mesh. Distant groups of triangles count by the first two terms of
+their Taylor series (Barill et al. 2018, eq. 12 and 13), near ones exactly.
 """
 
 import math
@@ -15,7 +15,7 @@ from ..compilation.tickets import shared
 from .mesh_tree import STACK_SIZE
 
 QUERIES_PER_TASK = 256
-# A group is far when the query is this many of its radii away. Signs need to know 0 from 1 alone.
+# a group is far if it is more than this many of its radii away; signs only need to distinguish 0 from 1
 FAR_FOR_SIGNS = 2.0
 FAR_FOR_NUMBERS = 6.0
 
@@ -32,7 +32,7 @@ def winding_numbers(tickets, tree, points, far, winding):
 
 @kernel
 def winding_at(tree, x, y, z, far, stack):
-    """The winding number at (x, y, z). `stack` is a scratch array of `STACK_SIZE`."""
+    """The winding number at (x, y, z). `stack` is scratch, shape (STACK_SIZE,)."""
     first_leaf = len(tree.leaf_starts) - 2
     squared_far = far * far
     total = 0.0
@@ -58,7 +58,7 @@ def winding_at(tree, x, y, z, far, stack):
 
 @kernel
 def _far_solid_angle(moment, dx, dy, dz, squared):
-    """N . d / |d|^3 + M : (I / |d|^3 - 3 d d^T / |d|^5), with d from the query to the group's centre."""
+    """N . d / |d|^3 + M : (I / |d|^3 - 3 d d^T / |d|^5), with d from the query to the group's center."""
     cubed = squared * math.sqrt(squared)
     dipole = moment[4] * dx + moment[5] * dy + moment[6] * dz
     trace = moment[7] + moment[8] + moment[9]

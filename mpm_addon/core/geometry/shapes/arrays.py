@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 def frozen_array(values: ArrayLike, kinds: str, dtype: type) -> NDArray[Any]:
     """`values` as a read-only C-contiguous array of `dtype`, copied unless it already is one.
 
-    An array whose kind (a letter of numpy's `dtype.kind`) is not in `kinds` is kept as it is, for `check` to name.
+    An array whose kind (a letter of numpy's `dtype.kind`) is not in `kinds` is returned as it is, so that `check` can report it.
     """
     array = np.asarray(values)
     if array.size == 0:
@@ -24,7 +24,7 @@ def frozen_array(values: ArrayLike, kinds: str, dtype: type) -> NDArray[Any]:
 
 
 class ArrayEquality:
-    """Gives a dataclass an equality that compares its arrays by value."""
+    """Makes the equality of a dataclass compare its arrays by value."""
 
     __hash__ = None  # type: ignore[assignment]
 

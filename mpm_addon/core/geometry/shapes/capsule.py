@@ -13,7 +13,7 @@ from .closed_form import ClosedForm, length_and_direction
 
 @dataclass(frozen=True)
 class Capsule(ClosedForm):
-    """A round rod with half spheres at its ends; a ball where both ends are the same."""
+    """A cylinder with half spheres at its ends; a ball if both ends coincide."""
 
     kind: ClassVar[str] = "capsule"
 

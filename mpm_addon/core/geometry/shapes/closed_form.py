@@ -14,7 +14,7 @@ class ClosedForm(Shape):
     def distance_and_normal(self, points: Floats) -> tuple[Floats, Floats]:
         """The signed distance [m] of points (n, 3), shape (n,), and its gradient, unit vectors (n, 3).
 
-        Where several surface points are nearest (a sphere's centre), the normal is one of theirs.
+        If several surface points are nearest (at the center of a sphere), the normal is that of one of them.
         """
 
     def signed_distance(self, points: Floats) -> Floats:
@@ -28,7 +28,7 @@ def distance_to_corner(slabs: Floats) -> tuple[Floats, Floats]:
         slabs: signed distance from each bounding plane [m], shape (n, k).
 
     Returns:
-        distance (n,) and unit gradient (n, k): outside of the nearest point of the corner, inside of the nearest plane.
+        Distance (n,) and unit gradient (n, k): from the nearest point of the corner if outside, from the nearest plane if inside.
     """
     outward = np.maximum(slabs, 0.0)
     outside = np.sqrt(np.einsum("ij,ij->i", outward, outward))
@@ -42,7 +42,7 @@ def distance_to_corner(slabs: Floats) -> tuple[Floats, Floats]:
 
 
 def length_and_direction(vectors: Floats) -> tuple[Floats, Floats]:
-    """The lengths (n,) and unit directions (n, k) of vectors (n, k); the last axis where a length is zero."""
+    """The lengths (n,) and unit directions (n, k) of vectors (n, k); the last axis if a length is zero."""
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     direction = np.zeros_like(vectors)
     direction[:, -1] = 1.0

@@ -12,7 +12,7 @@ from ...scene.description import Floats, Shape
 from .. import mesh_topology
 from .arrays import ArrayEquality, frozen_array
 
-# A mesh whose openings are larger than this share of its own surface has no inside that could be meant.
+# a mesh with openings larger than this, relative to its own surface, has no intended inside
 LARGEST_OPENING = 0.8
 
 
@@ -20,9 +20,8 @@ LARGEST_OPENING = 0.8
 class Mesh(ArrayEquality, Shape):
     """A triangle mesh, closed or not.
 
-    Triangles run counter-clockwise seen from outside; a consistently inverted mesh is flipped. What is inside a mesh
-    with holes is told by the generalised winding number (`signed_distance`) or by closing the holes (`closed`,
-    `volume`); both agree where a hole's rim is flat.
+    Triangles run counterclockwise seen from outside; a consistently inverted mesh is flipped. The inside of a mesh with holes is defined by
+    the generalized winding number (`signed_distance`) or by closing the holes (`closed`, `volume`); both agree if a hole's rim is flat.
 
     Attributes:
         vertices: [m], shape (n, 3).
@@ -42,7 +41,7 @@ class Mesh(ArrayEquality, Shape):
 
     @property
     def words(self) -> str:
-        """How messages call this mesh."""
+        """The mesh's name in messages."""
         return f'the mesh "{self.source}"' if self.source else "the mesh"
 
     def check(self, subject: str) -> None:
@@ -72,7 +71,7 @@ class Mesh(ArrayEquality, Shape):
             raise SceneError(f"{start} has zero area: all its faces are lines or points", "use faces with an area")
 
     def check_inside(self, subject: str) -> None:
-        """Check that the mesh encloses something, after `check`. Raises SceneError."""
+        """Check that the mesh has a volume, after `check`. Raises SceneError."""
         size = float(np.ptp(self.closed.vertices, axis=0).max())
         if self.opening() > LARGEST_OPENING:
             raise SceneError(
@@ -92,7 +91,7 @@ class Mesh(ArrayEquality, Shape):
         return mesh_topology.bounds(self.vertices, self.triangles)
 
     def area(self) -> float:
-        """The area of all triangles [m^2]; one that repeats another counts once."""
+        """The area of all triangles [m^2]; repeated ones count once."""
         return self._area
 
     @cached_property
@@ -100,7 +99,7 @@ class Mesh(ArrayEquality, Shape):
         return mesh_topology.area(self.closed.vertices, self.closed.triangles[: len(self.triangles)])
 
     def opening(self) -> float:
-        """The area of the caps that close the mesh, as a share of its own area: 0 for a closed mesh, and for one without area."""
+        """The area of the caps relative to the mesh's own area; 0 for a closed mesh, and for one without area."""
         return self._opening
 
     @cached_property
@@ -122,23 +121,23 @@ class Mesh(ArrayEquality, Shape):
 
     @cached_property
     def closed(self) -> "Mesh":
-        """This mesh with every hole capped and, if it was inverted, flipped; itself where there is nothing to do.
+        """This mesh with each hole capped and, if it was inverted, flipped; itself if there is nothing to do.
 
-        Its first triangles are this mesh's own; those that repeat another one have lost their area.
+        Its first triangles are this mesh's own; repeated ones have no area.
         """
         vertices, triangles = mesh_topology.closed_mesh(self.vertices, self.triangles)
         return self if triangles is self.triangles else Mesh(vertices, triangles, self.source)
 
     @cached_property
     def digest(self) -> bytes:
-        """The same for meshes of the same vertices and triangles."""
+        """A digest that is the same for meshes with the same vertices and triangles."""
         found = hashlib.blake2b(self.vertices.tobytes(), digest_size=16)
         found.update(self.triangles.tobytes())
         return found.digest()
 
     @cached_property
     def prepared(self) -> dict[float, Any]:
-        """The sampled distances of this mesh by grid spacing [m], kept by whoever sampled them."""
+        """The sampled distances of this mesh by grid spacing [m], stored by the code that samples them."""
         return {}
 
     @cached_property
@@ -150,7 +149,7 @@ class Mesh(ArrayEquality, Shape):
 
     @property
     def center(self) -> Floats:
-        """The middle of the bounds [m], shape (3,), from which the surface and the cells are measured."""
+        """The middle of the bounds [m], shape (3,), the origin of the surface and the cells."""
         return mesh_topology.center(self.vertices, self.triangles)
 
     @cached_property

@@ -14,7 +14,7 @@ from .closed_form import ClosedForm
 
 @dataclass(frozen=True)
 class Plane(ClosedForm):
-    """The half space behind a plane; it has no bounds and no end."""
+    """The infinite half space behind a plane."""
 
     kind: ClassVar[str] = "plane"
     can_emit: ClassVar[bool] = False

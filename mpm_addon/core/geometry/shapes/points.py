@@ -1,4 +1,4 @@
-"""A cloud of given points: particles placed one by one."""
+"""A cloud of given points, one per particle."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -17,8 +17,8 @@ class Points(ArrayEquality, Shape):
     Attributes:
         position: [m], shape (n, 3).
         velocity: [m/s], shape (n, 3), or None.
-        volume: rest volume of each point [m^3], shape (n,), or None where the grid decides. (Points have no inside,
-            so this takes the place of the other shapes' enclosed volume.)
+        volume: rest volume of each point [m^3], shape (n,), or None if the grid decides. (Points have no inside, so this replaces the
+            enclosed volume of other shapes.)
         source: where the points come from, for messages.
     """
 
