@@ -109,8 +109,8 @@ KERNELS = {
     },
     "deforming": {
         "geometry.deforming._volume_and_area": "float2 int2 int",
-        "geometry.deforming._query_points": "pose float2 samples",
-        "geometry.deforming._query_lattices": "pose float2 int float float samples",
+        "geometry.deforming._query_points": "pose float2 surface_samples",
+        "geometry.deforming._query_lattices": "pose float2 int float float surface_samples",
     },
     "inflow": {
         "geometry.nearness._take": "float2 int float int bool short1 short1 bool1",
@@ -123,7 +123,7 @@ STRUCTURES = {
     "field": ("geometry.distance_field.DistanceField", "float1 float float short3 single3 single4"),
     "blocks": ("geometry.poisson.Blocks", "float float int short3 int2 bool1 float1"),
     "pose": ("geometry.deforming.MeshPose", "tree int2 float2 bool float"),
-    "samples": ("geometry.deforming.SurfaceSamples", "float1 float2 float2"),
+    "surface_samples": ("geometry.deforming.SurfaceSamples", "float1 float2 float2"),
     "form": ("geometry.inside.Form", "float float bool bool float2 float1 float1 float"),
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2"),
     "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 float2 float3 float3 float2 float"),
