@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
@@ -206,7 +207,7 @@ def depth_in_arena(x, y, z, arena):
     return interpolated_in_arena(x, y, z, int(x), int(y), int(z), arena)
 
 
-@kernel
+@generic
 def push_particle(particles, slot, coordinates, neighbours, owner, level_sets, dt):
     """Push a particle back to the depth `SINK` if it is deeper; returns how far [cells].
 
@@ -237,14 +238,6 @@ def push_particle(particles, slot, coordinates, neighbours, owner, level_sets, d
     return -excess
 
 
-@kernel
-def room_of_particle(particles, slot, arena):
-    """How far a particle's distance may fall before the particle could be pushed [cells]; negative if it may have to be now."""
-    x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
-    # distances in the arena are rounded
-    return SINK - 1e-4 + depth_in_arena(x, y, z, arena)
-
-
 @parallel_kernel
 def collide_particles(tickets, particles, first, body_count, coordinates, neighbours, pairs, level_sets, dt):
     """Push particles that sank into colliders during the substep back to the depth `SINK`.
@@ -267,9 +260,11 @@ def collide_particles(tickets, particles, first, body_count, coordinates, neighb
         for pair in range(pairs.first[index], pairs.first[index + 1]):
             if not pairs.is_due[pair]:
                 continue
-            owner, farthest, least = pairs.owners[pair], 0.0, math.inf
+            owner, arena, farthest, least = pairs.owners[pair], pairs.arenas[pair], 0.0, math.inf
             for slot in range(first[block * body_count], first[(block + 1) * body_count]):
-                room = room_of_particle(particles, slot, pairs.arenas[pair])
+                x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
+                # distances in the arena are rounded
+                room = SINK - 1e-4 + depth_in_arena(x, y, z, arena)
                 if room < 0.0:
                     room = 0.0
                     way = push_particle(particles, slot, coordinates[block], neighbours[block], owner, level_sets, dt)

@@ -3,6 +3,7 @@
 All of this concerns only the surface of a body, which is too little work for threads to pay off.
 """
 
+from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from ..transfer.blocks import BLOCK, NODE
 from ..transfer.node_lookup import node_of_place
@@ -98,7 +99,7 @@ def sum_inertia(nodes, level_sets, origin, sums):
             sums[row] = 0.0
 
 
-@kernel
+@generic
 def move_foot(foot, level_sets, feet):
     """Update the velocity of the collider at a foot."""
     distance, normal = level_sets.distance, level_sets.normal

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 
 # sweeps end once they change velocities by less than this share of the first changes
@@ -30,7 +31,7 @@ class SolverBodies(NamedTuple):
     inverse_inertia: NDArray[np.float64]
 
 
-@kernel
+@generic
 def velocity_at(bodies, body, x, y, z):
     """The velocity [m/s] of a body at x, y, z from its center of mass; zero for body -1."""
     if body < 0:
@@ -39,7 +40,7 @@ def velocity_at(bodies, body, x, y, z):
     return v[0] + v[4] * z - v[5] * y, v[1] + v[5] * x - v[3] * z, v[2] + v[3] * y - v[4] * x
 
 
-@kernel
+@generic
 def mobility(bodies, body, x, y, z, nx, ny, nz):
     """How much an impulse of 1 along n at x, y, z changes a body's velocity there along n [1/kg]."""
     if body < 0:
@@ -52,7 +53,7 @@ def mobility(bodies, body, x, y, z, nx, ny, nz):
     return m[0] * nx * nx + m[1] * ny * ny + m[2] * nz * nz + turn
 
 
-@kernel
+@generic
 def push_body(bodies, body, x, y, z, px, py, pz):
     """Apply an impulse [kg m/s] to a body at x, y, z from its center of mass."""
     if body < 0:
@@ -66,7 +67,7 @@ def push_body(bodies, body, x, y, z, px, py, pz):
         v[3 + row] += inertia[row, 0] * tx + inertia[row, 1] * ty + inertia[row, 2] * tz
 
 
-@kernel
+@generic
 def solve_contact(c, contacts, least, bodies, impulses):
     """Correct the velocities at one contact; returns the greatest change of a velocity [m/s]."""
     arms, normals, others, friction = contacts.arms, contacts.normals, contacts.others, contacts.friction

@@ -4,6 +4,8 @@ A row is a pair of a collider and a node block near it (see `LevelSets`). Nodes 
 through all rows. Each node inside a collider that has a neighbor outside has a foot, its nearest point on the surface. The other nodes
 inside are deep.
 
+Functions of one node or foot that take whole tuples are inlined (`generic`): passing these would cost more than the work.
+
 Feet are stored in the order in which they are solved (see `feet`), in runs: by color, slab, collider and row. A slab is all feet in the
 node blocks with one coordinate along an axis. Slabs of one color share no node.
 """
@@ -14,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
@@ -219,7 +222,7 @@ def rigid_velocity(block, ix, iy, iz, motion, spacing):
     )
 
 
-@kernel
+@generic
 def collider_velocity(level_sets, row, place, x, y, z):
     """The velocity [m/s] of the collider of a row: at the surface nearest to a node if it deforms, else at a point.
 
@@ -234,7 +237,7 @@ def collider_velocity(level_sets, row, place, x, y, z):
     return rigid_velocity(block, x, y, z, motion, level_sets.spacing)
 
 
-@kernel
+@generic
 def place_foot(foot, node, level_sets, neighbours, feet):
     """Find the foot of a node, numbered through the rows, and the nodes around it; see `place_feet`."""
     distance, normal = level_sets.distance, level_sets.normal
