@@ -241,7 +241,7 @@ def test_a_copy_of_the_file_alone_shows_the_frames_where_they_are_and_says_so(bp
         open_file(filepath=str(tmp_path / "second" / "file_autosave.blend"))
         assert shown(bpy, particle_objects.result_objects(bpy.context.scene)[0]) == [5, 5]
         if bpy.data.filepath.startswith(str(tmp_path / "second")):
-            assert f"shows the frames in {tmp_path / 'first' / 'cache_mpm'}: there are none in" in notices(bpy)
+            assert f"shows the frames in {tmp_path / 'first' / 'cache_mpm'}, because there are none in" in notices(bpy)
 
 
 @blender
