@@ -15,7 +15,7 @@ from mpm_addon.core.compilation.kept import Archive, Store, packed, unpacked, wr
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "grid.update_grid.0123456789abcdef.kernel"
 
-# two kernels of the list, one of them parallel, and what one of them computes
+# compiles three kernels, one of them parallel, in so many processes, and calls one
 JOB = """
 import json, sys
 from numba.core.compiler import CompilerBase
@@ -30,9 +30,10 @@ from mpm_addon.core.stepping import compiling
 from mpm_addon.core.stepping.kernel_list import Unit, Variant
 from mpm_addon.core.compilation.kernel import store
 from mpm_addon.core.transfer.sorting import count_arrivals
-units = [Unit("step", "transfer.sorting.count_arrivals", Variant()), Unit("obstacles", "transfer.reach.mark_reached", Variant())]
+names = {"transfer.sorting.count_arrivals": "step", "transfer.sorting.find_goers": "step", "transfer.reach.mark_reached": "obstacles"}
+units = [Unit(group, name, Variant()) for name, group in names.items()]
 missing = len(compiling.missing_of(units))
-compiling.make_ready(units, 1, lambda done, total: None)
+compiling.make_ready(units, int(sys.argv[1]), lambda done, total: None)
 moves = np.arange(27, dtype=np.int32).reshape(1, 1, 27)
 arrivals = np.zeros((2, 1), np.int64)
 count_arrivals(moves, np.full((2, 27), 0), arrivals)
@@ -41,10 +42,10 @@ print(json.dumps({"compiled": len(compiled), "missing": missing, "sum": int(arri
 """
 
 
-def job(folder: Path, **environment: str) -> dict:
-    """What a process tells that needs two kernels."""
+def job(folder: Path, processes: int = 1, **environment: str) -> dict:
+    """The report of a process that needs three kernels."""
     given = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": str(ROOT), **environment}
-    done = subprocess.run([sys.executable, "-c", JOB], cwd=ROOT, env=given, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", JOB, str(processes)], cwd=ROOT, env=given, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -65,11 +66,17 @@ def copied(compiled: tuple[Path, dict], tmp_path: Path) -> tuple[Path, list[Path
 
 def test_a_second_process_loads_what_the_first_compiled_and_no_compiler_runs(compiled: tuple[Path, dict]) -> None:
     folder, first = compiled
-    assert first["missing"] == 2
+    assert first["missing"] == 3
     assert first["compiled"] > 0
     second = job(folder)
     assert (second["missing"], second["compiled"]) == (0, 0)
     assert second["sum"] == first["sum"] == np.arange(27).sum()
+
+
+def test_several_processes_compile_and_this_one_only_loads(tmp_path: Path) -> None:
+    found = job(tmp_path, processes=2)
+    assert (found["missing"], found["compiled"]) == (3, 0)
+    assert found["sum"] == np.arange(27).sum()
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut off", "one bit", "foreign", "no code", "unreadable"])

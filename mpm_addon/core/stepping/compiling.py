@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..compilation.kept import file_name, write_archive
-from ..compilation.kernel import CORE, PACKAGE, compiled_level, source_hash, store
+from ..compilation.kernel import CORE, compiled_level, source_hash, store
 from ..compilation.team import team_size
 from ..errors import MpmError
 from ..processor import shipped_file
@@ -127,7 +127,7 @@ def _compiler() -> Iterator["subprocess.Popen[str]"]:
     # one thread each: they are as many as there are cores
     environment = {**os.environ, "PYTHONPATH": path, "NUMBA_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-m", f"{PACKAGE}.core.compiling"], env=environment, text=True, encoding="utf-8",
+        [sys.executable, "-m", __name__], env=environment, text=True, encoding="utf-8",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
