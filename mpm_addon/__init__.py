@@ -1,9 +1,9 @@
-"""Material Point Method simulation for Blender, and without it.
+"""Material Point Method simulation, for Blender and standalone.
 
-Imports nothing of Blender until `register` runs: the command line and the Python API work without it.
+Imports nothing of Blender until `register` runs, so the command line and the Python API work without it.
 """
 
-# An extension is described by its manifest. A Blender that knows no extensions reads this, and says what it needs.
+# The manifest describes the extension. Versions of Blender without extensions read this and report what they need.
 bl_info = {
     "name": "MPM",
     "author": "The MPM add-on maintainers",
@@ -17,7 +17,7 @@ bl_info = {
 def register() -> None:
     from .blender.host import blender_version
 
-    # what follows needs the Python of Blender 4.2
+    # the imports below need the Python of Blender 4.2
     blender_version.require()
     from .blender import registration
 

@@ -4,7 +4,7 @@ import os
 import signal
 
 if __name__ == "__main__":
-    # until the listener listens
+    # until the listener is ready
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(130))
 
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def run() -> None:
-    """Run the command line and end the process: at once, without the seconds that Python takes to give back what was compiled."""
+    """Run the command line and end the process at once, without the seconds that Python needs to release compiled code."""
     try:
         status = main()
     except SystemExit as usage:

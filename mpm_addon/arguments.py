@@ -1,4 +1,4 @@
-"""Values that several commands of the command line take, with one clear line for what is wrong with them."""
+"""Parsers for argument values that several commands share, with one-line errors."""
 
 import argparse
 import re
@@ -11,7 +11,7 @@ def frame_range(text: str) -> tuple[int, int]:
     """The first and last frame of "A-B", or of "A" alone."""
     match = re.fullmatch(r"(-?\d+)(?:-(-?\d+))?", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f'"{text}" is no range of frames; use A-B, such as 1-48')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a frame range; use A-B, such as 1-48')
     first = int(match[1])
     return first, int(match[2]) if match[2] else first
 
@@ -28,5 +28,5 @@ def particle_count(text: str) -> int:
 
 def _count(text: str, noun: str, least: int = 1, most: int = MOST_THREADS) -> int:
     if not text.isdecimal() or not least <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f'"{text}" is no number of {noun}; use {least} to {most}')
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number of {noun}; use {least} to {most}')
     return int(text)

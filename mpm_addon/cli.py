@@ -1,6 +1,6 @@
 """The command line: bake, wedge, live, info, takes, export, presets, kernels, doctor. Works without Blender.
 
-Exit status: 0 done, 1 failed with one line on stderr, 2 bad usage, 130 cancelled.
+Exit status: 0 done, 1 failed with an error on stderr, 2 bad usage, 130 cancelled.
 """
 
 import argparse
@@ -37,8 +37,8 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
     """Run a command and return its exit status.
 
     Args:
-        arguments: the command line; the process's own where it is not given.
-        listener: what this process listens with for requests to stop.
+        arguments: the command line; by default that of the process.
+        listener: receives requests to stop this process.
     """
     options = _parser().parse_args(arguments)
     options.listener = listener
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
     except KeyboardInterrupt:
         return CANCELLED
     except BrokenPipeError:
-        # whoever read stdout is gone; what Python still holds for it must not complain at exit
+        # the reader of stdout is gone; Python's buffered output must not raise again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
@@ -77,46 +77,48 @@ def _parser() -> argparse.ArgumentParser:
     bake = commands.add_parser("bake", help="simulate a scene into a cache; resumes by default", allow_abbrev=False)
     bake.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
     bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
-    bake.add_argument("--frames", metavar="A-B", type=frame_range, help="keep these frames only (default: all)")
-    bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed them")
+    bake.add_argument("--frames", metavar="A-B", type=frame_range, help="store only these frames (default: all)")
+    bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed the cores")
     bake.add_argument(
-        "--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instructions to use (default: the cache's, or the best)"
+        "--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instruction set to use (default: the cache's, or the best)"
     )
-    bake.add_argument("--preview", metavar="N", type=particle_count, help="bake a preview with about N particles, at a coarser grid")
+    bake.add_argument("--preview", metavar="N", type=particle_count, help="bake a preview with about N particles, on a coarser grid")
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
-    bake.add_argument("--size-limit", metavar="GB", type=float, help="stop before the cache is larger (default: the scene's)")
-    bake.add_argument("--time-limit", metavar="HOURS", type=float, help="stop after so long (default: the scene's)")
+    bake.add_argument(
+        "--size-limit", metavar="GB", type=float, help="stop before the cache is larger than this (default: the scene's limit)"
+    )
+    bake.add_argument("--time-limit", metavar="HOURS", type=float, help="stop after this time (default: the scene's limit)")
     beginning = bake.add_mutually_exclusive_group()
-    beginning.add_argument("--restart", action="store_true", help="replace what is there, all takes, once there is a new frame")
+    beginning.add_argument("--restart", action="store_true", help="replace all existing takes as soon as there is a new frame")
     beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="resume after frame N, as a new take")
-    bake.add_argument("--json", action="store_true", help="print one JSON object a line")
+    bake.add_argument("--json", action="store_true", help="print one JSON object per line")
     bake.set_defaults(run=_bake)
 
     add_wedge(commands)
     add_live(commands)
 
-    info = commands.add_parser("info", help="describe a cache, or what a scene will cost", allow_abbrev=False)
+    info = commands.add_parser("info", help="describe a cache, or estimate the cost of a scene", allow_abbrev=False)
     info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")
     info.add_argument("--variant", metavar="NAME", help="a variant of the scene")
-    info.add_argument("--probe", action="store_true", help="of a scene: measure some steps and tell how long a bake takes")
-    info.add_argument("--cache", metavar="DIR", type=Path, default=Path(), help="of a scene: where its cache would be (default: here)")
+    info.add_argument("--probe", action="store_true", help="for a scene: measure some substeps and predict how long a bake takes")
+    info.add_argument("--cache", metavar="DIR", type=Path, default=Path(), help="for a scene: where its cache would be (default: here)")
     info.add_argument("--threads", metavar="N", type=thread_count, help="threads of the probe (default: all cores)")
-    info.add_argument("--check", action="store_true", help="of a cache: read every byte and name what is damaged")
+    info.add_argument("--check", action="store_true", help="for a cache: read every byte and list damaged files")
     info.add_argument("--json", action="store_true", help="print JSON")
     info.set_defaults(run=_info)
 
     takes = commands.add_parser("takes", help="list the takes of a cache, or show another one", allow_abbrev=False)
     takes.add_argument("cache", metavar="DIR", type=Path, help="a cache")
-    takes.add_argument("--show", metavar="N", type=int, help="let the cache show take N from now on")
+    takes.add_argument("--show", metavar="N", type=int, help="make take N the current one")
     takes.add_argument("--json", action="store_true", help="print JSON")
     takes.set_defaults(run=_takes)
 
     export = commands.add_parser("export", help="write frames for other programs", allow_abbrev=False)
     export.add_argument("cache", metavar="DIR", type=Path, help="a cache")
     export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
-    export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder; or a file, for one frame")
-    export.add_argument("--frames", metavar="A-B", type=frame_range, help="these frames only (default: all)")
-    export.add_argument("--split", choices=sorted(SPLITS), help="one file for each material or emitter, named by it")
+    export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
+    export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
+    export.add_argument("--split", choices=sorted(SPLITS), help="one file per material or emitter, with its name")
     export.set_defaults(run=_export)
 
     presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
@@ -127,12 +129,12 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("name", metavar="NAME")
     show.set_defaults(run=_show_preset)
 
-    kernels = commands.add_parser("kernels", help="compile what is not compiled yet", allow_abbrev=False)
-    kernels.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instructions to use (default: the best)")
-    kernels.add_argument("--package", metavar="DIR", type=Path, help="also put them into this copy of the package, for any processor")
-    kernels.add_argument("--gently", action="store_true", help="give way to other programs")
-    kernels.add_argument("--threads", metavar="N", type=thread_count, help="compile so many at once (default: as many as cores)")
-    kernels.add_argument("--json", action="store_true", help="print one JSON object a line")
+    kernels = commands.add_parser("kernels", help="compile all kernels in advance", allow_abbrev=False)
+    kernels.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instruction set to use (default: the best)")
+    kernels.add_argument("--package", metavar="DIR", type=Path, help="also store them in this copy of the package, to ship them")
+    kernels.add_argument("--gently", action="store_true", help="run at low priority")
+    kernels.add_argument("--threads", metavar="N", type=thread_count, help="kernels to compile at once (default: all cores)")
+    kernels.add_argument("--json", action="store_true", help="print one JSON object per line")
     kernels.set_defaults(run=_kernels)
 
     doctor = commands.add_parser("doctor", help="show versions, threads, folders, memory and disk", allow_abbrev=False)
@@ -163,16 +165,16 @@ def _bake(options: argparse.Namespace) -> None:
 
 
 def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> str | None:
-    """The processor level that a cache was begun with, where the bake goes on and this processor has it."""
+    """The processor level of an existing cache, if the bake resumes and this processor supports it."""
     if options.restart or not (options.cache / CACHE_FILE).is_file():
         return None
     try:
         level = open_cache(options.cache).manifest.get("processor_level")
     except CacheError:
-        return None  # which the bake itself says better
+        return None  # the bake itself reports the error
     if level is None or level == NATIVE or level not in LEVELS or is_supported(level):
         return level if level in LEVELS else None
-    words = f"was begun with processor level {level}, which this processor lacks; frames from here on may differ in their last digits."
+    words = f"was baked with level {level}, which this processor does not support; frames from here on may differ in their last digits."
     tell({"event": "warning", **SceneWarning("processor", str(options.cache), words).fields()})
     return None
 
@@ -203,12 +205,12 @@ def _kernels(options: argparse.Namespace) -> None:
 
 def _info(options: argparse.Namespace) -> None:
     if not options.path.exists():
-        raise SceneError("does not exist", "give a cache, or a scene file or its folder", subject=str(options.path))
+        raise SceneError("does not exist", "use a cache, or a scene file or its folder", subject=str(options.path))
     is_cache = (options.path / CACHE_FILE).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
     if is_cache and options.variant is not None:
-        raise SceneError("is a cache, of one variant already", "leave --variant out", subject=str(options.path))
+        raise SceneError("is a cache, which has only one variant", "leave --variant out", subject=str(options.path))
     if is_cache and options.probe:
-        raise SceneError("is a cache, baked already", "leave --probe out", subject=str(options.path))
+        raise SceneError("is a cache, which is already baked", "leave --probe out", subject=str(options.path))
     if options.check and not is_cache:
         raise SceneError("is a scene, which is checked whenever it is read", "leave --check out", subject=str(options.path))
     description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
@@ -223,7 +225,7 @@ def _info(options: argparse.Namespace) -> None:
     if options.check and description["damaged"]:
         count = len(description["damaged"])
         raise CacheError(
-            f"{count} file{'s are' if count > 1 else ' is'} damaged", "delete what is named, and bake again", subject=str(options.path)
+            f"{count} file{'s are' if count > 1 else ' is'} damaged", "delete the listed files and bake again", subject=str(options.path)
         )
 
 
@@ -263,7 +265,7 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _measured(scene: Scene) -> dict[str, Any]:
-    """What a probe of the scene tells. Raises SceneError where it cannot be computed."""
+    """The result of a probe of the scene. Raises SceneError if it cannot be computed."""
     from .core.advice.probe import probe
 
     return vars(probe(scene))
@@ -284,7 +286,7 @@ def _export(options: argparse.Namespace) -> None:
     cache = open_cache(options.cache)
     first, last = options.frames or (0, -1)
     if options.frames and last < first:
-        raise CacheError(f"frames {first}-{last}: the last is before the first", "exchange them")
+        raise CacheError(f"frames {first}-{last}: the last is before the first", "swap them")
     numbers = range(first, last + 1) if options.frames else cache.frames
     for _path in export_frames(cache, numbers, options.format, options.output, split=options.split):
         pass

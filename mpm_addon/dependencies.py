@@ -1,11 +1,11 @@
-"""Loading what compiles the kernels, and saying in one line why it does not load."""
+"""Loading numba, with a one-line message if it cannot be loaded."""
 
 import importlib
 import sys
 
 
 def load_numba() -> None:
-    """Import what compiles the kernels, here and now.
+    """Import numba, which compiles the kernels.
 
     Raises:
         ImportError: it is missing, or made for another Python, platform or numpy.
@@ -14,14 +14,14 @@ def load_numba() -> None:
         importlib.import_module("numba")
     except ImportError:
         raise
-    except Exception as error:  # what it raises where a library in it does not fit is not said anywhere
+    except Exception as error:  # the errors of mismatched libraries are not documented
         raise ImportError(f"{type(error).__name__}: {error}", name="numba") from error
 
 
 def missing_package(error: ImportError) -> str:
-    """One line for a package that does not load, with the remedy."""
+    """A one-line message for a package that cannot be loaded, with the remedy."""
     name = (error.name or "a package").partition(".")[0]
     return (
-        f"{name} does not work with this Python {sys.version_info.major}.{sys.version_info.minor} ({error}); install the extension's zip "
-        "for this platform and this Blender again."
+        f"{name} does not work with this Python {sys.version_info.major}.{sys.version_info.minor} ({error}); reinstall the extension's zip "
+        "for this platform and version of Blender."
     )

@@ -1,4 +1,4 @@
-"""What `doctor` tells of an installation in which numba works: versions, threads, folders, memory and disk."""
+"""The report of `doctor` on an installation with a working numba: versions, threads, folders, memory and disk."""
 
 import os
 import shutil

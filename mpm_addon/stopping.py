@@ -1,8 +1,8 @@
-"""How the process of a bake is asked to stop: by a signal or by a file. Imports next to nothing, to listen before numpy is loaded.
+"""Requests to stop a bake's process, by a signal or a file. Imports almost nothing, so that it can listen before numpy is loaded.
 
-A request is a flag that the bake looks at after every substep. A process that does not look, because it loads libraries, samples
-a shape, compiles or waits for a disk, is ended by a thread of its own GRACE seconds later. Nothing is lost by that: every file
-of a bake is whole or not there.
+A request sets a flag that the bake checks after every substep. A process that does not check it, because it is loading libraries,
+sampling a shape, compiling or waiting for a disk, is ended by one of its own threads GRACE seconds later. Nothing is lost, because
+every file of a bake is either whole or absent.
 """
 
 import contextlib
@@ -15,25 +15,25 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-# The exit status of what was cancelled, as shells have it.
+# The exit status of a cancelled command, as in shells.
 CANCELLED = 130
 # Seconds that the process has to stop by itself, and that its last words may take.
 GRACE = 0.2
 _WORDS = 0.1
-# Seconds between two looks for the file.
+# Seconds between checks for the file.
 _INTERVAL = 0.05
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
 
 
 class Listener:
-    """Listens for the whole life of a process.
+    """Listens for requests to stop, for the whole life of a process.
 
     Attributes:
-        is_asked: whether somebody wants the process to stop.
-        file: whoever makes this file asks.
-        last_words: called once where the process is ended before it stopped by itself. While it is set, a signal only sets
-            `is_asked`; before, a signal raises KeyboardInterrupt too.
+        is_asked: whether the process is asked to stop.
+        file: creating this file asks the process to stop.
+        last_words: called once if the process is ended before it has stopped by itself. While it is set, a signal only sets
+            `is_asked`; otherwise a signal also raises KeyboardInterrupt.
     """
 
     def __init__(self) -> None:
@@ -43,9 +43,9 @@ class Listener:
         self._has_stepped_back = False
 
     def listen(self) -> None:
-        """Begin. Only the main thread may call it."""
-        # Python calls a handler between two instructions of the main thread, which may be in a library for seconds; what
-        # wakes the thread is written by the system's own handler
+        """Start listening. Only the main thread may call it."""
+        # Python calls a handler between two instructions of the main thread, which may be inside a library for seconds; the byte
+        # that wakes the watching thread is written by the C handler at once
         self._waker, wake = socket.socketpair()
         wake.settimeout(0.0)
         self._wake = wake
@@ -56,7 +56,7 @@ class Listener:
         threading.Thread(target=self._watch, name="mpm stopping", daemon=True).start()
 
     def step_back(self) -> None:
-        """Leave the end of the process to a command that stops by itself: signals raise KeyboardInterrupt, or do what it wants."""
+        """Stop watching, for commands that stop by themselves: signals raise KeyboardInterrupt, or call the command's handlers."""
         signal.set_wakeup_fd(-1)
         self._has_stepped_back = True
 
@@ -75,7 +75,7 @@ class Listener:
                 return
         time.sleep(GRACE)
         if self.last_words is not None:
-            # in a thread, because a disk that hangs must not hold up the end
+            # in a thread, because a hanging disk must not delay the end
             words = threading.Thread(target=self.last_words, daemon=True)
             words.start()
             words.join(_WORDS)

@@ -1,4 +1,4 @@
-"""What the command line prints: events of a bake, tables, and JSON."""
+"""Output of the command line: events of a bake, tables, and JSON."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ def print_json(value: Any) -> None:
 
 
 class EventPrinter:
-    """Shows a bake's events to a person: a line a frame, and on a terminal a line that moves in between."""
+    """Prints a bake's events as text: one line per frame, and on a terminal a line of progress in between."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stdout.isatty()
@@ -29,15 +29,15 @@ class EventPrinter:
             print(f"{clear}{line}", end=end, flush=True)
 
     def _start(self, event: dict[str, Any]) -> str:
-        begun = f", continuing after frame {event['resumed_from']}" if event["resumed_from"] is not None else ""
-        there = f"{event['done']} of {event['total']} frames there"
-        return f"{event['scene']}: about {event['particles']} particles, {there}{begun}"
+        resumed = f", resuming after frame {event['resumed_from']}" if event["resumed_from"] is not None else ""
+        cached = f"{event['done']} of {event['total']} frames cached"
+        return f"{event['scene']}: about {event['particles']} particles, {cached}{resumed}"
 
     def _warning(self, event: dict[str, Any]) -> str:
         return f"warning: {event['subject']}: {event['message']}"
 
     def _compiling(self, event: dict[str, Any]) -> str:
-        return f"compiling kernels, once for each version: {event['compiled']} of {event['kernels']}"
+        return f"compiling kernels (once per version): {event['compiled']} of {event['kernels']}"
 
     def _ready(self, event: dict[str, Any]) -> str:
         return "all kernels are compiled"
@@ -47,7 +47,7 @@ class EventPrinter:
         return f"{_share(event)} {reached}, {event['substeps']} substeps{_pace(event)}"
 
     def _paused(self, event: dict[str, Any]) -> str:
-        return "paused; remove the file pause in the cache to resume"
+        return 'paused; delete the file "pause" in the cache to resume'
 
     def _resumed(self, event: dict[str, Any]) -> str:
         return "resumed"
@@ -77,7 +77,7 @@ def _duration(seconds: float) -> str:
 
 
 def print_scene(description: dict[str, Any]) -> None:
-    """The numbers of a scene, its sizes in words, and its warnings, one a line."""
+    """Print the numbers of a scene, its sizes in words, and its warnings, one per line."""
     from .core.advice.preflight import size_text
 
     structured = ("sizes", "probe", "warnings")
@@ -86,8 +86,8 @@ def print_scene(description: dict[str, Any]) -> None:
         print(size_text(name, size))
     if description["probe"] is not None:
         measured = description["probe"]
-        steps = f"{measured['expected_substeps']} steps of {measured['time_step']:.3g} s"
-        print(f"measured: a bake takes about {_duration(measured['expected_seconds'])}, {steps}, without compiling and writing")
+        substeps = f"{measured['expected_substeps']} substeps of {measured['time_step']:.3g} s"
+        print(f"measured: a bake takes about {_duration(measured['expected_seconds'])} ({substeps}), without compiling and writing")
     for warning in description["warnings"]:
         print(f"warning: {warning['subject']}: {warning['message']}")
 

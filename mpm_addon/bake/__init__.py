@@ -1,6 +1,6 @@
-"""The bake: a scene becomes a cache, frame by frame, with progress, pause, cancel and resume.
+"""Baking a scene into a cache, frame by frame, with progress, pause, cancel and resume.
 
-Runs in a process of its own (`python -m mpm_addon bake`) or in the caller's. Loads numba only when there is something
+Runs in its own process (`python -m mpm_addon bake`) or in the caller's. Loads numba only when there is something
 to simulate, so that the command line can set numba's threads and cache first.
 """
 
@@ -44,29 +44,29 @@ def bake(
     on_event: OnEvent | None = None,
     listener: Listener | None = None,
 ) -> None:
-    """Simulate a scene into a cache. Frames that are there already are kept, and the bake goes on after them.
+    """Simulate a scene into a cache. Existing frames are kept, and the bake resumes after them.
 
     Args:
         scene_path: a scene file or its folder.
-        cache_folder: the cache; made where it is missing.
-        frames: the first and last frame to keep; all of the scene's where it is not given.
-        restart: replace the frames that an earlier bake left, whatever scene they are of, once there is a new one.
-        from_frame: go on after this frame of what is there, whatever scene that is of: a new take, shown from its first frame on.
-            Later frames that are there stay in their own take.
+        cache_folder: the cache, created if necessary.
+        frames: the first and last frame to store; by default all frames of the scene.
+        restart: replace the frames of an earlier bake of any scene, as soon as there is a new one.
+        from_frame: continue after this existing frame of any scene, in a new take that becomes current with its first frame.
+            Existing later frames stay in their own take.
         variant: the name of a variant of the scene.
-        preview: bake a preview with about so many particles, at a coarser grid, instead of the scene itself.
-        size_limit: stop before the cache is larger [GB]; what the scene says where it is not given.
-        time_limit: stop after so long [h]; what the scene says where it is not given.
+        preview: bake a preview with about this many particles, on a coarser grid, instead of the scene itself.
+        size_limit: stop before the cache is larger than this [GB]; by default the scene's limit.
+        time_limit: stop after this time [h]; by default the scene's limit.
         on_event: called with every event (see docs/formats.md). The last one is "done", "cancelled", "stopped" or "error".
-        listener: what listens for requests to stop where this process is there for the bake alone: it ends the process where the
-            bake is too busy to stop. Without one, SIGINT and SIGTERM are listened to, and the process is left to the caller.
+        listener: receives requests to stop, in a process that only bakes: it ends the process if the bake is too busy to
+            stop. Without one, SIGINT and SIGTERM stop the bake, and the process is left to the caller.
 
     Raises:
-        SceneError: the scene is wrong or too large for the memory.
-        CacheError: the folder holds something else, cannot be written, or another bake writes into it.
-        UnstableError: the simulation failed; the frames before are kept, and `failure.npz` says of which particles.
-        Cancelled: a signal or the file `cancel` in the cache stopped the bake; the frames before are kept.
-        Stopped: a limit was reached; the frames before are kept.
+        SceneError: the scene is wrong or too large for memory.
+        CacheError: the folder contains something else or cannot be written, or another bake is writing into it.
+        UnstableError: the simulation failed; earlier frames are kept, and `failure.npz` lists the particles.
+        Cancelled: a signal or the file `cancel` in the cache stopped the bake; earlier frames are kept.
+        Stopped: a limit was reached; earlier frames are kept.
     """
     emit = on_event or (lambda _event: None)
     folder = Path(cache_folder)
@@ -86,7 +86,7 @@ def bake(
             refuse_unsupported(scene)
             cost = estimate(scene)
             if from_frame is not None:
-                open_cache(folder)  # which says so where there is none
+                open_cache(folder)  # raises if there is none
             with WriterLock(folder) as lock:
                 writer = CacheWriter(folder, scene)
                 writer.prepare(scene, restart=restart, from_frame=from_frame)
@@ -110,7 +110,7 @@ def bake(
 
 
 def _ending(error: BaseException, scene_path: str | Path, job: Job | None) -> Event:
-    """The last event of a bake that did not come to its end."""
+    """The last event of a bake that did not finish."""
     if isinstance(error, (Cancelled, KeyboardInterrupt)):
         message = job.words() if job is not None else Message("cancelled before the bake began.")
         return {"event": "cancelled", **message.fields()}
@@ -127,14 +127,14 @@ def _ending(error: BaseException, scene_path: str | Path, job: Job | None) -> Ev
 
 
 def _with_limits(scene: Scene, size_limit: float | None, time_limit: float | None) -> Scene:
-    """A scene with other limits, where there are any. Raises SceneError for one that is out of range."""
+    """A scene with the given limits, if any. Raises SceneError if one is out of range."""
     given = {"size_limit": size_limit, "time_limit": time_limit}
     changes = {name: value for name, value in given.items() if value is not None}
     return dataclasses.replace(scene, cache=dataclasses.replace(scene.cache, **changes)) if changes else scene
 
 
 def _previewed(scene: Scene, particles: int, emit: OnEvent) -> Scene:
-    """The preview of a scene; what is seen worse in it is told."""
+    """The preview of a scene; emits its warnings."""
     made = preview_of(scene, particles)
     for warning in made.warnings:
         emit({"event": "warning", **warning.fields()})
@@ -143,7 +143,7 @@ def _previewed(scene: Scene, particles: int, emit: OnEvent) -> Scene:
 
 @contextlib.contextmanager
 def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Let SIGINT and SIGTERM call `stop`; only a main thread can listen."""
+    """Make SIGINT and SIGTERM call `stop`; only possible in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

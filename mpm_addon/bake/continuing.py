@@ -1,11 +1,11 @@
-"""How a take goes on after a frame of an earlier one: with that frame's exact state, as the new scene takes it up."""
+"""How a take continues after a frame of an earlier one: from that frame's exact state, adapted to the new scene."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.particles import Moment
 from ..core.scene.description import Scene
-from ..storage.cache_writer import CacheWriter, last_state
+from ..storage.cache_writer import CacheWriter, last_checkpoint
 from ..storage.scene_file import read_scene
 from ..storage.take import SCENE, Take
 
@@ -16,18 +16,18 @@ State = tuple[int, dict[str, Any]]
 
 
 def take_up(scene: Scene, writer: CacheWriter, known: State | None, report: "Report") -> State:
-    """The frame, and the state after it, from which a take of a scene is simulated.
+    """The frame, and the state after it, from which a take is simulated.
 
-    The state is kept in the take, so that what comes after depends on the earlier take no more.
+    The state is stored as a checkpoint of the take, so that it no longer depends on the earlier take.
 
     Args:
-        scene: of the take.
-        writer: prepared to write it; it begins when the scene is found to fit.
-        known: what the take has kept already.
-        report: as of `Simulation`.
+        scene: the take's scene.
+        writer: the take's writer, prepared; it begins once the scene is known to fit.
+        known: an existing checkpoint of the take.
+        report: as in `Simulation`.
 
     Raises:
-        SceneError: the scene cannot go on from this state.
+        SceneError: the scene cannot continue from this state.
         CacheError: the take cannot be written.
     """
     from ..core.stepping.continuation import refuse_another_state
@@ -46,11 +46,11 @@ def take_up(scene: Scene, writer: CacheWriter, known: State | None, report: "Rep
 
 
 def _state_after(frame: int, takes: Sequence[Take], report: "Report") -> dict[str, Any]:
-    """The exact state after a frame of the last of some takes: as it was kept, or made again from the last one before that was."""
+    """The exact state after a frame of the last take: its checkpoint, or simulated again from the last checkpoint before."""
     from ..core.stepping.simulation import Simulation
 
     *earlier, take = takes
-    scene, kept = _scene_of(take), last_state(take, frame)
+    scene, kept = _scene_of(take), last_checkpoint(take, frame)
     if kept is None and earlier:
         state = _state_after(take.from_frame, earlier, report)
         kept = take.from_frame, Simulation(scene, snapshot=state, before=_scene_of(earlier[-1]), report=report).snapshot()

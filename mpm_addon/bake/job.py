@@ -1,4 +1,4 @@
-"""One run of a bake: what is still missing, and the way there."""
+"""One run of a bake: simulates the missing frames and reports progress."""
 
 import contextlib
 import math
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
-# Seconds between two looks at the files `cancel` and `pause`, two progress events, two status files.
+# Seconds between checks for the files `cancel` and `pause`, between progress events, and between status files.
 _LOOK_INTERVAL = 0.02
 _EVENT_INTERVAL = 0.1
 _STATUS_INTERVAL = 1.0
@@ -51,17 +51,17 @@ class Job:
         self._emit = emit
         self._listener = listener
         self._pause_file = writer.folder / PAUSE
-        # an old request to pause is none to this bake
+        # an old request to pause does not apply to this bake
         self._pause_file.unlink(missing_ok=True)
         present = set() if writer.is_replacing else set(writer.cache.whole_moments())
-        # what lies before a take is that of another, and is not made here
+        # frames before a take belong to another and are not baked here
         first = -math.inf if writer.from_frame is None else writer.from_frame
         moments = wanted_moments(wanted, scene.time.subframes)
         absent = [moment for moment in moments if moment not in present]
         self._missing = [moment for moment in absent if moment.frame > first]
         self._gaps = {frame_after(moment) for moment in absent if moment.frame <= first}
         self._total = len(wanted)
-        # the states before a frame are part of it: it is done when they are all there
+        # a frame includes the subframes before it, and is done when all of them are
         self._unfinished = {frame_after(moment) for moment in self._missing}
         self._done = len(wanted) - len(self._unfinished | self._gaps)
         self._clock = Clock()
@@ -94,11 +94,11 @@ class Job:
                 "pid": os.getpid(),
             }
         )
-        # before the status is written over
+        # before the status is overwritten
         known = self._known_warnings() if checkpoint is not None or not self._missing else None
         self.write_status("running")
-        self._tell_changes()
-        self._tell_gaps()
+        self._warn_of_changes()
+        self._warn_of_gaps()
         if self._missing:
             self._warn(cost, known)
             self._simulate(checkpoint)
@@ -110,21 +110,21 @@ class Job:
         self._listen_no_more()
 
     def keep(self, failure: Failure) -> None:
-        """Keep what made the simulation stop in the cache."""
+        """Store the failure of the simulation in the cache."""
         try:
             self._lock.check()
             write_failure(self._writer.folder, failure, take=self._writer.take)
         except (OSError, CacheError) as error:
-            # what stopped the bake matters more than what may be told of it
+            # the failure itself must still be raised
             self._emit({"event": "warning", **SceneWarning("failure", FAILURE, f"cannot be written ({error})").fields()})
 
     def end(self, event: Event) -> None:
-        """Say with which event the bake ends, other than "done"."""
+        """Emit the event with which the bake ends, other than "done"."""
         try:
             self._emit(event)
         finally:
             self._listen_no_more()
-            # where it cannot be written, because the folder is gone or the disk is full, the event says what is wrong
+            # if it cannot be written, because the folder is gone or the disk is full, the event still reports the problem
             with contextlib.suppress(CacheError):
                 self.write_status(event["event"], message_of(event), reason=event.get("reason"))
 
@@ -133,22 +133,22 @@ class Job:
             self._listener.last_words = self._listener.file = None
 
     def _last_words(self) -> None:
-        """The end of a bake that was asked to stop and is too busy: called in another thread, before the process is ended."""
+        """End a bake that is too busy to stop: called in another thread, before the process is ended."""
         self._emit({"event": "cancelled", **self.words().fields()})
         print(f"mpm: {self.words().text()}", file=sys.stderr, flush=True)
         with contextlib.suppress(CacheError):
             self.write_status("cancelled", self.words())
         self._lock.release()
 
-    def _tell_changes(self) -> None:
-        """Tell where frames that are there were kept with other settings."""
+    def _warn_of_changes(self) -> None:
+        """Warn if existing frames were cached with other settings."""
         changed = self._writer.changed_settings()
         if changed:
             problem = f"its frames were cached with other settings ({', '.join(changed)}) and are kept"
             self._tell_warnings([SceneWarning("settings", str(self._writer.folder), problem, Action.RESTART).fields()])
 
-    def _tell_gaps(self) -> None:
-        """Tell which frames of the takes before are not there: they are not made here."""
+    def _warn_of_gaps(self) -> None:
+        """Warn of missing frames of earlier takes, which are not baked here."""
         if not self._gaps:
             return
         count = f"{len(self._gaps)} frames, {min(self._gaps)} to {max(self._gaps)}," if len(self._gaps) > 1 else f"frame {min(self._gaps)}"
@@ -157,25 +157,25 @@ class Job:
         self._tell_warnings([SceneWarning("gap", str(self._writer.folder), problem, Action.FIND_MISSING).fields()])
 
     def _known_warnings(self) -> list[Event] | None:
-        """What an earlier run found worth a second look in the scene itself; None where that is not known."""
+        """The warnings of an earlier run about the scene itself; None if they are not known."""
         from ..core.advice.preflight import SCENE_TOPICS
 
         known = recorded_warnings(self._writer.folder, self._writer.scene_hash, self._frames())
         return None if known is None else [warning for warning in known if warning["topic"] in SCENE_TOPICS]
 
     def _warn(self, cost: Estimate, known: list[Event] | None) -> None:
-        """Tell what is worth a second look; the scene is not looked through again where that is known."""
+        """Emit the warnings of a bake; the scene is not checked again if its warnings are known."""
         from ..core.advice.preflight import cost_warnings, scene_warnings
 
         found = [warning.fields() for warning in scene_warnings(self._scene)] if known is None else known
         free = free_space(self._writer.folder)
         self._tell_warnings(found + [warning.fields() for warning in cost_warnings(self._scene, cost, disk_free=free)])
         self._has_warned = True
-        # before there is a state to go on from
+        # before there is a checkpoint to resume from
         self.write_status("running")
 
     def _keep_warnings(self, known: list[Event] | None) -> None:
-        """Let the status go on saying what was found in a scene that is baked whole."""
+        """Keep the known warnings in the status of a bake with no missing frames."""
         self._warnings += known or []
         self._has_warned = known is not None
 
@@ -192,8 +192,8 @@ class Job:
         from ..core.stepping.simulation import Simulation
 
         remove_failure(self._writer.folder)
-        if not self._writer.is_replacing:  # what is replaced makes room
-            self._limits.check_room(self._there())
+        if not self._writer.is_replacing:  # replaced frames free disk space
+            self._limits.check_room(self._cached())
         if self._writer.from_frame is not None:
             checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
@@ -212,15 +212,15 @@ class Job:
             self._done += frame.number in self._unfinished
             self._pace.frame_done(frame)
             number, statistics = frame.number, frame.statistics
-            # a state is large, and the frame is written
+            # free the written frame first, because a snapshot is large
             del frame
-            if self._writer.is_state_due(number, is_last=number >= last.frame):
+            if self._writer.is_checkpoint_due(number, is_last=number >= last.frame):
                 self._writer.write_checkpoint(number, simulation.snapshot())
             self._tell(number, statistics, self._clock.seconds - started)
             if number >= last.frame:
                 return
             self._stop_if_asked()
-            self._limits.check_room(self._there())
+            self._limits.check_room(self._cached())
             started = self._clock.seconds
 
     def _tell(self, number: int, statistics: FrameStatistics, seconds: float) -> None:
@@ -240,7 +240,7 @@ class Job:
         self._next_status = 0.0
 
     def report(self, progress: "Progress") -> None:
-        """Take a report of the simulation. Raises Cancelled or Stopped where the bake is to stop."""
+        """Handle a progress report of the simulation. Raises Cancelled or Stopped to stop it."""
         self._stop_if_asked()
         if progress.stage == "compiling":
             if progress.kernels != self._kernels:
@@ -274,7 +274,7 @@ class Job:
 
     @property
     def is_stepping(self) -> bool:
-        """Whether substeps come, after each of which the bake looks whether it is to stop."""
+        """Whether the simulation is taking substeps, after each of which the bake checks for requests to stop."""
         return self._stage == "simulating"
 
     def stop(self) -> None:
@@ -282,7 +282,7 @@ class Job:
         self._is_stopped = True
 
     def write_status(self, state: str, message: Message = NOTHING, **more: Any) -> None:
-        """Write status.json. Raises CacheError where it cannot be written, or where the cache is not the one that was begun."""
+        """Write status.json. Raises CacheError if it cannot be written, or the cache was deleted or replaced."""
         self._lock.check()
         self._writer.write_status(
             {
@@ -303,23 +303,23 @@ class Job:
         )
 
     def _remaining(self, number: int) -> int:
-        """Frames that are still to be simulated after frame `number`."""
+        """The number of frames to simulate after frame `number`."""
         return max(0, frame_after(self._missing[-1]) - number)
 
     def _stop_if_asked(self) -> None:
-        """Raises Cancelled or Stopped where the bake is to stop; waits where it is to wait."""
+        """Raise Cancelled or Stopped if the bake should stop; wait if it should pause."""
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = now + _LOOK_INTERVAL
             self._is_stopped = self._is_stopped or self._writer.cancel_file.exists()
-            self._limits.check_time(self._clock.seconds, self._there())
+            self._limits.check_time(self._clock.seconds, self._cached())
             if not self._is_stopped and self._pause_file.exists():
                 self._wait()
         if self._is_stopped or (self._listener is not None and self._listener.is_asked):
             raise Cancelled.of(self.words())
 
     def _wait(self) -> None:
-        """Wait until the request to pause is taken back, or the bake is cancelled."""
+        """Wait until the bake is resumed or cancelled."""
         with self._clock.stopped():
             self.write_status("paused")
             self._emit({"event": "paused"})
@@ -330,9 +330,9 @@ class Job:
         if not self._is_stopped:
             self._emit({"event": "resumed"})
 
-    def _there(self) -> str:
+    def _cached(self) -> str:
         return f"{self._done} of {self._total} frames are cached"
 
     def words(self) -> Message:
-        """What a cancelled bake says."""
-        return Message(f"cancelled: {self._there()}", (Action.RESUME,))
+        """The message of a cancelled bake."""
+        return Message(f"cancelled: {self._cached()}", (Action.RESUME,))

@@ -1,4 +1,4 @@
-"""Where a bake stops by itself: at a size, after a time, before the disk is full."""
+"""Limits at which a bake stops: a size, a time, or a full disk."""
 
 import math
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Limits:
 
     Attributes:
         folder: the cache.
-        size: what the folder may hold [bytes]; None for any.
-        seconds: how long the bake may take [s]; None for any.
-        step: what a frame, the states before it, its births and an exact state take at the most [bytes].
+        size: maximum size of the folder [bytes], or None.
+        seconds: maximum time of the bake [s], or None.
+        step: maximum size of a frame with its subframes, births and a checkpoint [bytes].
     """
 
     folder: Path
@@ -42,30 +42,30 @@ class Limits:
         return cls(folder, size, seconds, frames + math.ceil(state))
 
     def check_time(self, seconds: float, words: str) -> None:
-        """Raises Stopped where the bake has taken its time.
+        """Raise Stopped if the bake has reached its time limit.
 
         Args:
-            seconds: for which it has computed [s].
-            words: how many frames are cached.
+            seconds: working time of the bake [s].
+            words: a clause that tells how many frames are cached.
         """
         if self.seconds is not None and seconds > self.seconds:
             raise Stopped("time_limit", f"stopped after {self.seconds / _HOUR:g} h, its time_limit: {words}", Action.RESUME)
 
     def check_room(self, words: str) -> None:
-        """Raises Stopped where another frame would pass the size, or leave no room for one more on the disk."""
+        """Raise Stopped if another frame would exceed the size limit or leave too little free disk space for the next."""
         free = free_space(self.folder)
         if free is not None and free < 2 * self.step:
-            need = f"a frame takes up to {_gigabytes(self.step)} and {_gigabytes(free)} are free"
-            raise Stopped("disk", f"stopped before the disk of {self.folder} is full ({need}): {words}", "make room", Action.RESUME)
+            need = f"a frame needs up to {_gigabytes(self.step)}, and {_gigabytes(free)} is free"
+            raise Stopped("disk", f"stopped before the disk of {self.folder} is full ({need}): {words}", "free disk space", Action.RESUME)
         if self.size is None:
             return
-        # the files are counted only where the limit could be near
+        # the files are only measured if the limit could be near
         if self._known_size is not None:
             self._known_size += self.step
         if self._known_size is None or self._known_size + self.step > self.size:
             self._known_size = folder_size(self.folder)
         if self._known_size + self.step > self.size:
-            need = f"{self.folder} holds {_gigabytes(self._known_size)}, and a frame takes up to {_gigabytes(self.step)}"
+            need = f"{self.folder} has {_gigabytes(self._known_size)}, and a frame needs up to {_gigabytes(self.step)}"
             limit = f"stopped before its size_limit of {_gigabytes(self.size)}"
             raise Stopped("size_limit", f"{limit} ({need}): {words}", "raise the limit", Action.RESUME)
 

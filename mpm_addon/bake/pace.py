@@ -1,4 +1,4 @@
-"""How long a bake takes, and how fast it is."""
+"""The working time of a bake, and its forecast."""
 
 import contextlib
 import time
@@ -9,19 +9,19 @@ from ..core.particles import Frame
 
 
 class Clock:
-    """Seconds that a bake has worked: while it is paused, the clock stands."""
+    """The working time of a bake, without pauses."""
 
     def __init__(self) -> None:
         self._zero = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        """What has gone by [s]."""
+        """The elapsed working time [s]."""
         return time.perf_counter() - self._zero
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """Let the clock stand while the block runs."""
+        """Stop the clock while the block runs."""
         before = self.seconds
         try:
             yield
@@ -30,7 +30,7 @@ class Clock:
 
 
 class Pace:
-    """How fast frames come: the mean over the frames that took steps."""
+    """The mean time per frame, over the frames that took substeps."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -39,18 +39,18 @@ class Pace:
         self._elapsed = 0.0
 
     def substep(self) -> None:
-        """Note that a step was taken."""
+        """Record a substep."""
         if self._started is None:
             self._started = self._clock.seconds
 
     def frame_done(self, frame: Frame) -> None:
-        """Note that a frame is there."""
+        """Record a finished frame."""
         if self._started is not None and frame.statistics.substeps:
             self._frames += 1
             self._elapsed = self._clock.seconds - self._started
 
     def forecast(self, remaining: int, fraction: float) -> dict[str, Any]:
-        """Seconds per Frame and until the end; None while nothing is known."""
+        """Seconds per frame and until the end; None while unknown."""
         per_frame = self._elapsed / self._frames if self._frames else None
         if per_frame is None and self._started is not None and fraction > 0.0:
             per_frame = (self._clock.seconds - self._started) / fraction

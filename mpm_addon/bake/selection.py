@@ -1,4 +1,4 @@
-"""Which frames a bake keeps."""
+"""The frames that a bake stores."""
 
 from ..core.errors import SceneError
 from ..core.particles import Moment
@@ -6,10 +6,10 @@ from ..core.scene.description import Scene
 
 
 def wanted_frames(scene: Scene, frames: tuple[int, int] | None) -> range:
-    """The frames to keep. Raises SceneError where they are not all of the scene's."""
+    """The frames to store. Raises SceneError if the scene does not have all of them."""
     first, last = frames or (scene.time.frame_start, scene.time.frame_end)
     if last < first:
-        raise SceneError(f"frames {first}-{last}: the last is before the first", "exchange them")
+        raise SceneError(f"frames {first}-{last}: the last is before the first", "swap them")
     if first < scene.time.frame_start or last > scene.time.frame_end:
         raise SceneError(
             f'frames {first}-{last}: scene "{scene.name}" has frames {scene.time.frame_start} to {scene.time.frame_end}',
@@ -19,7 +19,7 @@ def wanted_frames(scene: Scene, frames: tuple[int, int] | None) -> range:
 
 
 def wanted_moments(frames: range, subframes: int) -> list[Moment]:
-    """The frames and the states between them that belong to a cache of these frames, ascending."""
+    """The frames and subframes in a cache of these frames, ascending."""
     between = [(part, subframes + 1) for part in range(1, subframes + 1)]
     return [
         moment for number in frames for moment in (Moment(number), *(Moment(number, *parts) for parts in between if number < frames[-1]))
@@ -27,5 +27,5 @@ def wanted_moments(frames: range, subframes: int) -> list[Moment]:
 
 
 def frame_after(moment: Moment) -> int:
-    """The frame that is complete with a moment."""
+    """The frame to which a moment belongs: itself, or the next frame for a subframe."""
     return moment.number if moment.is_frame else moment.number + 1

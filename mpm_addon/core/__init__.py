@@ -1,6 +1,6 @@
 """The simulator: numpy and numba, no Blender, no files.
 
-The names below load numba when they are first used, so that the interface can read descriptions without it.
+The names below load numba when first used, so that the interface can read descriptions without it.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""The errors that a user can cause. Each names the object, the value, the limit and the remedy."""
+"""Errors that a user can cause. Each names the object, the value, the limit and the remedy."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class MpmError(Exception):
-    """Base of every error that the command line and the operators turn into one line; its text is that of the command line.
+    """Base of every error that the command line and the operators report in one line; its text is the command line's.
 
     Attributes:
-        message: what is wrong and what helps.
+        message: the problem and its remedies.
     """
 
     def __init__(self, problem: str, *remedies: str | Action, subject: str = "") -> None:
@@ -21,7 +21,7 @@ class MpmError(Exception):
 
     @classmethod
     def of(cls, message: Message) -> Self:
-        """The error that tells a message."""
+        """The error that carries a message."""
         return cls(message.problem, *message.remedies, subject=message.subject)
 
 
@@ -38,17 +38,17 @@ class CacheError(MpmError):
 
 
 class UnstableError(MpmError):
-    """The simulation cannot go on: no step is short enough.
+    """The simulation cannot continue: no substep is short enough.
 
     Attributes:
-        failure: what became of which particles, where it is known.
+        failure: what happened to which particles, if known.
     """
 
     failure: "Failure | None" = None
 
     @classmethod
     def of_failure(cls, failure: "Failure") -> Self:
-        """The error that tells a failure."""
+        """The error that carries a failure."""
         error = cls.of(failure.message)
         error.failure = failure
         return error
@@ -59,7 +59,7 @@ class Cancelled(MpmError):
 
 
 class Stopped(MpmError):
-    """A bake came to a limit: of size, of time, or of the room on the disk.
+    """A bake reached a limit: its size, its time, or the free disk space.
 
     Attributes:
         reason: "size_limit", "time_limit" or "disk".

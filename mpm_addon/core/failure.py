@@ -1,4 +1,4 @@
-"""What made a simulation stop, for whoever tells and shows it. Knows nothing of the solver."""
+"""Why a simulation became unstable, as data to report and display. Knows nothing of the solver."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from .messages import Message
 
-# so many ids stand in a message; all are in the arrays
-TOLD_IDS = 8
+# ids listed in a message; the arrays hold all of them
+LISTED_IDS = 8
 
 
 class Kind(Enum):
-    """What is wrong with a state. The value is the word in files and events."""
+    """What is wrong with the particles. The value is the word in files and events."""
 
     NOT_FINITE = "not_finite"
     INVERTED = "inverted"
@@ -22,19 +22,19 @@ class Kind(Enum):
 
 
 WORDS = {
-    Kind.NOT_FINITE: "are not finite numbers any more",
-    Kind.INVERTED: "are turned inside out or squeezed to nothing",
-    Kind.RUNAWAY: "are faster than anything there could make them",
+    Kind.NOT_FINITE: "have values that are not finite",
+    Kind.INVERTED: "are inverted or crushed to nothing",
+    Kind.RUNAWAY: "are faster than anything in the scene could make them",
 }
 
 
 class Trouble(NamedTuple):
-    """What a step found.
+    """What a substep found.
 
     Attributes:
         kind: what is wrong.
-        subject: with what, for messages: 'Material "jelly"'.
-        body: number of the body, where one is at fault.
+        subject: what it is about, for messages: 'Material "jelly"'.
+        body: number of the body at fault, if there is one.
     """
 
     kind: Kind
@@ -44,18 +44,18 @@ class Trouble(NamedTuple):
 
 @dataclass(frozen=True)
 class Failure:
-    """An instability that no shorter step mended.
+    """An instability that no shorter substep could fix.
 
     Attributes:
         kind: what is wrong.
-        subject: with what: 'Material "jelly"', 'Collider "ball"', "The grid".
+        subject: what it is about: 'Material "jelly"', 'Collider "ball"', "The grid".
         frame: the frame that could not be computed.
-        time: of the failing step [s].
-        time_step: the shortest that was tried [s].
-        shortening: how many times shorter that is than the first that failed.
-        id: (n,) int32, of the particles concerned, ascending.
-        position: (n, 3) float32, where they were last when all was well [m].
-        emitters: the names of those that they come from.
+        time: time of the failing substep [s].
+        time_step: the shortest substep that was tried [s].
+        shortening: how many times shorter that is than the first one that failed.
+        id: ids of the particles concerned, ascending, (n,) int32.
+        position: their last good positions [m], (n, 3) float32.
+        emitters: the names of the emitters they come from.
         advice: what to change.
     """
 
@@ -72,11 +72,11 @@ class Failure:
 
     @property
     def message(self) -> Message:
-        """What is told of it."""
+        """The message that reports it."""
         parts = [f"unstable at frame {self.frame} ({self.time:.4g} s)"]
-        parts.append(f" even with steps {self.shortening} times shorter ({self.time_step:.3g} s)")
+        parts.append(f" even with substeps {self.shortening} times shorter ({self.time_step:.3g} s)")
         if len(self.id):
-            ids = ", ".join(str(number) for number in self.id[:TOLD_IDS]) + (", ..." if len(self.id) > TOLD_IDS else "")
+            ids = ", ".join(str(number) for number in self.id[:LISTED_IDS]) + (", ..." if len(self.id) > LISTED_IDS else "")
             sources = ", ".join(f'"{name}"' for name in self.emitters)
             parts.append(f"; {len(self.id):,} particles {WORDS[self.kind]} (ids {ids}; emitter {sources})")
         return Message("".join(parts), (self.advice,), self.subject)

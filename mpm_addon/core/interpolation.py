@@ -1,7 +1,7 @@
-"""Particles between two moments that are known: positions by cubic Hermite splines, the rest linear or nearest. Plain numpy.
+"""Particles between two known moments: positions on cubic Hermite splines, the rest linear or nearest. Plain numpy.
 
-Which particles are shown is chosen apart from the moments between which they move: a picture with motion blur needs the same
-ones at all of its moments, whatever comes or goes meanwhile.
+Which particles are returned is chosen independently of the two moments: a picture with motion blur needs the same particles at
+all of its moments, even if some are emitted or removed in between.
 """
 
 from collections.abc import Mapping
@@ -17,20 +17,20 @@ Places = NDArray[np.int64]
 
 
 def between(first: Frame, second: Frame, time: float, *, like: Frame | None = None) -> dict[str, NDArray[Any]]:
-    """The particles at a time, from two moments around it.
+    """The particles at a time between two moments.
 
-    A position is on the cubic Hermite spline through both positions and velocities, exact for motions of third order in time,
-    and the velocity is the spline's. A rotation goes the shorter way between both quaternions (normalised linear interpolation),
-    whole numbers are those of the nearer moment, everything else is linear, and so is a position where no velocity was kept. At a
-    moment itself its values are returned.
+    Positions lie on the cubic Hermite spline through both positions and velocities, which is exact for cubic motion in time;
+    velocities are the spline's. Rotations take the shorter way between both quaternions (normalized linear interpolation),
+    integers come from the nearer moment, and everything else is linear, as are positions where no velocity was cached. At a
+    moment itself, its own values are returned.
 
-    A particle that is missing at one of the moments moves on from the other with its velocity; one that is missing at both,
-    from `like`.
+    A particle that is missing at one of the moments moves away from the other with its velocity; one that is missing at both
+    moves away from `like`.
 
     Args:
-        first, second: the moments, `first` the earlier; the same one twice where there is only one.
+        first, second: the moments, the earlier one first; the same one twice if there is only one.
         time: [s], as in `Frame.time`.
-        like: the moment whose particles are wanted; the nearer of the two where it is not given.
+        like: the moment whose particles are returned; by default the nearer of the two.
 
     Returns:
         attribute name -> array, for the particles of `like`, in order of id.
@@ -61,7 +61,7 @@ def between(first: Frame, second: Frame, time: float, *, like: Frame | None = No
 
 
 def _places(wanted: NDArray[np.int32], known: NDArray[np.int32]) -> Places:
-    """Where the wanted ids are among the known ones, -1 where they are not; both ascend."""
+    """The index of each wanted id among the known ones, or -1; both ascend."""
     places = np.searchsorted(known, wanted)
     places[places == len(known)] = 0
     return np.where(known[places] == wanted, places, -1) if len(known) else np.full(len(wanted), -1, np.int64)
@@ -77,7 +77,7 @@ def _put(result: dict[str, NDArray[Any]], rows: NDArray[np.bool_], arrays: Array
 
 
 def _drifted(arrays: Arrays, seconds: float) -> dict[str, NDArray[Any]]:
-    """Copies of the arrays after a time [s], before it where negative, in which every particle keeps its velocity."""
+    """Copies of the arrays after a time [s], which may be negative, with every particle at constant velocity."""
     result = {name: np.array(values) for name, values in arrays.items()}
     if "velocity" in result:
         result["position"] += float(seconds) * result["velocity"]
@@ -87,7 +87,7 @@ def _drifted(arrays: Arrays, seconds: float) -> dict[str, NDArray[Any]]:
 
 
 def _blended(first: Arrays, second: Arrays, share: float, seconds: float) -> dict[str, NDArray[Any]]:
-    """The same particles `share` of the way between two moments that are `seconds` [s] apart."""
+    """The same particles, `share` of the way between two moments that are `seconds` [s] apart."""
     if share in (0.0, 1.0):
         return dict(second if share else first)
     result = {}
@@ -107,7 +107,7 @@ def _blended(first: Arrays, second: Arrays, share: float, seconds: float) -> dic
 def _hermite(first: Arrays, second: Arrays, s: float, seconds: float) -> tuple[NDArray[Any], NDArray[Any]]:
     """Position [m] and velocity [m/s] on the cubic Hermite spline; s in (0, 1).
 
-    x(s) = x0 + s^2 (3 - 2 s) (x1 - x0) + s (1 - s)^2 T v0 - s^2 (1 - s) T v1, and its derivative by the time s T.
+    x(s) = x0 + s^2 (3 - 2 s) (x1 - x0) + s (1 - s)^2 T v0 - s^2 (1 - s) T v1, and its derivative with respect to the time s T.
     """
     move = second["position"] - first["position"]
     start, end = first["velocity"], second["velocity"]
@@ -121,5 +121,5 @@ def _turned(first: NDArray[Any], second: NDArray[Any], share: float) -> NDArray[
     sign = np.where(np.einsum("ij,ij->i", first, second) < 0.0, -1.0, 1.0).astype(first.dtype)
     mixed = first * (1.0 - share) + second * (sign[:, None] * share)
     length = np.sqrt(np.einsum("ij,ij->i", mixed, mixed))
-    # a half turn has no shorter way; its middle is kept from being none
+    # a half turn has no shorter way, and its midpoint would be the zero quaternion
     return np.where(length[:, None] > 1e-6, mixed / np.maximum(length, 1e-6)[:, None], first)

@@ -1,34 +1,34 @@
-"""What is told of something wrong: the problem and what helps, as data that each front end words in its own way."""
+"""Messages about a problem: the problem and its remedies, as data that each front end words in its own way."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-# Characters of a message; a name from a file may have millions.
+# Maximum characters of a message; a name from a file may have millions.
 LONGEST = 1000
 
 
 class Action(Enum):
-    """A remedy that each front end has a command or a button for; the value is how the command line says it."""
+    """A remedy for which each front end has a command or a button; the value is the command line's wording."""
 
     BAKE = "bake into it"
     RESTART = "bake again with --restart"
     RESUME = "bake again to resume"
     FILL_GAP = "bake again to fill the gap"
-    REPLACE = "use --restart to replace the frames, --from to continue after one of them, or give another cache folder"
+    REPLACE = "use --restart to replace the frames, --from to continue after one of them, or choose another cache folder"
     SHOW_OTHER_TAKE = "show another take, or bake again with --restart"
-    MEND_BY_TAKE = "show one of its takes to write it again"
-    FIND_MISSING = "info --check names what is missing and how to bake it"
+    MEND_BY_TAKE = "show one of its takes to rewrite it"
+    FIND_MISSING = "run info --check to see what is missing and how to bake it"
 
 
 class Message(NamedTuple):
-    """What is wrong, with what, and what helps.
+    """A problem, its subject and its remedies.
 
     Attributes:
         problem: what is wrong: the value and the limit. A clause without a full stop.
-        remedies: what helps, one after the other.
-        subject: what it is about, such as 'Emitter "Cube"'; "" where the problem says it.
+        remedies: what to do, in order.
+        subject: what it is about, such as 'Emitter "Cube"'; "" if the problem says it.
     """
 
     problem: str
@@ -39,7 +39,7 @@ class Message(NamedTuple):
         return bool(self.problem)
 
     def remedy(self, words: Mapping[Action, str] | None = None) -> str:
-        """What helps, with a front end's words for actions; the command line's where none are given."""
+        """What to do, with a front end's wording of actions; by default the command line's."""
         return ", then ".join(_words(each, words) if isinstance(each, Action) else each for each in self.remedies)
 
     def sentence(self, words: Mapping[Action, str] | None = None) -> str:
@@ -53,11 +53,11 @@ class Message(NamedTuple):
         return f"{self.subject}: {told}" if self.subject else told
 
     def within(self, subject: str) -> "Message":
-        """The message with a larger thing before its subject: 'Variant "wet": Emitter "Cube"'."""
+        """The message with something larger in front of its subject: 'Variant "wet": Emitter "Cube"'."""
         return self._replace(subject=f"{subject}: {self.subject}" if self.subject else subject)
 
     def fields(self) -> dict[str, Any]:
-        """The message as part of a JSON object: as data that `message_of` reads, and as the command line says it."""
+        """The message as part of a JSON object: the data that `message_of` reads, and the command line's text."""
         remedies = [{"action": each.name.lower()} if isinstance(each, Action) else each for each in self.remedies]
         return {"message": self.text(), "problem": self.problem, "remedies": remedies, "subject": self.subject}
 
@@ -67,14 +67,14 @@ NOTHING = Message("")
 
 @dataclass(frozen=True)
 class SceneWarning:
-    """Something worth a second look: a scene can be baked all the same.
+    """Something worth a second look; the scene can still be baked.
 
     Attributes:
         topic: one word for programs: "thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits",
             "light_body", "memory", "disk", "duration", "kernels", ...
         subject: what it is about: 'Emitter "Cube"'.
         problem: the value and the limit, a clause without the subject.
-        remedy: what helps, where anything does.
+        remedy: what to do, if anything helps.
     """
 
     topic: str
@@ -89,7 +89,7 @@ class SceneWarning:
 
     @property
     def message(self) -> str:
-        """Problem and remedy as the command line says them."""
+        """Problem and remedy in the command line's words."""
         return self.told.sentence()
 
     def __str__(self) -> str:
@@ -101,7 +101,7 @@ class SceneWarning:
 
 
 def message_of(told: Mapping[str, Any]) -> Message:
-    """The message in a JSON object that anybody may have written: what is not of the right kind is left out."""
+    """The message in an untrusted JSON object: anything of the wrong type is left out."""
     names = {action.name.lower(): action for action in Action}
     remedies: list[str | Action] = []
     found = told.get("remedies")
@@ -114,7 +114,7 @@ def message_of(told: Mapping[str, Any]) -> Message:
 
 
 def one_line(text: str) -> str:
-    """A text as it can be shown anywhere: on one line, without control characters, and no longer than `LONGEST`."""
+    """A text made safe to show anywhere: on one line, without control characters, and no longer than `LONGEST`."""
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
     if text.isprintable():

@@ -1,6 +1,6 @@
-"""Parameters declared once: default, unit, range and help stand in the dataclass field.
+"""Parameters, each declared once: its dataclass field holds the default, unit, range and help.
 
-Scene files, presets, Blender properties and the documentation are all made from these declarations.
+Scene files, presets, Blender's properties and the documentation are all made from these declarations.
 Knows nothing of files, numba or Blender.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from .errors import SceneError
 
-# No number of a scene is larger: products of several stay finite.
+# The largest number allowed in a scene, so that products of several stay finite.
 LARGEST = 1e30
 _SIGNS = {"^2": "²", "^3": "³", "^n": "ⁿ", " ": "·", "degrees": "°"}
 
@@ -29,18 +29,18 @@ class Parameter:
     """One declared parameter.
 
     Attributes:
-        name: the field's name, also the key in a scene file.
+        name: the field's name, which is also its key in scene files.
         kind: "number", "integer", "text", "flag" or "vector".
-        default: the default value, or `dataclasses.MISSING` where one must be given.
+        default: the default value, or `dataclasses.MISSING` if a value is required.
         unit: SI unit as text, "" for a pure number.
-        minimum, maximum: inclusive limits; above, below: exclusive ones. None where there is none.
+        minimum, maximum: inclusive limits, or None; above, below: exclusive limits, or None.
         choices: the allowed words of a text parameter.
         choice_help: word -> what it means, for tooltips.
         size: the number of components of a vector.
         optional: whether None is allowed.
-        example: a typical value, shown first in the interface where there is no default.
+        example: a typical value, which the interface shows first if there is no default.
         is_animatable: whether an animation may change it.
-        help: for tooltips and documentation: what it does to the picture, and typical values; no full stop at the end.
+        help: for tooltips and documentation: its visible effect, then typical values; no full stop at the end.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Parameter:
 
     @property
     def unit_words(self) -> str:
-        """The unit as people write it: "kg/m³", "Pa·s", "°/s"."""
+        """The unit as displayed: "kg/m³", "Pa·s", "°/s"."""
         return "".join(_SIGNS.get(part, part) for part in re.split(r"(\^\w| |degrees)", self.unit))
 
     def limits(self) -> str:
@@ -101,7 +101,7 @@ class Parameter:
             unit = f" {self.unit}" if self.unit and self.kind in ("number", "integer") else ""
             hint = suggestion(value, self.choices) if self.choices and isinstance(value, str) else ""
             shown = f'"{value}"' if isinstance(value, str) else _shown(value)
-            size = f", at most {LARGEST:g} in size" if _is_number(value) and abs(_as_float(value)) > LARGEST else ""
+            size = f", at most {LARGEST:g} in magnitude" if _is_number(value) and abs(_as_float(value)) > LARGEST else ""
             raise SceneError(f"{self.name} {shown}{unit} is not allowed{hint}", f"use {self.limits()}{size}", subject=subject)
         return checked
 
@@ -119,7 +119,7 @@ _WRONG = object()
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, int) and abs(value) > LARGEST:  # Python does not print whole numbers of thousands of digits
+    if isinstance(value, int) and abs(value) > LARGEST:  # Python refuses to print integers of thousands of digits
         return f"{_as_float(value):g}"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -175,7 +175,7 @@ def parameter(default: Any = dataclasses.MISSING, *, help: str, choices: Iterabl
     """Declare a dataclass field as a parameter; the keywords are the attributes of `Parameter`.
 
     Args:
-        choices: the allowed words, or a mapping that says of each what it means.
+        choices: the allowed words, or a mapping from each word to its meaning.
     """
     if isinstance(choices, Mapping):
         declared["choice_help"] = choices
@@ -208,7 +208,7 @@ def validate(instance: Any, subject: str) -> None:
     """Check every parameter of a (frozen) dataclass instance and store its canonical value.
 
     Raises:
-        SceneError: for the first parameter that is out of its range.
+        SceneError: for the first parameter that is out of range.
     """
     for declared in parameters_of(type(instance)):
         value = declared.check(getattr(instance, declared.name), subject)
@@ -216,6 +216,6 @@ def validate(instance: Any, subject: str) -> None:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """' (did you mean "x"?)' for the nearest known word, '' where none comes near."""
+    """' (did you mean "x"?)' for the closest known word, '' if none is close."""
     nearest = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.5)
     return f' (did you mean "{nearest[0]}"?)' if nearest else ""

@@ -1,4 +1,4 @@
-"""A frame: what the simulation shows of its particles at one moment. Plain arrays in order of id; no numba, no files."""
+"""Frames: the particles at one moment, as plain arrays in order of id. No numba, no files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Attribute(NamedTuple):
-    """One per-particle array of a frame: numpy dtype, components (1 to 4), unit and meaning."""
+    """A per-particle array of a frame: numpy dtype, number of components (1 to 4), unit and meaning."""
 
     dtype: str
     components: int
@@ -20,7 +20,7 @@ class Attribute(NamedTuple):
 ATTRIBUTES: Mapping[str, Attribute] = {
     "position": Attribute("float32", 3, "m", "Position in world space"),
     "velocity": Attribute("float32", 3, "m/s", "Velocity in world space"),
-    "id": Attribute("int32", 1, "", "Number of the particle, unique and kept for life"),
+    "id": Attribute("int32", 1, "", "Number of the particle, unique and constant for life"),
     "material_index": Attribute("int32", 1, "", "Number of the material, in the scene's order"),
     "emitter_index": Attribute("int32", 1, "", "Number of the emitter, in the scene's order"),
     "density_ratio": Attribute("float32", 1, "", "Volume ratio J: current volume over rest volume"),
@@ -28,28 +28,28 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "age": Attribute("float32", 1, "s", "Time since the particle was emitted"),
     "rest_position": Attribute("float32", 3, "m", "Position where the particle was emitted"),
     "rotation": Attribute("float32", 4, "", "Quaternion (w, x, y, z) of the polar rotation of F"),
-    "stretch": Attribute("float32", 3, "", "Length now of unit edges of the matter as it was emitted, along x, y and z, turned with it"),
+    "stretch": Attribute("float32", 3, "", "Current length of edges of unit length along x, y and z at emission"),
     "scale": Attribute("float32", 1, "m", "Edge of the cube that has the particle's rest volume"),
 }
 
 
 AGE = "age"
-# Among births, the time of emission [s], float64; no attribute is called so.
+# Among births, the time of emission [s], float64; no attribute has this name.
 BIRTH = "_birth"
 
 
 def frame_attributes(carried: Mapping[str, int]) -> dict[str, Attribute]:
-    """The attributes of the frames of a scene; `carried` gives the components of each value that is painted on its emitters."""
+    """The attributes of a scene's frames; `carried` gives the number of components of each value painted on its emitters."""
     painted = {name: Attribute("float32", components, "", "Painted on the emitters") for name, components in carried.items()}
     return {**ATTRIBUTES, **painted}
 
 
 class Moment(NamedTuple):
-    """A moment of which the particles are kept: a frame, or one of the states between two frames.
+    """A moment whose particles are cached: a frame, or a subframe between two frames.
 
     Attributes:
-        number: the frame, or the one before.
-        part, parts: the state lies `part / parts` of a frame after it; 0 and 1 for the frame itself.
+        number: the frame, or the frame before a subframe.
+        part, parts: a subframe is `part / parts` of a frame later; 0 and 1 for the frame itself.
     """
 
     number: int
@@ -58,7 +58,7 @@ class Moment(NamedTuple):
 
     @property
     def share(self) -> float:
-        """How much of the time to the next frame has passed, in [0, 1)."""
+        """The elapsed share of the time to the next frame, in [0, 1)."""
         return self.part / self.parts
 
     @property
@@ -68,19 +68,19 @@ class Moment(NamedTuple):
 
     @property
     def is_frame(self) -> bool:
-        """Whether this is a frame itself."""
+        """Whether this is a frame rather than a subframe."""
         return self.part == 0
 
 
 @dataclass(frozen=True)
 class FrameStatistics:
-    """Numbers about one frame, kept in the cache.
+    """Statistics of one frame, stored in the cache.
 
     Attributes:
         particles: particles present.
-        deleted: particles that left through open sides since the start.
-        substeps: steps since the frame before.
-        kinetic_energy: [J]; in 2D per metre of depth, like mass and momentum.
+        deleted: particles removed since the start, in outflows or through open sides.
+        substeps: substeps since the previous frame.
+        kinetic_energy: [J]; in 2D per meter of depth, like mass and momentum.
         momentum: [kg m/s], 3 components.
         mass: [kg].
         step_seconds: wall time of the solver alone, without compiling and writing [s].
@@ -97,17 +97,17 @@ class FrameStatistics:
 
 @dataclass(frozen=True)
 class Frame:
-    """The particles at one moment: at a frame, or between two.
+    """The particles at one moment: a frame, or a subframe between two.
 
     Attributes:
-        number: the frame's number; between two frames, that of the first.
+        number: the frame's number; for a subframe, that of the frame before.
         time: seconds since frame_start.
         arrays: attribute name -> array (n,) or (n, components); see `frame_attributes`.
-        statistics: what `info` prints of the frame.
-        part, parts: how far the moment lies behind the frame; see `Moment`.
+        statistics: what `info` prints about the frame.
+        part, parts: how far the moment lies after the frame; see `Moment`.
         poses: name of a dynamic collider -> world from local, float64 (4, 4).
-        births: what never changes in a particle's life, for every particle ever emitted, by id: attribute name -> array, and
-            `BIRTH`. Empty where a frame was read from a cache.
+        births: what never changes in a particle's life, of every particle ever emitted, by id: attribute name -> array, and
+            `BIRTH`. Empty if the frame was read from a cache.
     """
 
     number: int
@@ -121,7 +121,7 @@ class Frame:
 
     @property
     def moment(self) -> Moment:
-        """The moment that this is."""
+        """The moment of this frame."""
         return Moment(self.number, self.part, self.parts)
 
     @property
@@ -141,7 +141,7 @@ class Frame:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The names of the attributes that this frame has."""
+        """The names of this frame's attributes."""
         return tuple(self.arrays)
 
     def attribute(self, name: str) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """What numba reads when it is loaded: the number of threads, and the processor level that kernels are compiled for.
 
-A level is a set of instructions that many processors have. Kernels of one level are the same machine code everywhere, so they can be
-compiled before they are shipped, and every machine of a farm that is held to one level computes the same bytes. Loads numba nowhere.
+A level is an instruction set that many processors share. Kernels of one level are the same machine code everywhere, so they can be
+compiled before they are shipped, and all computers of a farm that use one level compute the same bytes. Never loads numba.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .errors import MpmError
 
-# what a bake, or a whole farm, is held to; the best level of the processor where it is not set
+# the level for a bake or a whole farm; if it is not set, the processor's best level
 LEVEL_VARIABLE = "MPM_PROCESSOR_LEVEL"
 NATIVE = "native"
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -21,13 +21,13 @@ _FOR_OTHERS = "MPM_PROCESSOR_MAY_BE_ANOTHER"
 
 
 class Level(NamedTuple):
-    """A set of instructions.
+    """An instruction set.
 
     Attributes:
-        machine: what `platform.machine` says, in lower case.
+        machine: values of `platform.machine`, in lower case.
         cpu: LLVM's name.
-        features: that kernels may use, by LLVM's names.
-        tuning: how LLVM is to use them.
+        features: the features that kernels may use, by LLVM's names.
+        tuning: how LLVM should use them.
     """
 
     machine: frozenset[str]
@@ -37,7 +37,7 @@ class Level(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The features as numba reads them."""
+        """The features in the form that numba reads."""
         return ",".join([*(f"+{name}" for name in self.features), *self.tuning])
 
 
@@ -46,9 +46,9 @@ _V2 = ("cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3")
 _V3 = (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
 _V4 = (*_V3, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
 
-# the best first; x86-64-v3 and v4 as the System V ABI defines them
+# the best first; x86-64-v3 and v4 are defined by the System V ABI
 LEVELS = {
-    # LLVM would cut vectors of 512 bits in two, which helps code that has few of them
+    # LLVM would split vectors of 512 bits in two, which only helps code that has few of them
     "x86-64-v4": Level(_X86, "x86-64-v4", _V4, ("-prefer-256-bit",)),
     "x86-64-v3": Level(_X86, "x86-64-v3", _V3),
     "arm64": Level(frozenset({"aarch64", "arm64"}), "generic", ("fp-armv8", "neon")),
@@ -56,21 +56,21 @@ LEVELS = {
 
 
 def platform_tag() -> str:
-    """What of Python and platform compiled kernels depend on: "cp311-linux-x86_64"."""
+    """The Python version and platform that compiled kernels depend on: "cp311-linux-x86_64"."""
     return f"cp{sys.version_info.major}{sys.version_info.minor}-{sys.platform}-{platform.machine().lower()}"
 
 
 def shipped_file(level: str, package: Path = _PACKAGE) -> Path:
-    """Where the kernels of a level, compiled before this version was shipped, lie in the package."""
+    """The file in the package with the precompiled kernels of a level."""
     return package / "compiled_kernels" / platform_tag() / f"{level}.zip"
 
 
 @cache
 def host_features() -> frozenset[str]:
-    """What this processor can do, by LLVM's names."""
+    """This processor's features, by LLVM's names."""
     from llvmlite.binding import get_host_cpu_features
 
-    return frozenset(name for name, is_there in get_host_cpu_features().items() if is_there)
+    return frozenset(name for name, is_present in get_host_cpu_features().items() if is_present)
 
 
 def is_supported(name: str) -> bool:
@@ -80,34 +80,34 @@ def is_supported(name: str) -> bool:
 
 
 def best_level() -> str:
-    """The best level of this processor; `NATIVE`, what it is itself, where it has none."""
+    """The best level of this processor, or `NATIVE` if it has none."""
     return next((name for name in LEVELS if is_supported(name)), NATIVE)
 
 
 def chosen_level(*, is_for_others: bool = False) -> str:
-    """The level that kernels are compiled for; `is_for_others` where they do not run here.
+    """The level that kernels are compiled for; with `is_for_others` they need not run here.
 
     Raises:
-        MpmError: the variable names none, or one that this processor lacks.
+        MpmError: the variable names an unknown level, or one that this processor does not support.
     """
     name = os.environ.get(LEVEL_VARIABLE, "") or best_level()
     if name != NATIVE and name not in LEVELS:
-        raise MpmError(f"there is no processor level {name}", f"use one of {', '.join(LEVELS)}, or {NATIVE}", subject=str(LEVEL_VARIABLE))
+        raise MpmError(f"unknown processor level {name}", f"use one of {', '.join(LEVELS)}, or {NATIVE}", subject=str(LEVEL_VARIABLE))
     if name != NATIVE and not (is_for_others or is_supported(name)):
-        raise MpmError(f"processor level {name}: this processor lacks its instructions", f"use {best_level()}, or another machine")
+        raise MpmError(f"this processor does not support level {name}", f"use {best_level()} or another computer")
     return name
 
 
 def prepare_numba(threads: int | None = None, level: str | None = None, *, is_for_others: bool = False) -> None:
-    """Set what numba reads when it is loaded. A processor that the user has told numba of by its own variables stays.
+    """Set the variables that numba reads when it is loaded. A processor that the user has set in numba's own variables is kept.
 
     Args:
-        threads: how many; all cores where neither this nor NUMBA_NUM_THREADS says it.
-        level: a name of `LEVELS`, or `NATIVE`; else `LEVEL_VARIABLE`, else the best.
-        is_for_others: whether kernels are compiled for another processor, here and in processes of this one.
+        threads: number of threads; all cores if neither this nor NUMBA_NUM_THREADS is set.
+        level: a name of `LEVELS`, or `NATIVE`; by default `LEVEL_VARIABLE`, else the best level.
+        is_for_others: whether kernels are compiled for another processor, here and in child processes.
 
     Raises:
-        MpmError: as `chosen_level`.
+        MpmError: as for `chosen_level`.
     """
     if threads is not None:
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
@@ -127,5 +127,5 @@ def prepare_numba(threads: int | None = None, level: str | None = None, *, is_fo
 
 
 def level_of(cpu: str, features: str) -> str:
-    """The name of the level with which numba compiles for this processor name and these features."""
+    """The level at which numba compiles for this processor name and these features."""
     return next((name for name, level in LEVELS.items() if (level.cpu, level.words) == (cpu, features)), NATIVE)

@@ -1,6 +1,7 @@
-"""Live simulation: a process that simulates a preview frame by frame, as far as it is asked to, while somebody moves things by hand.
+"""Live simulation: a process that simulates a preview frame by frame, up to a requested frame, while objects are moved by hand.
 
-It knows no Blender. Frames go into a cache, wishes come from a small file that whoever steers replaces (`wishes`).
+It knows nothing of Blender. Frames are written to a cache; requests are read from a small file that the controlling process
+replaces (`wishes`).
 """
 
 from .job import Event, OnEvent, live

@@ -1,4 +1,4 @@
-"""The command `live`: its arguments, and its events for people and programs."""
+"""The command `live`: its arguments, and its events as text or JSON."""
 
 import argparse
 import json
@@ -10,21 +10,21 @@ from ..core.errors import Cancelled
 from ..core.processor import prepare_numba
 
 _EPILOG = (
-    'The steering file is replaced as a whole: {"until": 48, "things": {"Empty": {"center": [0, 0, 1], "values": {"strength": -20}}}}. '
-    "until: simulate up to this frame. things: colliders and forces, with center or matrix (moved since the start, world coordinates, m) "
-    "and values. gravity: three numbers. run: another number begins anew. scene: another scene file for the next run."
+    'Replace the steering file as a whole: {"until": 48, "things": {"Empty": {"center": [0, 0, 1], "values": {"strength": -20}}}}. '
+    "until: simulate up to this frame. things: colliders and forces, with center or matrix (motion since the start, world coordinates, m) "
+    "and values. gravity: three numbers. run: another number starts over. scene: another scene file for the next run."
 )
 
 
 def add_command(commands: Any) -> None:
     """Add `live` to the sub-commands of a parser."""
-    live = commands.add_parser("live", help="simulate while things are moved by hand", epilog=_EPILOG, allow_abbrev=False)
+    live = commands.add_parser("live", help="simulate while objects are moved by hand", epilog=_EPILOG, allow_abbrev=False)
     live.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
     live.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames; each run replaces them")
-    live.add_argument("--steering", metavar="FILE", type=Path, help="the file of wishes; without one the scene is simulated once")
+    live.add_argument("--steering", metavar="FILE", type=Path, help="the steering file; without one the scene is simulated once")
     live.add_argument("--particles", metavar="N", type=particle_count, help="a preview with about N particles (default: the scene itself)")
-    live.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed them")
-    live.add_argument("--json", action="store_true", help="print one JSON object a line")
+    live.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed the cores")
+    live.add_argument("--json", action="store_true", help="print one JSON object per line")
     live.set_defaults(run=_live)
 
 
@@ -47,12 +47,12 @@ def _print_json(event: dict[str, Any]) -> None:
 
 
 def _print_event(event: dict[str, Any]) -> None:
-    """A line for a person."""
+    """Print an event as a line of text."""
     kind = event["event"]
     if kind == "start":
         print(f"{event['scene']}: run {event['run']}, frames {event['frame_start']} to {event['frame_end']}", flush=True)
     elif kind == "compiling":
-        print(f"compiling kernels, once for each version: {event['compiled']} of {event['kernels']}", flush=True)
+        print(f"compiling kernels (once per version): {event['compiled']} of {event['kernels']}", flush=True)
     elif kind == "frame":
         counts = f"{event['particles']} particles, {event['substeps']} substeps"
         print(f"frame {event['frame']}, {counts}, {event['seconds']:.3f} s", flush=True)

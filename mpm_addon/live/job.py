@@ -1,4 +1,4 @@
-"""The loop of a live simulation: run after run, frame after frame, as far as is wanted."""
+"""The loop of a live simulation: run after run, frame after frame, up to the requested one."""
 
 import os
 import time
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
-# Seconds between two looks at the wishes.
+# Seconds between checks for new wishes.
 _LOOK_INTERVAL = 0.005
-# Seconds without any word of whoever steers after which nobody is believed to be there.
+# Seconds without new wishes after which the controlling process is considered gone.
 SILENCE = 600.0
 
 
 class _Restart(Exception):
-    """Another run is wanted."""
+    """A new run is requested."""
 
 
 def live(
@@ -43,18 +43,18 @@ def live(
     particles: int | None = None,
     on_event: OnEvent | None = None,
 ) -> None:
-    """Simulate a scene as long as somebody steers it; once from its first frame to its last where there is no file to steer by.
+    """Simulate a scene for as long as it is steered; without a steering file, once from its first frame to its last.
 
     Args:
         scene_path: a scene file or its folder.
-        cache_folder: the cache for the frames; each run replaces those of the run before.
-        steering_path: the file of wishes; it is waited for where it does not exist yet.
-        particles: about how many a preview may have at the most; the scene itself where it is None.
+        cache_folder: the cache for the frames; each run replaces those of the previous one.
+        steering_path: the file of wishes, which need not exist yet.
+        particles: maximum number of particles of a preview; None for the scene itself.
         on_event: called with every event.
 
     Raises:
-        Cancelled: the file `cancel` in the cache, a signal, or the end of whoever began this.
-        MpmError: the scene cannot be simulated, a wish of the first run is wrong, or the cache cannot be written.
+        Cancelled: by the file `cancel` in the cache, or because the controlling process exited.
+        MpmError: the scene cannot be simulated, or the cache cannot be written.
     """
     with WriterLock(Path(cache_folder)) as lock:
         _Live(Path(scene_path), Path(cache_folder), steering_path, particles, on_event or (lambda _event: None), lock).run()
@@ -120,7 +120,7 @@ class _Live:
             started = time.perf_counter()
 
     def _frames(self, simulation: "Simulation", steering: Steering, run: int) -> Iterator[Frame]:
-        """The frames of a run, each simulated with the newest wishes and no earlier than it is wanted."""
+        """The frames of a run, each simulated with the newest wishes and not before it is requested."""
         from ..core.stepping.simulation import Simulation
 
         frames = simulation.frames()
@@ -144,7 +144,7 @@ class _Live:
             steering.begin(number)
 
     def _scene(self) -> Scene:
-        """The scene of the run that is wanted, as a preview where one is asked for."""
+        """The scene of the requested run, or its preview."""
         path = self._wishes.scene
         if self._known is None or self._known[0] != path:
             scene = read_scene(Path(path) if path else self._scene_path)
@@ -157,7 +157,7 @@ class _Live:
         return self._known[1]
 
     def _take_wishes(self, steering: Steering) -> bool:
-        """Hand the wishes over; what cannot be steered is told once and left alone. Returns whether the scene is another one now."""
+        """Apply the wishes; emits a warning for what cannot be steered. Returns whether the scene has changed."""
         is_new = False
         for name, wish in self._wishes.things.items():
             try:
@@ -195,7 +195,7 @@ class _Live:
             time.sleep(_LOOK_INTERVAL)
 
     def _look(self) -> None:
-        """Read the newest wishes. Raises Cancelled where nobody wants anything any more."""
+        """Read the newest wishes. Raises Cancelled if the simulation is no longer wanted."""
         now = time.monotonic()
         if now < self._next_look:
             return
@@ -216,7 +216,7 @@ class _Live:
 
 
 def ending(error: BaseException) -> Event:
-    """The last event of a live simulation that did not come to its end by itself."""
+    """The last event of a live simulation that did not finish."""
     if isinstance(error, (Cancelled, KeyboardInterrupt)):
         message = error.message if isinstance(error, Cancelled) else Message("stopped.")
         return {"event": "cancelled", **message.fields()}

@@ -1,4 +1,4 @@
-"""What somebody who steers wants: a small JSON file that is replaced as a whole. The newest one counts; what was between is not asked for.
+"""Wishes of the controlling process: a small JSON file that is replaced as a whole. Only the newest version counts.
 
 {"run": 1, "until": 12, "things": {"Empty": {"matrix": [[...]], "values": {"strength": -20}}}, "gravity": [0, 0, -9.81]}
 """
@@ -15,20 +15,20 @@ from ..storage.atomic import write_atomically
 from ..storage.plain_files import parse_json, read_plain
 
 _MOST_BYTES = 4_000_000
-# A frame that is never reached: simulate as fast as it goes.
+# A frame that is never reached: simulate without waiting.
 NO_FRAME = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is wanted.
+    """The requests to a live simulation.
 
     Attributes:
-        run: another number begins anew at the first frame.
+        run: another number starts over at the first frame.
         until: the last frame to simulate for now.
-        scene: a scene file or its folder for the runs from this one on; the one that was begun with where it is empty.
+        scene: a scene file or its folder for this run and later ones; the original one if empty.
         things: name of a collider or force -> the arguments of `Steering.steer`.
-        gravity: [m/s^2]; the scene's where it is None.
+        gravity: [m/s^2]; None for the scene's.
     """
 
     run: int = 1
@@ -49,14 +49,14 @@ def write_wishes(path: Path, wishes: Wishes) -> None:
 
 
 class WishReader:
-    """Reads wishes where they have changed."""
+    """Reads wishes when they change."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._seen: tuple[int, int, int] | None = None
 
     def changed(self) -> Wishes | None:
-        """The wishes, if they are others than at the last call; None where not, or where there are none yet. Raises SceneError."""
+        """The wishes if they have changed since the last call, else None. Raises SceneError."""
         try:
             found = os.stat(self._path)
             seen = (found.st_mtime_ns, found.st_size, found.st_ino)
@@ -75,9 +75,9 @@ def _parsed(text: bytes, path: Path) -> Wishes:
     try:
         told = parse_json(text)
     except ValueError as error:
-        raise SceneError(f"is no JSON ({error})", 'write an object such as {"things": {}}', subject=str(path)) from error
+        raise SceneError(f"is not JSON ({error})", 'write an object such as {"things": {}}', subject=str(path)) from error
     if not isinstance(told, dict):
-        raise SceneError("is no JSON object", 'write one such as {"things": {}}', subject=str(path))
+        raise SceneError("is not a JSON object", 'write one such as {"things": {}}', subject=str(path))
     for name, value in told.items():
         if name not in _KINDS:
             raise SceneError(f'{path}: "{name}" is unknown', f"use {', '.join(_KINDS)}")
@@ -91,7 +91,7 @@ def _parsed(text: bytes, path: Path) -> Wishes:
             )
         wrong = next((key for key, value in wish.get("values", {}).items() if not isinstance(value, (int, float))), None)
         if wrong is not None:
-            raise SceneError(f'things: "{name}": {wrong} is no number', "use one", subject=str(path))
+            raise SceneError(f'things: "{name}": {wrong} is not a number', "use a number", subject=str(path))
     return Wishes(**told)
 
 

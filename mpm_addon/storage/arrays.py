@@ -1,6 +1,6 @@
-"""Named arrays in .npz files: plain data only, sizes checked before memory is taken, every byte checked by a CRC.
+"""Named arrays in .npz files: plain data only, sizes checked before memory is allocated, every byte checked by a CRC.
 
-An .npz file is a zip archive of .npy files, as `numpy.savez` writes it and `numpy.load` reads it. Nothing is ever
+An .npz file is a zip archive of .npy files, as written by `numpy.savez` and read by `numpy.load`. Nothing is ever
 unpickled.
 """
 
@@ -32,7 +32,7 @@ _DAMAGE = (
     ValueError, TypeError, EOFError, OverflowError, RuntimeError,
 )  # fmt: skip
 
-# What the arrays of a file may take: this many bytes, or, where it is more, so many times the size of the file.
+# Limit on the arrays of a file: this many bytes, or this many times the size of the file, whichever is more.
 ALWAYS_ALLOWED = 256_000_000
 LARGEST_EXPANSION = 32
 MOST_MEMBERS = 1000
@@ -43,11 +43,11 @@ _CHUNK = 1 << 20
 
 
 class ArrayFileError(Exception):
-    """A file of arrays is damaged or holds something else; the message ends a sentence that begins with its path."""
+    """A file of arrays is damaged or has other contents; the message completes a sentence that begins with its path."""
 
 
 def write_arrays(path: Path, arrays: Arrays, *, is_durable: bool = True) -> None:
-    """Write named arrays, uncompressed; the bytes depend on the arrays alone.
+    """Write named arrays, uncompressed; the bytes depend only on the arrays.
 
     Raises:
         OSError: the file could not be written.
@@ -61,10 +61,10 @@ def write_arrays_to(file: IO[bytes], arrays: Arrays) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Read all arrays of a file: numbers and flags.
+    """Read all arrays of a file: numbers and Booleans.
 
     Raises:
-        ArrayFileError: it is no such file, truncated, damaged, or holds anything else.
+        ArrayFileError: it is not an .npz file, is truncated or damaged, or contains anything else.
         OSError: it cannot be read.
     """
     try:
@@ -73,16 +73,16 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             _check_members(members, os.fstat(file.fileno()).st_size)
             return {info.filename.removesuffix(".npy"): _read_member(archive, info) for info in members}
     except _DAMAGE as error:
-        raise ArrayFileError(f"is damaged or no .npz file ({error or type(error).__name__})") from error
+        raise ArrayFileError(f"is damaged or not an .npz file ({error or type(error).__name__})") from error
     except OSError as error:
-        # a member that is said to begin before the file does
+        # a member that claims to begin before the file
         if error.errno == errno.EINVAL:
-            raise ArrayFileError("is damaged or no .npz file") from error
+            raise ArrayFileError("is damaged or not an .npz file") from error
         raise
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file looks complete: a truncated archive has lost its directory. Reads a few hundred bytes only."""
+    """Whether a file looks complete: a truncated archive lacks its directory. Reads only a few hundred bytes."""
     try:
         with open_plain(path) as file, zipfile.ZipFile(file) as archive:
             return bool(archive.infolist())
@@ -91,7 +91,7 @@ def is_whole(path: Path) -> bool:
 
 
 def digest(arrays: Arrays) -> str:
-    """A SHA-256 of names, types, shapes and values, as hexadecimal text."""
+    """A SHA-256 hash of names, types, shapes and values, as hexadecimal text."""
     hasher = hashlib.sha256()
     for name in sorted(arrays):
         array = np.asarray(arrays[name], order="C")
@@ -101,17 +101,19 @@ def digest(arrays: Arrays) -> str:
 
 
 def _check_members(members: list[zipfile.ZipInfo], file_size: int) -> None:
-    """Check what the directory says, before anything is unpacked. Raises ValueError."""
+    """Check the archive's directory before anything is unpacked. Raises ValueError."""
     names = [info.filename for info in members]
     if len(names) > MOST_MEMBERS:
         raise ValueError(f"{len(names)} arrays; at most {MOST_MEMBERS} are read")
     if len(set(names)) < len(names):
-        raise ValueError("two arrays have one name")
+        raise ValueError("two arrays have the same name")
     if any(info.compress_type not in _METHODS for info in members):
-        raise ValueError("an array is packed by a method that numpy does not use")
+        raise ValueError("an array is compressed by a method that numpy does not use")
     size, most = sum(info.file_size for info in members), max(ALWAYS_ALLOWED, LARGEST_EXPANSION * file_size)
     if size > most:
-        raise ValueError(f"its arrays would take {size / 1e9:.3g} GB, and a file of {file_size / 1e6:.3g} MB may have {most / 1e9:.3g} GB")
+        raise ValueError(
+            f"its arrays need {size / 1e9:.3g} GB, but a file of {file_size / 1e6:.3g} MB may have at most {most / 1e9:.3g} GB"
+        )
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
@@ -124,15 +126,15 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, is_fortran, dtype = read_header(stream)
         if dtype.hasobject:
-            raise ValueError(f'"{info.filename}" holds Python objects')
+            raise ValueError(f'"{info.filename}" contains Python objects')
         if dtype.kind not in _NUMBERS_AND_FLAGS:
-            raise ValueError(f'"{info.filename}" holds {dtype}, not numbers')
+            raise ValueError(f'"{info.filename}" contains {dtype}, not numbers')
         if any(extent < 0 for extent in shape):
             raise ValueError(f'"{info.filename}" has the shape {shape}')
         size = math.prod(shape) * dtype.itemsize
         if stream.tell() + size != info.file_size:
-            raise ValueError(f'"{info.filename}" has another length than it says')
-        # piece by piece, so that memory is taken for what is there alone; at the end zipfile compares the CRC
+            raise ValueError(f'"{info.filename}" does not have the length that it states')
+        # in chunks, so that memory is only allocated for existing data; at the end zipfile compares the CRC
         data = bytearray()
         while piece := stream.read(_CHUNK):
             data += piece

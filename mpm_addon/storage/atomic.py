@@ -1,4 +1,4 @@
-"""Files that are either whole or not there: written beside their place, flushed to the disk, then renamed into it."""
+"""Files that are either whole or absent: written next to their final path, flushed to disk, then renamed."""
 
 import os
 import time
@@ -13,15 +13,15 @@ _RETRY_DELAYS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object], *, is_durable: bool = True) -> None:
-    """Write a file so that a reader, a crash or a power cut never meets half of it.
+    """Write a file so that no reader, crash or power cut ever leaves half of it.
 
     Args:
-        path: where the file shall stand; its folder must exist.
+        path: the final path; its folder must exist.
         write: called with the open temporary file.
-        is_durable: whether to wait until the disk has it. False for files that only inform, like a status.
+        is_durable: whether to wait until it is on the disk. False for files that only inform, such as a status.
 
     Raises:
-        OSError: the file could not be written; what stood at `path` before still stands there.
+        OSError: the file could not be written; `path` is unchanged.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
     try:
@@ -39,9 +39,9 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object], *, is_dur
 
 
 def append_durably(path: Path, line: bytes) -> None:
-    """Append a line to a file, made where it is missing, and wait until the disk has it.
+    """Append a line to a file, which is created if necessary, and wait until it is on the disk.
 
-    A line that a crash cut short before is ended, so that the new one stands alone.
+    If a crash has truncated the last line, the new one still starts on its own line.
 
     Raises:
         OSError: it could not be written.

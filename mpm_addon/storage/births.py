@@ -1,6 +1,6 @@
-"""What never changes in a particle's life, stored once: where and when it was emitted, by whom, of what, painted how.
+"""Births: the attributes of particles that never change, stored once: place and time of emission, emitter, material, painted values.
 
-Particles are numbered as they come, so a file holds a range of ids, and the files of a bake follow each other without a gap.
+Particles are numbered in order of emission, so a file contains a range of ids, and the files of a bake have no gaps between them.
 """
 
 import re
@@ -24,13 +24,13 @@ _NAME = re.compile(r"(\d{10})_(\d{10})" + re.escape(SUFFIX))
 
 
 def ranges(folder: Path) -> list[tuple[int, int]]:
-    """The ranges of ids, first and one past the last, of the files in a folder, ascending."""
+    """The ranges of ids of the files in a folder, ascending: the first id, and one past the last."""
     found = [_NAME.fullmatch(path.name) for path in folder.iterdir()] if folder.is_dir() else []
     return sorted((int(match[1]), int(match[2])) for match in found if match)
 
 
 def covered(folder: Path, first: int) -> int:
-    """One past the last id to which the files of a folder lead from `first` without a gap."""
+    """One past the last id that the files of a folder cover from `first` on without a gap."""
     for start, end in ranges(folder):
         if start == first:
             first = end
@@ -41,12 +41,12 @@ def write_births(folder: Path, births: Arrays, first: int) -> None:
     """Write the births of the ids from `first` on.
 
     Args:
-        folder: where.
+        folder: the folder of the files.
         births: name -> array of all ids.
-        first: the first id that does not exist yet.
+        first: the first id that is not stored yet.
 
     Raises:
-        OSError: it could not be written.
+        OSError: the file could not be written.
     """
     end = len(next(iter(births.values())))
     encoded = {name: encoding.exact(np.ascontiguousarray(array[first:])) for name, array in births.items()}
@@ -56,11 +56,11 @@ def write_births(folder: Path, births: Arrays, first: int) -> None:
 
 
 def read_births(folder: Path, first: int, end: int) -> list[dict[str, NDArray[Any]]]:
-    """The births of the ids from `first` to before `end`, or of fewer where there are no more, file by file.
+    """The births of the ids from `first` up to but excluding `end`, or of fewer if there are no more, file by file.
 
     Raises:
         ArrayFileError: a file is damaged; the message begins with its name.
-        OSError: one cannot be read.
+        OSError: a file cannot be read.
     """
     pieces = []
     for start, stop in ranges(folder):
@@ -75,26 +75,26 @@ def _read(path: Path, count: int) -> dict[str, NDArray[Any]]:
     try:
         container = read_container(path, _KIND)
         tables = container.header["arrays"]
-        # of another encoding an array may be long and take no bytes
+        # with another encoding, an array may be long and take no bytes
         if any(table["encoding"] != "exact" for table in tables.values()):
-            raise ArrayFileError("has births that are not exact")
+            raise ArrayFileError("has births with another encoding than exact")
         arrays = {
             name: encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size))
             for name, table in tables.items()
         }
         if not arrays or any(len(array) != count for array in arrays.values()):
-            raise ArrayFileError(f"does not hold {count} births")
+            raise ArrayFileError(f"does not contain {count} births")
         for name, array in arrays.items():
             check_attribute(name, array)
     except ArrayFileError as error:
         raise ArrayFileError(f"{path.name}: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ArrayFileError(f"{path.name}: has a header that is not that of births ({error})") from error
+        raise ArrayFileError(f"{path.name}: has an invalid header ({error})") from error
     return arrays
 
 
 def check_attribute(name: str, array: NDArray[Any]) -> None:
-    """Check that an array has the type and the components of the attribute whose name it has. Raises ArrayFileError."""
+    """Check that an array has the type and the components of the attribute with its name. Raises ArrayFileError."""
     declared, shape = ATTRIBUTES.get(name), array.shape[1:]
     if name == BIRTH:
         is_right = array.dtype == np.float64 and not shape
@@ -103,7 +103,7 @@ def check_attribute(name: str, array: NDArray[Any]) -> None:
     else:
         is_right = is_attribute_name(name) and array.dtype == np.float32 and shape in ((), (1,), (2,), (3,), (4,))
     if not is_right:
-        raise ArrayFileError(f"has an attribute {name!r} of type {array.dtype} and shape {array.shape}, which is none of a frame's")
+        raise ArrayFileError(f"has an attribute {name!r} of type {array.dtype} and shape {array.shape}, which frames do not have")
 
 
 def births_name(first: int, end: int) -> str:

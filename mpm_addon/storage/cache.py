@@ -1,6 +1,6 @@
-"""Reading a cache: the folder that bakes fill with frames. Takes no lock, and may be read while it grows.
+"""Reading a cache, the folder that bakes fill with frames. Needs no lock; a cache may be read while it grows.
 
-A cache has takes. The current one shows the frames of its own, and before them those of the take after which it goes on.
+A cache has takes. The current take shows its own frames, and before them those of the take from which it continues.
 """
 
 import hashlib
@@ -29,11 +29,11 @@ _NO_LIMIT = 1 << 62
 
 
 class Cache:
-    """A cache on disk, as one of its takes shows it.
+    """A cache on disk, as shown by one of its takes.
 
     Attributes:
-        folder: where it is.
-        takes: the take that is shown, and before it those that it goes on after, the first one first.
+        folder: its folder.
+        takes: the takes from which the shown one continues, the first one first, and the shown one last.
     """
 
     def __init__(self, folder: Path, takes: list[Take]) -> None:
@@ -48,13 +48,13 @@ class Cache:
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What take.json of the take says: scene_name, scene_hash, fps, time_scale, subframes, frame_start, frame_end, grid_spacing,
-        dimension, materials, emitters, attributes, versions and more; see docs/formats.md."""
+        """The contents of the take's take.json: scene_name, scene_hash, fps, time_scale, subframes, frame_start, frame_end,
+        grid_spacing, dimension, materials, emitters, attributes, versions and more; see docs/formats.md."""
         return self.takes[-1].manifest
 
     @property
     def time(self) -> Time:
-        """The frames and seconds of the scene that was baked. Raises CacheError where the manifest is damaged."""
+        """The frames and seconds of the baked scene. Raises CacheError if the manifest is damaged."""
         keys = ("fps", "frame_start", "frame_end", "time_scale", "subframes")
         try:
             return Time(**{key: self.manifest[key] for key in keys})
@@ -63,12 +63,12 @@ class Cache:
 
     @property
     def frames(self) -> list[int]:
-        """The frames that are there, ascending. Raises CacheError where the folder cannot be read."""
+        """The cached frames, ascending. Raises CacheError if the folder cannot be read."""
         return [moment.number for moment in self.moments if moment.is_frame]
 
     @property
     def moments(self) -> list[Moment]:
-        """The frames and the states between them that are there, ascending. Raises CacheError as `frames`."""
+        """The cached frames and subframes, ascending. Raises CacheError as `frames`."""
         return [moment for take in self.takes for moment in take.moments() if self.take_of(moment) is take]
 
     def frame(self, number: int) -> Frame:
@@ -80,26 +80,26 @@ class Cache:
         return self.state(Moment(number))
 
     def state(self, moment: Moment) -> Frame:
-        """The particles at one of the `moments`. Raises CacheError as `frame`."""
+        """The frame or subframe at one of the `moments`. Raises CacheError as `frame`."""
         try:
             return self.take_of(moment).read(moment, self._births_of)
         except FileNotFoundError:
             raise CacheError(f"frame {moment.frame:g} was not baked", f"{self._extent()}", subject=str(self.folder)) from None
 
     def frame_path(self, number: int) -> Path:
-        """Where a frame is, or would be."""
+        """The path of a frame, whether it exists or not."""
         return self.state_path(Moment(number))
 
     def state_path(self, moment: Moment) -> Path:
-        """Where a frame, or a state between two, is or would be."""
+        """The path of a frame or subframe, whether it exists or not."""
         return self.take_of(moment).path(moment)
 
     def whole_moments(self) -> list[Moment]:
-        """The moments whose files are complete, found by their sizes. Raises CacheError."""
+        """The moments whose files are complete, judging by their sizes. Raises CacheError."""
         return [moment for take in self.takes for moment in take.whole_moments() if self.take_of(moment) is take]
 
     def damaged(self) -> Iterator[str]:
-        """Read every byte, and say of each file that is not as it was written, or is gone, what is wrong with it and what helps."""
+        """Read every byte, and report each file that has changed or is missing, with the remedy."""
         for take in self.takes:
             refill = self._refill(take)
             for moment, entry in take.journal().items():
@@ -116,7 +116,7 @@ class Cache:
                 else:
                     if found != entry.get("sha256"):
                         yield f"{path}: is damaged; delete this file and {refill}."
-            yield from _damaged_states(take)
+            yield from _damaged_checkpoints(take)
         emitted = max((self.take_of(moment).journal()[moment]["emitted"] for moment in self.moments), default=0)
         try:
             if emitted:
@@ -125,20 +125,20 @@ class Cache:
             yield str(error)
 
     def _refill(self, take: Take) -> str:
-        """How a frame of one of the takes is made again."""
+        """How to bake a frame of one of the takes again."""
         if take is self.takes[-1]:
             return "bake again to fill the gap"
         return f"show take {take.number}, bake {take.folder / SCENE} to fill the gap, and show take {self.take} again"
 
     def statistics(self) -> Iterator[dict[str, Any]]:
-        """The numbers of every frame, as `info --json` prints them: those that the journal notes. Raises CacheError."""
+        """The statistics of every frame from the journal, as `info --json` prints them. Raises CacheError."""
         for moment in self.moments:
             if moment.is_frame:
                 entry = self.take_of(moment).journal()[moment]
                 yield {key: value for key, value in entry.items() if key not in _INTERNAL}
 
     def size(self) -> int:
-        """The bytes of all frame files that are shown, those between two frames with them."""
+        """The bytes of all frames and subframes that are shown."""
         return sum(self.state_path(moment).stat().st_size for moment in self.moments)
 
     def is_same(self, other: "Cache") -> bool:
@@ -154,7 +154,7 @@ class Cache:
         return self.takes[-1]
 
     def _births_of(self, count: int) -> Mapping[str, NDArray[Any]]:
-        """The births of the particles emitted first, at least `count` where there are so many. Raises CacheError."""
+        """The births of at least the first `count` particles. Raises CacheError if some are missing."""
         known = len(next(iter(self._births.values()), ()))
         if known >= count and self._births:
             return self._births
@@ -175,7 +175,7 @@ class Cache:
         try:
             self._births = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[-1]}
         except (KeyError, ValueError) as error:
-            raise CacheError(f"its births do not belong together ({error})", Action.RESTART, subject=str(self.folder)) from error
+            raise CacheError(f"its births do not match ({error})", Action.RESTART, subject=str(self.folder)) from error
         return self._births
 
     def _extent(self) -> str:
@@ -183,14 +183,14 @@ class Cache:
         return f"frames {frames[0]} to {frames[-1]} are cached" if frames else "no frame is cached yet"
 
 
-# What is looked into, or shown, without another check.
+# Entries that are used or shown without another check.
 _MANIFEST_KINDS = {
     **dict.fromkeys(("scene_name", "scene_hash"), str),
     **dict.fromkeys(("versions", "attributes"), dict),
     **dict.fromkeys(("materials", "emitters", "colliders"), list),
 }
 
-# What the journal notes for the cache itself.
+# Entries of the journal that only the cache itself uses.
 _INTERNAL = ("part", "parts", "bytes", "sha256", "emitted")
 
 
@@ -198,27 +198,27 @@ def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
     """The cache in a folder.
 
     Args:
-        folder: where it is.
-        take: the take to show; the current one where it is not given.
+        folder: the folder.
+        take: the take to show; by default the current one.
 
     Raises:
-        CacheError: there is none, or it is damaged or of another version.
+        CacheError: there is no cache, or it is damaged or of another version.
     """
     folder = Path(folder)
     try:
         is_other, is_cache = folder.exists() and not folder.is_dir(), (folder / CACHE_FILE).is_file()
-    except (OSError, ValueError) as error:  # too long, not to be entered, or no path at all
+    except (OSError, ValueError) as error:  # too long, without permission, or not a valid path
         raise CacheError(
-            f"cannot be found ({getattr(error, 'strerror', None) or error})", "give the folder of a bake", subject=str(folder)
+            f"cannot be found ({getattr(error, 'strerror', None) or error})", "use the folder of a bake", subject=str(folder)
         ) from error
     if is_other:
-        raise CacheError("is a file, not a cache folder", "give the folder of a bake", subject=str(folder))
+        raise CacheError("is a file, not a cache folder", "use the folder of a bake", subject=str(folder))
     if not is_cache:
         known = known_takes(folder)
-        there = f", but takes {known}" if known else ""
+        found = f", only takes {known}" if known else ""
         raise CacheError(
-            f"holds no cache ({CACHE_FILE} is missing){there}",
-            Action.MEND_BY_TAKE if known else "give the folder of a bake",
+            f"contains no cache ({CACHE_FILE} is missing){found}",
+            Action.MEND_BY_TAKE if known else "use the folder of a bake",
             subject=str(folder),
         )
     number = current_take(folder)
@@ -227,14 +227,14 @@ def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
     return Cache(folder, chain(folder, number if take is None else take))
 
 
-def _damaged_states(take: Take) -> Iterator[str]:
-    """What is wrong with the exact states of a take."""
+def _damaged_checkpoints(take: Take) -> Iterator[str]:
+    """Problems with the checkpoints of a take."""
     folder = take.folder / CHECKPOINTS
     for number in checkpoint_frames(folder):
         try:
             read_checkpoint(folder, number, take.manifest.get("scene_hash", ""))
         except ArrayFileError:
-            yield f"{checkpoint_path(folder, number)}: is damaged; delete this file, a bake goes on after an earlier state."
+            yield f"{checkpoint_path(folder, number)}: is damaged; delete this file, and the bake resumes from an earlier checkpoint."
         except FileNotFoundError:
             continue  # thinned out by a bake in the meantime
         except OSError as error:
@@ -242,7 +242,7 @@ def _damaged_states(take: Take) -> Iterator[str]:
 
 
 def take_numbers(folder: Path) -> list[int]:
-    """The takes that a cache holds, ascending. Raises CacheError."""
+    """The numbers of a cache's takes, ascending. Raises CacheError."""
     try:
         return sorted(int(path.name) for path in (folder / TAKES).iterdir() if path.name.isdecimal() and (path / MANIFEST).is_file())
     except FileNotFoundError:
@@ -252,40 +252,40 @@ def take_numbers(folder: Path) -> list[int]:
 
 
 def known_takes(folder: Path) -> str:
-    """The numbers of the takes that a cache holds, for people. Raises CacheError."""
+    """The numbers of a cache's takes as text. Raises CacheError."""
     return ", ".join(map(str, take_numbers(folder)))
 
 
 def chain(folder: Path, number: int) -> list[Take]:
-    """A take, and before it those that it goes on after. Raises CacheError."""
+    """The takes from which a take continues, the first one first, and the take itself last. Raises CacheError."""
     takes = [_take(folder, number)]
     while takes[0].parent is not None:
         earlier = _take(folder, takes[0].parent)
         if earlier.number >= takes[0].number:
             raise CacheError(
-                f"continues from take {earlier.number}, which is not earlier", "bake again", subject=str(takes[0].folder / MANIFEST)
+                f"continues from take {earlier.number}, which is not an earlier one", "bake again", subject=str(takes[0].folder / MANIFEST)
             )
         takes.insert(0, earlier)
     return takes
 
 
 def manifest_of_cache(take: int) -> dict[str, Any]:
-    """What cache.json says."""
+    """The contents of cache.json."""
     return {"kind": CACHE_KIND, "schema": CACHE_SCHEMA, "take": take}
 
 
 def current_take(folder: Path) -> int:
-    """The number of the take that a cache shows. Raises CacheError where its manifest is damaged, of another program or version."""
+    """The number of the current take. Raises CacheError if the manifest is damaged or belongs to another program or version."""
     refuse_foreign(folder)
     path = folder / CACHE_FILE
     number = _manifest(path).get("take")
     if not isinstance(number, int) or number < 1:
-        raise CacheError(f"take {number!r} is no number", Action.RESTART, subject=str(path))
+        raise CacheError(f"take {number!r} is not a number", Action.RESTART, subject=str(path))
     return number
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Check that the manifest of a folder, damaged or not, is that of a cache of this version. Raises CacheError."""
+    """Check that a folder's manifest is that of a cache of this version, or too damaged to tell. Raises CacheError."""
     path = folder / CACHE_FILE
     try:
         manifest = parse_json(read_plain(path))
@@ -294,10 +294,10 @@ def refuse_foreign(folder: Path) -> None:
     except ValueError:
         return
     if not isinstance(manifest, dict) or manifest.get("kind") != CACHE_KIND:
-        raise CacheError("belongs to another program", "give another folder", subject=str(path))
+        raise CacheError("belongs to another program", "choose another folder", subject=str(path))
     if manifest.get("schema") != CACHE_SCHEMA:
         raise CacheError(
-            f"schema {manifest.get('schema')!r} is not known to this version (it knows {CACHE_SCHEMA})",
+            f"this version does not support schema {manifest.get('schema')!r}, only {CACHE_SCHEMA}",
             "use the version that baked it, or bake into another folder",
             subject=str(path),
         )
@@ -310,13 +310,13 @@ def _take(folder: Path, number: int) -> Take:
     manifest = _manifest(path)
     parent, wanted = manifest.get("parent"), ("from_frame", "first_id") if manifest.get("parent") is not None else ()
     if not isinstance(parent, int | None) or not all(isinstance(manifest.get(key), int) for key in wanted):
-        raise CacheError("does not say after which frame it goes on", Action.RESTART, subject=str(path))
+        raise CacheError("does not say from which frame it continues", Action.RESTART, subject=str(path))
     for key, kind in _MANIFEST_KINDS.items():
         if not isinstance(manifest.get(key, kind()), kind):
-            raise CacheError(f"has a {key} that is none ({manifest[key]!r})", Action.RESTART, subject=str(path))
+            raise CacheError(f"has an invalid {key} ({manifest[key]!r})", Action.RESTART, subject=str(path))
     for key in ("materials", "emitters"):
         if not all(isinstance(name, str) for name in manifest.get(key, ())):
-            raise CacheError(f"has {key} whose names are no text", Action.RESTART, subject=str(path))
+            raise CacheError(f"has {key} whose names are not text", Action.RESTART, subject=str(path))
     return Take(folder, number, manifest)
 
 

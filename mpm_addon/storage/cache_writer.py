@@ -1,7 +1,7 @@
-"""Writing a cache, so that a bake killed at any moment loses nothing that was good and resumes to the same bytes.
+"""Writing a cache, so that a bake killed at any moment loses no finished frame and resumes to the same bytes.
 
-For each frame, in this order: the births of its new particles, its file, its line in the journal; then, now and again, the
-exact state. Whatever a crash cuts off is made again from a state before it, and comes out the same.
+For each frame, in this order: the births of its new particles, its file, its line in the journal, and sometimes a
+checkpoint. Whatever a crash cuts off is baked again from an earlier checkpoint, with the same result.
 """
 
 import contextlib
@@ -36,13 +36,13 @@ from .sealed import sealed, write_sealed
 from .status import CANCEL, PAUSE, STATUS
 from .take import BIRTHS, CHECKPOINTS, FRAMES, JOURNAL, MANIFEST, SCENE, TAKES, Take, frame_files, frame_name, take_folder
 
-# How `write_scene` names the arrays of a package.
+# Names that `write_scene` gives to the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
 
-# Files that a killed bake was writing; others that end so are somebody else's.
+# Files that a killed bake was writing; other files with this suffix are not ours.
 _TEMPORARY = re.compile(r".+\.(mpm|json|npz|toml)\.\d+" + re.escape(TEMPORARY_SUFFIX))
 
-# Seconds after which an exact state is kept, however few frames have come.
+# Longest time between checkpoints [s], however few frames were baked.
 _LONGEST_INTERVAL = 60.0
 
 
@@ -50,16 +50,16 @@ class CacheWriter:
     """The writing side of one cache.
 
     Attributes:
-        folder: where it is.
-        is_replacing: whether frames of an earlier bake are still there, to be removed by `begin`.
-        kept: the manifest with which frames that are there were baked, where this bake goes on with them.
+        folder: its folder.
+        is_replacing: whether there are frames of an earlier bake, which `begin` will remove.
+        resumed: the manifest of the existing frames, if this bake resumes after them.
     """
 
     def __init__(self, folder: Path, scene: Scene) -> None:
         self.folder = folder
         self.is_replacing = False
         self._is_stale = False
-        self.kept: Mapping[str, Any] | None = None
+        self.resumed: Mapping[str, Any] | None = None
         self._is_shown = True
         self._settings = scene.cache
         self._cell = scene.solver.grid_spacing
@@ -72,27 +72,27 @@ class CacheWriter:
 
     @property
     def cache(self) -> Cache:
-        """The reading side of what is written."""
+        """The reading side of this cache."""
         return Cache(self.folder, self._takes)
 
     @property
     def take(self) -> int:
-        """The number of the take that is written."""
+        """The number of the take being written."""
         return self._takes[-1].number
 
     @property
     def scene_hash(self) -> str:
-        """The hash of the scene that is baked."""
+        """The hash of the scene being baked."""
         return self._hash
 
     @property
     def from_frame(self) -> int | None:
-        """The frame of an earlier take after which this one goes on; None where it has none."""
+        """The frame of an earlier take from which this one continues, or None."""
         return None if self._takes[-1].parent is None else self._takes[-1].from_frame
 
     def changed_settings(self) -> list[str]:
-        """What frames that are there were baked with, where this bake keeps other things."""
-        before, now = {**self._manifest, **(self.kept or {})}, self._manifest
+        """Differences between the cache settings of the existing frames and those of this bake."""
+        before, now = {**self._manifest, **(self.resumed or {})}, self._manifest
         gone = [name for name in now["attributes"] if name not in before["attributes"]]
         more = [name for name in before["attributes"] if name not in now["attributes"]]
         said = [f"precision {before['precision']}"] if before["precision"] != now["precision"] else []
@@ -100,26 +100,25 @@ class CacheWriter:
 
     @property
     def earlier(self) -> list[Take]:
-        """The takes after which this one goes on, the first one first."""
+        """The takes from which this one continues, the first one first."""
         return self._takes[:-1]
 
     def prepare(self, scene: Scene, *, restart: bool, from_frame: int | None = None) -> None:
-        """Make the folder ready: check that it is free or holds this scene's frames, and note what is baked.
+        """Prepare the folder: check that it is unused or has this scene's frames, and record the scene.
 
-        Frames that a restart replaces stay, with their scene, until `begin`: a bake that fails before its first frame
-        must not cost them. Nor does a take that goes on after another begin before its scene is known to fit.
+        Frames that a restart replaces remain, with their scene, until `begin`, so that a bake that fails before its first
+        frame does not lose them. A take that continues from another also waits for `begin`, until its scene is known to fit.
 
         Args:
-            scene: the scene that will be baked.
-            restart: whether to replace what an earlier bake left.
-            from_frame: go on after this frame of what is there, whatever scene that is of; later frames stay in the take in which
-                they are.
+            scene: the scene to bake.
+            restart: whether to replace the frames of an earlier bake.
+            from_frame: continue after this existing frame, whatever its scene; later frames remain in their own take.
 
         Raises:
-            CacheError: the folder is a file, holds another scene or foreign files, lacks the frame, or cannot be written.
+            CacheError: the folder is a file, contains another scene or foreign files, lacks the frame, or cannot be written.
         """
         if self.folder.exists() and not self.folder.is_dir():
-            raise CacheError("is a file, not a folder", "give another cache folder or remove the file", subject=str(self.folder))
+            raise CacheError("is a file, not a folder", "choose another cache folder or remove the file", subject=str(self.folder))
         with self._writing():
             self.folder.mkdir(parents=True, exist_ok=True)
             refuse_links(self.folder)
@@ -132,12 +131,12 @@ class CacheWriter:
             self.begin(scene)
 
     def begin(self, scene: Scene) -> None:
-        """Note what is baked, and remove what it replaces. Raises CacheError."""
+        """Record the scene and remove what it replaces. Raises CacheError."""
         with self._writing():
             take = self._takes[-1]
             if self._is_stale:
                 remove_take(take.folder)
-            # the first manifest comes first, so that whatever a crash leaves is known to be a cache; a later take is shown when it is whole
+            # the first manifest is written first, so that a crash leaves a recognizable cache; a later take is shown once it is complete
             if not (self.folder / CACHE_FILE).exists():
                 self._show(take)
             for path in _folders(take.folder):
@@ -147,7 +146,7 @@ class CacheWriter:
             self._is_shown = take.parent is None or current_take(self.folder) == take.number
             if take.parent is None:
                 self._show(take)
-            # what a restart replaced, or one that was killed left of it; a take goes before the one after which it goes on
+            # takes that this or a killed restart replaces; a take is removed before the one from which it continues
             for number in reversed(take_numbers(self.folder)):
                 if number < self._takes[0].number:
                     remove_take(take_folder(self.folder, number))
@@ -155,7 +154,7 @@ class CacheWriter:
             self._covered = covered(take.folder / BIRTHS, take.first_id)
 
     def show(self) -> None:
-        """Let the cache show what is written here, where a frame of it is there. Raises CacheError."""
+        """Make this take the current one, if it has any frames. Raises CacheError."""
         with self._writing():
             take = self._takes[-1]
             if take.moments() and current_take(self.folder) != take.number:
@@ -165,11 +164,11 @@ class CacheWriter:
         write_sealed(self.folder / CACHE_FILE, manifest_of_cache(take.number))
 
     def write_frame(self, frame: Frame, seconds: float | None = None) -> None:
-        """Keep a frame or a state between two.
+        """Write a frame or subframe.
 
         Args:
-            frame: what to keep.
-            seconds: what a frame took.
+            frame: the frame.
+            seconds: the time it took.
 
         Raises:
             CacheError: it cannot be written.
@@ -183,18 +182,18 @@ class CacheWriter:
             entry = {**_noted(frame), "seconds": seconds, "bytes": written.size, "sha256": written.sha256, "emitted": emitted(frame)}
             append_durably(folder / JOURNAL, sealed(entry).encode() + b"\n")
             if not self._is_shown:
-                # a take that goes on after another is shown when it has a frame that the other has not
+                # a take that continues from another becomes current with its first frame
                 self._show(self._takes[-1])
                 self._is_shown = True
 
-    def is_state_due(self, number: int, *, is_last: bool) -> bool:
-        """Whether the exact state after frame `number` is to be kept; `is_last` where the bake ends with it."""
+    def is_checkpoint_due(self, number: int, *, is_last: bool) -> bool:
+        """Whether to write a checkpoint after frame `number`; `is_last` if the bake ends with it."""
         is_due = (number - self._first_frame) % self._settings.checkpoint_interval == 0
         is_late = time.monotonic() - self._kept_at > _LONGEST_INTERVAL
         return (is_due or is_late or is_last) and not checkpoint_path(self._takes[-1].folder / CHECKPOINTS, number).exists()
 
     def write_checkpoint(self, number: int, snapshot: Snapshot) -> None:
-        """Keep the exact state after frame `number`, which empties the snapshot, and thin out older ones. Raises CacheError."""
+        """Write a checkpoint after frame `number`, which empties the snapshot, and thin out older ones. Raises CacheError."""
         folder = self._takes[-1].folder / CHECKPOINTS
         with self._writing():
             write_checkpoint(folder, number, self._hash, snapshot)
@@ -203,11 +202,11 @@ class CacheWriter:
         self._kept_at = time.monotonic()
 
     def read_checkpoint(self, moment: Moment) -> tuple[int, dict[str, NDArray[Any]]] | None:
-        """The last whole frame before a moment of which the exact state was kept; None where there is none."""
-        return last_state(self._takes[-1], math.ceil(moment.frame) - 1)
+        """The last checkpoint before a moment, with its frame, or None."""
+        return last_checkpoint(self._takes[-1], math.ceil(moment.frame) - 1)
 
     def write_status(self, status: dict[str, Any]) -> None:
-        """Tell other processes how far the bake is. Raises CacheError."""
+        """Publish the bake's progress for other processes. Raises CacheError."""
         with self._writing():
             text = json.dumps(status).encode()
             write_atomically(self.folder / STATUS, lambda file: file.write(text), is_durable=False)
@@ -218,14 +217,14 @@ class CacheWriter:
         return self.folder / CANCEL
 
     def _find(self, *, restart: bool) -> list[Take]:
-        """The take to write, and those before it. Raises CacheError where something of anybody else would be lost."""
+        """The take to write, and those before it. Raises CacheError if other data would be lost."""
         if not (self.folder / CACHE_FILE).exists():
             foreign = [name for name in (TAKES, STATUS, FAILURE) if (self.folder / name).exists()]
             if foreign:
                 known = known_takes(self.folder)
-                there = f" and takes {known}" if known else f' and "{foreign[0]}"'
-                remedy = Action.MEND_BY_TAKE if known else "give another folder"
-                raise CacheError(f"holds no {CACHE_FILE}{there}, so it is no cache", remedy, subject=str(self.folder))
+                found = f"takes {known}" if known else f'"{foreign[0]}"'
+                remedy = Action.MEND_BY_TAKE if known else "choose another folder"
+                raise CacheError(f"contains {found} but no {CACHE_FILE}, so it is not a cache", remedy, subject=str(self.folder))
             return [Take(self.folder, 1, self._manifest)]
         refuse_foreign(self.folder)
         numbers = take_numbers(self.folder)
@@ -235,27 +234,27 @@ class CacheWriter:
             return [Take(self.folder, max(numbers, default=0) + (self.is_replacing or not numbers), self._manifest)]
         number = current_take(self.folder)
         if number not in numbers:
-            # a bake that was killed before it had noted its scene; frames without a manifest may be those of any scene
+            # a bake that was killed before it had recorded its scene; frames without a manifest may belong to any scene
             if Take(self.folder, number, {}).moments():
                 chain(self.folder, number)
             return [Take(self.folder, number, self._manifest)]
         *earlier, current = chain(self.folder, number)
         if current.moments():
             self._check(current.manifest)
-            self.kept = current.manifest
-        # births, and lines of the journal, that a bake left before its first frame
+            self.resumed = current.manifest
+        # births and journal lines left by a bake that ended before its first frame
         self._is_stale = not current.moments() and _meaning_of(current.manifest) != _meaning_of(self._manifest)
-        # what says how frames were kept goes on saying it of those that are there
-        kept = {key: self.kept[key] for key in ("precision", "attributes") if self.kept and key in self.kept}
-        return [*earlier, Take(self.folder, number, {**self._manifest, **kept, **_place_of(current.manifest)})]
+        # these entries still describe the existing frames
+        stored = {key: self.resumed[key] for key in ("precision", "attributes") if self.resumed and key in self.resumed}
+        return [*earlier, Take(self.folder, number, {**self._manifest, **stored, **_place_of(current.manifest)})]
 
     def _branch(self, frame: int) -> list[Take]:
-        """A take that goes on after a frame of what is there, and those before it. Raises CacheError where the frame is not there."""
+        """A take that continues after an existing frame, and those before it. Raises CacheError if the frame is missing."""
         cache = open_cache(self.folder)
         if Moment(frame) not in cache.whole_moments():
             frames = cache.frames
-            known = f"frames {frames[0]} to {frames[-1]} are" if frames else "none is"
-            raise CacheError(f"frame {frame} is not there to go on after", f"{known}", subject=str(self.folder))
+            known = f"use one from {frames[0]} to {frames[-1]}" if frames else "bake from the start"
+            raise CacheError(f"cannot continue after frame {frame}, which is not cached", known, subject=str(self.folder))
         parent = cache.take_of(Moment(frame))
         first_id = parent.journal()[Moment(frame)]["emitted"]
         place = {"parent": parent.number, "from_frame": frame, "first_id": first_id}
@@ -265,43 +264,45 @@ class CacheWriter:
             try:
                 manifest = chain(self.folder, number)[-1].manifest
             except CacheError:
-                continue  # a damaged take is not in the way of others
+                continue  # a damaged take does not affect others
             if _meaning_of(manifest) == _meaning_of(self._manifest) and _place_of(manifest) == place:
                 return [*earlier, Take(self.folder, number, {**self._manifest, **place})]
         return [*earlier, Take(self.folder, numbers[-1] + 1, {**self._manifest, **place})]
 
     def _check(self, manifest: Mapping[str, Any]) -> None:
-        """Check that frames are those that this scene would give. Raises CacheError."""
+        """Check that the frames are those that this scene would give. Raises CacheError."""
         if manifest.get("scene_hash") != self._hash:
             name = manifest.get("scene_name")
-            raise CacheError(f'holds frames of another scene or of other settings ("{name}")', Action.REPLACE, subject=str(self.folder))
+            raise CacheError(f'contains frames of another scene or other settings ("{name}")', Action.REPLACE, subject=str(self.folder))
         baked_by = manifest.get("versions", {}).get("mpm_addon")
         if baked_by != version():
             raise CacheError(
-                f"holds frames of version {baked_by}, this is {version()}, and its frames may differ",
+                f"contains frames of version {baked_by}, and those of this version ({version()}) may differ",
                 Action.REPLACE,
                 subject=str(self.folder),
             )
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn what the system says about a failed write into one line."""
+        """Turn the system's error of a failed write into one line."""
         try:
             yield
         except OSError as error:
             free = f", {shutil.disk_usage(self.folder).free / 1e9:.1f} GB free" if self.folder.is_dir() else ""
             raise CacheError(
-                f"cannot be written ({error.strerror or error}{free})", "make room or give another cache folder", subject=str(self.folder)
+                f"cannot be written ({error.strerror or error}{free})",
+                "free disk space or choose another cache folder",
+                subject=str(self.folder),
             ) from error
 
 
 def remove_cache(folder: Path) -> None:
     """Remove what bakes write into a cache, and nothing else.
 
-    The manifest goes last, so that a removal which is interrupted can be repeated.
+    The manifest is removed last, so that an interrupted removal can be repeated.
 
     Raises:
-        CacheError: a bake writes into it, or a part of it is a symbolic link.
+        CacheError: a bake is writing into it, or a part of it is a symbolic link.
         OSError: a file cannot be removed.
     """
     refuse_links(folder)
@@ -315,14 +316,14 @@ def remove_cache(folder: Path) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """Check that what a bake writes into a cache, and removes from it, stays there. Raises CacheError for a symbolic link."""
+    """Check that a bake only writes and removes files inside the cache. Raises CacheError for a symbolic link."""
     places = [folder / name for name in (CACHE_FILE, STATUS, FAILURE, CANCEL, PAUSE, TAKES)]
     for take in sorted((folder / TAKES).iterdir()) if (folder / TAKES).is_dir() else ():
         places += [take, *_folders(take), take / JOURNAL, take / MANIFEST, take / SCENE / SCENE_FILE]
     link = next((place for place in places if place.is_symlink()), None)
     if link is not None:
         raise CacheError(
-            "is a symbolic link, and what is written there would go elsewhere", "remove it, or give another cache folder", subject=str(link)
+            "is a symbolic link, which may lead outside the cache", "remove it or choose another cache folder", subject=str(link)
         )
 
 
@@ -339,7 +340,7 @@ def remove_take(folder: Path) -> None:
 
 
 def _noted(frame: Frame) -> dict[str, Any]:
-    """What the journal says of a frame."""
+    """A frame's entry in the journal."""
     statistics = frame.statistics
     position = frame.position
     return {
@@ -358,8 +359,8 @@ def _noted(frame: Frame) -> dict[str, Any]:
     }
 
 
-def last_state(take: Take, frame: int) -> tuple[int, dict[str, NDArray[Any]]] | None:
-    """The last frame of a take up to `frame` of which the exact state was kept, and that state; None where there is none."""
+def last_checkpoint(take: Take, frame: int) -> tuple[int, dict[str, NDArray[Any]]] | None:
+    """The last readable checkpoint of a take up to `frame`, with its frame, or None."""
     folder = take.folder / CHECKPOINTS
     for number in reversed(checkpoint_frames(folder)):
         if number <= frame:
@@ -369,12 +370,12 @@ def last_state(take: Take, frame: int) -> tuple[int, dict[str, NDArray[Any]]] | 
 
 
 def _meaning_of(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The scene and the version that decide what frames come out."""
+    """The scene and version, which decide the frames' contents."""
     return manifest.get("scene_hash"), manifest.get("versions", {}).get("mpm_addon")
 
 
 def _place_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What a manifest says of other takes."""
+    """The entries of a manifest that refer to other takes."""
     return {key: manifest[key] for key in ("parent", "from_frame", "first_id") if key in manifest}
 
 

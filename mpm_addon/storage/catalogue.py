@@ -1,7 +1,7 @@
-"""Catalogues of translations: the PO files of `mpm_addon/locale`, one for each language, named by its code ("de", "pt_BR").
+"""Translation catalogues: the PO files in `mpm_addon/locale`, one per language, named by its code ("de", "pt_BR").
 
-A message that is missing or not translated is left in English. Only what these files need of the format is read: comments,
-contexts, messages and translations, each text in one or more quoted lines.
+Messages without a translation remain in English. Only a subset of the format is supported: comments, contexts, messages and
+translations, each text in one or more quoted lines.
 """
 
 import re
@@ -13,7 +13,7 @@ from .installation import PACKAGE
 from .plain_files import read_plain
 
 FOLDER = PACKAGE / "locale"
-# Blender's names for what a text is: anything, or what is written on the button of an operator.
+# Blender's translation contexts: anything, or the label of an operator.
 ANY, OPERATOR = "*", "Operator"
 
 _LINE = re.compile(r'(msgctxt|msgid|msgstr)?\s*"((?:[^"\\]|\\.)*)"')
@@ -24,7 +24,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Entry:
-    """A message: its context, the English text, the translation ("" where there is none), and where it is shown."""
+    """A message: its context, the English text, the translation ("" if there is none), and where it is shown."""
 
     context: str
     message: str
@@ -40,12 +40,12 @@ def read_catalogue(path: Path) -> list[Entry]:
     """The entries of a PO file.
 
     Raises:
-        PresetError: it cannot be read, or a line of it is not one of a PO file.
+        PresetError: it cannot be read, or one of its lines is malformed.
     """
     try:
         lines = read_plain(path).decode("utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise PresetError(f"the translations cannot be read ({error})", "install the extension again", subject=str(path)) from error
+        raise PresetError(f"the translations cannot be read ({error})", "reinstall the extension", subject=str(path)) from error
     entries: list[Entry] = []
     fields: dict[str, str] = {}
     places: list[str] = []
@@ -60,14 +60,14 @@ def read_catalogue(path: Path) -> list[Entry]:
         elif not line.startswith("#"):
             match = _LINE.fullmatch(line.strip())
             if match is None or not (match[1] or word):
-                raise PresetError(f"line {number} is not one of a PO file", "mend it there", subject=str(path))
+                raise PresetError(f"line {number} is not valid in a PO file", "correct it", subject=str(path))
             word = match[1] or word
             fields[word] = fields.get(word, "") + re.sub(r"\\.", lambda found: _ESCAPES.get(found[0], found[0]), match[2])
     return entries
 
 
 def written(entries: list[Entry], language: str) -> str:
-    """The text of a PO file with these entries; `language` is "" for the catalogue that translators begin with."""
+    """The text of a PO file with these entries; `language` is "" for the template that translators start from."""
     head = f'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
     return "\n".join([head, *(_entry_text(entry) for entry in entries)])
 
@@ -85,6 +85,6 @@ def _quoted(text: str) -> str:
 
 
 def dictionaries(folder: Path = FOLDER) -> dict[str, dict[Key, str]]:
-    """Language -> (context, message) -> translation, as Blender wants it. Raises PresetError where a file is malformed."""
+    """Language -> (context, message) -> translation, as Blender expects it. Raises PresetError if a file is malformed."""
     files = sorted(folder.glob("*.po"))
     return {path.stem: {entry.key: entry.translated for entry in read_catalogue(path) if entry.translated} for path in files}

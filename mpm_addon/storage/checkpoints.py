@@ -1,4 +1,4 @@
-"""Exact states of a bake, from which it can go on: some are kept, the older the farther apart."""
+"""Checkpoints: exact states from which a bake can resume. Older ones are thinned out."""
 
 import re
 from pathlib import Path
@@ -17,13 +17,13 @@ _NAME = re.compile(r"frame_(-?\d{6,})" + re.escape(SUFFIX))
 
 
 def checkpoint_frames(folder: Path) -> list[int]:
-    """The frames after which a state is kept, ascending."""
+    """The frames of the checkpoints, ascending."""
     found = [_NAME.fullmatch(path.name) for path in folder.iterdir()] if folder.is_dir() else []
     return sorted(int(match[1]) for match in found if match)
 
 
 def write_checkpoint(folder: Path, number: int, scene_hash: str, snapshot: Snapshot) -> None:
-    """Keep the state after frame `number`. The snapshot is emptied on the way, which gives memory back. Raises OSError."""
+    """Write a checkpoint after frame `number`. The snapshot is emptied on the way to free memory. Raises OSError."""
     names = list(snapshot)
     tables = {
         name: {**encoding.raw(snapshot[name]).table, "section": place, "bytes": snapshot[name].nbytes} for place, name in enumerate(names)
@@ -33,32 +33,32 @@ def write_checkpoint(folder: Path, number: int, scene_hash: str, snapshot: Snaps
 
 
 def read_checkpoint(folder: Path, number: int, scene_hash: str) -> dict[str, NDArray[Any]]:
-    """The state after frame `number`.
+    """The checkpoint after frame `number`.
 
     Raises:
-        ArrayFileError: it is damaged, or that of another scene.
+        ArrayFileError: it is damaged, or belongs to another scene.
         OSError: it cannot be read.
     """
     container = read_container(checkpoint_path(folder, number), _KIND)
     header = container.header
     try:
         if (header["frame"], header["scene_hash"]) != (number, scene_hash):
-            raise ArrayFileError("is a state of another frame or scene")
+            raise ArrayFileError("belongs to another frame or scene")
         return {
             name: encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size))
             for name, table in header["arrays"].items()
         }
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ArrayFileError(f"has a header that is not that of a state ({error})") from error
+        raise ArrayFileError(f"has an invalid header ({error})") from error
 
 
 def checkpoint_path(folder: Path, number: int) -> Path:
-    """Where the state after a frame is, or would be."""
+    """The path of the checkpoint after a frame, whether it exists or not."""
     return folder / f"frame_{number:06d}{SUFFIX}"
 
 
 def surplus(frames: list[int], count: int) -> list[int]:
-    """Those of the frames whose states can go so that `count` stay: the newest two, and others spread over all frames."""
+    """The frames whose checkpoints to remove, keeping `count`: the newest two, and others spread over all frames."""
     kept, gone = sorted(frames), []
     while len(kept) > count:
         candidates = range(max(len(kept) - 2, 1))

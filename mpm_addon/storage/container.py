@@ -1,12 +1,12 @@
-"""The file format of caches: a header in JSON and sections of bytes, each compressed by zstandard and checked by its checksum.
+"""The file format of caches: a JSON header and sections of bytes, each compressed by zstandard with a checksum.
 
     8 bytes    b"MPMCACHE"
     4 bytes    length of the compressed header, little-endian
-    header     JSON: `schema`, `kind`, `sections` (a list of [compressed length, length]), and what the kind adds
+    header     JSON: `schema`, `kind`, `sections` (a list of [compressed length, length]), and entries for the kind
     sections   one after another, to the end of the file
 
-Every section and the header is one zstandard frame with its content's size and a checksum of its content (XXH64), so that a
-flipped bit anywhere is found, and no memory is taken for a size that does not belong to the file.
+The header and each section are one zstandard frame with the size and a checksum (XXH64) of the content, so that a flipped bit
+anywhere is detected, and no memory is allocated for a false size.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 try:
     import zstandard
-except ImportError:  # what needs no frames works without it
+except ImportError:  # everything except frames works without it
     zstandard: Any = None
 
 from ..core.errors import CacheError
@@ -33,16 +33,16 @@ _MAGIC = b"MPMCACHE"
 _SCHEMA = 2
 _LENGTH = struct.Struct("<I")
 _LARGEST_HEADER = 1 << 24
-# Bytes for which nobody asks how much memory there is.
+# Bytes up to which available memory is not checked.
 _ALWAYS_FITS = 1 << 28
-# Beyond that, what the sections may take: so many times the size of the file.
+# Beyond that, the largest ratio of the sections' size to the file's.
 _LARGEST_EXPANSION = 1000
 
-# The fastest level: frames are mostly digits without pattern, which higher levels do not make smaller.
+# The fastest level: frames are mostly incompressible digits, which higher levels do not shrink further.
 _LEVEL = 1
 
 
-MISSING = "zstandard is missing, so caches can be neither baked nor played; install the extension's zip for this platform again."
+MISSING = "zstandard is missing, so caches can be neither baked nor played; reinstall the extension's zip for this platform."
 
 
 class Written(NamedTuple):
@@ -56,7 +56,7 @@ class Container:
     """A file of sections, read but not yet unpacked.
 
     Attributes:
-        header: what the file says of its sections.
+        header: the file's header.
     """
 
     def __init__(self, header: Mapping[str, Any], sections: Sequence[memoryview], lengths: Sequence[int]) -> None:
@@ -72,7 +72,7 @@ class Container:
 
 
 def write_container(path: Path, kind: str, header: Mapping[str, Any], sections: Iterable[bytes | memoryview]) -> Written:
-    """Write a file whose bytes depend on its content alone (and on the release of zstandard).
+    """Write a file whose bytes depend only on its content (and on the release of zstandard).
 
     Raises:
         CacheError: zstandard is missing.
@@ -97,7 +97,7 @@ def read_container(path: Path, kind: str) -> Container:
     """The file at a path.
 
     Raises:
-        ArrayFileError: it is truncated or damaged, of another kind or version, or larger unpacked than the memory.
+        ArrayFileError: it is truncated or damaged, of another kind or version, or does not fit into memory when unpacked.
         CacheError: zstandard is missing.
         OSError: it cannot be read.
     """
@@ -108,12 +108,12 @@ def read_container(path: Path, kind: str) -> Container:
         content = memoryview(file.read(size))
     start = len(_MAGIC) + _LENGTH.size
     if content[: len(_MAGIC)] != _MAGIC or len(content) < start:
-        raise ArrayFileError("is damaged or no file of a cache")
+        raise ArrayFileError("is damaged or not a cache file")
     end = start + _LENGTH.unpack(content[len(_MAGIC) : start])[0]
     header = _header(content[start:end])
     if header.get("schema") != _SCHEMA or header.get("kind") != kind:
         found = f"{header.get('kind')!r}, schema {header.get('schema')!r}"
-        raise ArrayFileError(f"is {found[:80]}, not a {kind} that this version knows (schema {_SCHEMA})")
+        raise ArrayFileError(f"is {found[:80]}, not a {kind} that this version supports (schema {_SCHEMA})")
     sections, lengths = [], []
     for entry in _pairs(header.get("sections")):
         sections.append(content[end : end + entry[0]])
@@ -126,19 +126,19 @@ def read_container(path: Path, kind: str) -> Container:
 
 
 def require_zstandard() -> None:
-    """Raises CacheError where what unpacks the files is missing, or made for another platform or Python."""
+    """Raise CacheError if zstandard is missing, or made for another platform or Python."""
     if zstandard is None:
         raise CacheError(MISSING)
 
 
 def _check_memory(total: int, file_size: int) -> None:
-    """Check that so many bytes of a file may be in memory. Raises ArrayFileError."""
+    """Check that a file's content may be unpacked into memory. Raises ArrayFileError."""
     if total <= _ALWAYS_FITS:
         return
     if total > _LARGEST_EXPANSION * file_size:
-        raise ArrayFileError(f"would take {total / 1e9:.3g} GB of memory, more than a file of {file_size / 1e6:.3g} MB may")
+        raise ArrayFileError(f"needs {total / 1e9:.3g} GB of memory, more than a file of {file_size / 1e6:.3g} MB may")
     if total > available_memory():
-        raise ArrayFileError(f"needs {total / 1e9:.1f} GB of memory, and {available_memory() / 1e9:.1f} GB are available")
+        raise ArrayFileError(f"needs {total / 1e9:.1f} GB of memory, but only {available_memory() / 1e9:.1f} GB is available")
 
 
 def _header(packed: memoryview) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _header(packed: memoryview) -> dict[str, Any]:
     except ValueError as error:
         raise ArrayFileError(f"has a damaged header ({error})") from error
     if not isinstance(header, dict):
-        raise ArrayFileError("has a header that is no table")
+        raise ArrayFileError("has a header that is not a table")
     return header
 
 
@@ -173,7 +173,7 @@ def _unpacked(packed: memoryview, length: int) -> bytes:
         if not parameters.has_checksum:
             raise ArrayFileError("is damaged: a checksum is missing")
         if parameters.content_size != length:
-            raise ArrayFileError("has a section of another length than it says")
+            raise ArrayFileError("has a section that does not have the length that it states")
         return zstandard.ZstdDecompressor().decompress(packed, max_output_size=max(length, 1))
     except zstandard.ZstdError as error:
-        raise ArrayFileError("is damaged: a checksum does not fit") from error
+        raise ArrayFileError("is damaged: a checksum does not match") from error

@@ -1,4 +1,4 @@
-"""How much room there is for files."""
+"""Free disk space, and the size of folders."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def free_space(folder: Path) -> int | None:
-    """What is free on the disk of a folder, which may be still to be made [bytes]; None where the system does not tell."""
+    """The free space on the disk of a folder, which need not exist yet [bytes]; None if the system does not report it."""
     folder = folder.absolute()
     with contextlib.suppress(OSError):
         for place in (folder, *folder.parents):
@@ -17,7 +17,7 @@ def free_space(folder: Path) -> int | None:
 
 
 def folder_size(folder: Path) -> int:
-    """The bytes of all files in a folder and below; what vanishes meanwhile does not count."""
+    """The bytes of all files in a folder and its subfolders; files that are deleted meanwhile do not count."""
     size = 0
     with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:

@@ -1,7 +1,7 @@
-"""How the arrays of a frame become bytes: exact, or rounded where nobody sees it.
+"""How the arrays of a frame become bytes: exact, or rounded without a visible difference.
 
-All encodings store component after component, and bytes of the same significance together, which is what a compressor makes
-small. What cannot be rounded, because a value is not finite or its range too wide, is stored exactly.
+All encodings store one component after another, and bytes of equal significance together, which compresses well. An array that
+cannot be rounded, because a value is not finite or the range is too wide, is stored exactly.
 """
 
 import math
@@ -20,25 +20,25 @@ STEPS_PER_CELL = 8192
 _ROTATION_STEPS = 1023
 _LARGEST_HALF = 32768.0
 _PIECE = 1 << 17
-# A half-precision number whose bits are moved to those of single precision is smaller by this power of two.
+# The bits of a half-precision number, shifted into those of single precision, represent a value smaller by this power of two.
 _HALF_SHIFT = 112
 _SIGN_AND_HALF = np.int32(-0x70002000)
 
-# Components of an array that is stored component by component; those of an attribute are four at most.
+# Limit on the components of an array; attributes have at most four.
 _MOST_COMPONENTS = 16
 
-# Numbers and flags, the lowest byte first.
+# Numbers and Booleans, little-endian.
 _DTYPE = re.compile(r"<[iu][248]|<f[248]|\|[iub]1")
 
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 Table = Mapping[str, Any]
-# Given the number of bytes of a section, its content.
+# Returns the content of a section, given its number of bytes.
 Read = Callable[[int], bytes]
 
 
 class Encoded(NamedTuple):
-    """An array as bytes, and the words by which they become the array again."""
+    """An array as bytes, and the table that describes how to decode them."""
 
     table: dict[str, Any]
     data: bytes | memoryview
@@ -53,18 +53,18 @@ def exact(array: NDArray[Any]) -> Encoded:
 
 
 def raw(array: NDArray[Any]) -> Encoded:
-    """Every bit of an array of any number of dimensions, as it lies in memory: fast to write and to read."""
-    # no copy: states are large
+    """Every bit of an array of any number of dimensions, in memory order: fast to write and read."""
+    # no copy, because checkpoints are large
     data = np.asarray(array, order="C").reshape(-1).view(np.uint8).data
     return Encoded({"encoding": "raw", "dtype": array.dtype.str, "shape": list(array.shape)}, data)
 
 
 def fixed(array: NDArray[Any], step: float) -> Encoded:
-    """A float32 array rounded to multiples of `step`: 16 low bits, and 8 or 16 high ones as its range needs."""
+    """A float32 array rounded to multiples of `step`: 16 low bits, and 8 or 16 high bits depending on its range."""
     columns = _columns(array)
     if not np.isfinite(columns).all():
         return exact(array)
-    # beyond 2^40 steps, numbers of float32 are farther apart than steps
+    # beyond 2^40 steps, float32 numbers are farther apart than a step
     if np.abs(columns).max(initial=0.0) > 2.0**40 * step:
         return exact(array)
     whole = [np.rint(column * (1.0 / step)).astype(np.int64) for column in columns.T.astype(np.float64)]
@@ -80,7 +80,7 @@ def fixed(array: NDArray[Any], step: float) -> Encoded:
 
 
 def half(array: NDArray[Any]) -> Encoded:
-    """A float32 array as half-precision numbers, times a power of two that keeps the largest one in their range."""
+    """A float32 array as half-precision numbers, scaled by a power of two that keeps the largest one in range."""
     largest = float(np.abs(array).max(initial=0.0))
     if not math.isfinite(largest):
         return exact(array)
@@ -90,7 +90,7 @@ def half(array: NDArray[Any]) -> Encoded:
 
 
 def rotation(array: NDArray[Any]) -> Encoded:
-    """Unit quaternions (n, 4), w first, as modified Rodrigues parameters (x, y, z)/(1 + abs(w)), which are at most 1."""
+    """Unit quaternions (n, 4), w first, as modified Rodrigues parameters (x, y, z)/(1 + abs(w)), each at most 1."""
     if not np.isfinite(array).all():
         return exact(array)
     w, *axis = array.T.astype(np.float64)
@@ -114,13 +114,13 @@ def decode(table: Table, length: int, read: Read) -> NDArray[Any]:
     """The array that was encoded.
 
     Args:
-        table: the words that came with it.
-        length: the bytes that it was encoded to.
-        read: gives them.
+        table: its table.
+        length: the number of encoded bytes.
+        read: returns the bytes.
 
     Raises:
-        ArrayFileError: words and bytes do not belong together.
-        KeyError, TypeError, ValueError, OverflowError: the words are not those of an encoding.
+        ArrayFileError: table and bytes do not match.
+        KeyError, TypeError, ValueError, OverflowError: the table is malformed.
     """
     shape = tuple(int(extent) for extent in table["shape"])
     is_flat = table["encoding"] == "raw" or 1 <= len(shape) <= 2
@@ -175,7 +175,7 @@ def _decode_half(table: Table, shape: tuple[int, ...], length: int, read: Read) 
     count, components = _extents(shape)
     _check(length, 2 * count * components)
     exponent = _HALF_SHIFT - int(table["exponent"])
-    # two factors, for one alone may be too large for single precision
+    # two factors, because a single one may be too large for single precision
     factor, rest = np.float32(2.0 ** min(exponent, 127)), np.float32(2.0 ** max(exponent - 127, 0))
     array = np.empty((count, components), np.float32)
     planes = _planes(read(length), count, components, 2)
@@ -242,7 +242,7 @@ def _extents(shape: tuple[int, ...]) -> tuple[int, int]:
 
 def _check(length: int, wanted: int) -> None:
     if length != wanted:
-        raise ArrayFileError("has an array of another length than its shape says")
+        raise ArrayFileError("has an array whose length does not match its shape")
 
 
 def _joined(data: bytes, shape: tuple[int, ...], itemsize: int) -> NDArray[Any]:
@@ -257,7 +257,7 @@ def _joined(data: bytes, shape: tuple[int, ...], itemsize: int) -> NDArray[Any]:
 
 
 def _planes(data: Any, count: int, components: int, itemsize: int) -> NDArray[np.uint8]:
-    """The bytes of unsigned numbers, shape (components, itemsize, count), the lowest byte first."""
+    """The bytes of unsigned numbers, shape (components, itemsize, count), least significant first."""
     return np.frombuffer(data, np.uint8).reshape(components, itemsize, count)
 
 
@@ -271,5 +271,5 @@ def _numbers(planes: NDArray[np.uint8]) -> NDArray[Any]:
 
 
 def _pieces(count: int) -> Iterator[slice]:
-    """Parts of an array that, with what is computed from them on the way, stay in a processor's cache."""
+    """Slices of an array that, together with intermediate results, fit into a processor's cache."""
     return (slice(start, min(start + _PIECE, count)) for start in range(0, count, _PIECE))

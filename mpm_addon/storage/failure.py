@@ -1,4 +1,4 @@
-"""What made a bake stop, kept in its cache: the particles concerned, a line of words, and the take. Gone when a bake begins again."""
+"""The failure of an unstable bake, stored in its cache: the particles, a report, and the take. Removed when the next bake starts."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import CacheError
-from ..core.failure import TOLD_IDS, Failure, Kind
+from ..core.failure import LISTED_IDS, Failure, Kind
 from .arrays import ArrayFileError, read_arrays, write_arrays
 from .plain_files import parse_json
 from .take import MANIFEST, take_folder
@@ -20,7 +20,7 @@ _WORDS = {"subject": str, "frame": int, "time": float, "time_step": float, "shor
 
 
 def write_failure(folder: Path, failure: Failure, *, take: int | None = None) -> None:
-    """Write a failure of one of its takes into a cache. Raises OSError."""
+    """Write a failure of one of a cache's takes. Raises OSError."""
     report = {name: getattr(failure, name) for name in _WORDS}
     report |= {"kind": failure.kind.value, "emitters": list(failure.emitters), _TAKE: take}
     text = np.frombuffer(json.dumps(report).encode(), np.uint8)
@@ -28,11 +28,11 @@ def write_failure(folder: Path, failure: Failure, *, take: int | None = None) ->
 
 
 def read_failure(folder: Path, *, shown: int | None = None) -> Failure | None:
-    """The failure that a cache keeps; None where its last bake is stable.
+    """The failure stored in a cache; None if its last bake did not become unstable.
 
     Args:
         folder: the cache.
-        shown: the take that is looked at: a failure of another one that is there does not count.
+        shown: the take of interest; failures of other existing takes are ignored.
 
     Raises:
         CacheError: the file is damaged, or cannot be read.
@@ -52,7 +52,7 @@ def read_failure(folder: Path, *, shown: int | None = None) -> Failure | None:
 
 
 def remove_failure(folder: Path) -> None:
-    """Remove the failure that a cache keeps, if any. Raises CacheError."""
+    """Remove a cache's failure, if any. Raises CacheError."""
     try:
         (folder / FAILURE).unlink(missing_ok=True)
     except OSError as error:
@@ -60,25 +60,25 @@ def remove_failure(folder: Path) -> None:
 
 
 def summary(failure: Failure) -> dict[str, Any]:
-    """What events and `info` say of a failure: everything but the arrays, with their number and the first ids."""
+    """A failure as events and `info` report it: without the arrays, but with their length and the first ids."""
     words = {name: getattr(failure, name) for name in _WORDS}
     return {
         "kind": failure.kind.value,
         **words,
         "particles": len(failure.id),
-        "ids": failure.id[:TOLD_IDS].tolist(),
+        "ids": failure.id[:LISTED_IDS].tolist(),
         "emitters": list(failure.emitters),
         "message": failure.message.text(),
     }
 
 
 def _failure_of(arrays: dict[str, Any]) -> tuple[Failure, int | None]:
-    """A failure, and of which take, from what a file holds. Raises ArrayFileError where that is something else."""
+    """A failure and its take, from a file's arrays. Raises ArrayFileError if they are not those of a failure."""
     for name, dtype in _ARRAYS.items():
         if name not in arrays or arrays[name].dtype != dtype:
-            raise ArrayFileError(f'holds no {dtype} array "{name}"')
+            raise ArrayFileError(f'has no {dtype} array "{name}"')
     if arrays["id"].ndim != 1 or arrays["position"].shape != (len(arrays["id"]), 3):
-        raise ArrayFileError('holds arrays "id" and "position" that do not belong together')
+        raise ArrayFileError('has arrays "id" and "position" that do not match')
     try:
         report = parse_json(arrays[_REPORT].tobytes())
         kind = Kind(report["kind"])
@@ -86,8 +86,8 @@ def _failure_of(arrays: dict[str, Any]) -> tuple[Failure, int | None]:
         emitters = tuple(report["emitters"])
         take = report.get(_TAKE)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ArrayFileError("holds no report of a failure") from error
+        raise ArrayFileError("has no report of a failure") from error
     is_right = all(isinstance(words[name], (int, float) if kind_of is float else kind_of) for name, kind_of in _WORDS.items())
     if not is_right or not all(isinstance(name, str) for name in emitters) or not isinstance(take, int | None):
-        raise ArrayFileError("holds a malformed report of a failure")
+        raise ArrayFileError("has a malformed report of a failure")
     return Failure(kind=kind, emitters=emitters, id=arrays["id"], position=arrays["position"], **words), take

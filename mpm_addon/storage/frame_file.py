@@ -1,7 +1,7 @@
-"""One frame in one file: arrays that change from frame to frame, encoded for playback, and numbers about the frame.
+"""Frame files: the arrays that change from frame to frame, encoded for playback, and the frame's statistics.
 
-What never changes in a particle's life stands once in the births beside the frames; a frame takes it from there by id.
-The bytes depend on the frame alone: no date, no duration.
+Attributes that never change in a particle's life are stored once, in the births, and looked up by id.
+The bytes depend only on the frame: there is no date and no duration.
 """
 
 import os
@@ -22,7 +22,7 @@ from .births import check_attribute
 from .container import Container, Written, read_container, write_container
 
 Arrays = Mapping[str, NDArray[Any]]
-# Given how many particles were ever emitted, what is known of their births by id.
+# Returns the births by id, given the number of particles ever emitted.
 Births = Callable[[int], Arrays]
 
 _KIND = "frame"
@@ -32,26 +32,26 @@ _ROUNDED = {
 }  # fmt: skip
 _BORN = "born"
 _ID = "id"
-# Frames with as many bytes before compression are decoded by several threads.
+# Frames with at least this many bytes before compression are decoded by several threads.
 _WORTH_THREADS = 4_000_000
 _THREADS = 4
 _FLAGS = {declared.name for declared in parameters_of(CacheSettings) if declared.kind == "flag"}
 
 
 def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) -> Written:
-    """Write a frame, whole or not at all.
+    """Write a frame, completely or not at all.
 
     Args:
-        path: where.
-        frame: what; arrays that its births have are left out.
-        settings: which attributes, and how exactly.
-        cell: the grid spacing [m], of which positions are rounded to a small part.
+        path: the file.
+        frame: the frame; arrays that are in its births are left out.
+        settings: which attributes to store, and at which precision.
+        cell: the grid spacing [m]; positions are rounded to a small fraction of it.
 
     Raises:
-        OSError: it could not be written.
+        OSError: the file could not be written.
     """
     tables, sections = {}, []
-    for name in kept_attributes(frame.arrays, settings):
+    for name in stored_attributes(frame.arrays, settings):
         if emitted(frame) and (name in frame.births or (name == AGE and BIRTH in frame.births)):
             tables[name] = {"encoding": _BORN}
             continue
@@ -80,12 +80,12 @@ def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) 
 
 
 def emitted(frame: Frame) -> int:
-    """How many particles had ever been emitted."""
+    """The number of particles ever emitted."""
     return len(next(iter(frame.births.values()), ()))
 
 
-def kept_attributes(names: Collection[str], settings: CacheSettings) -> list[str]:
-    """Those attributes that the settings keep, in order. What can be left out is a flag of the settings by its name."""
+def stored_attributes(names: Collection[str], settings: CacheSettings) -> list[str]:
+    """The attributes that the settings store, in order. Each optional attribute has a flag of the same name in the settings."""
     return [name for name in names if name not in _FLAGS or getattr(settings, name)]
 
 
@@ -100,14 +100,14 @@ def _encoded(name: str, array: NDArray[Any], precision: str, cell: float) -> enc
 
 
 def read_frame(path: Path, births: Births) -> Frame:
-    """The frame in a file. Its `step_seconds` are 0: durations stand in the journal.
+    """The frame in a file. Its `step_seconds` are 0, because durations are in the journal.
 
     Args:
         path: the file.
-        births: gives what is known of the particles' births.
+        births: returns the births of the particles.
 
     Raises:
-        ArrayFileError: truncated, damaged, or no frame.
+        ArrayFileError: it is truncated, damaged, or not a frame.
         OSError: it cannot be read.
     """
     container = read_container(path, _KIND)
@@ -115,7 +115,7 @@ def read_frame(path: Path, births: Births) -> Frame:
     try:
         statistics = {**header["statistics"], "momentum": tuple(map(float, header["statistics"]["momentum"]))}
         if not all(isinstance(number, (int, float)) for name, number in statistics.items() if name != "momentum"):
-            raise ValueError("statistics that are no numbers")
+            raise ValueError("statistics that are not numbers")
         numbers = FrameStatistics(**statistics, step_seconds=0.0)
         poses = {name: _pose(rows) for name, rows in header["poses"].items()}
         time, count = float(header["time"]), int(header["emitted"])
@@ -123,7 +123,7 @@ def read_frame(path: Path, births: Births) -> Frame:
         moment = possible_moment(header["number"], header["part"], header["parts"])
         return Frame(moment.number, time, arrays, numbers, moment.part, moment.parts, poses)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
-        raise ArrayFileError(f"has a header that is not a frame's ({type(error).__name__}: {error})") from error
+        raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
 
 
 def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[], Arrays], time: float) -> dict[str, NDArray[Any]]:
@@ -137,23 +137,23 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
     own = [name for name, table in tables.items() if table["encoding"] != _BORN]
     if any(int(tables[name]["shape"][0]) != count for name in own):
         raise ArrayFileError("has arrays of different lengths")
-    # ids in a row take no bytes: how many there are is believed when positions, which take some, are there
+    # consecutive ids take no bytes, so their count is trusted only once the positions, which do, have been decoded
     own.sort(key=lambda name: name == _ID)
     if sum(tables[name]["bytes"] for name in own) > _WORTH_THREADS:
-        # decompressing and numpy leave the interpreter to others
+        # decompression and numpy release the interpreter lock
         with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as pool:
             arrays = dict(zip(own[:-1], pool.map(decoded, own[:-1]), strict=True))
     else:
         arrays = {name: decoded(name) for name in own[:-1]}
     ids = arrays[_ID] = decoded(_ID)
-    # gaps between ids cannot but ascend
+    # ids encoded as gaps always ascend
     if count and tables[_ID]["encoding"] != "ids" and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
         raise ArrayFileError("has ids that do not ascend")
     if len(arrays) < len(tables):
         born = births()
         if count and ids[-1] >= len(born[BIRTH]):
-            raise ArrayFileError(f"has a particle {ids[-1]}, and births of {len(born[BIRTH])} are there")
-        # of ids that are all there in a row, a view and no copy
+            raise ArrayFileError(f"has a particle {ids[-1]}, but there are only {len(born[BIRTH])} births")
+        # for consecutive ids a view instead of a copy
         places = slice(int(ids[0]), int(ids[-1]) + 1) if count and ids[-1] - ids[0] == count - 1 else ids
         taken = {name: born[name][places] for name in tables if name not in arrays and name != AGE}
         if AGE in tables and AGE not in arrays:
@@ -163,7 +163,7 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
 
 
 def possible_moment(number: Any, part: Any, parts: Any) -> Moment:
-    """The moment that a file speaks of. Raises ValueError where there is none such."""
+    """The moment with these numbers from a file. Raises ValueError if it is impossible."""
     is_whole = all(isinstance(value, int) for value in (number, part, parts))
     if not is_whole or abs(number) > 2 * LAST_FRAME or not (0 < part < parts or (part, parts) == (0, 1)):
         raise ValueError(f"a moment {part!r} of {parts!r} after frame {number!r}")
@@ -175,5 +175,5 @@ def _pose(rows: Any) -> NDArray[np.float64]:
     if pose.shape != (4, 4):
         raise ValueError(f"a pose of shape {pose.shape}")
     if not np.abs(pose).max() <= LARGEST or np.linalg.det(pose[:3, :3]) == 0.0:
-        raise ValueError("a pose that is no placement in space")
+        raise ValueError("a pose that is not an invertible transform")
     return pose

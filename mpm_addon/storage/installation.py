@@ -1,4 +1,4 @@
-"""Where this installation keeps things: its version, its presets, the packages that it needs for some files."""
+"""This installation: its version, its presets, and optional packages."""
 
 import importlib
 import importlib.metadata
@@ -12,13 +12,13 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def presets_folder() -> Path:
-    """The folder of the presets: inside the package where it is installed, beside it in the source tree."""
+    """The folder of the presets: inside an installed package, next to it in the source tree."""
     inside = PACKAGE / "presets"
     return inside if inside.is_dir() else PACKAGE.parent / "presets"
 
 
 def version() -> str:
-    """The version: of the manifest beside (or above) the package, or of the installed distribution."""
+    """The version, from the manifest in or above the package, or from the installed distribution."""
     for folder in (PACKAGE, PACKAGE.parent):
         manifest = folder / "blender_manifest.toml"
         if manifest.is_file():

@@ -1,4 +1,4 @@
-"""The journal of a take, read as it grows: what was read once is not read again. Lines that a crash cut short are left out."""
+"""The journal of a take, read incrementally while it grows. Lines truncated by a crash are skipped."""
 
 import os
 import time
@@ -13,19 +13,19 @@ from .sealed import unsealed
 
 Entry = Mapping[str, Any]
 
-# A journal has some hundred bytes a frame.
+# A journal has some hundred bytes per frame.
 LARGEST_JOURNAL = 1_000_000_000
 
-# Bytes that are read at a time where there is only a moment; some hundred lines.
+# Bytes to read at a time if time is limited; some hundred lines.
 _CHUNK = 1 << 16
 
 
 class Journal:
-    """What the bake noted of every frame and state of a take.
+    """The bake's records of every frame and subframe of a take.
 
     Attributes:
-        entries: what was read so far.
-        is_read: whether that is all that is there.
+        entries: the entries read so far.
+        is_read: whether these are all entries.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,16 +38,16 @@ class Journal:
         self._lines: list[bytes] = []
 
     def read(self, seconds: float | None = None) -> Mapping[Moment, Entry]:
-        """Read what is new.
+        """Read new entries.
 
         Args:
-            seconds: stop after about so long, with `is_read` False where there is more.
+            seconds: stop after about this time; `is_read` is then False if there is more.
 
         Returns:
-            `entries`; none where there is no journal.
+            `entries`, which is empty if there is no journal.
 
         Raises:
-            OSError: it cannot be read, or is larger than any journal.
+            OSError: it cannot be read, or is implausibly large.
         """
         try:
             status = self.path.stat()
@@ -56,7 +56,7 @@ class Journal:
             self.is_read = True
             return self.entries
         stamp = (status.st_mtime_ns, status.st_size)
-        # one that is written anew, or was cut, is another one; on file systems without numbers of files these are 0
+        # a rewritten or truncated journal is a new one; on file systems without inode numbers these are 0
         if self._identity != (status.st_ino, status.st_dev) or status.st_size < self._offset or self._is_changed(stamp):
             self._forget()
             self._identity = (status.st_ino, status.st_dev)
@@ -92,7 +92,7 @@ class Journal:
             self.entries[found[0]] = found[1]
 
     def _next_lines(self, size: int, most: int) -> bool:
-        """Take up the whole lines of the next `most` bytes, or of more where a line is longer; whether there were any."""
+        """Read the complete lines of the next `most` bytes, or of more if a line is longer; returns whether there were any."""
         with open_plain(self.path) as file:
             file.seek(self._offset, os.SEEK_SET)
             text = file.read(min(most, size - self._offset))
@@ -100,7 +100,7 @@ class Journal:
                 text += more
         whole, newline, rest = text.rpartition(b"\n")
         if not newline:
-            self._note(rest)  # whole but for its end, or cut short
+            self._note(rest)  # complete except for its newline, or truncated
             return False
         self._offset += len(whole) + 1
         self._lines = whole.splitlines()[::-1]

@@ -1,8 +1,8 @@
-"""The lock of a cache: one bake at a time writes into a folder. Readers take none.
+"""The lock of a cache: only one bake at a time writes into a folder. Readers need no lock.
 
-The truth is a lock that the operating system holds on the file `lock` and gives back when the process ends, however it ends; what
-the file says is for people. Where a file system has no locks, the file is a sign of life instead: its owner changes it every
-few seconds, and one that was watched for long enough without a change is nobody's. Clocks are never compared.
+It is an operating system lock on the file `lock`, which is released when the process ends, however it ends; the file's contents are
+only informative. On a file system without locks, the file serves as a heartbeat instead: its owner changes it every few seconds, and
+a lock that does not change for long enough is free. Clocks are never compared.
 """
 
 import contextlib
@@ -20,14 +20,14 @@ from ..core.errors import CacheError
 from .plain_files import parse_json, read_plain
 
 LOCK = "lock"
-# Seconds for which a lock is tried: a reader that looks whether a bake is alive holds it for a moment.
+# Seconds to try for a lock: a reader that checks whether a bake is alive holds it for a moment.
 _PATIENCE = 0.5
-# Seconds between two signs of life where the file system has no locks, and after how many silent ones the owner is gone.
+# Seconds between heartbeats on file systems without locks, and the number of missed ones after which the owner is gone.
 BEAT = 2.0
 _SILENT_BEATS = 5
-# A byte that is never written: on Windows nobody can read a byte that is locked.
+# A byte that is never written, because Windows does not allow reading a locked byte.
 _BYTE = 1 << 30
-# A link would have the file that it leads to written over, and a pipe is waited for.
+# Opening a link would overwrite its target, and opening a pipe would block.
 _ITSELF = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 
@@ -46,16 +46,16 @@ class WriterLock:
         self._owner: Owner = {"host": socket.gethostname(), "pid": os.getpid(), "token": os.urandom(8).hex()}
 
     def __enter__(self) -> "WriterLock":
-        """Make the folder where it is missing, and take the lock. Raises CacheError where somebody else has it."""
+        """Create the folder if necessary, and take the lock. Raises CacheError if another process has it."""
         if self._folder.exists() and not self._folder.is_dir():
-            raise CacheError("is a file, not a folder", "give another cache folder or remove the file", subject=str(self._folder))
+            raise CacheError("is a file, not a folder", "choose another cache folder or remove the file", subject=str(self._folder))
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._acquire()
         except OSError as error:
             self._close()
             raise CacheError(
-                f"cannot be written ({error.strerror or error})", "give another cache folder", subject=str(self._folder)
+                f"cannot be written ({error.strerror or error})", "choose another cache folder", subject=str(self._folder)
             ) from error
         except CacheError:
             self._close()
@@ -66,29 +66,29 @@ class WriterLock:
         self.release()
 
     def check(self) -> None:
-        """Raises CacheError where the folder is not the one that was locked: it was deleted or replaced."""
+        """Raise CacheError if the locked folder was deleted or replaced."""
         try:
             is_same = os.path.samestat(os.fstat(self._file), os.stat(self._path))
         except (FileNotFoundError, NotADirectoryError):
             is_same = False
         except OSError as error:
             raise CacheError(
-                f"cannot be reached ({error.strerror or error})", "bake again when it is there", subject=str(self._folder)
+                f"cannot be reached ({error.strerror or error})", "bake again when it is available", subject=str(self._folder)
             ) from error
         if not is_same:
             raise CacheError(
-                "the folder or its lock was deleted or replaced during the bake, and nothing more is written",
+                "the folder or its lock was deleted or replaced during the bake, which has stopped",
                 "bake again",
                 subject=str(self._folder),
             )
 
     def release(self) -> None:
-        """Give the lock back and remove its file. May be called twice."""
+        """Release the lock and remove its file. May be called twice."""
         self._ended.set()
         if self._pulse is not None:
             self._pulse.join()
         if self._file >= 0:
-            # removed while it is still held: whoever waits sees that it is not the file in the folder and takes a new one
+            # removed while it is still held: a waiting process notices that its file is no longer in the folder and opens a new one
             with contextlib.suppress(CacheError):
                 self.check()
                 self._remove()
@@ -98,7 +98,7 @@ class WriterLock:
         try:
             self._path.unlink()
         except OSError:
-            # Windows removes no file that is open: neither ours before it is closed, nor that of whoever took it since
+            # Windows does not remove open files: neither ours before it is closed, nor that of a process that has taken it since
             self._close()
             with contextlib.suppress(OSError):
                 self._path.unlink()
@@ -117,7 +117,7 @@ class WriterLock:
             except OSError as error:
                 if error.errno not in _UNSUPPORTED:
                     raise
-                self._acquire_by_signs()
+                self._acquire_by_heartbeat()
                 return
             if is_free and self._is_in_place():
                 self._sign()
@@ -135,13 +135,13 @@ class WriterLock:
             return False
 
     def _sign(self) -> None:
-        """Write who has the lock."""
+        """Write the lock's owner."""
         os.lseek(self._file, 0, os.SEEK_SET)
         os.write(self._file, json.dumps(self._owner).encode() + b"\n")
         os.ftruncate(self._file, os.lseek(self._file, 0, os.SEEK_CUR))
 
-    def _acquire_by_signs(self) -> None:
-        """Take a lock that is a sign of life alone. Raises CacheError where somebody lives."""
+    def _acquire_by_heartbeat(self) -> None:
+        """Take the lock on a file system without locks. Raises CacheError if its owner is alive."""
         owner = _read_owner(self._path)
         if owner and not (owner.get("host") == self._owner["host"] and not is_alive(owner.get("pid"))):
             for _ in range(_SILENT_BEATS):
@@ -149,7 +149,7 @@ class WriterLock:
                 if _read_owner(self._path) not in (owner, {}):
                     raise _refusal(self._folder, owner)
         self._beat(0)
-        # of two that take it in the same moment the later one has it
+        # if two processes take it at the same moment, the later one has it
         time.sleep(BEAT / 2)
         owner = _read_owner(self._path)
         if owner.get("token") != self._owner["token"]:
@@ -164,15 +164,15 @@ class WriterLock:
     def _live(self) -> None:
         count = 1
         while not self._ended.wait(BEAT):
-            with contextlib.suppress(OSError):  # `check` says it before anything is written
+            with contextlib.suppress(OSError):  # `check` reports it before anything is written
                 self._beat(count)
             count += 1
 
 
 def is_held(folder: Path, owner: Owner) -> bool:
-    """Whether the bake that said `owner` (host, pid) still writes into a folder; one on another computer is believed.
+    """Whether the bake of an `owner` (host, pid) still writes into a folder; always True for one on another computer.
 
-    Takes the lock for a moment where it is free, which no bake notices.
+    Takes the lock for a moment if it is free, which does not disturb a bake.
     """
     if owner.get("host") != socket.gethostname():
         return True
@@ -191,7 +191,7 @@ def is_held(folder: Path, owner: Owner) -> bool:
 
 
 def is_alive(pid: object) -> bool:
-    """Whether a process of this computer runs. Believed on Windows, where asking would end it."""
+    """Whether a process of this computer is running. Always True on Windows, where the check would end it."""
     if not isinstance(pid, int) or pid <= 0:
         return False
     if os.name != "posix":
@@ -207,13 +207,11 @@ def is_alive(pid: object) -> bool:
 
 def _refusal(folder: Path, owner: Owner) -> CacheError:
     who = f"process {owner.get('pid', '?')} on {owner.get('host', '?')}"
-    return CacheError(
-        f"another bake writes into it ({who})", "wait for its end, cancel it, or give another cache folder", subject=str(folder)
-    )
+    return CacheError(f"another bake is writing into it ({who})", "wait, cancel it, or choose another cache folder", subject=str(folder))
 
 
 def _read_owner(path: Path) -> Owner:
-    """What a lock file says; nothing where it is not readable."""
+    """The owner in a lock file; empty if it cannot be read."""
     try:
         owner = parse_json(read_plain(path))
     except (OSError, ValueError):

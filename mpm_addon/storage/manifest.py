@@ -1,4 +1,4 @@
-"""What a take says of the scene that it was baked from."""
+"""The manifest of a take: facts about the scene from which it was baked."""
 
 import importlib.metadata
 import platform
@@ -9,14 +9,14 @@ import numpy as np
 from ..core.particles import frame_attributes
 from ..core.processor import chosen_level
 from ..core.scene.description import Scene
-from .frame_file import kept_attributes
+from .frame_file import stored_attributes
 from .installation import version
 from .scene_writer import scene_hash
 from .toml_tables import table_of
 
 
 def outline(scene: Scene) -> dict[str, Any]:
-    """What manifests and `info` tell of a scene: its frames, its grid, and its matter by name in order of the indices."""
+    """The facts about a scene that manifests and `info` share: its frames, grid, and names of materials and emitters in order of index."""
     return {
         "fps": scene.time.fps,
         "time_scale": scene.time.time_scale,
@@ -31,9 +31,9 @@ def outline(scene: Scene) -> dict[str, Any]:
 
 
 def manifest_of(scene: Scene) -> dict[str, Any]:
-    """The content of take.json but for what depends on other takes; see docs/formats.md."""
+    """The content of take.json, except entries that depend on other takes; see docs/formats.md."""
     attributes = frame_attributes(scene.carried)
-    kept = kept_attributes(attributes, scene.cache)
+    kept = stored_attributes(attributes, scene.cache)
     return {
         "scene_name": scene.name,
         "scene_hash": scene_hash(scene),

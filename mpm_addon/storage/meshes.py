@@ -1,8 +1,8 @@
-"""Triangle meshes from files: .npz, .ply and .obj. Geometry only; order and number of the vertices are kept.
+"""Triangle meshes from files: .npz, .ply and .obj. Geometry only; the order and number of vertices are preserved.
 
-What a file announces is never believed: memory is taken in proportion to its size.
+Sizes that a file states are not trusted: memory use is proportional to the file's actual size.
 
-A reader of another format: a function here and its line in `MESH_READERS`.
+To add a format, write a function here and add it to `MESH_READERS`.
 """
 
 import io
@@ -20,35 +20,35 @@ from .arrays import ArrayFileError, read_arrays
 from .installation import require
 from .plain_files import open_plain, read_plain
 
-# The largest .ply or .obj file that is read [bytes]: either takes some thirty times as much memory while it is.
+# The largest .ply or .obj file that is read [bytes]: reading one takes about thirty times as much memory.
 LARGEST_MESH_FILE = 2_000_000_000
 
-# What opens a .ply file stands in its first lines.
+# Limit on the header of a .ply file.
 _PLY_HEADER_BYTES = 100_000
 
 Mesh = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def read_mesh(path: Path) -> Mesh:
-    """The vertices [m], shape (n, 3), and triangles, shape (m, 3), of a mesh file. Polygons are cut into fans.
+    """The vertices [m], shape (n, 3), and triangles, shape (m, 3), of a mesh file. Polygons are split into fans.
 
     Raises:
-        ArrayFileError: the file is no mesh of a known format.
+        ArrayFileError: the file is not a mesh of a known format.
         OSError: it cannot be read.
     """
     reader = MESH_READERS.get(path.suffix.lower())
     if reader is None:
-        raise ArrayFileError(f"is no mesh file; use one of {', '.join(MESH_READERS)}")
+        raise ArrayFileError(f"is not a mesh file; use one of {', '.join(MESH_READERS)}")
     vertices, triangles = reader(path)
     if vertices.ndim != 2 or vertices.shape[1] != 3 or vertices.dtype.kind not in "fiu":
-        raise ArrayFileError(f"holds vertices of shape {vertices.shape}; give three numbers a vertex")
+        raise ArrayFileError(f"has vertices of shape {vertices.shape}; use three numbers per vertex")
     if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
-        raise ArrayFileError(f"holds triangles of shape {triangles.shape}; give three whole numbers a triangle")
+        raise ArrayFileError(f"has triangles of shape {triangles.shape}; use three whole numbers per triangle")
     if np.any(np.abs(vertices) > LARGEST):
         raise ArrayFileError(f"has a coordinate beyond {LARGEST:g} m; use smaller ones")
     if triangles.size and not 0 <= int(triangles.min()) <= int(triangles.max()) < len(vertices):
         raise ArrayFileError(
-            f"has triangles that name vertex {_stray_index(triangles, len(vertices))} of {len(vertices)}; use 0 to {len(vertices) - 1}"
+            f"has a triangle with vertex {_stray_index(triangles, len(vertices))} of {len(vertices)}; use 0 to {len(vertices) - 1}"
         )
     return vertices.astype(np.float64), triangles.astype(np.int64)
 
@@ -76,8 +76,8 @@ def _read_ply(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _check_ply_counts(file: bytes) -> None:
-    """Check that a .ply file is as long as it says at least: a row has a byte for each of its properties. Raises ValueError."""
-    # the lines as plyfile cuts them
+    """Check that a .ply file is at least as long as it states: a row has at least one byte per property. Raises ValueError."""
+    # split lines as plyfile does
     ending = next((ending for ending in (b"\r\n", b"\n", b"\r") if file.startswith(b"ply" + ending)), b"\n")
     lines = file[:_PLY_HEADER_BYTES].split(ending)
     if b"end_header" not in lines:
@@ -90,28 +90,28 @@ def _check_ply_counts(file: bytes) -> None:
         if words[:1] in ([b"element"], [b"property"]):
             needed += max(count, 0)
     if needed > 2 * len(file):
-        raise ValueError(f"it announces at least {needed} bytes and has {len(file)}")
+        raise ValueError(f"it states at least {needed} bytes, but has {len(file)}")
 
 
 @contextmanager
 def ply_data(path: Path) -> Iterator[Any]:
-    """The elements of a PLY file. What fails inside the block because of the file raises ArrayFileError."""
+    """The elements of a PLY file. Errors inside the block that are due to the file raise ArrayFileError."""
     ply = require("plyfile", "plyfile", f'reading "{path.name}"')
     file = read_plain(path, LARGEST_MESH_FILE)
     try:
         _check_ply_counts(file)
         yield ply.PlyData.read(io.BytesIO(file), mmap=False)
     except (ply.PlyParseError, ValueError, TypeError, LookupError, StopIteration, RuntimeError, EOFError, OverflowError) as error:
-        raise ArrayFileError(f"is damaged or no fitting PLY file ({error or type(error).__name__})") from error
+        raise ArrayFileError(f"is damaged or not a suitable PLY file ({error or type(error).__name__})") from error
 
 
 def ply_columns(data: Any, names: Sequence[str]) -> NDArray[np.float64]:
-    """Scalar properties of the vertices, side by side (n, components). Raises KeyError where one is missing."""
+    """Scalar properties of the vertices, side by side (n, components). Raises KeyError if one is missing."""
     return np.stack([np.asarray(data["vertex"][name], dtype=np.float64) for name in names], axis=1)
 
 
 def _read_obj(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Positions and faces of a Wavefront file; normals, texture coordinates and materials are not looked at."""
+    """Positions and faces of a Wavefront file; normals, texture coordinates and materials are ignored."""
     vertices: list[list[float]] = []
     polygons: list[list[int]] = []
     line = ""
@@ -129,11 +129,11 @@ def _read_obj(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
                     polygons.append([_obj_index(word, len(vertices)) for word in words[1:]])
         return np.array(vertices, dtype=np.float64).reshape(-1, 3), _fans(polygons)
     except (ValueError, OverflowError) as error:
-        raise ArrayFileError(f"is damaged or no OBJ mesh (line '{line.strip()[:40]}': {error})") from error
+        raise ArrayFileError(f"is damaged or not an OBJ mesh (line '{line.strip()[:40]}': {error})") from error
 
 
 def _obj_index(word: str, count: int) -> int:
-    """A vertex number of a face: counted from 1, or backward from the newest vertex where it is negative."""
+    """A vertex number of a face: counted from 1, or, if negative, backward from the last vertex."""
     index = int(word.split("/", 1)[0])
     return index - 1 if index > 0 else count + index
 

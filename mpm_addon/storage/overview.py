@@ -1,4 +1,4 @@
-"""What there is in a cache, for whoever looks at it again and again: only what is new is read, for as long as there is time."""
+"""Overviews of a cache that is watched: only new data is read, within a time limit."""
 
 import itertools
 import math
@@ -19,13 +19,13 @@ Span = tuple[int, int]
 
 
 class TakeOverview(NamedTuple):
-    """What there is of one take.
+    """An overview of one take.
 
     Attributes:
-        take, parent, from_frame, scene_name, is_shown: as `describe_takes` says.
-        frames: first and last of its own; None where there is none.
-        outdated: the frames of its own, first and last, that the shown take has not.
-        frame_count, bytes: how many frames are its own, and what they and the states between them take.
+        take, parent, from_frame, scene_name, is_shown: as in `describe_takes`.
+        frames: the first and last of its own frames; None if it has none.
+        outdated: the first and last of its own frames that the shown take does not include.
+        frame_count, bytes: the number of its own frames, and their size with subframes.
     """
 
     take: int
@@ -40,16 +40,16 @@ class TakeOverview(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """What there is in a cache.
+    """An overview of a cache.
 
     Attributes:
-        shown: the take that is shown.
-        takes: all of them, ascending.
-        rows: what the journals noted of the frames that are shown, by their numbers, ascending.
-        span: the first and last frame of the scene of the shown take; None where its manifest does not say.
-        bytes: what the frames that are shown take, with the states between them.
-        is_read: whether all that there is was read.
-        scene_hash: of the scene of the shown take.
+        shown: the number of the shown take.
+        takes: all takes, ascending.
+        rows: frame number -> journal entry of every frame shown, ascending.
+        span: the first and last frame of the shown take's scene; None if its manifest does not say.
+        bytes: size of the frames and subframes shown.
+        is_read: whether everything has been read.
+        scene_hash: hash of the shown take's scene.
     """
 
     shown: int
@@ -62,24 +62,24 @@ class Overview(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """How long the frames that are shown took [s]."""
+        """The time that the frames shown took to bake [s]."""
         return sum(_number(row.get("seconds")) for row in self.rows.values())
 
     def next_missing(self, wanted: Span) -> int | None:
-        """The first of the wanted frames that is not there."""
+        """The first of the wanted frames that is not cached."""
         return next((frame for frame in range(wanted[0], wanted[1] + 1) if frame not in self.rows), None)
 
     def last_before(self, frame: int) -> int | None:
-        """The last frame that is there, up to one of them."""
+        """The last cached frame up to and including a frame."""
         return max((number for number in self.rows if number <= frame), default=None)
 
 
 class CacheWatch:
-    """Looks at one cache again and again.
+    """Watches a cache.
 
     Attributes:
-        folder: where the cache is.
-        problem: why there was nothing to see at the last look, in a line; "" where the folder holds no cache.
+        folder: the cache folder.
+        problem: why the last look returned None; `NOTHING` if the folder contains no cache.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -92,9 +92,9 @@ class CacheWatch:
         self._overview: Overview | None = None
 
     def look(self, seconds: float = math.inf) -> Overview | None:
-        """What there is, as far as it could be read within about so many seconds; None where there is no cache that can be read.
+        """An overview of what could be read within about `seconds`; None if there is no readable cache.
 
-        Nothing that is the same as before is made again: the same object is returned.
+        Returns the same object as long as nothing changes.
         """
         self.problem = NOTHING
         try:
@@ -109,7 +109,7 @@ class CacheWatch:
             self.problem = error.message
             self._stamp, self._overview = None, None
             return None
-        # mappings that are the same object hold the same
+        # the same mapping object means the same entries
         seen = (self._stamp, is_read, [(number, id(each)) for number, each in known.items()])
         if self._overview is None or seen != self._seen:
             self._overview = self._described(known, is_read=is_read)
@@ -117,7 +117,7 @@ class CacheWatch:
         return self._overview
 
     def _find_takes(self) -> bool:
-        """Look which takes there are and which one is shown; whether there is any. Raises CacheError."""
+        """Find the takes and the shown one; returns whether there are any. Raises CacheError."""
         try:
             manifests = sorted(path / MANIFEST for path in (self.folder / TAKES).iterdir() if path.name.isdecimal())
             changed = {int(path.parent.name): path.stat().st_mtime_ns for path in manifests if path.is_file()}
@@ -132,7 +132,7 @@ class CacheWatch:
         found = {}
         for number in changed:
             known = self._takes.get(number) if number in same else None
-            # a damaged take is not in the way of others, unless it is the one that is looked at
+            # a damaged take does not affect others, unless it is the shown one
             try:
                 found[number] = known or chain(self.folder, number)[-1]
             except CacheError:
@@ -183,7 +183,7 @@ class CacheWatch:
 
 
 def spans(frames: Iterable[int]) -> list[Span]:
-    """Ascending frames as first and last of each run without a gap."""
+    """Ascending frames as the first and last of each gapless run."""
     found = []
     for _, run in itertools.groupby(enumerate(frames), key=lambda pair: pair[1] - pair[0]):
         numbers = [frame for _, frame in run]

@@ -1,4 +1,4 @@
-"""The array files of a scene package: shapes and motions in files beside scene.toml, never outside its folder."""
+"""The array files of a scene package: shapes and motions in files next to scene.toml, never outside its folder."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from .plain_files import is_relative
 from .point_files import read_points
 from .toml_tables import Table, check_keys, declared_values, look_up, parameter_names, table_of
 
-# Shapes whose substance is an array file: kind -> the arrays and whether one must be there.
+# Shapes defined by an array file: kind -> array -> whether it is required.
 _ARRAYS: dict[str, dict[str, bool]] = {
     "mesh": {"vertices": True, "triangles": True},
     "points": {"position": True, "velocity": False, "volume": False},
@@ -35,7 +35,7 @@ class PackageReader:
     """Reads what a scene file refers to.
 
     Attributes:
-        folder: the folder of the scene file; nothing outside of it is read.
+        folder: the folder of the scene file; nothing outside it is read.
     """
 
     folder: Path
@@ -59,21 +59,21 @@ class PackageReader:
         check_keys(table, ("kind", "file", *names), place)
         values = declared_values(kind, table, place)
         if "file" not in table:
-            raise SceneError("file is missing", 'give the path of a file, such as file = "x.npz"', subject=str(place))
+            raise SceneError("file is missing", 'add the path of a file, such as file = "x.npz"', subject=str(place))
         path = self.path(table["file"], subject)
         arrays = self._read(read_mesh_arrays if kind.kind == "mesh" else read_point_arrays, path, subject)
         return kind(**arrays, **values, source=str(table["file"]))
 
     def motion(self, name: Any, subject: str) -> Motion:
-        """The motion in the .npz file `name`. Raises SceneError where it is missing, damaged or not a motion."""
+        """The motion in the .npz file `name`. Raises SceneError if it is missing, damaged or not a motion."""
         return self._read(read_motion, self.path(name, subject), subject)
 
     def animation(self, name: Any, subject: str) -> Animation:
-        """The animation in the .npz file `name`. Raises SceneError where it is missing, damaged or not an animation."""
+        """The animation in the .npz file `name`. Raises SceneError if it is missing, damaged or not an animation."""
         return self._read(read_animation, self.path(name, subject), subject)
 
     def painting(self, name: Any, subject: str) -> Painting:
-        """The painted attributes in the .npz file `name`. Raises SceneError where it is missing or damaged."""
+        """The painted attributes in the .npz file `name`. Raises SceneError if it is missing or damaged."""
         return self._read(read_painting, self.path(name, subject), subject)
 
     def path(self, name: Any, subject: str) -> Path:
@@ -83,8 +83,8 @@ class PackageReader:
             SceneError: it does not exist, or the path leaves the scene's folder.
         """
         if not isinstance(name, str) or not name or "\0" in name:
-            raise SceneError(f"file {name!r} is not allowed", "give a relative path as text", subject=subject)
-        # told by the words alone at first: on Windows a look at a share or a device is an access already
+            raise SceneError(f"file {name!r} is not allowed", "use a relative path as text", subject=subject)
+        # checked as text first: on Windows even resolving a share or a device is an access
         if not is_relative(name):
             raise self._outside(name, subject)
         try:
@@ -102,7 +102,7 @@ class PackageReader:
 
     def _outside(self, name: str, subject: str) -> SceneError:
         return SceneError(
-            f'file "{name}" lies outside the scene\'s folder', f"copy it into {self.folder} and name it there", subject=subject
+            f'file "{name}" is outside the scene\'s folder', f"copy it into {self.folder} and refer to it there", subject=subject
         )
 
     def _read(self, read: Callable[[Path], Any], path: Path, subject: str) -> Any:
@@ -115,7 +115,7 @@ class PackageReader:
 
 
 class PackageWriter:
-    """Makes the tables of a scene file; `store` keeps the arrays and returns the name by which they are found again."""
+    """Makes the tables of a scene file; `store` stores arrays and returns the name of their file."""
 
     def __init__(self, store: Callable[[str, Arrays], str]) -> None:
         self._store = store
@@ -151,7 +151,7 @@ def read_mesh_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def read_point_arrays(path: Path) -> dict[str, NDArray[Any] | None]:
-    """The arrays of a file of points: position (n, 3), and velocity (n, 3) and volume (n,) where they are there. Raises ArrayFileError."""
+    """The arrays of a file of points: position (n, 3), and velocity (n, 3) and volume (n,) if present. Raises ArrayFileError."""
     arrays = read_points(path)
     position = _floats(arrays, "position", (-1, 3))
     count = len(position)
@@ -167,20 +167,20 @@ def read_motion(path: Path) -> Motion:
     arrays = _known_arrays(path, {"frame": True, "matrix": False, "vertices": False})
     frames = _frames(arrays)
     if ("matrix" in arrays) == ("vertices" in arrays):
-        raise ArrayFileError('needs either "matrix" (k, 4, 4) or "vertices" (k, n, 3); give one of them')
+        raise ArrayFileError('needs either "matrix" (k, 4, 4) or "vertices" (k, n, 3); use one of them')
     if "vertices" in arrays:
         return Motion(frames, vertices=_floats(arrays, "vertices", (len(frames), -1, 3)))
     matrices = _floats(arrays, "matrix", (len(frames), 4, 4))
     if not np.allclose(matrices[:, 3], (0.0, 0.0, 0.0, 1.0)) or np.any(np.linalg.det(matrices[:, :3, :3]) == 0.0):
-        raise ArrayFileError("has a matrix that is no placement in space; the last row is 0 0 0 1 and no axis is zero")
+        raise ArrayFileError("has a matrix that is not a transform; use a last row of 0 0 0 1 and a determinant other than zero")
     return Motion(frames, matrices=matrices)
 
 
 def read_animation(path: Path) -> Animation:
-    """The animation in a file: frame (k,), and under the name of each parameter (k,) or (k, components). Raises ArrayFileError."""
+    """The animation in a file: frame (k,), and for each parameter an array (k,) or (k, components). Raises ArrayFileError."""
     arrays = _arrays_of_numbers(path)
     if "frame" not in arrays or len(arrays) < 2:
-        raise ArrayFileError('needs "frame" (k,) and the values of at least one parameter, under its name')
+        raise ArrayFileError('needs "frame" (k,) and an array with the values of at least one parameter, under its name')
     frames = _frames(arrays)
     values = {}
     for name, array in arrays.items():
@@ -190,7 +190,7 @@ def read_animation(path: Path) -> Animation:
 
 
 def read_painting(path: Path) -> Painting:
-    """The painted attributes in a file, an array each under its name; see `Painting`. Raises ArrayFileError."""
+    """The painted attributes in a file, each an array under its name; see `Painting`. Raises ArrayFileError."""
     arrays = _arrays_of_numbers(path)
     return Painting({name: _floats(arrays, name, (-1,) * array.ndim, _NUMBERS_AND_FLAGS) for name, array in arrays.items()})
 
@@ -198,13 +198,13 @@ def read_painting(path: Path) -> Painting:
 def _frames(arrays: Table) -> NDArray[np.float64]:
     frames = _floats(arrays, "frame", (-1,))
     if not len(frames) or np.any(np.diff(frames) <= 0):
-        raise ArrayFileError("has frames that do not ascend; give each frame once, in order")
+        raise ArrayFileError("has frames that do not ascend; use each frame once, in order")
     return frames
 
 
 def _arrays_of_numbers(path: Path) -> Arrays:
     if path.suffix.lower() != ".npz":
-        raise ArrayFileError("is no .npz file; write the arrays with numpy.savez")
+        raise ArrayFileError("is not an .npz file; write the arrays with numpy.savez")
     return read_arrays(path)
 
 
@@ -212,7 +212,7 @@ def _known_arrays(path: Path, known: dict[str, bool]) -> Arrays:
     arrays = _arrays_of_numbers(path)
     for name in arrays:
         if name not in known:
-            raise ArrayFileError(f'has an unknown array "{name}"; known are {", ".join(known)}')
+            raise ArrayFileError(f'has an unknown array "{name}"; use {", ".join(known)}')
     for name, is_required in known.items():
         if is_required and name not in arrays:
             raise ArrayFileError(f'has no array "{name}"; add it')
@@ -225,7 +225,7 @@ def _floats(arrays: Table, name: str, shape: tuple[int, ...], kinds: str = "fiu"
     if not is_fitting or array.dtype.kind not in kinds:
         words = ", ".join("any" if extent < 0 else str(extent) for extent in shape)
         found = f"{array.shape} and type {array.dtype}"
-        raise ArrayFileError(f"has {name} of shape {found}; give numbers of shape ({words})")
+        raise ArrayFileError(f"has {name} of shape {found}; use numbers of shape ({words})")
     if not np.isfinite(array).all():
         raise ArrayFileError(f"has a value in {name} that is not a finite number; remove it")
     if array.size and max(abs(array.max()), abs(array.min())) > LARGEST:

@@ -1,6 +1,6 @@
-"""Clouds of points from files: .npz, .ply and .obj, as other programs and the exports of frames write them.
+"""Point clouds from files: .npz, .ply and .obj, as written by other programs and by the exporters.
 
-A reader of another format: a function here and its line in `POINT_READERS`.
+To add a format, write a function here and add it to `POINT_READERS`.
 """
 
 from collections.abc import Callable
@@ -13,21 +13,21 @@ from .arrays import ArrayFileError, Arrays, read_arrays
 from .meshes import ply_columns, ply_data, read_mesh
 
 KNOWN = ("position", "velocity", "volume")
-# What the exports of a frame add: a file with both is one, and its other arrays are passed over.
+# Arrays that mark an exported frame: a file with both is one, and its other arrays are ignored.
 _FRAME_MARKS = {"frame", "time"}
 _PLY_VELOCITIES = (("velocity_x", "velocity_y", "velocity_z"), ("vx", "vy", "vz"))
 
 
 def read_points(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of `KNOWN` that a file of points has, unchecked: position, perhaps velocity and volume.
+    """The arrays of `KNOWN` in a file of points, unchecked: position, and optionally velocity and volume.
 
     Raises:
-        ArrayFileError: the file is no cloud of points of a known format.
+        ArrayFileError: the file is not a point cloud of a known format.
         OSError: it cannot be read.
     """
     reader = POINT_READERS.get(path.suffix.lower())
     if reader is None:
-        raise ArrayFileError(f"is no file of points; use one of {', '.join(POINT_READERS)}")
+        raise ArrayFileError(f"is not a file of points; use one of {', '.join(POINT_READERS)}")
     return dict(reader(path))
 
 
@@ -37,14 +37,14 @@ def _read_npz(path: Path) -> Arrays:
         arrays = {name: array for name, array in arrays.items() if name in KNOWN}
     for name in arrays:
         if name not in KNOWN:
-            raise ArrayFileError(f'has an unknown array "{name}"; known are {", ".join(KNOWN)}')
+            raise ArrayFileError(f'has an unknown array "{name}"; use {", ".join(KNOWN)}')
     if "position" not in arrays:
         raise ArrayFileError('has no array "position"; add it')
     return arrays
 
 
 def _read_ply(path: Path) -> Arrays:
-    """Vertices; their velocity as velocity_x ... or vx ..., and their volume."""
+    """Positions, velocities (velocity_x ... or vx ...) and volumes of the vertices."""
     with ply_data(path) as data:
         names = {prop.name for prop in data["vertex"].properties}
         arrays = {"position": ply_columns(data, ("x", "y", "z"))}

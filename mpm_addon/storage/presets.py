@@ -1,4 +1,4 @@
-"""Presets: named materials (TOML files) and scenes (scene packages) that come with the extension."""
+"""Presets: named materials (TOML files) and scenes (scene packages) that ship with the extension."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from .looks import Look
 from .toml_tables import check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 
 MATERIAL_SCHEMA = 1
-# The largest file of a material preset that is read [bytes], and the most letters of its texts.
+# Limits on the file of a material preset [bytes] and on its texts [characters].
 LARGEST_PRESET = 64_000
 LONGEST_LABEL, LONGEST_TEXT = 60, 1000
 
@@ -24,13 +24,13 @@ class MaterialPreset:
     """A named material.
 
     Attributes:
-        name: the word in scene files; the file's name.
-        label: the words in the interface.
-        description: what it is for, and what was changed against nature.
+        name: the word in scene files, which is the file's name.
+        label: the name in the interface.
+        description: what it is for, and how it differs from the real material.
         source: where the numbers come from.
         law: the law with its parameters.
-        color: in which it is shown, linear RGB; None where the law's serves.
-        look: in pictures; None where its file says nothing of it.
+        color: display color, linear RGB; None for the law's color.
+        look: its look in pictures; None if its file has none.
     """
 
     name: str
@@ -43,12 +43,12 @@ class MaterialPreset:
 
     @property
     def family(self) -> str:
-        """The words under which presets of its kind are shown."""
+        """The heading under which similar presets are shown."""
         return self.law.family
 
     @property
     def picture(self) -> Path:
-        """Where its picture is, if it has one."""
+        """The path of its picture, which may not exist."""
         return presets_folder() / "materials" / f"{self.name}.png"
 
 
@@ -58,7 +58,7 @@ def material_preset_names() -> tuple[str, ...]:
 
 
 def material_presets() -> tuple[MaterialPreset, ...]:
-    """All material presets, those of one family together, families in the order of their laws."""
+    """All material presets, grouped by family, families in the order of their laws."""
     presets = [material_preset(name) for name in material_preset_names()]
     families = list(dict.fromkeys(law.family for law in LAWS.values()))
     return tuple(sorted(presets, key=lambda preset: (families.index(preset.family), preset.label)))
@@ -73,13 +73,13 @@ def load_material_preset(name: str) -> Law:
     """The law, with its parameters, of a material preset.
 
     Raises:
-        PresetError: there is no such preset (the nearest is named), or its file is malformed.
+        PresetError: there is no such preset (the message suggests the closest), or its file is malformed.
     """
     return material_preset(name).law
 
 
 def material_preset(name: str) -> MaterialPreset:
-    """A material preset with its words. Raises as `load_material_preset`."""
+    """A material preset with its texts. Raises as `load_material_preset`."""
     names = material_preset_names()
     if name not in names:
         hint = suggestion(name, names)
@@ -88,7 +88,7 @@ def material_preset(name: str) -> MaterialPreset:
 
 
 def read_material_preset(path: Path) -> MaterialPreset:
-    """A material preset from any file. Raises PresetError where it is malformed."""
+    """A material preset from any file. Raises PresetError if it is malformed."""
     table = read_toml(path, PresetError, most=LARGEST_PRESET)
     subject = f'Material preset "{path.stem}"'
     try:
@@ -115,9 +115,9 @@ def read_material_preset(path: Path) -> MaterialPreset:
 def _text(table: dict[str, object], key: str, subject: str, longest: int) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise SceneError(f"{key} {value!r} is not allowed", "give one or two sentences", subject=subject)
+        raise SceneError(f"{key} {value!r} is not allowed", "use one or two sentences", subject=subject)
     if len(value) > longest or not value.isprintable():
-        raise SceneError(f"{key} is not one line of at most {longest} letters", "shorten it", subject=subject)
+        raise SceneError(f"{key} is not a single line of at most {longest} characters", "shorten it", subject=subject)
     return value
 
 
@@ -127,7 +127,7 @@ def _color(table: dict[str, object], subject: str) -> tuple[float, float, float]
     value = table["color"]
     numbers: list[Any] = value if isinstance(value, list) and len(value) == 3 else [None]
     if not all(isinstance(number, (int, float)) and not isinstance(number, bool) and 0.0 <= number <= 1.0 for number in numbers):
-        raise SceneError(f"color {value!r} is not allowed", "give red, green and blue from 0 to 1", subject=subject)
+        raise SceneError(f"color {value!r} is not allowed", "use red, green and blue from 0 to 1", subject=subject)
     red, green, blue = (float(number) for number in numbers)
     return red, green, blue
 
@@ -144,7 +144,7 @@ def preset_file(name: str) -> Path:
     """The file of a material or scene preset.
 
     Raises:
-        PresetError: there is no such preset; the nearest is named.
+        PresetError: there is no such preset; the message suggests the closest.
     """
     scenes = scene_preset_folders()
     if name in scenes:

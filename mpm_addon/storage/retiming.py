@@ -1,4 +1,4 @@
-"""The particles of a cache at any fractional frame: read where a moment was baked, interpolated between two that were."""
+"""The particles of a cache at any fractional frame: read at baked moments, interpolated between them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ SAME = 1e-6
 
 
 def nearest_frame(frame: float) -> int:
-    """The frame whose particles a fractional frame shows; halfway between two it is the first. Raises CacheError for none."""
+    """The frame whose particles a fractional frame shows; the earlier one at the midpoint. Raises CacheError if it is not finite."""
     if not np.isfinite(frame):
         raise CacheError(f"Frame {frame} is not baked")
     return int(np.ceil(frame - 0.5 - SAME))
@@ -25,7 +25,7 @@ def nearest_frame(frame: float) -> int:
 class MomentReader:
     """Reads the particles of one cache at fractional frames.
 
-    Motion blur asks for many moments between the same two frames, so what the last answer was made of is kept.
+    Motion blur asks for many moments between the same two frames, so the frames of the last answer are kept in memory.
     """
 
     def __init__(self, cache: Cache) -> None:
@@ -37,7 +37,7 @@ class MomentReader:
 
         Args:
             frame: the fractional frame.
-            like: the frame whose particles are wanted; the nearest one where it is not given.
+            like: the frame whose particles are returned; by default the nearest.
 
         Raises:
             CacheError: that frame was not baked, or a file is damaged.
@@ -53,23 +53,23 @@ class MomentReader:
         shown, start, end = (self._frame(moment) for moment in (Moment(wanted), first, second))
         for name in {*start.arrays, *end.arrays, *shown.arrays}:
             if len({frame.arrays[name].shape[1:] for frame in (start, end, shown) if name in frame.arrays}) > 1:
-                raise CacheError(f'{self.cache.folder}: "{name}" has other components at frame {start.number} than after it', "bake again")
+                raise CacheError(f'{self.cache.folder}: "{name}" changes its number of components after frame {start.number}', "bake again")
         return between(start, end, self.cache.time.seconds_at(frame), like=shown)
 
     def _around(self, frame: float, wanted: int) -> tuple[Moment, Moment]:
-        """The baked moments next to a fractional frame, before and after; one of them twice where the other is missing."""
+        """The baked moments next to a fractional frame, before and after; the same one twice if the other is missing."""
         number = int(np.floor(frame + SAME))
         parts = self.cache.time.subframes + 1
         candidates = [Moment(number), *(Moment(number, part, parts) for part in range(1, parts)), Moment(number + 1)]
-        there = [moment for moment in candidates if self.cache.state_path(moment).is_file()] or [Moment(wanted)]
-        before = [moment for moment in there if moment.frame <= frame + SAME]
-        after = [moment for moment in there if moment.frame > frame + SAME]
+        baked = [moment for moment in candidates if self.cache.state_path(moment).is_file()] or [Moment(wanted)]
+        before = [moment for moment in baked if moment.frame <= frame + SAME]
+        after = [moment for moment in baked if moment.frame > frame + SAME]
         return (before or after[:1])[-1], (after or before[-1:])[0]
 
     def _frame(self, moment: Moment) -> Frame:
         return self._kept.get(self._key(moment)) or self.cache.state(moment)
 
     def _key(self, moment: Moment) -> tuple[Any, ...]:
-        """The moment and the file that it was read from: one that is baked anew is read anew."""
+        """The moment and its file's stamp, so that a file that is baked again is read again."""
         status = self.cache.state_path(moment).stat()
         return moment, status.st_mtime_ns, status.st_size

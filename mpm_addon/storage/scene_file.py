@@ -1,4 +1,4 @@
-"""Reading scene files: TOML in the schema of docs/formats.md, with the array files beside it, into a `Scene`."""
+"""Reading scene files: TOML in the schema of docs/formats.md, with its array files, into a `Scene`."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -25,17 +25,17 @@ _SECTIONS = (
 
 
 def scene_path(path: str | Path) -> Path:
-    """The scene file that a path means: itself, or scene.toml in the folder that it names."""
+    """The scene file at a path: the path itself, or scene.toml in a folder."""
     path = Path(path)
     return path / SCENE_FILE if path.is_dir() else path
 
 
 @dataclasses.dataclass(frozen=True)
 class SceneWords:
-    """What a scene file says to people; no word of it changes the scene.
+    """The texts of a scene file, which have no effect on the scene.
 
     Attributes:
-        description: what is to be seen.
+        description: what the scene shows.
         source: where it comes from.
         variants: name -> description of every variant.
     """
@@ -46,13 +46,13 @@ class SceneWords:
 
 
 def read_scene(path: str | Path, variant: str | None = None) -> Scene:
-    """The scene in a scene file or in the folder (scene package) around it.
+    """The scene in a scene file or scene package.
 
-    All variants are checked, whichever is read: a file is right as a whole or not at all.
+    All variants are checked, whichever is read: a file is valid as a whole or not at all.
 
     Args:
-        path: the TOML file, or the folder that holds scene.toml.
-        variant: the name of a variant of it; the scene without changes where it is not given.
+        path: the TOML file, or the folder with scene.toml.
+        variant: the name of one of its variants; by default the scene without changes.
 
     Raises:
         SceneError: anything wrong with it, in one line that names the object, the value, the limit and the remedy.
@@ -63,14 +63,14 @@ def read_scene(path: str | Path, variant: str | None = None) -> Scene:
     if variant is None:
         return scene
     if not scenes:
-        raise SceneError(f'variant "{variant}" is unknown: it has none', "leave the variant out", subject=subject)
+        raise SceneError(f'variant "{variant}" is unknown, because it has no variants', "leave the variant out", subject=subject)
     return look_up(variant, scenes, "variant", subject)
 
 
 def changed_scenes(path: str | Path, table: Table, variants: Mapping[str, Table]) -> tuple[Scene, dict[str, Scene]]:
-    """The scene of a scene file's `table`, and under their names the scenes with the changes of `variants`.
+    """The scene of a scene file's `table`, and the scenes with the changes of `variants`, by name.
 
-    Raises as `read_scene`; the message begins with the variant that is wrong.
+    Raises as `read_scene`; the message begins with the variant.
     """
     file = scene_path(path)
     subject, reader = _subject(file), PackageReader(file.parent)
@@ -87,7 +87,7 @@ def changed_scenes(path: str | Path, table: Table, variants: Mapping[str, Table]
 
 
 def read_scene_words(path: str | Path) -> SceneWords:
-    """What a scene file says to people. Raises SceneError where it is malformed."""
+    """The texts of a scene file. Raises SceneError if it is malformed."""
     table, subject = read_table(scene_path(path))
     variants = variants_of(table, subject)
     words = {key: _text(table, key, subject) for key in _WORDS}
@@ -95,7 +95,7 @@ def read_scene_words(path: str | Path) -> SceneWords:
 
 
 def read_table(file: Path) -> tuple[dict[str, Any], str]:
-    """The tables of a scene file, and what messages call it. Raises SceneError where it is no scene file."""
+    """The tables of a scene file, and its name in messages. Raises SceneError if it is not a scene file."""
     table = read_toml(file, SceneError)
     subject = _subject(file)
     check_keys(table, _SECTIONS, subject)
@@ -127,26 +127,26 @@ def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Sce
 def _text(table: Table, key: str, subject: str) -> str:
     text = table.get(key, "")
     if not isinstance(text, str):
-        raise SceneError(f"{key} {text!r} is not allowed", "give a sentence as text", subject=subject)
+        raise SceneError(f"{key} {text!r} is not allowed", "use a sentence as text", subject=subject)
     return text
 
 
 def _name(table: Table, fallback: str, subject: str) -> str:
     name = table.get("name", fallback)
     if not isinstance(name, str) or not name or not name.isprintable():
-        raise SceneError(f"name {name!r} is not allowed", "use a text of printable characters", subject=subject)
+        raise SceneError(f"name {name!r} is not allowed", "use text of printable characters", subject=subject)
     return name
 
 
 def _read_plain(owner: type, table: Any, subject: str) -> Any:
-    """A section that holds nothing but the parameters of a dataclass."""
+    """A section with only the parameters of a dataclass."""
     check_keys(table, parameter_names(owner), subject)
     return owner(**declared_values(owner, table, subject))
 
 
 def _read_solver(table: Any, reader: PackageReader) -> Solver:
     if table is None:
-        raise SceneError("solver: the section is missing", "give [solver] with grid_spacing, in metres")
+        raise SceneError("solver: the section is missing", "add [solver] with grid_spacing, in meters")
     check_keys(table, (*parameter_names(Solver), "animation"), "solver")
     step = table.get("time_step")
     if step == "auto":
@@ -158,14 +158,14 @@ def _read_solver(table: Any, reader: PackageReader) -> Solver:
 
 
 def _read_domain(table: Any) -> Domain:
-    """The domain; surface and friction of the whole box are the defaults of its sides."""
+    """The domain; surface and friction of the box are the defaults for its sides."""
     side_keys = parameter_names(Side)
     check_keys(table, (*parameter_names(Domain), *side_keys, "sides"), "domain")
     values = declared_values(Domain, table, "domain")
     if values.get("kind", "unbounded") == "unbounded":
         for key in table:
             if key != "kind":
-                raise SceneError(f"domain: {key} is for a box", f'add kind = "box" or remove {key}')
+                raise SceneError(f"domain: only a box has {key}", f'add kind = "box" or remove {key}')
         return Domain(**values)
     common = {key: table[key] for key in side_keys if key in table}
     given = table.get("sides", {})
@@ -180,14 +180,14 @@ def _read_domain(table: Any) -> Domain:
 
 
 def _changes(table: Table, subject: str, reader: PackageReader) -> dict[str, Any]:
-    """What a table says about change over time: `motion` and `animation`, where they are given."""
+    """The `motion` and `animation` of a table, if present."""
     read = {"motion": reader.motion, "animation": reader.animation}
     return {key: read[key](table[key], subject) for key in read if key in table}
 
 
 def _read_materials(table: Any, reader: PackageReader) -> dict[str, Material]:
     if not isinstance(table, dict) or not table:
-        raise SceneError("materials: none is given", 'add a section such as [materials.water] with law = "water"')
+        raise SceneError("materials: there are none", 'add a section such as [materials.water] with law = "water"')
     return {name: _read_material(name, entry, reader) for name, entry in table.items()}
 
 
@@ -196,7 +196,7 @@ def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
     if not isinstance(table, dict):
         raise SceneError(f"{table!r} is not a table", f'use [materials.{name}] with law = "..."', subject=subject)
     if ("law" in table) == ("preset" in table):
-        raise SceneError(f"give one of law ({', '.join(LAWS)}) and preset.", subject=subject)
+        raise SceneError(f"it needs either a law ({', '.join(LAWS)}) or a preset", "set one of them", subject=subject)
     preset = load_material_preset(_preset_name(table["preset"], subject)) if "preset" in table else None
     law = type(preset) if preset is not None else look_up(table["law"], LAWS, "law", subject)
     check_keys(table, ("law", "preset", *parameter_names(law), "animation"), subject)
@@ -207,12 +207,12 @@ def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
 
 def _preset_name(name: Any, subject: str) -> str:
     if not isinstance(name, str):
-        raise SceneError(f"preset {name!r} is not allowed", "give its name as text", subject=subject)
+        raise SceneError(f"preset {name!r} is not allowed", "use its name as text", subject=subject)
     return name
 
 
 def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any], str, str]]:
-    """Every table of an array of tables, with its name and the words by which messages call it."""
+    """Every table of an array of tables, with its name and how messages name it."""
     entries = table.get(section, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise SceneError("not a list of tables", f"begin each with [[{section}]]", subject=str(section))
@@ -227,7 +227,7 @@ def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: Packag
     check_keys(table, ("name", "material", "shape", *parameter_names(Emitter), "motion", "animation", "painting"), subject)
     material = table.get("material")
     if not isinstance(material, str):
-        raise SceneError(f"material {material!r} is not allowed", "give the name of a material", subject=subject)
+        raise SceneError(f"material {material!r} is not allowed", "use the name of a material", subject=subject)
     values = {**declared_values(Emitter, table, subject), **_changes(table, subject, reader)}
     if "painting" in table:
         values["painting"] = reader.painting(table["painting"], subject)

@@ -1,4 +1,4 @@
-"""Writing scene packages, and the digest that tells whether two scenes mean the same."""
+"""Writing scene packages, and hashes that identify scenes."""
 
 import hashlib
 import json
@@ -19,15 +19,15 @@ from .toml_tables import table_of
 
 
 def write_scene(scene: Scene, folder: str | Path, name: str = SCENE_FILE) -> Path:
-    """Write a scene package: scene.toml and its array files. `read_scene` gives an equal scene back.
+    """Write a scene package: scene.toml and its array files. `read_scene` returns an equal scene.
 
-    Array files are named by their content, so that a package which is overwritten stays whole at every moment, and
-    scenes that are alike share them in one folder.
+    Array files are named by their content, so that a package is whole at every moment while it is overwritten, and
+    similar scenes in one folder share them.
 
     Args:
         scene: the scene.
-        folder: where it is written; made where it is missing.
-        name: the file's name, where several scenes share the folder.
+        folder: the folder, created if necessary.
+        name: the file's name, if several scenes share the folder.
 
     Returns:
         The path of the scene file.
@@ -54,9 +54,9 @@ def write_scene(scene: Scene, folder: str | Path, name: str = SCENE_FILE) -> Pat
 
 
 def scene_hash(scene: Scene) -> str:
-    """A SHA-256 over everything that decides how the frames of a scene look, as hexadecimal text.
+    """A SHA-256 hash of everything that determines the frames of a scene, as hexadecimal text.
 
-    The last frame is left out: a scene that only goes on for longer is the same scene. So is what the cache keeps.
+    It excludes the last frame, because a longer scene is still the same scene, and the cache settings.
     """
     table = scene_table(scene, PackageWriter(lambda _owner, arrays: digest(arrays)))
     del table["time"]["frame_end"], table["cache"]
@@ -64,7 +64,7 @@ def scene_hash(scene: Scene) -> str:
 
 
 def scene_table(scene: Scene, writer: PackageWriter) -> dict[str, Any]:
-    """The scene as the tables of its file, every default written out."""
+    """The scene as the tables of its file, including all defaults."""
     table: dict[str, Any] = {
         "schema": SCENE_SCHEMA,
         "name": scene.name,
@@ -97,7 +97,7 @@ def _obstacle_table(obstacle: Collider | Outflow, writer: PackageWriter) -> dict
 
 
 def _common(thing: Emitter | Collider | Outflow | Force, writer: PackageWriter) -> dict[str, Any]:
-    """Name, parameters and change over time."""
+    """Name, parameters, motion and animation."""
     table = {"name": thing.name, **table_of(thing)}
     if thing.motion is not None:
         table["motion"] = writer.motion(thing.motion, thing.name)
@@ -117,5 +117,5 @@ def _solver_table(solver: Solver, writer: PackageWriter) -> dict[str, Any]:
 
 
 def _slug(text: str) -> str:
-    """A file name that every system takes."""
+    """A file name that is valid on every system."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:40] or "arrays"

@@ -1,4 +1,4 @@
-"""Tables of JSON that carry a checksum of themselves: the manifests and the lines of the journal."""
+"""JSON tables with a checksum: manifests and the lines of journals."""
 
 import json
 import zlib
@@ -13,12 +13,12 @@ _CHECK = "crc32"
 
 
 def sealed(table: Mapping[str, Any], *, indent: int | None = None) -> str:
-    """A table as JSON, with the CRC-32 of the rest as its last entry."""
+    """A table as JSON, with the CRC-32 of its other entries as the last entry."""
     return json.dumps({**table, _CHECK: _crc32(table)}, indent=indent)
 
 
 def write_sealed(path: Path, table: Mapping[str, Any]) -> None:
-    """Write a table to a file, whole or not at all. Raises OSError."""
+    """Write a table to a file, completely or not at all. Raises OSError."""
     text = sealed(table, indent=1).encode() + b"\n"
     write_atomically(path, lambda file: file.write(text))
 
@@ -27,15 +27,15 @@ def unsealed(text: str | bytes) -> dict[str, Any]:
     """The table that was sealed.
 
     Raises:
-        ValueError: it is no JSON, no table, or was changed.
+        ValueError: it is not JSON, not a table, or was changed.
     """
     table = parse_json(text)
     if not isinstance(table, dict):
-        raise ValueError("it is no table")
+        raise ValueError("it is not a table")
     if _CHECK not in table:
         raise ValueError("its checksum is missing")
     if table.pop(_CHECK) != _crc32(table):
-        raise ValueError("its checksum does not fit")
+        raise ValueError("its checksum does not match")
     return table
 
 

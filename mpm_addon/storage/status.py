@@ -1,4 +1,4 @@
-"""What a bake says of itself to other processes, in status.json, whether that is still so, and what they may ask of it."""
+"""The status that a bake publishes in status.json for other processes, and their requests to it."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -20,16 +20,16 @@ _WARNING = SceneWarning("", "", "").fields().keys()
 
 
 class BakeStatus(NamedTuple):
-    """How a bake is doing.
+    """The status of a bake.
 
     Attributes:
-        state: "running", "paused", "done", "cancelled", "stopped" (by a limit), "error", or "interrupted": the file says that it
-            runs, and its process is gone.
-        message: its last words; `NOTHING` while it runs.
-        done: frames that are there, of `total`.
-        frame: the one that was last computed; None where there was none.
-        fraction: how much of that frame is done, 0 to 1.
-        told: all that the file says; see docs/formats.md.
+        state: "running", "paused", "done", "cancelled", "stopped" (by a limit), "error", or "interrupted": according to the file it
+            is running, but its process has ended.
+        message: its last message; `NOTHING` while it runs.
+        done: cached frames, of `total`.
+        frame: the current or last frame; None if there is none.
+        fraction: the completed share of that frame, 0 to 1.
+        told: the contents of the file; see docs/formats.md.
     """
 
     state: str
@@ -42,24 +42,24 @@ class BakeStatus(NamedTuple):
 
     @property
     def is_live(self) -> bool:
-        """Whether a process is baking, or waiting to."""
+        """Whether a process is baking or paused."""
         return self.state in _RUNNING
 
     @property
     def warnings(self) -> tuple[Message, ...]:
-        """What the bake found worth a second look, each with what it is about."""
+        """The bake's warnings."""
         told = self.told.get("warnings")
         found = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
         return tuple(map(message_of, found))
 
 
 def read_status(folder: Path) -> BakeStatus | None:
-    """What a cache's status.json says; None where there is none that can be read."""
+    """The status in a cache's status.json; None if there is no readable one."""
     told = _read(folder)
     if told is None:
         return None
     if told.get("state") in _RUNNING and not is_held(folder, told):
-        # it may have ended between the two looks
+        # it may have ended between reading the status and checking the lock
         told = _read(folder) or told
         if told.get("state") in _RUNNING:
             told = {**told, "state": "interrupted"}
@@ -75,11 +75,12 @@ def read_status(folder: Path) -> BakeStatus | None:
 
 
 def recorded_warnings(folder: Path, scene_hash: str, frames: Sequence[int]) -> list[dict[str, str]] | None:
-    """The warnings of an earlier bake into a cache, where it was one of the same scene and frames and had looked for all of them.
+    """The warnings recorded by an earlier bake into a cache; None if it was of another scene or other frames, or did not check them.
 
     Args:
-        folder: the cache; scene_hash: of the scene.
-        frames: the scene's first and last.
+        folder: the cache.
+        scene_hash: hash of the scene.
+        frames: the scene's first and last frame.
     """
     told = _read(folder) or {}
     warnings = told.get("warnings")
@@ -95,7 +96,7 @@ def ask_to_cancel(folder: Path) -> None:
 
 
 def ask_to_pause(folder: Path, *, is_paused: bool) -> None:
-    """Ask the bake into a cache to wait, or to go on. Raises CacheError."""
+    """Ask the bake into a cache to pause or to resume. Raises CacheError."""
     with _asking(folder):
         if is_paused:
             (folder / PAUSE).touch()
@@ -104,7 +105,7 @@ def ask_to_pause(folder: Path, *, is_paused: bool) -> None:
 
 
 def is_asked_to_pause(folder: Path) -> bool:
-    """Whether a bake into a cache is to wait."""
+    """Whether a bake into a cache is asked to pause."""
     return (folder / PAUSE).exists()
 
 
@@ -113,7 +114,9 @@ def _asking(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CacheError(f"the bake cannot be asked ({error.strerror})", "check the folder's permissions", subject=str(folder)) from error
+        raise CacheError(
+            f"the bake cannot be controlled ({error.strerror})", "check the folder's permissions", subject=str(folder)
+        ) from error
 
 
 def status_words(status: BakeStatus) -> str:

@@ -1,7 +1,7 @@
-"""One take of a cache: the frames of one scene, perhaps going on after a frame of an earlier take. Reads, without locks.
+"""Takes of a cache: the frames of one scene, which may continue after a frame of an earlier take. Reads without locks.
 
-A frame belongs to a take when the journal has a line of it and its file is there. The journal is only appended to, after the
-file is whole, so whatever is named is whole.
+A frame belongs to a take if its file exists and the journal has an entry for it. Entries are appended once the file is complete,
+so every listed frame is complete.
 """
 
 import os
@@ -30,18 +30,18 @@ SCENE = "scene"
 
 _FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?" + re.escape(SUFFIX))
 
-# Nanoseconds within which two changes of a folder may bear the same time; some file systems count in two seconds.
+# Resolution of a folder's time of change [ns]: two seconds on some file systems.
 _TICK = 2_000_000_000
 
 
 def frame_name(moment: Moment) -> str:
-    """The file name of a frame: frame_000012.mpm; of the first of three states after it: frame_000012_1of4.mpm."""
+    """The file name of a frame, frame_000012.mpm, or of the first of three subframes after it, frame_000012_1of4.mpm."""
     between = "" if moment.is_frame else f"_{moment.part}of{moment.parts}"
     return f"frame_{moment.number:06d}{between}{SUFFIX}"
 
 
 def frame_files(folder: Path) -> list[Path]:
-    """The files of frames and states in a folder; those of other names are not ours."""
+    """The files of frames and subframes in a folder; files with other names are not ours."""
     named = [(path, _FRAME_NAME.fullmatch(path.name)) for path in folder.iterdir()] if folder.is_dir() else []
     return [path for path, match in named if match and (match[2] is None or 0 < int(match[2]) < int(match[3]))]
 
@@ -50,9 +50,9 @@ class Take:
     """A take on disk.
 
     Attributes:
-        number: 1, 2, ... in the order in which takes were begun.
-        folder: where it is.
-        manifest: what take.json says; see docs/formats.md.
+        number: 1, 2, ... in the order in which takes were started.
+        folder: its folder.
+        manifest: the contents of take.json; see docs/formats.md.
     """
 
     def __init__(self, cache: Path, number: int, manifest: Mapping[str, Any]) -> None:
@@ -65,30 +65,30 @@ class Take:
 
     @property
     def parent(self) -> int | None:
-        """The take whose frames it goes on after."""
+        """The take from which it continues, or None."""
         return self.manifest.get("parent")
 
     @property
     def from_frame(self) -> int:
-        """The last frame that it has from its parent."""
+        """The last frame that it shares with its parent."""
         return int(self.manifest["from_frame"])
 
     @property
     def first_id(self) -> int:
-        """The first id of its own: how many particles had been emitted when it began."""
+        """Its first own id: the number of particles that had been emitted when it began."""
         return int(self.manifest.get("first_id", 0))
 
     def path(self, moment: Moment) -> Path:
-        """Where a frame, or a state between two, is or would be."""
+        """The path of a frame or subframe, whether it exists or not."""
         return self.folder / FRAMES / frame_name(moment)
 
     def journal(self) -> Mapping[Moment, Entry]:
-        """What the bake noted of every frame and state; lines that a crash cut short are left out. Raises CacheError."""
+        """The entries of all frames and subframes, without lines truncated by a crash. Raises CacheError."""
         self.read_journal()
         return self._journal.entries
 
     def read_journal(self, seconds: float | None = None) -> bool:
-        """Read what is new in the journal, for about so long at the most; whether all of it is read. Raises CacheError."""
+        """Read new entries of the journal for at most about `seconds`; returns whether all are read. Raises CacheError."""
         try:
             self._journal.read(seconds)
         except OSError as error:
@@ -96,8 +96,7 @@ class Take:
         return self._journal.is_read
 
     def known(self) -> Mapping[Moment, Entry]:
-        """What was read of the journal so far, of frames and states whose files are there: the same object until there is something
-        else. Raises CacheError."""
+        """The entries read so far of frames and subframes whose files exist; the same object until it changes. Raises CacheError."""
         entries, names = self._journal.entries, self._file_names()
         seen = (id(entries), len(entries), names)
         if seen != self._known[0]:
@@ -105,12 +104,12 @@ class Take:
         return self._known[1]
 
     def _file_names(self) -> frozenset[str]:
-        """The names in the folder of frames; read again only when the folder has changed. Raises CacheError."""
+        """The file names in the folder of frames, read again only after a change. Raises CacheError."""
         folder = self.folder / FRAMES
         try:
             changed = folder.stat().st_mtime_ns
             if changed != self._names[0]:
-                # within one tick of the file system's clock another file may still come
+                # another file may still be added within the resolution of the folder's time
                 is_settled = time.time_ns() - changed > _TICK
                 with os.scandir(folder) as entries:
                     self._names = (changed if is_settled else None, frozenset(entry.name for entry in entries))
@@ -121,11 +120,11 @@ class Take:
         return self._names[1]
 
     def moments(self) -> list[Moment]:
-        """The frames and states that are there, ascending. Raises CacheError."""
+        """The cached frames and subframes, ascending. Raises CacheError."""
         return sorted((moment for moment in self.journal() if self.path(moment).is_file()), key=lambda moment: moment.frame)
 
     def whole_moments(self) -> list[Moment]:
-        """Those of which the file has the size that the journal noted, and the births of whose particles are there. Raises CacheError."""
+        """The moments whose files have the recorded size and whose particles' births exist. Raises CacheError."""
         covered = births.covered(self.folder / BIRTHS, self.first_id)
         journal = self.journal()
         return [
@@ -135,15 +134,15 @@ class Take:
         ]
 
     def read(self, moment: Moment, births_of: Births) -> Frame:
-        """A frame or state.
+        """A frame or subframe.
 
         Args:
-            moment: which.
-            births_of: gives the births of the particles emitted first, as many as are asked for.
+            moment: its moment.
+            births_of: returns the births of at least the first so many particles.
 
         Raises:
             CacheError: it is damaged.
-            FileNotFoundError: it is not there.
+            FileNotFoundError: it does not exist.
         """
         path = self.path(moment)
         try:
@@ -155,15 +154,15 @@ class Take:
         except OSError as error:
             raise unreadable(path, error) from error
         if frame.moment != moment:
-            raise CacheError(f"holds frame {frame.moment.frame:g}, not {moment.frame:g}", "give it back its own name", subject=str(path))
+            raise CacheError(f"contains frame {frame.moment.frame:g}, not {moment.frame:g}", "rename the file", subject=str(path))
         return frame
 
 
 def take_folder(cache: Path, number: int) -> Path:
-    """Where a take of a cache is, or would be."""
+    """The folder of a take, whether it exists or not."""
     return cache / TAKES / f"{number:04d}"
 
 
 def unreadable(path: Path, error: OSError) -> CacheError:
-    """What is said of a file that the system does not give."""
+    """The error for a file that the system does not let us read."""
     return CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path))

@@ -1,4 +1,4 @@
-"""The takes of a cache: what there is of each, and which one is shown."""
+"""The takes of a cache: listing, showing and removing them."""
 
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,12 @@ from .take import Take, take_folder
 
 
 def describe_takes(folder: Path) -> list[dict[str, Any]]:
-    """What there is of each take, as `takes --json` prints it.
+    """The facts about each take, as `takes --json` prints them.
 
     Returns:
-        of each take, by its number: `take`, `parent` and `from_frame` (None for one that begins by itself), `scene_name`, `frames` (first
-        and last of its own; None where there is none), `is_shown`, and `outdated`: the frames of its own, first and last, that the
-        shown take has not.
+        A table for each take, in order of number: `take`, `parent` and `from_frame` (None for one that starts from the beginning),
+        `scene_name`, `frames` (the first and last of its own frames; None if it has none), `is_shown`, and `outdated` (the first
+        and last of its own frames that the shown take does not include).
 
     Raises:
         CacheError: there is no cache, or it is damaged.
@@ -47,7 +47,7 @@ def describe_takes(folder: Path) -> list[dict[str, Any]]:
 
 
 def take_words(take: dict[str, Any]) -> str:
-    """What `describe_takes` says of a take, in one line."""
+    """A take's entry of `describe_takes` in one line."""
     frames = "no frames" if take["frames"] is None else "frames {}-{}".format(*take["frames"])
     words = [f'{frames} of "{take["scene_name"]}"']
     if take["parent"] is not None:
@@ -60,15 +60,15 @@ def take_words(take: dict[str, Any]) -> str:
 
 
 def show_take(folder: Path, number: int) -> None:
-    """Let a cache show one of its takes. A bake of that take's scene goes on with it. Mends a cache whose cache.json is lost or damaged.
+    """Make a take the current one, which a bake of its scene resumes. Repairs a cache whose cache.json is lost or damaged.
 
     Raises:
         CacheError: there is no such take, a bake is writing, or the folder cannot be written.
     """
     if not take_numbers(folder):
-        open_cache(folder)  # which says that there is none, and makes no folder as the lock would
+        open_cache(folder)  # raises, without creating a folder as the lock would
     with WriterLock(folder):
-        # cache.json says no more than this number: where it was lost, this is how it is written again
+        # cache.json contains only this number, so a lost one can be written again
         if (folder / CACHE_FILE).exists():
             refuse_foreign(folder)
         if number not in take_numbers(folder):
@@ -81,10 +81,10 @@ def show_take(folder: Path, number: int) -> None:
 
 
 def remove_take(folder: Path, number: int) -> None:
-    """Delete one of several takes. Where it was shown, the take after which it goes on is shown then, or else the last one.
+    """Delete one of several takes. If it was shown, its parent is shown instead, or else the last take.
 
     Raises:
-        CacheError: there is no such take, or no other one, another take goes on after it, a bake is writing, or a file cannot be deleted.
+        CacheError: there is no such take or no other one, another take continues from it, a bake is writing, or a file cannot be deleted.
     """
     refuse_links(folder)
     refuse_foreign(folder)
@@ -110,7 +110,7 @@ def remove_take(folder: Path, number: int) -> None:
 
 
 def _chain_if_whole(folder: Path, number: int) -> list[Take]:
-    """A take and those before it; none where one of them is damaged."""
+    """A take and those from which it continues; empty if one of them is damaged."""
     try:
         return chain(folder, number)
     except CacheError:

@@ -1,4 +1,4 @@
-"""TOML tables into declared parameters: every key known, every value present, every message naming where it stands."""
+"""TOML tables as declared parameters: unknown keys and missing values are refused, and every message names the place."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ def read_toml(path: Path, error: type[MpmError], *, most: int = LARGEST_TEXT) ->
     """The content of a TOML file of at most `most` bytes.
 
     Raises:
-        MpmError: of the given type, in one line, where the file is missing, unreadable or not TOML.
+        MpmError: of the given type, if the file is missing, unreadable or not TOML.
     """
     try:
         text = read_plain(path, most).decode("utf-8")
@@ -28,45 +28,45 @@ def read_toml(path: Path, error: type[MpmError], *, most: int = LARGEST_TEXT) ->
         raise error(f"{path}: the file does not exist; check the path.") from None
     except OSError as problem:
         raise error(f"{path}: cannot be read ({problem.strerror}); check the path and its permissions.") from problem
-    except (ValueError, RecursionError) as problem:  # tomllib.TOMLDecodeError is a ValueError; so is a number of too many digits
-        raise error(f"{path}: is not a TOML file ({problem}); mend it there.") from problem
+    except (ValueError, RecursionError) as problem:  # TOMLDecodeError is a ValueError, and so is the error for numbers of too many digits
+        raise error(f"{path}: is not valid TOML ({problem}); correct it there.") from problem
 
 
 def check_keys(table: Any, known: Collection[str], subject: str) -> None:
-    """Check that `table` is a table and every key of it is known.
+    """Check that `table` is a table with only known keys.
 
     Raises:
-        SceneError: naming the first unknown key, where it stands and the nearest known one.
+        SceneError: naming the first unknown key, its place and the closest known one.
     """
     if not isinstance(table, Mapping):
-        raise SceneError(f"{table!r} is not a table", "give keys with their values", subject=subject)
+        raise SceneError(f"{table!r} is not a table", "use keys with values", subject=subject)
     for key in table:
         if key not in known:
             hint = suggestion(key, known)
-            raise SceneError(f'unknown key "{key}"{hint}', f"known are {', '.join(known)}", subject=subject)
+            raise SceneError(f'unknown key "{key}"{hint}', f"use one of {', '.join(known)}", subject=subject)
 
 
 def check_schema(table: Table, subject: str, *, newest: int, error: type[MpmError] = SceneError) -> None:
-    """Check the integer `schema` of a file. Raises `error` where it is missing, odd or of a later version."""
+    """Check the integer `schema` of a file. Raises `error` if it is missing, invalid or of a later version."""
     if "schema" not in table:
         raise error(f"{subject}: schema is missing; begin with schema = {newest}.")
     schema = table["schema"]
     if isinstance(schema, bool) or not isinstance(schema, int) or not 1 <= schema <= newest:
-        raise error(f"{subject}: schema {schema!r} is not known to this version; use {newest}.")
+        raise error(f"{subject}: this version does not support schema {schema!r}; use {newest}.")
 
 
 def declared_values(owner: type, table: Table, subject: str) -> dict[str, Any]:
-    """The values that `table` gives for the parameters which the dataclass `owner` declares.
+    """The values in `table` of the parameters that the dataclass `owner` declares.
 
     Raises:
-        SceneError: for a parameter that must be given and is not.
+        SceneError: a required parameter is missing.
     """
     values = {}
     for declared in parameters_of(owner):
         if declared.name in table:
             values[declared.name] = declared.check(table[declared.name], subject)
         elif declared.is_required:
-            raise SceneError(f"{declared.name} is missing", f"give {declared.limits()}", subject=subject)
+            raise SceneError(f"{declared.name} is missing", f"use {declared.limits()}", subject=subject)
     return values
 
 
@@ -76,17 +76,17 @@ def parameter_names(owner: type) -> tuple[str, ...]:
 
 
 def table_of(instance: Any) -> dict[str, Any]:
-    """The declared parameters of a dataclass instance as TOML values; those that are None are left out."""
+    """The declared parameters of a dataclass instance as TOML values, without those that are None."""
     values = {name: getattr(instance, name) for name in parameter_names(type(instance))}
     given = {name: value for name, value in values.items() if value is not None}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def look_up(word: Any, known: Mapping[str, Any], noun: str, subject: str) -> Any:
-    """The entry of `known` that `word` names.
+    """The entry of `known` named `word`.
 
     Raises:
-        SceneError: naming the nearest known word.
+        SceneError: it is unknown; the message suggests the closest.
     """
     if not isinstance(word, str) or word not in known:
         hint = suggestion(word, known) if isinstance(word, str) else ""

@@ -1,4 +1,4 @@
-"""Material presets that users save: TOML files in a folder of theirs, read as the built-in ones are. Data only, never code."""
+"""Material presets saved by users: TOML files in the user's folder, read like the built-in ones. Data only, never code."""
 
 import functools
 import re
@@ -11,29 +11,29 @@ from .installation import require
 from .presets import LONGEST_LABEL, MATERIAL_SCHEMA, MaterialPreset, read_material_preset
 from .toml_tables import table_of
 
-# Presets of a folder that are listed.
+# Limit on the presets listed from a folder.
 MOST = 500
 SUFFIX = ".toml"
 
-# What Windows calls devices, whatever the ending.
+# Names of devices in Windows, with any suffix.
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)")
 
 
 def file_name(label: str) -> str:
-    """The name of a preset's file, without its ending: letters, digits and _ of the label, safe on every system.
+    """The name of a preset's file, without its suffix: letters, digits and _ from the label, safe on every system.
 
     Raises:
-        PresetError: nothing of the label is left.
+        PresetError: the label has no letters or digits.
     """
     plain = unicodedata.normalize("NFKC", label).strip().lower()
     cleaned = re.sub(r"[^\w]+", "_", plain)[:LONGEST_LABEL].strip("_")
     if not cleaned:
-        raise PresetError(f'Preset name "{label}" has no letter and no digit', "give it another name")
+        raise PresetError(f'Preset name "{label}" has no letters or digits', "choose another name")
     return f"{cleaned}_preset" if _DEVICES.fullmatch(cleaned) else cleaned
 
 
 def preset_files(folder: Path) -> tuple[Path, ...]:
-    """The files of presets in a folder, sorted; none where it is missing or cannot be read."""
+    """The preset files in a folder, sorted; none if it is missing or cannot be read."""
     try:
         found = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX)
     except OSError:
@@ -42,7 +42,7 @@ def preset_files(folder: Path) -> tuple[Path, ...]:
 
 
 def listed(path: Path) -> MaterialPreset | None:
-    """The preset of a file, or None where it is none; read again only when the file changed."""
+    """The preset in a file, or None if it is not valid; read again only when the file changes."""
     try:
         status = path.stat()
     except OSError:
@@ -59,23 +59,23 @@ def _read(path: Path, _changed: int, _size: int) -> MaterialPreset | None:
 
 
 def preset_path(folder: Path, name: str) -> Path:
-    """The file of the preset with a name. Raises PresetError where the name is no plain one or there is no such file."""
+    """The file of the preset with a name. Raises PresetError if it is not in the folder."""
     path = folder / f"{name}{SUFFIX}"
     if path not in preset_files(folder):
-        raise PresetError(f'Preset "{name}" is not in {folder}', "choose one that is listed, or save it again")
+        raise PresetError(f'Preset "{name}" is not in {folder}', "choose a listed one, or save it again")
     return path
 
 
 def save_preset(folder: Path, preset: MaterialPreset, *, replace: bool = False) -> Path:
-    """Write a preset; its name is ignored, the file is called after its label.
+    """Write a preset to a file named after its label; its name is ignored.
 
     Raises:
-        PresetError: there is one of this name and `replace` is not given, or the folder cannot be written.
+        PresetError: it already exists and `replace` is False, or the folder cannot be written.
     """
     toml = require("tomli_w", "tomli-w", "saving a preset")
     path = folder / f"{file_name(preset.label)}{SUFFIX}"
     if path.exists() and not replace:
-        raise PresetError(f'Preset "{preset.label}" is there already', "choose Replace, or give it another name")
+        raise PresetError(f'Preset "{preset.label}" already exists', "choose Replace, or another name")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(path, lambda file: file.write(toml.dumps(preset_table(preset)).encode()))
@@ -87,7 +87,7 @@ def save_preset(folder: Path, preset: MaterialPreset, *, replace: bool = False) 
 
 
 def remove_preset(folder: Path, name: str) -> None:
-    """Delete the file of a preset. Raises PresetError where there is none or it cannot be deleted."""
+    """Delete the file of a preset. Raises PresetError if it does not exist or cannot be deleted."""
     path = preset_path(folder, name)
     try:
         path.unlink()

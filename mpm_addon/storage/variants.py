@@ -1,4 +1,4 @@
-"""Variants: named sets of changes to a scene, in the scene's own file. Tables in, tables out; knows nothing of what they mean."""
+"""Variants: named sets of changes to a scene, in the scene's own file. Works on tables without knowing their meaning."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,10 +7,10 @@ from ..core.errors import SceneError
 from ..core.parameters import suggestion
 from .toml_tables import Table, check_keys
 
-# Lists whose entries a variant finds by their names, and what a person calls an entry.
+# Lists whose entries variants find by name, and the word for an entry.
 _LISTS = {"emitters": "Emitter", "colliders": "Collider", "forces": "Force", "outflows": "Outflow"}
 
-# Keys of which one makes a new entry whole.
+# A new entry needs one of these keys.
 _WHOLE = {
     "materials": ("law", "preset"),
     "emitters": ("shape",),
@@ -22,20 +22,20 @@ _WHOLE = {
 _PLACES = ("time", "solver", "domain", *_WHOLE)
 _KEYS = ("description", "leave_out", *_PLACES)
 
-# A table that names its sort anew has other keys than the scene's, so it replaces it.
+# A table with one of these keys replaces the scene's table, because other kinds have other keys.
 _SORTS = ("kind", "law", "preset")
 
 
 def entry_name(entry: Table, number: int, section: str) -> Any:
-    """The name of the entry that stands at `number`, from 1, in a list of tables."""
+    """The name of entry `number`, counted from 1, in a list of tables."""
     return entry.get("name", f"{_LISTS[section].lower()}_{number}")
 
 
 def variants_of(table: Table, subject: str) -> dict[str, Table]:
-    """Name -> changes of every variant of a scene file. `subject` is what messages call it.
+    """Name -> changes of every variant of a scene file; messages call it `subject`.
 
     Raises:
-        SceneError: a variant is no table, or has an unknown key.
+        SceneError: a variant is not a table, or has an unknown key.
     """
     variants = table.get("variants", {})
     if not isinstance(variants, Mapping):
@@ -46,22 +46,22 @@ def variants_of(table: Table, subject: str) -> dict[str, Table]:
 
 
 def check_place(path: tuple[str, ...], table: Table, subject: str) -> None:
-    """Check that a dotted path leads into a section, and where it has entries into one of these, of a scene file.
+    """Check that a dotted path leads to an existing section, and entry if it has any, of a scene file.
 
     Args:
         path: its parts, such as ("materials", "snow", "young_modulus").
         table: the scene file.
-        subject: what messages call the path.
+        subject: how messages name the path.
 
     Raises:
-        SceneError: naming the nearest section or entry.
+        SceneError: it does not; the message suggests the closest section or entry.
     """
     section = path[0]
     check_keys({section: None}, _PLACES, subject)
     depth = 3 if section in _WHOLE else 2
     if len(path) < depth:
         place = "NAME.KEY" if section in _WHOLE else "KEY"
-        raise SceneError("names no value", f"give {section}.{place}", subject=subject)
+        raise SceneError("is not the path of a value", f"use {section}.{place}", subject=subject)
     if section not in _WHOLE:
         return
     entries = table.get(section, {})
@@ -69,23 +69,23 @@ def check_place(path: tuple[str, ...], table: Table, subject: str) -> None:
     if path[1] not in names:
         raise SceneError(
             f'{subject}: "{path[1]}" is not in {section}{suggestion(path[1], names)}',
-            f"use one of {', '.join(names) or 'none'}, in quotes where a name has dots or spaces",
+            f"use one of {', '.join(names) or 'none'}, in quotes if a name has dots or spaces",
         )
 
 
 def with_changes(table: Table, changes: Table, variant: str) -> dict[str, Any]:
-    """A scene file's tables with the changes of a variant in them.
+    """A scene file's tables with the changes of a variant.
 
-    Tables are merged key by key; one that gives `kind`, `law` or `preset` replaces the scene's. Emitters, colliders, forces and
-    outflows are found by their names. A name that the scene lacks is a new entry, at the end; `leave_out` names those that are not there.
+    Tables are merged key by key; one with `kind`, `law` or `preset` replaces the scene's. Emitters, colliders, forces and
+    outflows are found by name. A new name adds an entry at the end; `leave_out` lists entries to remove.
 
     Args:
-        table: the scene file, already known to be right without its variants.
-        changes: of the variant.
+        table: the scene file, already checked without its variants.
+        changes: the changes of the variant.
         variant: its name, for messages.
 
     Raises:
-        SceneError: a name is unknown (the nearest is named), or something is no table.
+        SceneError: a name is unknown (the message suggests the closest), or something is not a table.
     """
     subject = f'Variant "{variant}"'
     known = {key: value for key, value in table.items() if key != "variants"}
@@ -107,24 +107,22 @@ def _by_name(entries: list[dict[str, Any]], section: str, subject: str) -> dict[
     for number, entry in enumerate(entries, start=1):
         name = entry_name(entry, number, section)
         if name in named:
-            raise SceneError(
-                f'{_LISTS[section]} "{name}" is there twice', "variants find it by its name: give each its own", subject=subject
-            )
+            raise SceneError(f'{_LISTS[section]} "{name}" appears twice', "rename one, because variants find it by name", subject=subject)
         named[name] = entry
     return named
 
 
 def _check_entries(changes: Any, known: Table, section: str, place: str) -> None:
-    """Refuse a name that is neither known nor given what a new entry needs."""
+    """Refuse an unknown name without the keys that a new entry needs."""
     if not isinstance(changes, Mapping):
-        raise SceneError(f"{changes!r} is not a table", "give the entries by their names", subject=str(place))
+        raise SceneError(f"{changes!r} is not a table", "use the entries' names as keys", subject=str(place))
     for name, entry in changes.items():
         if not isinstance(entry, Mapping):
-            raise SceneError(f"{place}.{name}: {entry!r} is not a table", "give keys with their values")
+            raise SceneError(f"{place}.{name}: {entry!r} is not a table", "use keys with values")
         if name not in known and not any(key in entry for key in _WHOLE[section]):
             raise SceneError(
                 f'{place}: "{name}" is not in the scene{suggestion(name, known)}',
-                f"use one of {', '.join(known) or 'none'}, or give {' or '.join(_WHOLE[section])} to add it",
+                f"use one of {', '.join(known) or 'none'}, or set {' or '.join(_WHOLE[section])} to add it",
             )
         if section in _LISTS and entry.get("name", name) != name:
             raise SceneError(f'{place}: "{name}" cannot be renamed to {entry["name"]!r}', "remove name")
@@ -141,7 +139,7 @@ def _merged(known: Table, changes: Table) -> dict[str, Any]:
 def _check_left_out(names: Any, known: list[str], subject: str) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise SceneError(
-            f"leave_out {names!r} is not allowed", "give a list of names of emitters, colliders, forces and outflows", subject=subject
+            f"leave_out {names!r} is not allowed", "use a list of names of emitters, colliders, forces and outflows", subject=subject
         )
     for name in names:
         if name not in known:

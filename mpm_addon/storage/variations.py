@@ -1,4 +1,4 @@
-"""Grids of variations of a scene: values for some of its keys, in all combinations. Words in, changes out; reads no file."""
+"""Grids of variations of a scene: all combinations of values for some of its keys. Reads no files."""
 
 import contextlib
 import itertools
@@ -13,23 +13,23 @@ from ..core.errors import SceneError
 from .toml_tables import Table
 from .variants import check_place
 
-# More combinations than anybody means; a typing mistake, not a wedge.
+# More combinations are a typing mistake, not a wedge.
 MOST_VARIATIONS = 1000
 
 _RANGE_WORDS = "use KEY=FIRST:LAST:lin:COUNT, KEY=FIRST:LAST:log:COUNT or KEY=VALUE,VALUE,..."
 _ASSIGNMENT = re.compile(r"""((?:"[^"]*"|'[^']*'|[^"'=])+)=(.*)""", re.DOTALL)
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-# Commas that separate values, not those inside of brackets or quotes.
+# Values separated by commas, ignoring commas inside brackets or quotes.
 _ITEMS = re.compile(r"""(?:\[[^\]]*\]|"[^"]*"|'[^']*'|[^,])+""")
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A key of a scene file and the values that it takes.
+    """A key of a scene file and its values.
 
     Attributes:
         path: the parts of the key, such as ("materials", "snow", "young_modulus").
-        values: numbers, texts, flags, or lists of numbers; no two alike.
+        values: numbers, texts, Booleans, or lists of numbers, without duplicates.
     """
 
     path: tuple[str, ...]
@@ -37,7 +37,7 @@ class Axis:
 
     @property
     def key(self) -> str:
-        """The key as a scene file writes it: parts that need it are in quotes."""
+        """The key as in a scene file, with quotes around parts that need them."""
         return ".".join(part if _BARE_KEY.fullmatch(part) else f'"{part}"' for part in self.path)
 
 
@@ -47,7 +47,7 @@ class Variation:
 
     Attributes:
         values: key -> value.
-        changes: the same as tables, as a variant of the scene file would hold them.
+        changes: the same as tables, in the form of a variant in the scene file.
     """
 
     values: dict[str, Any]
@@ -61,11 +61,11 @@ class Variation:
 
     @property
     def label(self) -> str:
-        """The values in words, a line each."""
+        """The values in words, one per line."""
         return "\n".join(f"{word} = {value_text(value)}" for word, value in self._words())
 
     def _words(self) -> list[tuple[str, Any]]:
-        """The last word of every key, or all of the key where two end alike, with its value."""
+        """The last part of every key, or the whole key if two end alike, with its value."""
         ends = [key.rpartition(".")[2] for key in self.values]
         short = [end if ends.count(end) == 1 else key for end, key in zip(ends, self.values, strict=True)]
         return list(zip(short, self.values.values(), strict=True))
@@ -81,23 +81,23 @@ def value_text(value: Any) -> str:
 
 
 def parse_axis(text: str) -> Axis:
-    """The axis that a text such as "materials.snow.young_modulus=1e4:1e6:log:5" describes.
+    """The axis described by a text such as "materials.snow.young_modulus=1e4:1e6:log:5".
 
-    Values are FIRST:LAST:lin:COUNT (or FIRST:LAST:COUNT), evenly spaced, FIRST:LAST:log:COUNT, with even ratios, both
-    ends with them, or a list with commas: numbers, true and false, texts, or lists of numbers in brackets.
+    Values are FIRST:LAST:lin:COUNT (or FIRST:LAST:COUNT), evenly spaced, FIRST:LAST:log:COUNT, with equal ratios, both
+    including the ends, or a list with commas: numbers, true and false, texts, or lists of numbers in brackets.
 
     Raises:
-        SceneError: it is none of these, or a value is there twice.
+        SceneError: it is none of these, or a value appears twice.
     """
     match = _ASSIGNMENT.fullmatch(text)
     subject = f"--vary {text}"
     if match is None:
-        raise SceneError("is no key with values", f"{_RANGE_WORDS}", subject=subject)
+        raise SceneError("is not a key with values", f"{_RANGE_WORDS}", subject=subject)
     path = _path(match[1].strip(), subject)
     values = _range(match[2], subject) if ":" in match[2] else _list(match[2])
     axis = Axis(path, values)
     if not values:
-        raise SceneError("has no value", f"{_RANGE_WORDS}", subject=subject)
+        raise SceneError("has no values", f"{_RANGE_WORDS}", subject=subject)
     for number, value in enumerate(values):
         if value in values[:number]:
             raise SceneError(f"has the value {value_text(value)} twice", "remove one", subject=subject)
@@ -105,11 +105,11 @@ def parse_axis(text: str) -> Axis:
 
 
 def _path(key: str, subject: str) -> tuple[str, ...]:
-    """The parts of a dotted key, read as TOML reads it."""
+    """The parts of a dotted key, in TOML's syntax."""
     try:
         table: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
-        raise SceneError(f'{subject}: "{key}" is no key', "use dots between names, and quotes around a name with spaces") from None
+        raise SceneError(f'{subject}: "{key}" is not a key', "use dots between names, and quotes around names with spaces") from None
     path = []
     while isinstance(table, dict):
         ((part, table),) = table.items()
@@ -123,13 +123,13 @@ def _range(text: str, subject: str) -> tuple[float, ...]:
     try:
         start, end, steps = float(first), float(last), int(count)
     except ValueError:
-        raise SceneError(f"{text} is no range", f"{_RANGE_WORDS}", subject=subject) from None
+        raise SceneError(f"{text} is not a range", f"{_RANGE_WORDS}", subject=subject) from None
     if spacing not in ("lin", "log") or not (math.isfinite(start) and math.isfinite(end)):
-        raise SceneError(f"{text} is no range", f"{_RANGE_WORDS}", subject=subject)
+        raise SceneError(f"{text} is not a range", f"{_RANGE_WORDS}", subject=subject)
     if not 2 <= steps <= MOST_VARIATIONS:
         raise SceneError(f"the count {steps} is not allowed", f"use 2 to {MOST_VARIATIONS}", subject=subject)
     if spacing == "log" and not (start > 0.0 and end > 0.0):
-        raise SceneError("a range with log needs two ends above 0", "use lin", subject=subject)
+        raise SceneError("a logarithmic range needs two ends above 0", "use lin", subject=subject)
     shares = [step / (steps - 1) for step in range(1, steps - 1)]
     if spacing == "log":
         between = [start ** (1.0 - share) * end**share for share in shares]
@@ -143,7 +143,7 @@ def _list(text: str) -> tuple[Any, ...]:
 
 
 def _value(text: str) -> Any:
-    """A number, or what TOML makes of it: a flag, a list or a text in quotes; anything else is text without them."""
+    """A number, or a TOML value (a Boolean, a list or a text in quotes), else the text itself."""
     with contextlib.suppress(ValueError):
         return int(text)
     with contextlib.suppress(ValueError):
@@ -159,11 +159,11 @@ def variations(axes: Sequence[Axis], table: Table) -> list[Variation]:
     """All combinations of the axes' values, the last axis fastest.
 
     Args:
-        axes: what varies.
+        axes: the axes.
         table: the scene file.
 
     Raises:
-        SceneError: a key leads nowhere (the nearest is named), is there twice, or there are too many combinations.
+        SceneError: a key does not exist (the message suggests the closest), two overlap, or there are too many combinations.
     """
     for number, axis in enumerate(axes):
         subject = f"--vary {axis.key}"

@@ -1,4 +1,4 @@
-"""Where the bakes of a wedge run: in processes of this computer, or on the workers of a Dask cluster that is there already.
+"""Where the bakes of a wedge run: in processes on this computer, or on the workers of an existing Dask cluster.
 
 Dask is imported only when a scheduler is given; see docs/farm.md for what its workers need.
 """
@@ -25,11 +25,11 @@ _CONNECT_SECONDS = 10
 
 @dataclass(frozen=True)
 class Cluster:
-    """Something that bakes.
+    """An executor of bakes.
 
     Attributes:
-        jobs: how many bakes at a time.
-        submit: begins to bake an order.
+        jobs: number of bakes at a time.
+        submit: starts the bake of an order.
     """
 
     jobs: int
@@ -37,17 +37,17 @@ class Cluster:
 
 
 def core_count() -> int:
-    """The processor cores that this process may use."""
+    """The number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextlib.contextmanager
 def local_cluster(jobs: int, threads: int) -> Iterator[Cluster]:
-    """Bake in processes of this computer.
+    """Bake in processes on this computer.
 
     Args:
-        jobs: how many at a time.
-        threads: of all together; those that cannot be shared evenly go to the first bakes.
+        jobs: number of bakes at a time.
+        threads: threads of all bakes together; any remainder goes to the first bakes.
     """
     shares = [max(1, threads // jobs + (slot < threads % jobs)) for slot in reversed(range(jobs))]
 
@@ -67,13 +67,13 @@ def dask_cluster(address: str, output: Path, jobs: int | None, threads: int | No
     """Bake on the workers of a Dask cluster.
 
     Args:
-        address: of its scheduler, such as tcp://farm:8786.
+        address: address of its scheduler, such as tcp://farm:8786.
         output: the folder of the wedge, with its index; every worker must see it under this path.
-        jobs: at most so many at a time; by default as many as the workers have threads.
-        threads: of each bake; by default the cores of a computer over the bakes that its workers may run at a time.
+        jobs: maximum number of bakes at a time; by default the number of the workers' threads.
+        threads: threads of each bake; by default a computer's cores divided by the bakes that its workers may run at a time.
 
     Raises:
-        MpmError: Dask is missing, no scheduler answers, there is no worker, or one lacks something.
+        MpmError: Dask is missing, no scheduler answers, there is no worker, or one cannot bake.
     """
     distributed = require("distributed", "distributed", f"baking with --scheduler {address}")
     _check_address(address)
@@ -98,28 +98,28 @@ def _check_address(address: str) -> None:
     except ValueError:
         is_address = False
     if not is_address:
-        raise MpmError(f"--scheduler {address}: is no address", "use one such as tcp://farm:8786")
+        raise MpmError(f"--scheduler {address}: is not an address", "use one such as tcp://farm:8786")
 
 
 def run_on_worker(order: Order, threads: int | None, slots: dict[str, int]) -> Outcome:
-    """On a worker of a cluster: bake with a fair share of its computer's cores."""
+    """On a worker of a cluster: bake with a fair share of the computer's cores."""
     distributed = require("distributed", "distributed", "a worker")
     share = core_count() // slots.get(distributed.get_worker().address, 1)
     return run(dataclasses.replace(order, threads=threads or max(1, share)))
 
 
 def what_is_wrong(output: str, digest: str, wanted_version: str) -> str:
-    """On a worker of a cluster: why it cannot bake into the folder; empty where it can."""
+    """On a worker of a cluster: why it cannot bake into the folder; empty if it can."""
     if version() != wanted_version:
-        return f"has version {version()} of mpm_addon, not {wanted_version}; install the same on all computers."
+        return f"has version {version()} of mpm_addon, not {wanted_version}; install the same version on all computers."
     if importlib.util.find_spec("numba") is None:
-        return "lacks the package numba; install mpm_addon with its packages in the environment of the worker."
+        return "lacks the package numba; install mpm_addon with its dependencies in the worker's environment."
     try:
         found = hashlib.sha256((Path(output) / INDEX).read_bytes()).hexdigest()
     except OSError:
         found = ""
     if found != digest or not os.access(output, os.W_OK):
-        return f"does not see {output}, or cannot write there; use an --output on a disk that all computers share, under one path."
+        return f"cannot find {output} or write to it; use an --output on a shared disk, with the same path on all computers."
     return ""
 
 
@@ -128,13 +128,13 @@ def _check_workers(client: Any, output: Path) -> None:
     answers = client.run(what_is_wrong, str(output), digest, version(), on_error="return")
     for worker, answer in answers.items():
         if isinstance(answer, BaseException):
-            answer = f"cannot run mpm_addon ({_first_line(answer)}); install the same version in the environment of the worker."
+            answer = f"cannot run mpm_addon ({_first_line(answer)}); install the same version in the worker's environment."
         if answer:
             raise MpmError(f"worker {worker}: {answer}")
 
 
 def _slots_beside(threads: dict[str, int]) -> dict[str, int]:
-    """Address of a worker -> how many bakes may run at a time on its computer, on all the workers there."""
+    """Address of a worker -> number of bakes that may run at a time on its computer, on all of its workers."""
     hosts: dict[str | None, int] = {}
     for address, count in threads.items():
         host = urlsplit(address).hostname

@@ -1,4 +1,4 @@
-"""The command `wedge`: its arguments, and its events for people and programs."""
+"""The command `wedge`: its arguments, and its events as text or JSON."""
 
 import argparse
 import json
@@ -19,15 +19,15 @@ def add_command(commands: Any) -> None:
     wedge.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
     wedge.add_argument(
         "--vary", required=True, action="append", metavar="KEY=VALUES",
-        help="a key of the scene file, and FIRST:LAST:lin:COUNT, FIRST:LAST:log:COUNT or VALUE,VALUE,...; may be given several times",
+        help="a key of the scene file, and FIRST:LAST:lin:COUNT, FIRST:LAST:log:COUNT or VALUE,VALUE,...; may be repeated",
     )  # fmt: skip
     wedge.add_argument("--output", required=True, metavar="DIR", type=Path, help="the folder for index, scenes, caches and sheet")
-    wedge.add_argument("--jobs", metavar="N", type=thread_count, help="bakes at a time (default: what cores and memory allow)")
-    wedge.add_argument("--threads", metavar="N", type=thread_count, help="threads of all bakes together; on a cluster, of each")
+    wedge.add_argument("--jobs", metavar="N", type=thread_count, help="bakes at a time (default: as cores and memory allow)")
+    wedge.add_argument("--threads", metavar="N", type=thread_count, help="threads of all bakes together; on a cluster, of each bake")
     wedge.add_argument("--scheduler", metavar="ADDRESS", help="bake on this Dask cluster, such as tcp://farm:8786")
-    wedge.add_argument("--frames", metavar="A-B", type=frame_range, help="bake these frames only (default: all)")
+    wedge.add_argument("--frames", metavar="A-B", type=frame_range, help="bake only these frames (default: all)")
     wedge.add_argument("--frame", metavar="N", type=int, help="the frame of the contact sheet (default: the last)")
-    wedge.add_argument("--json", action="store_true", help="print one JSON object a line")
+    wedge.add_argument("--json", action="store_true", help="print one JSON object per line")
     wedge.set_defaults(run=_wedge)
 
 
@@ -49,7 +49,7 @@ def _wedge(options: argparse.Namespace) -> None:
 
 
 def _draw_sheet(planned: Any, frame: int | None, tell: Any) -> None:
-    """Draw the contact sheet; where that cannot be, say so and keep the bakes."""
+    """Draw the contact sheet; report an error without failing the wedge."""
     from .sheet import draw_sheet
 
     try:
@@ -63,10 +63,10 @@ def _print_json(event: dict[str, Any]) -> None:
 
 
 def _print_event(event: dict[str, Any]) -> None:
-    """A line for a person."""
+    """Print an event as a line of text."""
     kind = event["event"]
     if kind == "start":
-        print(f"{event['scene']}: {event['done']} of {event['total']} variants there, {event['jobs']} at a time", flush=True)
+        print(f"{event['scene']}: {event['done']} of {event['total']} variants baked, {event['jobs']} at a time", flush=True)
     elif kind == "variant":
         reason = f": {event['message']}" if event["message"] else ""
         print(f"({event['done']}/{event['total']}) {event['name']} {event['state']}{reason}", flush=True)

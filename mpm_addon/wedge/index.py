@@ -1,4 +1,4 @@
-"""The index of a wedge: which variants are in its folder, with which values and in which state. Only grows."""
+"""The index of a wedge: the variants in its folder, their values and states. Variants are never removed."""
 
 import json
 import re
@@ -26,7 +26,7 @@ class Variant:
     """One variant of a wedge.
 
     Attributes:
-        name: of its cache and its scene file.
+        name: the name of its cache and its scene file.
         values: key of the scene file -> value.
         state: one of `STATES`.
         message: why it failed.
@@ -39,12 +39,12 @@ class Variant:
 
     @property
     def identity(self) -> str:
-        """Equal for equal values; 1 and 1.0 are the same."""
+        """A text that is equal for equal values; 1 and 1.0 are equal."""
         return _identity(self.values)
 
     @property
     def label(self) -> str:
-        """Its values in words, a line each."""
+        """Its values in words, one per line."""
         return Variation(self.values, {}).label
 
 
@@ -53,10 +53,10 @@ class Index:
     """The content of wedge.json.
 
     Attributes:
-        folder: of the wedge.
-        scene: the scene file that varies, for people.
-        scene_hash: what that scene means.
-        variants: all that were ever asked for.
+        folder: the folder of the wedge.
+        scene: the scene file that varies, for display.
+        scene_hash: hash of that scene.
+        variants: all variants ever planned.
     """
 
     folder: Path
@@ -73,9 +73,9 @@ class Index:
         return self.folder / CACHES / variant.name
 
     def take(self, wanted: Sequence[Variation]) -> list[Variant]:
-        """The variants with the wanted values, in their order; those that are new are added."""
+        """The variants with the wanted values, in order; new ones are added."""
         known = {variant.identity: variant for variant in self.variants}
-        # some file systems do not tell capital letters apart
+        # some file systems ignore case
         names = {variant.name.lower() for variant in self.variants}
         chosen = []
         for variation in wanted:
@@ -88,7 +88,7 @@ class Index:
         return chosen
 
     def write(self) -> None:
-        """Write wedge.json. Raises CacheError where that fails."""
+        """Write wedge.json. Raises CacheError if that fails."""
         content = {
             "kind": KIND,
             "schema": SCHEMA,
@@ -115,7 +115,7 @@ class Index:
 
 
 def open_index(folder: Path, scene: str, scene_hash: str) -> Index:
-    """The index of the wedge in a folder; an empty one where there is none.
+    """The index of the wedge in a folder; an empty one if there is none.
 
     Raises:
         CacheError: it is damaged, of another program, of a later version, or of another scene.
@@ -128,25 +128,25 @@ def open_index(folder: Path, scene: str, scene_hash: str) -> Index:
     except OSError as error:
         raise CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path)) from error
     except ValueError as error:
-        raise CacheError(f"is damaged ({error})", "remove it, the caches stay, or choose another --output", subject=str(path)) from error
+        raise CacheError(f"is damaged ({error})", "delete it (the caches remain) or choose another --output", subject=str(path)) from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise CacheError("belongs to another program", "choose another --output", subject=str(path))
     if content.get("schema") != SCHEMA:
-        raise CacheError(f"schema {content.get('schema')!r} is not known to this version (it knows {SCHEMA}).", subject=str(path))
+        raise CacheError(f"this version does not support schema {content.get('schema')!r}, only {SCHEMA}.", subject=str(path))
     if content.get("scene_hash") != scene_hash:
-        raise CacheError("is a wedge of another scene, or the scene was changed", "choose another --output", subject=str(path))
+        raise CacheError("belongs to another scene, or the scene was changed", "choose another --output", subject=str(path))
     entries = content.get("variants")
     if not isinstance(entries, list):
-        raise CacheError("is damaged (variants is no list)", "choose another --output", subject=str(path))
+        raise CacheError("is damaged (variants is not a list)", "choose another --output", subject=str(path))
     return Index(folder, scene, scene_hash, [_variant(entry, path) for entry in entries])
 
 
 def _variant(entry: Any, path: Path) -> Variant:
-    """An entry of the index. Names become paths, so nothing that could leave the folder passes."""
+    """An entry of the index. Names become paths, so none may lead outside the folder."""
     entry = entry if isinstance(entry, dict) else {}
     name, values, state, message = (entry.get(key) for key in ("name", "values", "state", "message"))
     if not isinstance(name, str) or not _NAME.fullmatch(name) or not isinstance(values, dict):
-        raise CacheError("is damaged (a variant without a proper name and values)", "choose another --output", subject=str(path))
+        raise CacheError("is damaged (a variant without a valid name and values)", "choose another --output", subject=str(path))
     return Variant(name, values, state if state in STATES else "waiting", message if isinstance(message, str) else "")
 
 
@@ -161,7 +161,7 @@ def _canonical(value: Any) -> Any:
 
 
 def _free_name(name: str, taken: set[str]) -> str:
-    """The name, or with a number after it the first that is free."""
+    """The name, or the first free one with a number after it."""
     name = name or "variant"
     number, free = 1, name
     while free.lower() in taken:

@@ -1,17 +1,17 @@
-"""Pictures of particles: small lit balls seen from one side, by a depth buffer in numpy. Knows no files."""
+"""Pictures of particles: small shaded balls, drawn with a depth buffer in numpy. Knows nothing of files."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-# From where the light comes, in the picture's axes: right, up, towards the eye.
+# Direction to the light, in the picture's axes: right, up, toward the viewer.
 _LIGHT = np.array((-0.45, 0.65, 0.61))
 _AMBIENT = 0.35
-# How much darker matter at the far side is.
+# How much darker the farthest particles are.
 _HAZE = 0.35
 _ROOM = 0.06
-# Pixels are drawn finer by this factor and averaged; a ball is at least so many of the fine ones.
+# Pixels are supersampled by this factor; a ball has at least this radius in fine pixels.
 _FINE = 2
 _SMALLEST = 2.0
 
@@ -21,8 +21,8 @@ class View:
     """A parallel projection.
 
     Attributes:
-        axes: rows are right, up and towards the eye, shape (3, 3).
-        low, high: corners of what is seen along right and up [m].
+        axes: rows are right, up and toward the viewer, shape (3, 3).
+        low, high: corners of the visible area along right and up [m].
         depth: nearest and farthest along the third axis [m].
     """
 
@@ -33,12 +33,12 @@ class View:
 
 
 def view_of(clouds: list[NDArray[np.float32]], dimension: int, radius: float = 0.0) -> View:
-    """A view that shows all clouds at one scale, but for the outermost hundredth of each, which may be far away.
+    """A view that shows all clouds at one scale, except the outermost hundredth of each, which may be far away.
 
     Args:
         clouds: positions [m], shape (n, 3) each; at least one with a particle.
-        dimension: 3, seen from the front and above, or 2, the plane x-z.
-        radius: of the balls that are drawn [m]; they have room beside the outermost ones.
+        dimension: 3, seen from the front and above, or 2, the x-z plane.
+        radius: radius of the balls [m], added to the margin.
     """
     turn, tilt = (np.radians(25.0), np.radians(20.0)) if dimension == 3 else (0.0, 0.0)
     right = np.array((np.cos(turn), np.sin(turn), 0.0))
@@ -63,10 +63,10 @@ def draw_points(
     Args:
         positions: [m], shape (n, 3).
         colors: red, green and blue in 0 to 1, shape (n, 3).
-        radius: of the balls [m].
-        view: what is seen.
+        radius: radius of the balls [m].
+        view: the view.
         size: width and height in pixels.
-        background: the colour where nothing is.
+        background: the background color.
     """
     width, height = size[0] * _FINE, size[1] * _FINE
     seen = positions @ view.axes.T
@@ -92,7 +92,7 @@ def draw_points(
             depth = seen[:, 2] + normal[2] * ball / scale
             inside = np.flatnonzero((row >= 0) & (row < height) & (column >= 0) & (column < width))
             shown = inside[depth[inside] > nearest[row[inside], column[inside]]]
-            # the order is from far to near, and of several values for one pixel the last one stays
+            # sorted from far to near, so the last value assigned to a pixel is the nearest
             nearest[row[shown], column[shown]] = depth[shown]
             light = _AMBIENT + (1.0 - _AMBIENT) * max(0.0, float(normal @ _LIGHT))
             picture[row[shown], column[shown]] = colors[shown] * (haze[shown] * light)[:, None]

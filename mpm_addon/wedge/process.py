@@ -11,7 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
-# Seconds between two looks at the process, and what it has to stop by itself before it is killed.
+# Seconds between checks of the process, and seconds that it has to stop by itself before it is killed.
 _LOOK_SECONDS = 0.1
 _PATIENCE = 10.0
 _SHOWN_BYTES = 2000
@@ -19,14 +19,14 @@ _SHOWN_BYTES = 2000
 
 @dataclass(frozen=True)
 class Order:
-    """What to bake. Paths mean the same on every worker.
+    """What to bake. Paths must be the same on every worker.
 
     Attributes:
         scene: the scene file.
         cache: the folder for the frames.
         frames: the first and last frame, or None for all.
-        threads: of the solver.
-        cancel_file: whoever makes this file stops the bake.
+        threads: threads of the solver.
+        cancel_file: creating this file stops the bake.
     """
 
     scene: str
@@ -36,7 +36,7 @@ class Order:
     cancel_file: str
 
     def command(self) -> list[str]:
-        """The command, as anybody could type it."""
+        """The command line of the bake."""
         command = [sys.executable, "-u", "-m", PACKAGE.name, "bake", self.scene, "--cache", self.cache]
         command += ["--threads", str(self.threads), "--json"]
         return command if self.frames is None else [*command, "--frames", f"{self.frames[0]}-{self.frames[1]}"]
@@ -44,14 +44,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a bake ended: state is "done", "failed" or "cancelled", message what a failed one said."""
+    """How a bake ended: `state` is "done", "failed" or "cancelled", `message` the error of a failed one."""
 
     state: str
     message: str = ""
 
 
 def run(order: Order) -> Outcome:
-    """Bake and wait for the end. Never raises: what goes wrong with one variant is that variant's."""
+    """Bake and wait for the end. Never raises, so that the failure of one variant does not affect others."""
     cancel_file = Path(order.cancel_file)
     if cancel_file.exists():
         return Outcome("cancelled")
@@ -65,7 +65,7 @@ def run(order: Order) -> Outcome:
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 env=environment,
-                # A group of its own: Ctrl-C in a terminal is for the wedge, which then stops its bakes one way.
+                # in its own process group: Ctrl-C in a terminal only reaches the wedge, which then stops its bakes
                 start_new_session=os.name == "posix",
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
@@ -81,8 +81,8 @@ def run(order: Order) -> Outcome:
 
 
 def _wait(process: "subprocess.Popen[bytes]", cancel_file: Path, own_cancel_file: Path) -> bool:
-    """Wait for the end of the process; stop it where `cancel_file` appears. Returns whether it was stopped."""
-    # Its events are read and thrown away: the pipe ends with this process, and so does the bake, even after a kill.
+    """Wait for the end of the process; stop it if `cancel_file` appears. Returns whether it was stopped."""
+    # its events are read and discarded: the pipe closes with this process, which ends the bake even after a kill
     assert process.stdout is not None
     reader = threading.Thread(target=_drain, args=(process,), daemon=True)
     reader.start()
@@ -118,9 +118,9 @@ def _stop(process: "subprocess.Popen[bytes]", own_cancel_file: Path) -> None:
 def _reason(status: int, complaints: str) -> str:
     """Why a bake failed, in one line."""
     lines = [line.strip() for line in complaints.splitlines() if line.strip()]
-    words = lines[-1].removeprefix("mpm: ") if lines else "it said nothing."
+    words = lines[-1].removeprefix("mpm: ") if lines else "the bake process stopped unexpectedly."
     if status == 130:
-        return "it was cancelled by somebody else; run the wedge again to go on."
+        return "it was cancelled from outside; run the wedge again to resume."
     if status < 0:
-        return f"the process was ended by signal {-status}; run the wedge again to go on."
+        return f"the process was ended by signal {-status}; run the wedge again to resume."
     return words

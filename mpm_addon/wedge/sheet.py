@@ -1,4 +1,4 @@
-"""The contact sheet of a wedge: one tile a variant, with its particles and its values. Needs pillow."""
+"""The contact sheet of a wedge: one tile per variant, with its particles and values. Needs pillow."""
 
 import io
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _FONT_SIZE, _LINE = 15, 20
 _BACKGROUND, _TILE_COLOR, _TEXT_COLOR, _BAD_COLOR = (24, 25, 28), (44, 47, 53), (232, 232, 232), (255, 150, 120)
 _LONGEST_SIDE = 16_000
 
-# One colour a material, far apart also for the colour-blind (Okabe and Ito 2008).
+# One color per material, distinguishable with color blindness (Okabe and Ito 2008).
 _COLORS = np.array(
     ((0.60, 0.80, 0.95), (0.90, 0.62, 0.0), (0.0, 0.62, 0.45), (0.94, 0.89, 0.26), (0.80, 0.47, 0.65), (0.84, 0.37, 0.0), (0.0, 0.45, 0.70))
 )
@@ -31,7 +31,7 @@ _COLORS = np.array(
 
 @dataclass(frozen=True)
 class Tile:
-    """What a tile shows: the particles of a frame, where there is one, the values, and what is wrong."""
+    """The contents of a tile: the particles of a frame, if there is one, the values, and a remark."""
 
     frame: Frame | None
     label: str
@@ -43,9 +43,9 @@ def draw_sheet(index: Index, variants: list[Variant], frame: int | None = None) 
     """Draw the variants of a wedge, in rows as long as the last key has values, and return the picture's path.
 
     Args:
-        index: of the wedge.
-        variants: in the order of the grid.
-        frame: the frame to show; the last of each where it is not given.
+        index: the index of the wedge.
+        variants: the variants, in the order of the grid.
+        frame: the frame to show; by default the last one of each.
 
     Raises:
         MpmError: pillow is missing, no variant has a frame, or the picture cannot be written.
@@ -78,7 +78,7 @@ def draw_sheet(index: Index, variants: list[Variant], frame: int | None = None) 
 
 
 def _columns(variants: list[Variant]) -> int:
-    """How many variants follow each other in which the last key alone changes."""
+    """The number of consecutive variants in which only the last key changes."""
     keys = list(variants[0].values)
     others = [[variant.values[key] for key in keys[:-1]] for variant in variants]
     return sum(values == others[0] for values in others) if len(keys) > 1 else min(len(variants), 5)
@@ -111,7 +111,7 @@ def _paste(sheet: Any, tile: Tile, corner: tuple[int, int], view: View, lines: i
 
 
 def _fitting(text: str, draw: Any, font: Any) -> str:
-    """The text, cut at the front where it is wider than a tile: the value stands at its end."""
+    """The text, truncated at the front to the width of a tile, because the value is at its end."""
     full = text
     while text and draw.textlength(text if text == full else "..." + text, font=font) > _TILE[0]:
         text = text[1:]
@@ -128,6 +128,6 @@ def _picture(tile: Tile, view: View) -> NDArray[np.uint8]:
 
 
 def _radius(frame: Frame) -> float:
-    """Of the ball that stands for a particle [m]."""
+    """The radius of a particle's ball [m]."""
     has_size = "scale" in frame.attributes and len(frame.position)
     return 0.7 * float(np.median(frame.attribute("scale"))) if has_size else 0.0

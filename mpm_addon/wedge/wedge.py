@@ -1,4 +1,4 @@
-"""Bakes the variants of a wedge that are not there yet, and keeps its index true."""
+"""Bakes the missing variants of a wedge, and keeps its index up to date."""
 
 import contextlib
 import signal
@@ -26,7 +26,7 @@ from .process import Order, Outcome
 
 CANCEL = "cancel"
 STATUS = "status.json"
-# Threads of a bake where a computer has enough of them for several: more are worth less to one.
+# Threads per bake if there are several bakes: more threads have diminishing returns.
 _USUAL_THREADS = 2
 _POLL_SECONDS = 0.2
 
@@ -36,13 +36,14 @@ OnEvent = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """A wedge that was read and checked.
+    """A checked wedge.
 
     Attributes:
-        index: of its folder.
-        scenes: the variant's name -> scene, of all that are wanted.
-        frames: name -> frames that are wanted.
-        limits: the first and last frame, where not all are wanted.
+        index: the index of its folder.
+        variants: the wanted variants.
+        scenes: name of a variant -> its scene.
+        frames: name of a variant -> its wanted frames.
+        limits: the first and last frame, or None for all.
     """
 
     index: Index
@@ -52,7 +53,7 @@ class Plan:
     limits: tuple[int, int] | None
 
     def is_done(self, variant: Variant) -> bool:
-        """Whether the cache of a variant has all frames that are wanted."""
+        """Whether the cache of a variant has all wanted frames."""
         folder = self.index.cache(variant)
         try:
             return status_of(folder).get("state") == "done" and set(self.frames[variant.name]) <= set(open_cache(folder).frames)
@@ -60,23 +61,23 @@ class Plan:
             return False
 
     def order(self, variant: Variant) -> Order:
-        """What bakes a variant."""
+        """The order to bake a variant."""
         scene, cache = self.index.scene_file(variant), self.index.cache(variant)
         return Order(str(scene), str(cache), self.limits, 1, str(self.index.folder / CANCEL))
 
 
 def plan(scene: Path, vary: Sequence[str], output: Path, frames: tuple[int, int] | None) -> Plan:
-    """Read a scene and what varies, and check every variant. Writes nothing.
+    """Read a scene and its axes, and check every variant. Writes nothing.
 
     Args:
         scene: a scene file or its folder.
         vary: texts such as "materials.snow.young_modulus=1e4:1e6:log:5".
         output: the folder of the wedge.
-        frames: the first and last frame to bake, where not all are wanted.
+        frames: the first and last frame to bake, or None for all.
 
     Raises:
-        SceneError: a key or a value is wrong; the message names the variant, and the nearest key.
-        CacheError: the folder holds a wedge of another scene, or something else.
+        SceneError: a key or a value is wrong; the message names the variant and suggests the closest key.
+        CacheError: the folder contains a wedge of another scene, or other data.
     """
     output = output.resolve()
     table, _ = read_table(scene_path(scene))
@@ -103,12 +104,12 @@ def bake_wedge(
     scheduler: str | None = None,
     on_event: OnEvent | None = None,
 ) -> None:
-    """Bake what is missing. Variants that fail are noted in the index and do not stop the others.
+    """Bake the missing variants. Failures are recorded in the index and do not stop other variants.
 
     Args:
-        plan: what is wanted.
+        plan: the checked wedge.
         jobs: bakes at a time; by default as many as cores and memory allow.
-        threads: of all bakes together (on a cluster: of each); by default all cores.
+        threads: threads of all bakes together (on a cluster, of each bake); by default all cores.
         scheduler: address of a Dask scheduler; without it the bakes run on this computer.
         on_event: called with every event; see docs/formats.md.
 
@@ -124,7 +125,7 @@ def bake_wedge(
         if variant in plan.variants:
             variant.state, variant.message = ("waiting" if variant in unfinished else "done"), ""
         elif variant.state == "running":
-            # left behind by a run that was killed
+            # from a run that was killed
             variant.state = "waiting"
     index.write()
     for variant in unfinished:
@@ -138,7 +139,7 @@ def bake_wedge(
     if cancel_file.exists():
         cancel_file.unlink(missing_ok=True)
         done = sum(variant.state == "done" for variant in plan.variants)
-        raise Cancelled(f"cancelled: {done} of {len(plan.variants)} variants are there", "run it again to go on")
+        raise Cancelled(f"cancelled: {done} of {len(plan.variants)} variants are baked", "run it again to resume")
 
 
 def _cluster(
@@ -152,10 +153,10 @@ def _cluster(
 
 
 def _jobs_that_fit(scenes: list[Scene], threads: int) -> int:
-    """As many bakes as have two threads each and fit into the memory."""
+    """The number of bakes that can have two threads each and fit into memory."""
     needed = 1
     for scene in scenes:
-        # one that does not fit by itself says so when its turn comes
+        # a scene that does not fit on its own fails when its turn comes
         with contextlib.suppress(SceneError):
             needed = max(needed, estimate(scene).memory_bytes)
     return max(1, min(threads // _USUAL_THREADS, available_memory() // needed))
@@ -170,11 +171,11 @@ class _Run:
         self._cluster = cluster
         self._tell = tell
         self._running: dict[Future[Outcome], Variant] = {}
-        # what a status file said before this run, and what it said last
+        # the last known status of each cache, from before this run or since
         self._seen: dict[str, Event] = {}
 
     def bake(self, variants: list[Variant]) -> None:
-        """Bake until all ended. Stops them all where something goes wrong here."""
+        """Bake until all have ended. Stops them all if an error occurs here."""
         cancel_file = self._index.folder / CANCEL
         waiting = deque(variants)
         try:
@@ -207,7 +208,7 @@ class _Run:
         variant = self._running.pop(future)
         error = None if future.cancelled() else future.exception()
         if future.cancelled() or error is not None:
-            outcome = Outcome("failed", f"the cluster gave it up ({error or 'cancelled there'}); run the wedge again to go on.")
+            outcome = Outcome("failed", f"the cluster abandoned it ({error or 'cancelled there'}); run the wedge again to resume.")
         else:
             outcome = future.result()
         self._note(variant, outcome.state, outcome.message)
@@ -220,7 +221,7 @@ class _Run:
         self._tell({**event, "done": ended, "total": len(self._plan.variants)})
 
     def _tell_progress(self) -> None:
-        """Tell how far the running bakes are, as their status files say: the same on this computer and on a cluster."""
+        """Report the progress of running bakes from their status files, which works on this computer and on a cluster."""
         for variant in self._running.values():
             status = status_of(self._index.cache(variant))
             if status.get("state") == "running" and status.get("updated") != self._seen[variant.name].get("updated"):
@@ -229,7 +230,7 @@ class _Run:
 
 
 def status_of(cache: Path) -> Event:
-    """What the status file of a cache says; empty where there is none, or where it is half written."""
+    """The contents of a cache's status file; empty if there is none or it cannot be read."""
     try:
         status = parse_json(read_plain(cache / STATUS))
     except (OSError, ValueError):
@@ -238,17 +239,17 @@ def status_of(cache: Path) -> Event:
 
 
 def failures(variants: Sequence[Variant]) -> list[MpmError]:
-    """An error for every variant that failed, and a last one for all together."""
+    """An error for every variant that failed, and a summary."""
     failed = [variant for variant in variants if variant.state == "failed"]
     errors = [MpmError(f"{variant.message}", subject=str(variant.name)) for variant in failed]
     if failed:
-        errors.append(MpmError(f"{len(failed)} of {len(variants)} variants failed", "run it again to try them once more"))
+        errors.append(MpmError(f"{len(failed)} of {len(variants)} variants failed", "run it again to retry them"))
     return errors
 
 
 @contextlib.contextmanager
 def _touching_on_signals(file: Path) -> Iterator[None]:
-    """Let SIGINT and SIGTERM make a file; only a main thread can listen."""
+    """Make SIGINT and SIGTERM create a file; only possible in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -195,7 +195,7 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
 def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None:
     with subprocess.Popen(small_bake(cache, 0.2), stdout=subprocess.DEVNULL):
         until(lambda: live(cache))
-        with pytest.raises(CacheError, match="another bake writes into it"):
+        with pytest.raises(CacheError, match="another bake is writing into it"):
             removal.free(bpy.context.scene)
         with pytest.raises(RuntimeError, match="poll"):
             bpy.ops.mpm.bake_free()

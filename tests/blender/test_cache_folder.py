@@ -34,7 +34,7 @@ def test_freeing_leaves_no_empty_folder(bpy: Any, tmp_path: Path) -> None:
 def test_a_folder_that_is_no_cache_is_not_touched(bpy: Any, tmp_path: Path) -> None:
     (tmp_path / "frames").mkdir()
     (tmp_path / "frames" / "frame_000001.npz").write_text("mine")
-    assert "holds no cache" in error_of(lambda: bpy.ops.mpm.bake_free(cache=str(tmp_path)))
+    assert "contains no cache" in error_of(lambda: bpy.ops.mpm.bake_free(cache=str(tmp_path)))
     assert (tmp_path / "frames" / "frame_000001.npz").exists()
 
 

@@ -197,7 +197,7 @@ def test_an_outflow_that_deforms_is_refused(bpy: Any) -> None:
     bpy.context.scene.frame_end = 5
     bent_arm(bpy, "outflow")
     add_emitter(bpy)
-    with pytest.raises(SceneError, match=r'^Outflow "Arm": a motion by vertices does not move an outflow; give "matrix"'):
+    with pytest.raises(SceneError, match=r'^Outflow "Arm": motion by vertices cannot move an outflow; use "matrix"'):
         extract_scene(bpy.context)
 
 

@@ -157,7 +157,7 @@ def test_a_missing_name_is_refused_with_the_nearest_one(bpy: Any) -> None:
         ({"stiffness_attribute": "value"}, "FLOAT_VECTOR", "POINT", 'the painted attribute "stiffness" has 3 components'),
         ({"density_attribute": "value"}, "FLOAT", "POINT", 'the painted attribute "density" is 0 somewhere'),
         ({"carried_attributes": "goal"}, "FLOAT", "POINT", 'the name "goal" acts on particles; choose the attribute under Painted'),
-        ({"carried_attributes": "position"}, "FLOAT", "POINT", '"position" is an attribute that every frame has'),
+        ({"carried_attributes": "position"}, "FLOAT", "POINT", '"position" is a built-in attribute of every frame'),
     ],
 )
 def test_what_cannot_be_painted_is_refused(bpy: Any, settings: dict[str, str], kind: str, domain: str, words: str) -> None:

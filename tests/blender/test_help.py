@@ -52,7 +52,7 @@ def test_the_button_opens_the_page(bpy: Any, pages: Path, monkeypatch: pytest.Mo
 
 def test_a_missing_manual_is_said(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manual, "manual_folder", lambda: tmp_path / "nothing")
-    assert "install the extension again" in error_of(bpy.ops.mpm.help)
+    assert "reinstall the extension" in error_of(bpy.ops.mpm.help)
 
 
 def test_without_a_browser_the_address_is_said(bpy: Any, pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:

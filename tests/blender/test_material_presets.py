@@ -92,7 +92,7 @@ def test_a_preset_is_overwritten_only_when_asked(bpy: Any, draw: Any, folder: Pa
     bpy.ops.mpm.material_preset_add(name="Mine")
     item.mpm.material.preset = "snow"
     refused = error_of(lambda: bpy.ops.mpm.material_preset_add(name="mine "))
-    assert refused == 'Preset "mine" is there already; choose Replace, or give it another name.'
+    assert refused == 'Preset "mine" already exists; choose Replace, or another name.'
     assert read_material_preset(folder / "mine.toml").law.name == "water"
     bpy.ops.mpm.material_preset_add(name="mine", replace=True)
     assert read_material_preset(folder / "mine.toml").law.name == "snow"
@@ -138,8 +138,8 @@ def test_no_name_leaves_the_folder(bpy: Any, folder: Path, name: str) -> None:
     add_emitter(bpy)
     folder.mkdir(parents=True)
     (folder.parent / "escape.toml").write_text("law = 3")
-    assert "choose one that is listed" in error_of(lambda: bpy.ops.mpm.material_choose(name=name, is_own=True))
-    assert "choose one that is listed" in error_of(lambda: bpy.ops.mpm.material_preset_remove(name=name))
+    assert "choose a listed one" in error_of(lambda: bpy.ops.mpm.material_choose(name=name, is_own=True))
+    assert "choose a listed one" in error_of(lambda: bpy.ops.mpm.material_preset_remove(name=name))
     assert (folder.parent / "escape.toml").exists()
 
 

@@ -52,7 +52,7 @@ def test_an_object_with_frames_of_its_own_keeps_them(bpy: Any, tmp_path: Path) -
 
 
 def test_a_folder_without_frames_is_refused(bpy: Any, tmp_path: Path) -> None:
-    assert "holds no cache" in error_of(lambda: bpy.ops.mpm.show(cache=str(tmp_path)))
+    assert "contains no cache" in error_of(lambda: bpy.ops.mpm.show(cache=str(tmp_path)))
     assert not particle_objects.result_objects(bpy.context.scene)
 
 

@@ -77,7 +77,7 @@ def test_numba_of_another_platform_then_none_at_all(home: Path, blender_packages
     for name in ("numba", "llvmlite"):
         shutil.rmtree(packages / name)
     none = look(run, cache)
-    assert none["lines"] == ["numba is missing, so nothing can be baked; install the extension's zip for this platform again."]
+    assert none["lines"] == ["numba is missing, so nothing can be baked; reinstall the extension's zip for this platform."]
     assert (none["points"], none["status"]) == (6, "")
     shutil.rmtree(packages / "zstandard")
     bare = look(run, cache)

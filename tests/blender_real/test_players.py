@@ -56,7 +56,7 @@ while not particle_objects.result_objects(scene):
     try:
         bpy.ops.mpm.show(cache=os.path.join(sys.argv[1], "cache_mpm"))
     except RuntimeError as error:
-        assert "holds no cache" in str(error) or "no frame is cached yet" in str(error), error
+        assert "contains no cache" in str(error) or "no frame is cached yet" in str(error), error
         time.sleep(0.02)
 item, = particle_objects.result_objects(scene)
 seen, complaints, missing, shown = {}, set(), 0, 0

@@ -202,7 +202,7 @@ def hand_on(folder: Path, scene: Any, cache: Path) -> None:
         bpy.data.objects.remove(item)
     press("show", cache=str(cache))
     assert len(points(1)) > 0.5 * PARTICLES
-    assert "holds no cache" in refusal("show", cache=str(folder))
+    assert "contains no cache" in refusal("show", cache=str(folder))
 
 
 def previews_and_queue(folder: Path) -> None:

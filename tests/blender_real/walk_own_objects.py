@@ -153,7 +153,7 @@ def change_cancel_resume(folder: Path) -> None:
     select(item)
     press("material_choose", name="rubber")
     expect("OUTDATED")
-    assert "holds frames of another scene or of other settings" in refusal("bake")
+    assert "contains frames of another scene or other settings" in refusal("bake")
     press("bake_again")
     expect("DONE")
     assert not np.array_equal(points(LAST), resumed[-1])

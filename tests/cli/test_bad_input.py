@@ -82,14 +82,14 @@ def test_a_bad_scene_is_one_line(tmp_path: Path, command: str, old: str, new: st
 
 def test_a_missing_scene_is_one_line(tmp_path: Path) -> None:
     assert "none.toml: the file does not exist" in complaint("bake", tmp_path / "none.toml", "--cache", tmp_path / "c")
-    assert "none: does not exist; give a cache, or a scene file" in complaint("info", tmp_path / "none", "--check")
+    assert "none: does not exist; use a cache, or a scene file" in complaint("info", tmp_path / "none", "--check")
 
 
 def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "scene.toml").write_text(SCENE)
     (tmp_path / "cache").write_text("")
     line = complaint("bake", tmp_path, "--cache", tmp_path / "cache")
-    assert "cache: is a file, not a folder; give another cache folder" in line
+    assert "cache: is a file, not a folder; choose another cache folder" in line
 
 
 def test_with_json_the_error_is_an_event_too(tmp_path: Path) -> None:
@@ -123,4 +123,4 @@ def test_bad_usage_has_its_own_status(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", [["info"], ["export", "--format", "ply", "--output", "o"]])
 def test_a_folder_that_is_no_cache_is_one_line(tmp_path: Path, arguments: list[str]) -> None:
-    assert "holds no cache" in complaint(arguments[0], tmp_path, *arguments[1:])
+    assert "contains no cache" in complaint(arguments[0], tmp_path, *arguments[1:])

@@ -213,7 +213,7 @@ def test_info_of_a_scene_warns_and_measures(scene: Path, tmp_path: Path) -> None
 
 def test_a_cache_is_not_probed(whole: Path) -> None:
     done = run("info", whole, "--probe")
-    assert done.returncode == 1 and "is a cache, baked already; leave --probe out" in done.stderr
+    assert done.returncode == 1 and "is a cache, which is already baked; leave --probe out" in done.stderr
 
 
 def test_the_words_for_people_have_the_same_numbers(whole: Path, scene: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_second_bake_and_a_limit_fail_in_one_line(scene: Path, tmp_path: Path)
     cache = tmp_path / "cache"
     with WriterLock(cache):
         refused = run("bake", scene, "--cache", cache, "--restart")
-    assert refused.returncode == 1 and refused.stderr.count("\n") == 1 and "another bake writes into it" in refused.stderr
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1 and "another bake is writing into it" in refused.stderr
     stopped = run("bake", scene, "--cache", cache, "--size-limit", "1e-6", "--json")
     assert stopped.returncode == 1 and stopped.stderr.count("\n") == 1
     assert events(stopped.stdout)[-1]["event"] == "stopped"

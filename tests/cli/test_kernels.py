@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mpm_addon.core.processor import LEVELS, NATIVE, best_level, host_features, is_supported, shipped_file
+from mpm_addon.core.processor import LEVELS, NATIVE, best_level, is_supported, shipped_file
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.sealed import unsealed, write_sealed
 
@@ -108,7 +108,7 @@ def test_a_level_that_this_processor_lacks_is_refused_in_one_line(scene: Path, t
     done = run("bake", scene, "--cache", tmp_path / "cache", "--processor", foreign)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert f"processor level {foreign}: this processor lacks its instructions; use {best_level()}" in done.stderr
+    assert f"this processor does not support level {foreign}; use {best_level()}" in done.stderr
 
 
 def test_a_cache_of_a_level_that_this_processor_lacks_goes_on_with_a_warning(scene: Path, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_cache_of_a_level_that_this_processor_lacks_goes_on_with_a_warning(sce
 def test_a_level_that_does_not_exist_is_refused() -> None:
     done = run("doctor", MPM_PROCESSOR_LEVEL="x86-64-v9")
     assert done.returncode == 1
-    assert "there is no processor level x86-64-v9; use one of x86-64-v4, x86-64-v3" in done.stderr
+    assert "unknown processor level x86-64-v9; use one of x86-64-v4, x86-64-v3" in done.stderr
 
 
 def test_a_processor_below_all_levels_is_compiled_for_as_it_is() -> None:
@@ -138,7 +138,6 @@ def test_doctor_tells_the_level_and_those_that_there_are() -> None:
     told = json.loads(run("doctor", "--json").stdout)
     assert told["processor_level"] == best_level()
     assert told["processor_levels"] == [name for name in LEVELS if is_supported(name)]
-    assert host_features()
 
 
 def test_an_archive_holds_every_kernel_of_the_default_scheme(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_emitters_colliders_and_forces_may_come(halfway: dict[str, np.ndarray]) 
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (falling(grid_spacing=0.04), r"^solver: grid_spacing 0\.04 differs from 0\.05, .*; keep it, or bake from the start\.$"),
+        (falling(grid_spacing=0.04), r"^solver: grid_spacing 0\.04 differs from 0\.05, .*; change it back, or bake from the start\.$"),
         (falling(fps=30.0), r"^time: fps 30\.0 differs from 24\.0"),
         (falling(precision="float64"), "^solver: precision float64 differs"),
         (falling(transfer="flip"), "^solver: transfer flip True differs from False"),
@@ -96,7 +96,7 @@ def test_a_material_that_comes_before_the_others_is_refused(halfway: dict[str, n
     """Frames name materials by their numbers, those before and after alike."""
     more = falling()
     more = replace(more, materials={"water": material("water"), **more.materials})
-    with pytest.raises(SceneError, match=r'^Material "neo_hookean": place among the materials 2 differs from 1'):
+    with pytest.raises(SceneError, match=r'^Material "neo_hookean": position in the list 2 differs from 1'):
         later(more, halfway, falling())
 
 

@@ -235,11 +235,13 @@ def test_vertices_that_do_not_fit_are_refused() -> None:
     bad[1, 3, 0] = np.nan
     with pytest.raises(SceneError, match=r'^Collider "c": motion at frame 5 has vertex 3 at \[ *nan .*\]; move it to finite coordinates'):
         Collider("c", plate, motion=Motion(frames, vertices=bad))
-    with pytest.raises(SceneError, match=r'^Collider "c": motion at frame 1 has 49 vertices and the mesh has 50; use a mesh whose'):
+    with pytest.raises(
+        SceneError, match=r'^Collider "c": motion at frame 1 has 49 vertices, but the mesh has 50; use a mesh with the same'
+    ):
         Collider("c", plate, motion=Motion(frames, vertices=good[:, :-1]))
     with pytest.raises(SceneError, match=r'^Collider "c": motion has vertices of shape \(1, 50, 3\) for 2 frames; use'):
         Collider("c", plate, motion=Motion(frames, vertices=good[:1]))
-    with pytest.raises(SceneError, match=r'^Collider "c": a box has no vertices to move; give motion by matrix, or a mesh'):
+    with pytest.raises(SceneError, match=r'^Collider "c": a box has no vertices to move; use motion by matrix, or a mesh'):
         Collider("c", box((0.0, 0.0, 0.0), 1.0), motion=Motion(frames, vertices=good))
     beside = good + np.array([0.0, 3.0, 0.0])
     far = Collider("c", Mesh(beside[0], plate.triangles), motion=Motion(frames, vertices=beside))

@@ -110,7 +110,7 @@ def test_too_many_particles_are_refused_before_memory_is_taken() -> None:
     tracemalloc.stop()
     text = str(caught.value)
     assert text.startswith('Emitter "Cube": grid_spacing 1e-05 m: 8e+15 particles need')
-    assert "GB are available; use a grid_spacing of at least" in text
+    assert "GB is available; use a grid_spacing of at least" in text
     assert peak < 1_000_000
 
 

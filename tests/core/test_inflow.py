@@ -140,13 +140,13 @@ def test_a_swirl_about_the_flow_turns_the_particles() -> None:
     [
         (
             {"velocity": (0.0, 0.0, 0.0)},
-            "velocity 0 m/s brings nothing in without gravity; mode inflow needs a velocity such as (0, 0, -1).",
+            "an inflow with velocity 0 m/s cannot flow without gravity; use a velocity such as (0, 0, -1).",
         ),
         (
             {"velocity": (0.0, 2.0, 0.0), "dimension": 2},
-            "velocity 0 m/s in the x-z plane brings nothing in without gravity; mode inflow needs a velocity such as (0, 0, -1).",
+            "an inflow with velocity 0 m/s in the x-z plane cannot flow without gravity; use a velocity such as (0, 0, -1).",
         ),
-        ({"shape": Points(np.zeros((1, 3)))}, 'points cannot flow in, they have no inside; use mode "once" or "repeat".'),
+        ({"shape": Points(np.zeros((1, 3)))}, 'points cannot be an inflow, because they have no inside; use mode "once" or "repeat".'),
     ],
 )
 def test_what_cannot_flow_is_refused(changes: dict[str, Any], message: str) -> None:

@@ -130,18 +130,18 @@ def test_speeds_that_grow_from_step_to_step_are_a_runaway(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Stepper, "_move_grid", moved)
     simulation = Simulation(replace(falling(), colliders=()))
-    with pytest.raises(UnstableError, match="particles are faster than anything there could make them") as caught:
+    with pytest.raises(UnstableError, match="particles are faster than anything in the scene could make them") as caught:
         list(simulation.frames())
     failure = caught.value.failure
     assert failure is not None and (failure.kind, failure.subject) == (Kind.RUNAWAY, 'Material "rubber"')
-    # from rest to the limit of 4 (3 + 12) m/s, with waves at 12 m/s, is no frame's way
+    # from rest to the limit of 4 (3 + 12) m/s, with wave speeds of 12 m/s, is no frame's way
     assert (failure.frame, len(failure.id)) == (2, simulation.store.particle_count)
 
 
 def test_a_press_that_squeezes_matter_to_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     rollbacks = count_rollbacks(monkeypatch)
     frames = []
-    with pytest.raises(UnstableError, match=r'^Material "rubber": unstable at frame 8 .* squeezed to nothing .*law "corotated"') as caught:
+    with pytest.raises(UnstableError, match=r'^Material "rubber": unstable at frame 8 .* crushed to nothing .*law "corotated"') as caught:
         frames.extend(simulate(pressed()))
     failure = caught.value.failure
     assert failure is not None and failure.kind is Kind.INVERTED

@@ -106,10 +106,10 @@ def test_a_damaged_kernel_is_compiled_anew_and_said_in_one_line(copied: tuple[Pa
     if damage == "unreadable":
         # where a folder has its name, the kernel cannot be kept either
         (line,) = told["problems"]
-        assert "cannot be kept" in line
+        assert "cannot be stored" in line
         return
     assert len(told["problems"]) == 2
-    assert all("compiled anew" in line and "\n" not in line for line in told["problems"])
+    assert all("compiled again" in line and "\n" not in line for line in told["problems"])
     again = job(folder)
     assert (again["compiled"], again["problems"]) == (0, [])
 
@@ -142,7 +142,7 @@ def test_a_folder_that_cannot_be_written_costs_compiling_and_one_line(tmp_path: 
     told = job(blocked)
     assert told["sum"] == 351
     (line,) = told["problems"]
-    assert "cannot be kept" in line
+    assert "cannot be stored" in line
     assert "NUMBA_CACHE_DIR" in line
 
 
@@ -190,7 +190,7 @@ class TestArchive:
         store = Store(Archive(self.write(tmp_path, "older"), "key"), tmp_path / "kernels")
         assert not store.has(NAME)
         assert store.load(NAME) is None
-        assert "is of another version" in store.problems[0]
+        assert "belongs to another version" in store.problems[0]
 
     @pytest.mark.parametrize("length", [0, 10, 200])
     def test_that_is_cut_off_is_not_used(self, tmp_path: Path, length: int) -> None:
@@ -207,7 +207,7 @@ class TestArchive:
         path.write_bytes(content)
         store = Store(Archive(path, "key"), tmp_path / "kernels")
         assert store.load(NAME) is None
-        assert "compiled anew" in store.problems[0]
+        assert "compiled again" in store.problems[0]
         assert not store.has(NAME)
         # what was made anew is found from then on, also by the next process
         store.save(NAME, [1, 2])

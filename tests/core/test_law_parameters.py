@@ -174,9 +174,9 @@ def test_any_allowed_material_computes_finite_stress(name: str, data: st.DataObj
 
 
 def test_contradicting_friction_is_refused() -> None:
-    with pytest.raises(SceneError, match="friction_angle and friction_hardening are both given"):
+    with pytest.raises(SceneError, match="friction_angle and friction_hardening are both set"):
         LAWS["sand"](friction_angle=30.0, friction_hardening=(35.0, 9.0, 0.2, 10.0)).check("sand")
     with pytest.raises(SceneError, match="h0 5 degrees is not above h3 10 degrees"):
         LAWS["sand"](friction_hardening=(5.0, 9.0, 0.2, 10.0)).check("sand")
-    with pytest.raises(SceneError, match="must stay below 90 degrees"):
+    with pytest.raises(SceneError, match="to stay below 90 degrees"):
         LAWS["sand"](friction_hardening=(80.0, 90.0, 0.2, 10.0)).check("sand")

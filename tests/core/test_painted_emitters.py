@@ -160,8 +160,8 @@ def test_a_law_refuses_what_it_does_not_have(law: str, name: str, known: str) ->
     with pytest.raises(SceneError) as caught:
         scene(painted(law=law, given=bar(**{name: np.ones(8)})), materials=(material(law),))
     assert str(caught.value) == (
-        f'Emitter "e": "{name}" is painted, and the law "{law}" of material "{law}" has none; its factors are: {known}. '
-        "Remove the attribute, or use another law."
+        f'Emitter "e": "{name}" is painted, but the law "{law}" of material "{law}" has no such factor; '
+        f"remove the attribute, paint one of {known}, or use another law."
     )
 
 

@@ -58,9 +58,9 @@ def test_a_thin_emitter_is_named_with_its_cells(thin: float, dimension: int) -> 
     for shape in (box((0, 0, 0), (0.4, 0.4, thin)), block((0.4, 0.4, thin)), block((0.4, 0.4, thin), flip=True)):
         (warning,) = found(emitter(shape), dimension=dimension)
         assert (warning.topic, warning.subject) == ("thin_emitter", 'Emitter "drop"')
-        value = float(warning.message.split(" m thin, ")[0].split()[-1])
+        value = float(warning.message.split(" m thick, ")[0].split()[-1])
         assert value == pytest.approx(thin, abs=0.013)
-        assert f"{value / H:.2g} cells of 0.05 m; use at least 2 cells" in warning.message
+        assert f"{value / H:.2g} cells of 0.05 m; make it at least 2 cells thick" in warning.message
 
 
 @pytest.mark.parametrize("dimension", [3, 2])
@@ -96,7 +96,7 @@ def test_a_thin_collider_says_how_much_thicker_it_is_met() -> None:
     # 2 volume / area of a plate of 1 x 1 x 0.02 is 0.0192, and the grid spacing 0.05
     assert "as if it were 0.031 m thicker" in warning.message
     (warning,) = found(FINE, colliders=(Collider("wall", box((0, 0, 0), (1.0, 1.0, 0.07))),))
-    assert "thicker; " not in warning.message and "0.07 m thin" in warning.message
+    assert "thicker; " not in warning.message and "only 0.07 m thick" in warning.message
 
 
 @pytest.mark.parametrize("shape", [SHAPES["plane"](), sheet(), block((1.0, 1.0, 0.2)), SHAPES["sphere"](radius=0.2)])
@@ -121,11 +121,13 @@ def test_a_mesh_with_a_large_hole_is_named_with_its_edges() -> None:
     (warning,) = found(emitter(opened(0.2)))
     assert (warning.topic, warning.subject) == ("open_mesh", 'Emitter "drop"')
     assert warning.message == (
-        "its mesh has a hole with 4 boundary edges, 20% of its surface, and it is filled as if closed there; "
-        "close it (in Blender: Mesh > Clean Up > Fill Holes), or give it a thickness (Solidify modifier)."
+        "its mesh has a hole with 4 boundary edges (20% of its surface), and it is filled as if it were closed there; "
+        "close it (in Blender: Mesh > Clean Up > Fill Holes) or give it thickness (Solidify modifier)."
     )
     (warning,) = found(FINE, colliders=(Collider("rock", opened(0.08)),))
-    assert str(warning).startswith('Collider "rock": its mesh has a hole with 4 boundary edges, 8% of its surface, and it blocks as if')
+    assert str(warning).startswith(
+        'Collider "rock": its mesh has a hole with 4 boundary edges (8% of its surface), and it blocks particles as if'
+    )
 
 
 def test_small_holes_sheets_layers_and_sections_are_not_named() -> None:
@@ -143,9 +145,9 @@ def test_an_emitter_beyond_a_side_is_named_with_the_side() -> None:
     out = emitter(box((0.9, 0.0, 1.0), 0.4))
     (warning,) = found(out, domain=domain(x_max="open"))
     assert (warning.topic, warning.subject) == ("outside_domain", 'Emitter "drop"')
-    assert "reaches 0.1 m beyond the domain's side x_max at 1 m: what is emitted there vanishes" in warning.message
+    assert "extends 0.1 m beyond side x_max of the domain at 1 m: particles emitted there are removed" in warning.message
     (warning,) = found(out, domain=domain())
-    assert "a bake refuses it" in warning.message
+    assert "it cannot be baked" in warning.message
     assert topics(emitter(box((0.8, 0.0, 1.0), 0.4)), domain=domain(x_max="open")) == []
 
 
@@ -221,7 +223,7 @@ def test_memory_disk_and_hours_are_measured_against_what_there_is() -> None:
     assert named(disk_free=6 * 10**9)[1:] == []
     assert named(expected_seconds=7 * 3600.0)[1:] == [("duration", 'Scene "test"')]
     assert named(expected_seconds=5 * 3600.0)[1:] == []
-    assert "9 GB of memory and 10 GB are available" in str(warnings_of(described, cost)[0])
+    assert "9 GB of memory, and 10 GB is available" in str(warnings_of(described, cost)[0])
 
 
 def test_sizes_in_words() -> None:
@@ -243,7 +245,7 @@ def test_an_emitter_that_never_emits_is_named() -> None:
     for silent in ({"enabled": False}, {"animation": keyed(enabled=[0, 0])}, {**pouring, "flow_rate": 0.0}):
         (warning,) = found(emitter(box((0.0, 0.0, 2.0), 0.4), **silent))
         assert (warning.topic, warning.subject) == ("never_emits", 'Emitter "drop"')
-        assert "off or without flow at all frames from 1 to " in warning.message
+        assert "is disabled or has no flow at every frame from 1 to " in warning.message
     for emits in ({"animation": keyed(enabled=[0, 1])}, {**pouring, "flow_rate": 0.0, "animation": keyed(flow_rate=[0, 0.1])}, pouring):
         assert topics(emitter(box((0.0, 0.0, 2.0), 0.4), **emits)) == []
 
@@ -255,7 +257,7 @@ def test_a_body_that_is_far_lighter_than_matter_is_named(dimension: int) -> None
     for weight, density in (({"density": 30.0}, "30"), ({"mass": 20.0 * volume}, "20")):
         (warning,) = found(FINE, colliders=(Collider("ball", shape, dynamic=True, **weight),), dimension=dimension)
         assert (warning.topic, warning.subject) == ("light_body", 'Collider "ball"')
-        assert f"its density is {density} kg/m^3" in warning.message
+        assert f"its density of {density} kg/m^3 is less than 1/30" in warning.message
         assert "use at least 33.3 kg/m^3" in warning.message
     for weight in ({"density": 34.0}, {"mass": 40.0 * volume}):
         assert topics(FINE, colliders=(Collider("ball", shape, dynamic=True, **weight),), dimension=dimension) == []

@@ -39,7 +39,7 @@ def test_an_emitter_that_never_emits_is_refused() -> None:
 
 def test_poses_that_stretch_a_collider_are_refused() -> None:
     poses = np.stack([np.eye(4), np.diag([4.0, 1.0, 1.0, 1.0])])
-    with pytest.raises(SceneError, match=r'^Collider "c": motion at frame 9 scales the shape by \(4, 1, 1\); use one scale .* \(1\)'):
+    with pytest.raises(SceneError, match=r'^Collider "c": motion at frame 9 scales the shape by \(4, 1, 1\); use the same scale .* \(1\)'):
         Collider("c", Sphere(radius=1.0), motion=Motion(np.array([1.0, 9.0]), matrices=poses))
 
 
@@ -55,7 +55,7 @@ def test_poses_that_turn_a_collider_out_of_the_plane_are_refused_in_two_dimensio
     for axis in (0, 2):
         wheel = Collider("wheel", Sphere(radius=1.0), motion=poses(axis))
         assert scene(emitter, materials=WATER, colliders=(wheel,)).colliders == (wheel,)
-        with pytest.raises(SceneError, match=r'^Collider "wheel": motion at frame 9 turns the shape out of the x-z plane; in 2D'):
+        with pytest.raises(SceneError, match=r'^Collider "wheel": motion at frame 9 rotates the shape out of the x-z plane; in 2D'):
             scene(emitter, materials=WATER, colliders=(wheel,), dimension=2)
     scene(emitter, materials=WATER, colliders=(Collider("wheel", Sphere(radius=1.0), motion=poses(1)),), dimension=2)
 
@@ -64,9 +64,9 @@ def test_vertices_that_move_what_keeps_its_shape_are_refused() -> None:
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     wedge = Mesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
     motion = Motion(np.array([1.0, 9.0]), vertices=np.stack([corners, 2.0 * corners]))
-    with pytest.raises(SceneError, match=r'^Outflow "drain": a motion by vertices does not move an outflow; give "matrix"'):
+    with pytest.raises(SceneError, match=r'^Outflow "drain": motion by vertices cannot move an outflow; use "matrix"'):
         Outflow("drain", wedge, motion=motion)
-    with pytest.raises(SceneError, match=r'^Collider "crate": a motion by vertices does not move a dynamic collider; give "matrix"'):
+    with pytest.raises(SceneError, match=r'^Collider "crate": motion by vertices cannot move a dynamic collider; use "matrix"'):
         Collider("crate", wedge, dynamic=True, motion=motion)
 
 
@@ -94,7 +94,7 @@ def test_matter_behind_a_wall_is_refused(surface: str, is_refused: bool) -> None
 def test_steps_without_end_are_refused() -> None:
     emitter = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", **LATTICE)
     message = refusal(emitter, materials=(material("water", bulk_modulus=1e30),))
-    assert message.startswith('Material "water": waves at 3.16e+13 m/s allow steps of')
+    assert message.startswith('Material "water": wave speeds of 3.16e+13 m/s allow substeps of only')
     assert message.endswith("use a smaller stiffness or a larger grid_spacing (frame 2).")
 
 
@@ -115,9 +115,9 @@ def test_a_fast_collider_shortens_the_steps_before_it_arrives() -> None:
 
 
 def test_points_of_a_law_must_be_finite_and_fit() -> None:
-    with pytest.raises(SceneError, match="F: it holds values that are not finite"):
+    with pytest.raises(SceneError, match="F: it has values that are not finite"):
         evaluate_law("corotated", np.full((3, 3), np.nan))
-    with pytest.raises(SceneError, match=r'state "hardening" has shape \(2,\); give one value for each F, shape \(5,\)'):
+    with pytest.raises(SceneError, match=r'state "hardening" has shape \(2,\); use one value for each F, shape \(5,\)'):
         evaluate_law("sand", np.tile(np.eye(3), (5, 1, 1)), state={"hardening": [0.0, 1.0]})
     with pytest.raises(SceneError, match='law "water": det F is not positive'):
         evaluate_law("water", -np.eye(3))
@@ -129,13 +129,13 @@ def test_what_makes_the_steps_so_short_is_named() -> None:
     poses[1, 0, 3] = 1e12
     comet = Collider("comet", Box(center=(0.0, 1.0, 0.0), size=(0.2, 0.2, 0.2)), motion=Motion(np.array([1.0, 2.0]), matrices=poses))
     assert re.match(
-        r"Colliders: motions at 2\.4e\+13 m/s allow steps of .* s only.*; use slower colliders", refusal(slow, colliders=(comet,))
+        r"Colliders: speeds of 2\.4e\+13 m/s allow substeps of only .* s.*; use slower colliders", refusal(slow, colliders=(comet,))
     )
     shot = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", velocity=(1e9, 0.0, 0.0), **LATTICE)
-    assert re.match(r"Particles: motions at 1e\+09 m/s allow steps of .*; use smaller velocities", refusal(shot))
+    assert re.match(r"Particles: speeds of 1e\+09 m/s allow substeps of .*; use smaller velocities", refusal(shot))
     hardening = Animation(np.array([1.0, 8.0]), {"bulk_modulus": np.array([1e5, 1e30])})
     message = refusal(slow, materials=(replace(material("water"), animation=hardening),))
-    assert re.match(r'Material "water": waves at [\d.]+e\+1\d m/s allow steps of .*; use a smaller stiffness', message)
+    assert re.match(r'Material "water": wave speeds of [\d.]+e\+1\d m/s allow substeps of .*; use a smaller stiffness', message)
 
 
 MESH = Mesh(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]), np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
@@ -163,7 +163,7 @@ def test_distances_of_a_force_may_not_contradict_each_other_at_any_frame() -> No
 
 def test_points_are_no_surface() -> None:
     points = Points(np.zeros((1, 3)))
-    with pytest.raises(SceneError, match=r'^Outflow "o": matter cannot vanish in a shape of kind "points"; use another shape\.$'):
+    with pytest.raises(SceneError, match=r'^Outflow "o": a shape of kind "points" cannot remove particles; use another shape\.$'):
         Outflow("o", points)
     with pytest.raises(SceneError, match=r'^Collider "c": a shape of kind "points" has no surface; use another shape\.$'):
         Collider("c", points)

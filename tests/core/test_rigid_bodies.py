@@ -127,7 +127,7 @@ def test_what_cannot_be_dynamic_is_refused() -> None:
 
     assert "a plane has no end and no mass" in refusal(Collider("floor", SHAPES["plane"](), dynamic=True))
     ball = Collider("ball", SHAPES["sphere"](radius=1.0), dynamic=True)
-    assert refusal(ball, ball) == 'Collider "ball": two dynamic colliders have this name; give each one of its own.'
+    assert refusal(ball, ball) == 'Collider "ball": another dynamic collider has the same name; rename one.'
 
 
 def heights(described: Scene) -> list[float]:

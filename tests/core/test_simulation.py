@@ -293,7 +293,7 @@ def test_a_snapshot_that_was_tampered_with_is_refused() -> None:
     }
     for name, values in changes.items():
         for value in values:
-            with pytest.raises(CacheError, match="not one of this scene"):
+            with pytest.raises(CacheError, match="does not belong to this scene"):
                 check_state({**right, name: value}, right, simulation.scene, 4)
     pins = {f"pinned_{name}": np.array(values) for name, values in {"id": [3], "emitter": [0], "corners": [[-1] * 3]}.items()}
     held = {**right, **pins}
@@ -347,7 +347,9 @@ def test_a_hopeless_state_names_the_material(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Stepper, "step", spoiled)
     name = simulation.bodies[2].name
-    with pytest.raises(UnstableError, match=rf'^Material "{name}": unstable at frame 2 \([0-9.e-]+ s\) even with steps 64 times shorter'):
+    with pytest.raises(
+        UnstableError, match=rf'^Material "{name}": unstable at frame 2 \([0-9.e-]+ s\) even with substeps 64 times shorter'
+    ):
         next(frames)
 
 
@@ -372,7 +374,7 @@ def test_a_step_allocates_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_fixed_step_that_is_too_long_is_refused() -> None:
-    with pytest.raises(UnstableError, match=r"time_step 0.01 s is longer than the stable step .*; use at most that"):
+    with pytest.raises(UnstableError, match=r"time_step 0.01 s is longer than the stable substep of .*; use at most that"):
         list(simulate(four_materials(time_step=0.01)))
 
 

@@ -141,10 +141,10 @@ def test_what_was_reached_stays_at_rest() -> None:
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
-        ({"name": "pul", "center": (0, 0, 0)}, '"pul" is no collider and no force of the scene (did you mean "pull"?)'),
+        ({"name": "pul", "center": (0, 0, 0)}, '"pul" is not a collider or force of the scene (did you mean "pull"?)'),
         ({"name": "ball", "center": (0, 0)}, 'Collider "ball": center is (0, 0); use 3 finite numbers.'),
-        ({"name": "ball", "matrix": np.zeros((4, 4))}, 'Collider "ball": its matrix is flat or mirrors'),
-        ({"name": "ball", "values": {"friction": 1.0}}, '"friction" cannot be steered; what can is: none.'),
+        ({"name": "ball", "matrix": np.zeros((4, 4))}, 'Collider "ball": its matrix flattens or mirrors it'),
+        ({"name": "ball", "values": {"friction": 1.0}}, '"friction" cannot be steered; use one of: none.'),
         ({"name": "pull", "values": {"strength": 1e9}}, 'Force "pull": strength'),
     ],
 )

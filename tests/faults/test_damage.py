@@ -135,7 +135,7 @@ def test_a_damaged_file_is_found_and_what_is_advised_heals_it(
         except CacheError as error:
             assert "\n" not in str(error)
             if path.name == "cache.json":
-                assert "show one of its takes to write it again" in str(error)
+                assert "show one of its takes to rewrite it" in str(error)
                 show_take(cache, 1)
             else:
                 # what the frames are of is not known any more

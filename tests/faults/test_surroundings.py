@@ -150,7 +150,7 @@ def test_a_clock_that_jumps_changes_nothing(scene: Path, whole: dict[str, Any], 
         if event["event"] == "frame":
             status = read_status(cache)
             assert status is not None and status.state == "running"
-            with pytest.raises(CacheError, match="another bake writes into it"), WriterLock(cache):
+            with pytest.raises(CacheError, match="another bake is writing into it"), WriterLock(cache):
                 pass
             readers[:] = readers or [open_cache(cache)]
             seen.append(readers[0].frames)
@@ -218,7 +218,7 @@ def bake_into_a_read_only_folder(disk: Path) -> None:
     bake_here(scene, cache, frames=(1, 2))
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     before = frames_of(cache)
-    assert refused(scene, cache) == f"{cache}: cannot be written (Read-only file system); give another cache folder."
+    assert refused(scene, cache) == f"{cache}: cannot be written (Read-only file system); choose another cache folder."
     status = read_status(cache)
     assert status is not None and (status.state, status.done) == ("done", 2)
     assert frames_of(cache) == before and len(before) == 2

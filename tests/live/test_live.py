@@ -115,7 +115,7 @@ def test_it_goes_no_farther_than_is_wanted_and_stops_when_it_is_told(live: Proce
 def test_a_wrong_wish_is_told_once_and_the_rest_goes_on(live: Process) -> None:
     live.wish(until=4, things={"Pul": {"center": [0, 0, 0]}, "Pull": {"values": {"strength": -2.0}}})
     warning = live.until(lambda event: event["event"] == "warning")
-    assert warning["message"].startswith('"Pul" is no collider and no force of the scene (did you mean "Pull"?)')
+    assert warning["message"].startswith('"Pul" is not a collider or force of the scene (did you mean "Pull"?)')
     live.until_frame(4)
     assert [event["event"] for event in live.events].count("warning") == 1
 
@@ -134,12 +134,12 @@ def test_a_scene_that_is_wrong_is_one_line(live: Process, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "is no JSON"),
-        ("[]", "is no JSON object"),
+        ("{", "is not JSON"),
+        ("[]", "is not a JSON object"),
         ('{"untill": 3}', '"untill" is unknown; use run, until, scene, things, gravity'),
         ('{"until": 1.5}', '"until" is 1.5; use a frame number'),
         ('{"things": {"a": 3}}', 'things: "a"'),
-        ('{"things": {"a": {"values": {"strength": "x"}}}}', "strength is no number"),
+        ('{"things": {"a": {"values": {"strength": "x"}}}}', "strength is not a number"),
     ],
 )
 def test_wishes_that_are_wrong_are_named(tmp_path: Path, text: str, words: str) -> None:

@@ -212,7 +212,7 @@ def test_files_of_another_program_are_never_touched(scene: Path, tmp_path: Path,
     foreign = tmp_path / "cache" / name
     foreign.parent.mkdir(parents=True)
     foreign.write_text("{}")
-    with pytest.raises(CacheError, match="give another folder"):
+    with pytest.raises(CacheError, match="choose another folder"):
         bake_here(scene, tmp_path / "cache", restart=restart)
     assert foreign.read_text() == "{}"
 
@@ -245,7 +245,7 @@ def test_a_scene_without_emitter_is_refused_before_anything_is_written_or_remove
     (scene / "scene.toml").write_text(text[: text.index("[[emitters]]")])
     before = {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()}
     for cache in ("whole", "new"):
-        with pytest.raises(SceneError, match="there is no emitter; add one"):
+        with pytest.raises(SceneError, match="it has no emitter; add one"):
             bake_here(scene, tmp_path / cache, restart=True)
     assert {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()} == before
     assert not (tmp_path / "new").exists()

@@ -80,7 +80,7 @@ def test_a_second_bake_into_a_cache_is_refused_and_harms_nothing(scene: Path, ca
 
     def intrude() -> None:
         before = {path: path.read_bytes() for path in cache.rglob("*") if path.is_file()}
-        with pytest.raises(CacheError, match="another bake writes into it") as caught:
+        with pytest.raises(CacheError, match="another bake is writing into it") as caught:
             bake_here(scene, cache, restart=restart)
         refusals.append(str(caught.value))
         assert {path: path.read_bytes() for path in cache.rglob("*") if path.is_file()} == before
@@ -176,7 +176,7 @@ def test_a_paused_bake_can_be_cancelled_and_the_next_one_is_not_paused(
 
 def test_who_cannot_ask_is_told(tmp_path: Path) -> None:
     for ask in (lambda: ask_to_cancel(tmp_path / "none"), lambda: ask_to_pause(tmp_path / "none", is_paused=True)):
-        with pytest.raises(CacheError, match="the bake cannot be asked"):
+        with pytest.raises(CacheError, match="the bake cannot be controlled"):
             ask()
 
 
@@ -229,7 +229,7 @@ def test_a_bake_stops_before_the_disk_is_full(scene: Path, cache: Path, monkeypa
     monkeypatch.setattr(limits, "free_space", lambda _folder: free[0])
     events, error = bake_and(scene, cache, at("frame", 3, lambda: free.__setitem__(0, 1000)))
     assert isinstance(error, Stopped) and error.reason == "disk"
-    assert f"the disk of {cache} is full (a frame takes up to" in str(error)
+    assert f"the disk of {cache} is full (a frame needs up to" in str(error)
     assert open_cache(cache).frames == [1, 2, 3]
     free[0] = 10**9
     assert bake_here(scene, cache)[0]["resumed_from"] == 3

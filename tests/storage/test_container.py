@@ -57,14 +57,14 @@ def test_what_is_cut_off_or_appended_is_found(path: Path) -> None:
 
 
 def test_another_kind_is_named(path: Path) -> None:
-    with pytest.raises(ArrayFileError, match="is 'frame', schema 2, not a births that this version knows"):
+    with pytest.raises(ArrayFileError, match="is 'frame', schema 2, not a births that this version supports"):
         read_container(path, "births")
 
 
 def test_more_than_the_memory_is_refused_before_it_is_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "_ALWAYS_FITS", 1000)
     monkeypatch.setattr(container, "available_memory", lambda: 1200)
-    with pytest.raises(ArrayFileError, match="GB are available"):
+    with pytest.raises(ArrayFileError, match="GB is available"):
         read_container(path, "frame")
 
 
@@ -82,5 +82,5 @@ def test_a_section_that_unpacks_to_more_than_it_says_is_refused(path: Path, monk
     with monkeypatch.context() as patch:
         patch.setattr(container.zstandard, "ZstdCompressor", Packer)
         write_container(path, "frame", {}, SECTIONS)
-    with pytest.raises(ArrayFileError, match="another length than it says"):
+    with pytest.raises(ArrayFileError, match="does not have the length that it states"):
         contents(path)

@@ -220,11 +220,11 @@ def test_emitters_whose_names_are_alike_in_a_file_name_get_numbers(mixed: OneFra
 
 
 def test_a_split_that_cannot_be_made_is_refused(mixed: OneFrame, tmp_path: Path) -> None:
-    with pytest.raises(CacheError, match=r"one file cannot hold a frame that is split by emitter; give a folder"):
+    with pytest.raises(CacheError, match=r"one file cannot hold a frame that is split by emitter; use a folder"):
         list(export_frames(mixed, [7], "ply", tmp_path / "a.ply", split="emitter"))
     mixed.names["emitters"].pop()
-    with pytest.raises(CacheError, match=r"particles of emitter 1, but 1 are known"):
+    with pytest.raises(CacheError, match=r"particles of emitter 1, but only 1 are known"):
         list(export_frames(mixed, [7], "ply", tmp_path, split="emitter"))
     del mixed.arrays["material_index"]
-    with pytest.raises(CacheError, match=r"frame 7 has no material_index; bake with it, or do not split by material"):
+    with pytest.raises(CacheError, match=r"frame 7 has no material_index; cache it, or do not split by material"):
         list(export_frames(mixed, [7], "ply", tmp_path, split="material"))

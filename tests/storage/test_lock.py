@@ -46,8 +46,8 @@ def refusal(folder: Path) -> str:
 
 def test_a_second_writer_is_told_who_writes(tmp_path: Path, other: subprocess.Popen[str]) -> None:
     assert refusal(tmp_path) == (
-        f"{tmp_path}: another bake writes into it (process {other.pid} on {socket.gethostname()}); "
-        "wait for its end, cancel it, or give another cache folder."
+        f"{tmp_path}: another bake is writing into it (process {other.pid} on {socket.gethostname()}); "
+        "wait, cancel it, or choose another cache folder."
     )
     assert is_held(tmp_path, HERE)
 

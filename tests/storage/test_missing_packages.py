@@ -43,5 +43,5 @@ def test_reading_a_ply_names_the_missing_package(tmp_path: Path, monkeypatch: py
 def test_exporting_ply_names_the_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = next(stand_in.Simulation(read_scene(write_small_scene(tmp_path))).frames())
     monkeypatch.setitem(sys.modules, "plyfile", None)
-    with open(tmp_path / "out.ply", "wb") as file, pytest.raises(SceneError, match=r"the format ply .*; pip install plyfile\.$"):
+    with open(tmp_path / "out.ply", "wb") as file, pytest.raises(SceneError, match=r"the ply format .*; pip install plyfile\.$"):
         ply.write(frame, file)

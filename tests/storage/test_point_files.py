@@ -58,15 +58,15 @@ def test_a_ply_of_another_program_brings_velocity_and_volume(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.vtu", b"", r"is no file of points; use one of \.npz, \.ply, \.obj"),
-        ("a.ply", b"ply\nnonsense", "is damaged or no fitting PLY file"),
-        ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n", "no fitting PLY file"),
+        ("a.vtu", b"", r"is not a file of points; use one of \.npz, \.ply, \.obj"),
+        ("a.ply", b"ply\nnonsense", "is damaged or not a suitable PLY file"),
+        ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n", "not a suitable PLY file"),
         (
             "a.ply",
             b"ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nproperty float z\nend_header\n",
             "0 in number",
         ),
-        ("a.obj", b"v 1 2 nonsense\n", "is damaged or no OBJ mesh"),
+        ("a.obj", b"v 1 2 nonsense\n", "is damaged or not an OBJ mesh"),
         ("a.obj", b"v 1 2 nan\n", "not a finite number"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_file_that_is_none_is_named(tmp_path: Path, name: str, content: bytes,
 
 def test_an_array_of_an_unknown_name_is_refused_but_in_an_exported_frame(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", position=POSITION, velocities=VELOCITY)
-    with pytest.raises(SceneError, match='has an unknown array "velocities"; known are position, velocity, volume'):
+    with pytest.raises(SceneError, match='has an unknown array "velocities"; use position, velocity, volume'):
         shape_of(tmp_path, "a.npz")
     np.savez(tmp_path / "b.npz", velocity=VELOCITY, frame=np.array(1), time=np.array(0.5))
     with pytest.raises(SceneError, match='has no array "position"'):

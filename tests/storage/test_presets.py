@@ -104,12 +104,12 @@ def test_presets_inside_the_package_come_first(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (("schema = 1", "schema = 9"), "schema 9 is not known"),
+        (("schema = 1", "schema = 9"), "does not support schema 9"),
         (('law = "water"', 'law = "watr"'), 'law "watr" is unknown (did you mean "water"?)'),
         (("viscosity", "viscosty"), 'unknown key "viscosty" (did you mean "viscosity"?)'),
         (("density = 1000.0", "density = -1"), "density -1 kg/m^3 is not allowed"),
         (("label", "lable"), 'unknown key "lable" (did you mean "label"?)'),
-        (('description = "', 'source = "" #'), "is not a TOML file"),
+        (('description = "', 'source = "" #'), "is not valid TOML"),
         (("roughness = 0.02", "roughness = 2"), 'Material preset "water", look: roughness 2 is not allowed; use a finite number at'),
         (('ground = "light"', 'ground = "ligt"'), 'ground "ligt" is not allowed (did you mean "light"?); use one of dark, middle, light.'),
         (("transmission", "transmision"), 'unknown key "transmision" (did you mean "transmission"?)'),

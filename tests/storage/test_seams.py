@@ -106,6 +106,6 @@ def test_frames_that_a_restart_replaces_do_not_count_against_the_limit(cache: Pa
 
 
 def test_to_show_a_take_of_nothing_makes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(CacheError, match="holds no cache"):
+    with pytest.raises(CacheError, match="contains no cache"):
         show_take(tmp_path / "nowhere", 1)
     assert not (tmp_path / "nowhere").exists()

@@ -106,7 +106,7 @@ def test_freeing_removes_the_states_and_nothing_else(tmp_path: Path, whole: dict
 def test_a_state_under_the_name_of_another_is_refused(tmp_path: Path, whole: dict[str, bytes]) -> None:
     folder = tmp_path / "whole" / TAKE / "frames"
     (folder / "frame_000002_1of4.mpm").rename(folder / "frame_000002.mpm")
-    with pytest.raises(CacheError, match=r"holds frame 2\.25, not 2"):
+    with pytest.raises(CacheError, match=r"contains frame 2\.25, not 2"):
         open_cache(tmp_path / "whole").frame(2)
 
 

@@ -64,7 +64,7 @@ def test_presets_are_listed_in_order_and_read_again_when_they_change(tmp_path: P
 def test_an_existing_preset_is_replaced_only_when_asked(tmp_path: Path) -> None:
     path = user_presets.save_preset(tmp_path, preset())
     before = path.read_bytes()
-    with pytest.raises(PresetError, match="is there already"):
+    with pytest.raises(PresetError, match="already exists"):
         user_presets.save_preset(tmp_path, preset(law="sand"))
     assert path.read_bytes() == before
 
@@ -75,9 +75,9 @@ def test_an_existing_preset_is_replaced_only_when_asked(tmp_path: Path) -> None:
         (("color = [", "color = [2,"), "color"),
         (("    0.1,", "    nan,"), "color"),
         (("    0.1,", "    true,"), "color"),
-        (('label = "Mine"', f'label = "{"x" * 61}"'), "at most 60 letters"),
-        (('label = "Mine"', 'label = "a\\nb"'), "one line"),
-        (('source = "Made up."', f'source = "{"x" * 1001}"'), "at most 1000 letters"),
+        (('label = "Mine"', f'label = "{"x" * 61}"'), "at most 60 characters"),
+        (('label = "Mine"', 'label = "a\\nb"'), "a single line"),
+        (('source = "Made up."', f'source = "{"x" * 1001}"'), "at most 1000 characters"),
         (("density = 400.0", "density = inf"), "density inf"),
         (("schema = 1", "schema = 1\nscript = 'import os'"), "unknown key"),
     ],
@@ -96,7 +96,7 @@ def test_a_wrong_preset_is_refused_in_one_line(tmp_path: Path, change: tuple[str
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     path = user_presets.save_preset(tmp_path, preset())
     path.write_text(path.read_text() + "#" * LARGEST_PRESET)
-    with pytest.raises(PresetError, match="MB are read"):
+    with pytest.raises(PresetError, match=r"more than 0\.064 MB"):
         read_material_preset(path)
 
 

@@ -139,12 +139,12 @@ def test_the_words_of_a_scene_are_for_people_alone(tmp_path: Path) -> None:
         ("[variants.a.emitters.left.shape]\nsize = [1, 1, 1]", 'Variant "a": Emitter "left", shape: unknown key "size"'),
         ("[variants.a]\nemitters = 3", 'Variant "a", emitters: 3 is not a table'),
         ("[variants.a]\ncolliders = { floor = 3 }", 'Variant "a", colliders.floor: 3 is not a table'),
-        ("[[variants.a.emitters]]\nname = 'left'", "is not a table; give the entries by their names"),
+        ("[[variants.a.emitters]]\nname = 'left'", "is not a table; use the entries' names as keys"),
         ("[variants.a]\nleave_out = ['flor']", 'leave_out "flor" is unknown (did you mean "floor"?)'),
         ("[variants.a]\nleave_out = 'floor'", "leave_out 'floor' is not allowed"),
         ("[variants.a]\ndescription = 3", 'Variant "a": description 3 is not allowed'),
         ("[variants]\na = 3", 'Variant "a": 3 is not a table'),
-        ("[[colliders]]\nname = 'floor'\nshape = { kind = 'plane' }\n[variants.a]", 'Collider "floor" is there twice'),
+        ("[[colliders]]\nname = 'floor'\nshape = { kind = 'plane' }\n[variants.a]", 'Collider "floor" appears twice'),
     ],
 )
 def test_what_is_wrong_in_a_variant_is_wrong_in_the_file(tmp_path: Path, addition: str, expected: str) -> None:
@@ -160,7 +160,7 @@ def test_what_is_wrong_in_a_variant_is_wrong_in_the_file(tmp_path: Path, additio
 def test_an_unknown_variant_names_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(SceneError, match=r'variant "stif" is unknown \(did you mean "stiff"\?\); use one of stiff, boxes\.'):
         read_scene(written(tmp_path, SCENE + STIFF), "stif")
-    with pytest.raises(SceneError, match='variant "stif" is unknown: it has none'):
+    with pytest.raises(SceneError, match='variant "stif" is unknown, because it has no variants'):
         read_scene(written(tmp_path, SCENE), "stif")
 
 

@@ -69,7 +69,7 @@ def test_interrupted_it_stops_the_workers_and_goes_on_later(scheduler: str, halt
 
 @pytest.mark.parametrize("address", ["farm", "tcp://farm", "tcp://:8786", "tcp://farm:port"])
 def test_an_odd_address_is_refused(tmp_path: Path, address: str) -> None:
-    with pytest.raises(MpmError, match=f"^--scheduler {address}: is no address"), dask_cluster(address, tmp_path, None, None):
+    with pytest.raises(MpmError, match=f"^--scheduler {address}: is not an address"), dask_cluster(address, tmp_path, None, None):
         pass
 
 
@@ -84,8 +84,8 @@ def test_a_worker_says_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     digest = hashlib.sha256(b"{}").hexdigest()
     assert what_is_wrong(str(tmp_path), digest, version()) == ""
     assert "has version" in what_is_wrong(str(tmp_path), digest, "0.0.1")
-    assert "does not see" in what_is_wrong(str(tmp_path / "elsewhere"), digest, version())
-    assert "does not see" in what_is_wrong(str(tmp_path), "another folder of that name", version())
+    assert "cannot find" in what_is_wrong(str(tmp_path / "elsewhere"), digest, version())
+    assert "cannot find" in what_is_wrong(str(tmp_path), "another folder of that name", version())
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     assert "lacks the package numba" in what_is_wrong(str(tmp_path), digest, version())
 

@@ -62,7 +62,7 @@ def test_one_that_fails_stops_no_other(scene: Path, tmp_path: Path) -> None:
     assert status == 1
     first, last = complaints.splitlines()
     assert first.startswith(f'mpm: seed_{UNLUCKY}: Material "jelly": unstable at frame 3')
-    assert last == "mpm: 1 of 3 variants failed; run it again to try them once more."
+    assert last == "mpm: 1 of 3 variants failed; run it again to retry them."
     assert events[-1]["event"] == "error"
     assert states(output) == {"seed_1": "done", f"seed_{UNLUCKY}": "failed", "seed_3": "done"}
     assert open_cache(output / "caches" / f"seed_{UNLUCKY}").frames == [1, 2]
@@ -87,7 +87,7 @@ def test_whatever_is_wrong_is_refused_before_anything_is_baked(scene: Path, tmp_
 def test_another_scene_is_refused(scene: Path, tmp_path: Path) -> None:
     plan(scene, ["solver.seed=1"], tmp_path / "wedge", None).index.write()
     other = stand_in.write_small_scene(tmp_path / "other", seed=5)
-    with pytest.raises(CacheError, match="is a wedge of another scene"):
+    with pytest.raises(CacheError, match="belongs to another scene"):
         plan(other, ["solver.seed=1"], tmp_path / "wedge", None)
 
 
@@ -129,7 +129,7 @@ def test_stopped_it_leaves_no_process_and_goes_on_later(tmp_path: Path, number: 
     assert all(ends(pid) for pid in pids)
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert complaints == "mpm: cancelled: 0 of 3 variants are there; run it again to go on.\n"
+        assert complaints == "mpm: cancelled: 0 of 3 variants are baked; run it again to resume.\n"
         assert set(states(output).values()) == {"cancelled"}
         assert not (output / "cancel").exists()
     half_baked = open_cache(output / "caches" / "seed_1")

@@ -31,7 +31,7 @@ from ..host.wording import in_blender
 from ..settings import paths
 from . import worker
 
-_AGAIN = "install the extension's zip for this platform again"
+_AGAIN = "reinstall the extension's zip for this platform"
 _DOCTOR_SECONDS = 120.0
 # Kernel folder for a single process, used if no other folder is writable.
 _LOST_KERNELS = "mpm_addon_kernels_"

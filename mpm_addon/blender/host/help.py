@@ -48,7 +48,7 @@ def page_address(page: str) -> str:
     """The address of a page. Raises MpmError if the manual is missing."""
     path = manual_folder() / f"{page}.html"
     if not path.is_file():
-        raise MpmError(f'The manual has no page "{page}" in {manual_folder()}', "install the extension again, or make it: make site")
+        raise MpmError(f'The manual has no page "{page}" in {manual_folder()}', "reinstall the extension, or run make site")
     return path.as_uri()
 
 

@@ -1,1 +1,1 @@
-"""What helps before and after a simulation: warnings, previews, probes, and what is conserved."""
+"""Advice before and after a simulation: warnings, previews, probes, and conserved quantities."""

@@ -1,6 +1,6 @@
-"""What a simulation conserves or should lose: mass, momenta, energies, centre of mass. For tests and plots; the solver needs none.
+"""Quantities that a simulation conserves or dissipates: mass, momenta, energies, center of mass. For tests and plots only.
 
-Everything is summed in float64 over a `Simulation`'s particles, between frames. In 2D all of it is per metre of depth.
+Everything is summed in float64 over a `Simulation`'s particles, between frames. In 2D all values are per meter of depth.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 def positions(simulation: Simulation) -> Floats:
-    """Positions [m], shape (n, 3), in the order of the solver's slots; unrounded, unlike a frame's."""
+    """Positions [m], shape (n, 3), in the order of the solver's slots; not rounded, unlike a frame's."""
     layout = simulation.store.layout
     slots = _slots(simulation)
     block = _run_of(simulation, slots) // simulation.store.body_count
@@ -49,19 +49,19 @@ def velocity_gradients(simulation: Simulation) -> Floats:
 
 
 def deformations(simulation: Simulation) -> Floats:
-    """Deformation gradients F, shape (n, 3, 3); of a fluid the identity, since it keeps J alone."""
+    """Deformation gradients F, shape (n, 3, 3); the identity for a fluid, which stores only J."""
     if simulation.store.row_count == FLUID_ROW_COUNT:
         return np.tile(np.eye(3), (simulation.store.particle_count, 1, 1))
     return _rows(simulation, DEFORMATION, 9).reshape(-1, 3, 3)
 
 
 def ids(simulation: Simulation) -> NDArray[np.int32]:
-    """Ids, shape (n,): the order of the other arrays changes whenever particles are sorted."""
+    """Ids, shape (n,), in the order of the other arrays, which changes whenever particles are sorted."""
     return simulation.store.ids[_slots(simulation)]
 
 
 def volume_ratios(simulation: Simulation) -> Floats:
-    """J, the elastic volume over the rest volume, shape (n,): det F, or a fluid's own J."""
+    """J, the elastic volume over the rest volume, shape (n,): det F, or a fluid's J."""
     ratios = np.linalg.det(deformations(simulation))
     states = _rows(simulation, STATE, 1)[:, 0]
     for body, its in _bodies(simulation):
@@ -75,8 +75,8 @@ def mass(simulation: Simulation) -> float:
     return float(masses(simulation).sum())
 
 
-def centre_of_mass(simulation: Simulation) -> Floats:
-    """The centre of mass [m], shape (3,)."""
+def center_of_mass(simulation: Simulation) -> Floats:
+    """The center of mass [m], shape (3,)."""
     return masses(simulation) @ positions(simulation) / mass(simulation)
 
 
@@ -88,8 +88,8 @@ def linear_momentum(simulation: Simulation) -> Floats:
 def angular_momentum(simulation: Simulation, *, about: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
     """Angular momentum about a point [kg m^2/s], shape (3,).
 
-    sum m (x - about) x v, and with APIC the part of the affine velocities, sum m D (C_kj - C_jk): only the two together
-    are conserved (Jiang et al. 2015, section 5.3). PIC and FLIP do not carry C, so that it does not count there.
+    sum m (x - about) x v, plus, with APIC, the affine velocities' part, sum m D (C_kj - C_jk): only the sum of the two
+    is conserved (Jiang et al. 2015, section 5.3). PIC and FLIP do not transfer C, so it does not count there.
     """
     arm = positions(simulation) - np.asarray(about, dtype=np.float64)
     total = masses(simulation) @ np.cross(arm, velocities(simulation))
@@ -100,7 +100,7 @@ def angular_momentum(simulation: Simulation, *, about: ArrayLike = (0.0, 0.0, 0.
 
 
 def kinetic_energy(simulation: Simulation, *, with_affine: bool = False) -> float:
-    """sum m v^2 / 2 [J]; with the affine part sum m D |C|^2 / 2, what a cell's particles do around their mean (Jiang et al. 2015)."""
+    """sum m v^2 / 2 [J], optionally with the affine part sum m D |C|^2 / 2, the motion about the mean (Jiang et al. 2015)."""
     squares = (velocities(simulation) ** 2).sum(axis=1)
     if with_affine:
         squares = squares + _second_moment(simulation) * (velocity_gradients(simulation) ** 2).sum(axis=(1, 2))
@@ -113,7 +113,7 @@ def potential_energy(simulation: Simulation) -> float:
 
 
 def elastic_energy(simulation: Simulation) -> float:
-    """sum V0 Psi [J] of every law's elastic part."""
+    """sum V0 Psi [J], the elastic energy of all laws."""
     stretches = np.linalg.svd(deformations(simulation), compute_uv=False)
     gradients = deformations(simulation).reshape(-1, 9)
     volume = rest_volumes(simulation)
@@ -137,7 +137,7 @@ def _energy_density(body: Body, deformation: Floats, stretches: Floats, state: F
 
 
 def _second_moment(simulation: Simulation) -> float:
-    """D [m^2], the second moment of the weights (Jiang et al. 2015)."""
+    """D [m^2], the second moment of the interpolation weights (Jiang et al. 2015)."""
     solver = simulation.scene.solver
     scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
     return solver.grid_spacing**2 / scheme.inverse_inertia

@@ -1,6 +1,6 @@
-"""What is worth a second look before a bake: thin shapes, things outside the domain or inside each other, memory, disk, hours.
+"""Warnings before a bake: thin shapes, objects outside the domain or inside each other, memory, disk space, duration.
 
-Warnings change nothing and refuse nothing. Where things overlap, meshes are asked for distances, which loads numba.
+Warnings change nothing and refuse nothing. Checking for overlaps may query mesh distances, which loads numba.
 """
 
 from collections.abc import Iterator
@@ -22,20 +22,20 @@ from ..scene.animation import value_at
 from ..scene.description import Collider, Emitter, Scene, Shape
 from ..scene.settings import SIDES
 
-# Thinner than this, matter has no inside to deform, and a collider no inside to push from [cells].
+# Below this thickness an emitter has no inside that deforms, and a collider no inside to push from [cells].
 THINNEST = 2.0
-# Of a mesh's surface, what a single hole may be before somebody wants to know of it.
+# Largest share of a mesh's surface that a hole may have without a warning.
 LARGEST_HOLE = 0.05
-# Of the volume of an emitter, inside a collider.
+# Largest share of an emitter's volume inside a collider without a warning.
 LARGEST_OVERLAP = 0.01
 # Of what is available.
 LARGEST_SHARE_OF_MEMORY = 0.8
 LARGEST_SHARE_OF_DISK = 0.9
 LONGEST_HOURS = 6.0
-# A dynamic collider's density over that of the lightest matter, below which nothing is promised of its motion.
+# Density of a dynamic collider over that of the lightest material, below which its motion may be wrong.
 LIGHTEST_BODY = 1.0 / 30.0
 
-# Of warnings that a scene alone gives; memory, disk and hours depend on the computer, too.
+# Topics of warnings that depend on the scene alone; memory, disk space and duration also depend on the computer.
 SCENE_TOPICS = frozenset({"thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits", "light_body"})
 
 _INSIDE_POINTS = 20_000
@@ -43,22 +43,22 @@ _POSES = 50
 
 
 def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, expected_seconds: float | None = None) -> list[SceneWarning]:
-    """Everything in a scene that is worth a second look.
+    """All warnings of a scene.
 
     Args:
         scene: the scene.
         cost: its estimate.
-        disk_free: what is free where the cache will be [bytes]; not looked at where it is not given.
-        expected_seconds: how long the bake will take [s], where that was measured.
+        disk_free: free disk space for the cache [bytes]; not checked if it is None.
+        expected_seconds: how long the bake will take [s], if that was measured.
 
     Raises:
-        SceneError: a shape that a bake would refuse too.
+        SceneError: for a shape that a bake would refuse too.
     """
     return scene_warnings(scene) + cost_warnings(scene, cost, disk_free=disk_free, expected_seconds=expected_seconds)
 
 
 def scene_warnings(scene: Scene) -> list[SceneWarning]:
-    """Those of `SCENE_TOPICS`: the same for the same frames of the same scene. Raises SceneError as `warnings_of`."""
+    """The warnings of `SCENE_TOPICS`, which depend on the scene alone. Raises SceneError as `warnings_of`."""
     found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene)]
     return [*found, *_silent_emitters(scene), *_light_bodies(scene)]
 
@@ -66,7 +66,7 @@ def scene_warnings(scene: Scene) -> list[SceneWarning]:
 def cost_warnings(
     scene: Scene, cost: Estimate, *, disk_free: int | None = None, expected_seconds: float | None = None
 ) -> list[SceneWarning]:
-    """What the scene may be too large for; the arguments are those of `warnings_of`."""
+    """Warnings of memory, disk space and duration; the arguments are those of `warnings_of`."""
     found: list[SceneWarning] = []
     subject = f'Scene "{scene.name}"'
     if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
@@ -74,7 +74,7 @@ def cost_warnings(
             SceneWarning(
                 "memory",
                 subject,
-                f"it needs about {_gigabytes(cost.memory_bytes)} of memory and {_gigabytes(cost.memory_available_bytes)} are available",
+                f"it needs about {_gigabytes(cost.memory_bytes)} of memory, and {_gigabytes(cost.memory_available_bytes)} is available",
                 "close other programs or use a larger grid_spacing",
             )
         )
@@ -83,8 +83,8 @@ def cost_warnings(
             SceneWarning(
                 "disk",
                 subject,
-                f"its cache needs about {_gigabytes(cost.disk_bytes)} and {_gigabytes(disk_free)} are free",
-                "make room, give another cache folder, or use fewer frames or particles",
+                f"its cache needs about {_gigabytes(cost.disk_bytes)} of disk space, but only {_gigabytes(disk_free)} is free",
+                "free disk space, choose another cache folder, or use fewer frames or particles",
             )
         )
     if expected_seconds is not None and expected_seconds > 3600.0 * LONGEST_HOURS:
@@ -92,7 +92,7 @@ def cost_warnings(
             SceneWarning(
                 "duration",
                 subject,
-                f"it takes about {expected_seconds / 3600.0:.0f} hours, more than {LONGEST_HOURS:.0f}",
+                f"it takes about {expected_seconds / 3600.0:.0f} hours to bake, more than {LONGEST_HOURS:.0f}",
                 "use a larger grid_spacing, softer materials, or fewer frames",
             )
         )
@@ -100,7 +100,7 @@ def cost_warnings(
 
 
 def _silent_emitters(scene: Scene) -> Iterator[SceneWarning]:
-    """Emitters that are off, or have no flow, at every frame at which they could emit."""
+    """Emitters that are disabled or have no flow at every frame at which they could emit."""
     for emitter in scene.emitters:
         frames = range(max(first_frame(emitter, scene), scene.time.frame_start), min(last_frame(emitter, scene), scene.time.frame_end) + 1)
         is_flowing = emitter.mode != "inflow" or not has_flow_rate(emitter)
@@ -108,13 +108,13 @@ def _silent_emitters(scene: Scene) -> Iterator[SceneWarning]:
             yield SceneWarning(
                 "never_emits",
                 f'Emitter "{emitter.name}"',
-                f"it is off or without flow at all frames from {frames[0]} to {frames[-1]}",
-                "enable it, or give it a flow_rate, at one of them",
+                f"it is disabled or has no flow at every frame from {frames[0]} to {frames[-1]}",
+                "enable it or set its flow_rate at one of these frames",
             )
 
 
 def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
-    """Dynamic colliders that are far lighter than the matter that may meet them."""
+    """Dynamic colliders that are far lighter than the lightest material."""
     lightest = min((scene.materials[emitter.material].law.density * emitter.mass_scale for emitter in scene.emitters), default=0.0)
     for collider in scene.colliders:
         if not collider.dynamic:
@@ -127,14 +127,14 @@ def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
             yield SceneWarning(
                 "light_body",
                 subject,
-                f"its density is {density:.3g} kg/m^3, less than 1/30 of the lightest matter's "
-                f"{lightest:.3g} kg/m^3: it may jump, and steps get short",
+                f"its density of {density:.3g} kg/m^3 is less than 1/30 of the lightest material's "
+                f"{lightest:.3g} kg/m^3: it may jump and need short substeps",
                 f"use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3",
             )
 
 
 def sizes_of(scene: Scene) -> dict[str, tuple[float, float, float]]:
-    """The extents [m] along x, y and z of every emitter and collider that has an end: name -> size."""
+    """The extents [m] along x, y and z of every bounded emitter and collider: name -> size."""
     sizes = {}
     for item in (*scene.emitters, *scene.colliders):
         low, high = bounds_at(item, scene.time.frame_start)
@@ -145,7 +145,7 @@ def sizes_of(scene: Scene) -> dict[str, tuple[float, float, float]]:
 
 
 def size_text(name: str, size: tuple[float, ...]) -> str:
-    """A size for people: "Suzanne is 2.7 x 1.9 x 1.6 m"."""
+    """A size in words: "Suzanne is 2.7 x 1.9 x 1.6 m"."""
     largest = max(size)
     unit, factor = ("m", 1.0) if largest >= 1.0 else ("cm", 100.0) if largest >= 0.01 else ("mm", 1000.0)
     return f"{name} is {' x '.join(_two_digits(factor * extent) for extent in size)} {unit}"
@@ -173,17 +173,17 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
         if thickness is None or thickness >= 0.99 * limit:
             continue
         is_emitter = isinstance(item, Emitter)
-        words = f"it is {thickness:.2g} m thin, {thickness / spacing:.2g} cells of {spacing:g} m"
+        words = f"it is only {thickness:.2g} m thick, {thickness / spacing:.2g} cells of {spacing:g} m"
         added = 0.0 if is_emitter else thickening(shape, spacing)
         if added > 0.0:
-            words += f", and matter meets it as if it were {added:.2g} m thicker"
-        remedy = f"use at least {THINNEST:g} cells: a grid_spacing of at most {thickness / THINNEST:.2g} m, or make it thicker"
+            words += f", and particles collide with it as if it were {added:.2g} m thicker"
+        remedy = f"make it at least {THINNEST:g} cells thick, or use a grid_spacing of at most {thickness / THINNEST:.2g} m"
         yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, words, remedy)
 
 
 def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
-    """Meshes whose inside counts, with a hole that is more than a small one: it is closed, and nobody sees where."""
-    # in the plane the section counts, which may be closed where the mesh is not
+    """Meshes whose inside matters and that have a large hole, which is closed invisibly."""
+    # in 2D only the section matters, which may be closed even if the mesh is not
     items = (*scene.emitters, *scene.colliders) if scene.solver.dimension == 3 else ()
     for item in items:
         shape = item.shape
@@ -194,20 +194,20 @@ def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
             continue
         share, edges = sum(hole.area for hole in holes) / area, sum(hole.edge_count for hole in holes)
         has = "a hole" if len(holes) == 1 else f"{len(holes)} holes"
-        effect = "it is filled" if isinstance(item, Emitter) else "it blocks"
+        effect = "it is filled" if isinstance(item, Emitter) else "it blocks particles"
         yield SceneWarning(
             "open_mesh",
             _subject(item),
-            f"its mesh has {has} with {edges} boundary edges, {share:.0%} of its surface, and {effect} as if closed there",
-            "close it (in Blender: Mesh > Clean Up > Fill Holes), or give it a thickness (Solidify modifier)",
+            f"its mesh has {has} with {edges} boundary edges ({share:.0%} of its surface), and {effect} as if it were closed there",
+            "close it (in Blender: Mesh > Clean Up > Fill Holes) or give it thickness (Solidify modifier)",
         )
 
 
 def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float | None:
-    """How thick [m] the inside of something is, at most `limit`; None where its inside does not count.
+    """The thickness [m] of an emitter or collider, at most `limit`; None if its inside does not matter.
 
     Args:
-        shape: its shape, in 2D the section of it.
+        shape: its shape; in 2D, the section of it.
     """
     if isinstance(shape, Points) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
         return None
@@ -215,12 +215,12 @@ def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float 
 
 
 def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
-    """Whether an inside counts; an open mesh as a collider blocks as a sheet."""
+    """Whether the inside matters; an open mesh collider acts as a sheet."""
     return isinstance(item, Emitter) or not isinstance(shape, Mesh | Outline) or is_solid(shape)
 
 
 def shape_thickness(shape: Shape, limit: float) -> float:
-    """The diameter [m] of the largest ball inside a shape, at most `limit`; of a mesh or an outline to a few percent."""
+    """The diameter [m] of the largest ball inside a shape, at most `limit`; accurate to a few percent for meshes and outlines."""
     if isinstance(shape, Mesh):
         return ball_diameter(shape, limit)
     if isinstance(shape, Outline):
@@ -247,15 +247,15 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
                 beyond = float((bounds[is_high, axis] - domain[is_high][axis]) * (1.0 if is_high else -1.0))
                 is_open = scene.domain.sides[side].surface == "open"
                 if beyond > (0.0 if is_open else 0.5 * scene.solver.grid_spacing):
-                    effect = "what is emitted there vanishes at once" if is_open else "a bake refuses it"
+                    effect = "particles emitted there are removed at once" if is_open else "it cannot be baked"
                     yield SceneWarning(
                         "outside_domain",
                         _subject(emitter),
-                        f"it reaches {beyond:.3g} m beyond the domain's side {side} at {domain[is_high][axis]:g} m: {effect}",
-                        "move it inside or make the domain larger",
+                        f"it extends {beyond:.3g} m beyond side {side} of the domain at {domain[is_high][axis]:g} m: {effect}",
+                        "move it inside or enlarge the domain",
                     )
     for collider in scene.colliders:
-        # what is dynamic may fall into it
+        # a dynamic collider may fall into the domain
         if collider.dynamic:
             continue
         frames = scene.time.frames if collider.motion is not None else scene.time.frames[:1]
@@ -265,8 +265,8 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
             yield SceneWarning(
                 "outside_domain",
                 _subject(collider),
-                "it is outside the domain at all frames and meets nothing",
-                "move it inside, make the domain larger, or leave it out",
+                "it is outside the domain at every frame and has no effect",
+                "move it inside, enlarge the domain, or remove it",
             )
 
 
@@ -290,20 +290,20 @@ def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
                 yield SceneWarning(
                     "overlap",
                     _subject(emitter),
-                    f'{share:.0%} of its volume lies inside collider "{collider.name}" at frame {frame}, '
-                    f"and at most {LARGEST_OVERLAP:.0%} goes unnoticed: nothing is emitted there",
+                    f'{share:.0%} of its volume is inside collider "{collider.name}" at frame {frame}, '
+                    f"more than {LARGEST_OVERLAP:.0%}: no particles are emitted there",
                     "move them apart",
                 )
 
 
 def _first_frame(emitter: Emitter, scene: Scene) -> int | None:
-    """The frame at which an emitter first emits; None where it never does."""
+    """The frame at which an emitter first emits, or None if it never does."""
     first = frame_of_once(emitter, scene)
     return None if first is None else max(scene.time.frame_start, first)
 
 
 def _inside_points(emitter: Emitter, frame: int, dimension: int) -> Floats:
-    """Points in the world, evenly in an emitter, shape (n, 3)."""
+    """Points in the world, uniformly inside an emitter, shape (n, 3)."""
     if isinstance(emitter.shape, Points):
         step = -(-len(emitter.shape.position) // _INSIDE_POINTS)
         return in_world(emitter, frame, np.asarray(emitter.shape.position, np.float64)[::step])
@@ -314,5 +314,5 @@ def _inside_points(emitter: Emitter, frame: int, dimension: int) -> Floats:
 
 
 def _distance(item: Emitter | Collider, frame: int, points: Floats) -> Floats:
-    """The signed distance of points in the world, up to the scale of the pose, shape (n,)."""
+    """The signed distance of points in the world, except for the pose's scale, shape (n,)."""
     return shape_at(item, frame).signed_distance(np.ascontiguousarray(in_shape(item, frame, points)))

@@ -1,7 +1,7 @@
-"""A preview of a scene: the same scene at a coarser grid, computed in seconds, whose motion tells how the final will move.
+"""A preview of a scene: the same scene on a coarser grid, computed in seconds, that shows how the bake will move.
 
-Materials, forces and frames stay as they are, for they decide the motion. What changes is the size of a cell, and with it the number of
-particles; the particles in a cell stay as many as they are, unless an emitter is thinner than the cells that would take.
+Materials, forces and frames are unchanged because they decide the motion. What changes is the cell size, and with it the number of
+particles; the number of particles per cell is unchanged unless an emitter is too thin for cells of the size that would require.
 """
 
 import math
@@ -19,19 +19,19 @@ from ..scene.painting import Painting
 from ..scene.settings import CacheSettings
 from .preflight import thickness_of
 
-# Particles of a preview, unless somebody wants another number.
+# Default number of particles of a preview.
 PARTICLES = 10_000
-# So many cells an emitter is to be thick: with less it has no inside that deforms.
+# Least thickness of an emitter [cells]: a thinner one has no inside that deforms.
 EMITTER_CELLS = 4.0
-# So many a collider: what is thinner is met as if it were thicker.
+# Least thickness of a collider [cells]: a thinner one acts as if it were thicker.
 COLLIDER_CELLS = 2.0
-# The share of the wanted particles that is aimed at: samplings give a few in a hundred more or fewer than what is estimated.
+# Share of the particles to aim for: sampling gives a few percent more or fewer than estimated.
 AIM = 0.95
-# The longest steps that still are stable; the final has smaller ones because they cost it little.
+# The longest substeps that are still stable; a bake takes shorter ones because they cost it little.
 CFL = 0.6
 _SEARCHES = 40
 _REMEDY = "use more particles for the preview"
-# With a smaller share of its particles in a cell, matter has holes.
+# With a smaller share of the particles per cell, the material has holes.
 _FEWEST_SHARE = 0.6
 
 
@@ -40,10 +40,10 @@ class Preview:
     """A preview.
 
     Attributes:
-        scene: what is simulated.
-        coarseness: its grid spacing over that of the final.
-        particles: about how many there will be at the most.
-        warnings: what is seen worse in the preview than in the final.
+        scene: the scene to simulate.
+        coarseness: its grid spacing over that of the bake.
+        particles: the approximate maximum number of particles.
+        warnings: what the preview shows less well than the bake.
     """
 
     scene: Scene
@@ -53,10 +53,10 @@ class Preview:
 
 
 def preview_of(scene: Scene, particles: int = PARTICLES) -> Preview:
-    """A preview of a scene with so many particles at the most, in any of its frames.
+    """A preview of a scene with at most so many particles in any of its frames.
 
     Raises:
-        SceneError: the scene cannot be computed at any grid.
+        SceneError: the scene cannot be computed on any grid.
     """
     if _most(scene) <= particles:
         spacing, share = scene.solver.grid_spacing, 1.0
@@ -71,12 +71,12 @@ def preview_of(scene: Scene, particles: int = PARTICLES) -> Preview:
 
 
 def _most(scene: Scene) -> float:
-    """The most particles that there are at any frame."""
+    """The greatest number of particles at any frame."""
     return max(particles_at_frames(scene))
 
 
 def _at(scene: Scene, spacing: float, share: float = 1.0) -> Scene:
-    """The scene at another grid spacing [m], with a share of its particles in a cell, keeping nothing that only a final needs."""
+    """The scene at another grid spacing [m], with a share of its particles per cell, without what only a bake needs."""
     factor = share * (scene.solver.grid_spacing / spacing) ** scene.solver.dimension
     return replace(
         scene,
@@ -88,7 +88,7 @@ def _at(scene: Scene, spacing: float, share: float = 1.0) -> Scene:
 
 
 def _thinned(emitter: Emitter, factor: float, share: float) -> Emitter:
-    """An emitter with `factor` of its particles where it says how many, and `share` of those in a cell where it does not."""
+    """An emitter with `factor` times its particle count if it sets one, else with `share` times its particles per cell."""
     if isinstance(emitter.shape, Points):
         return emitter if factor >= 1.0 else _with_fewer_points(emitter, emitter.shape, factor)
     if emitter.particle_count is not None:
@@ -99,7 +99,7 @@ def _thinned(emitter: Emitter, factor: float, share: float) -> Emitter:
 
 
 def _with_fewer_points(emitter: Emitter, points: Points, factor: float) -> Emitter:
-    """An emitter with a share of its points, always the same ones, that stand for all of their volume."""
+    """An emitter with a share of its points, always the same ones, which represent the whole volume."""
     count = len(points.position)
     fewer = max(1, math.floor(count * factor))
     chosen = np.sort(np.random.default_rng(0).permutation(count)[:fewer])
@@ -118,9 +118,9 @@ def _with_fewer_points(emitter: Emitter, points: Points, factor: float) -> Emitt
 
 
 def _spacing_for(scene: Scene, particles: float) -> tuple[float, float]:
-    """The grid spacing [m] at which there are so many particles at the most, and the share of those in a cell that this leaves.
+    """The grid spacing [m] at which there are at most so many particles, and the share of the particles per cell to keep.
 
-    A cell may not be larger than an emitter; where these would be too many, there are fewer particles in a cell.
+    A cell may not be larger than an emitter; if that leaves too many particles, there are fewer per cell.
     """
     largest = min((_extent(emitter, scene) for emitter in scene.emitters if _has_volume(emitter)), default=math.inf)
     low = high = scene.solver.grid_spacing
@@ -138,7 +138,7 @@ def _spacing_for(scene: Scene, particles: float) -> tuple[float, float]:
 
 
 def _share_for(scene: Scene, spacing: float, particles: float) -> float:
-    """The share of the particles in a cell that leaves so many at the most."""
+    """The share of the particles per cell that leaves at most so many particles."""
     share = 1.0
     for _ in range(_SEARCHES):
         found = _most(_at(scene, spacing, share))
@@ -153,12 +153,12 @@ def _has_volume(emitter: Emitter) -> bool:
 
 
 def _extent(emitter: Emitter, scene: Scene) -> float:
-    """The least extent [m] of an emitter's box: a cell may not be larger."""
+    """The least extent [m] of an emitter's bounding box: a cell may not be larger."""
     return float(np.diff(emitter.shape.bounds()[:, :: 4 - scene.solver.dimension], axis=0).min())
 
 
 def _limits(scene: Scene, spacing: float) -> Iterator[tuple[Emitter | Collider, float, float]]:
-    """What is too thin for a grid spacing: the thing, its thickness [m], and the largest spacing for it [m], not below the scene's."""
+    """What is too thin for a grid spacing: the item, its thickness [m], and the largest spacing for it [m], at least the scene's."""
     for item in (*scene.emitters, *scene.colliders):
         is_emitter = isinstance(item, Emitter)
         if is_emitter and not _has_volume(item):
@@ -172,11 +172,11 @@ def _limits(scene: Scene, spacing: float) -> Iterator[tuple[Emitter | Collider, 
 
 def _thin(item: Emitter | Collider, thickness: float, spacing: float) -> SceneWarning:
     is_emitter = isinstance(item, Emitter)
-    kind, effect = ("emitter", "moves stiffer") if is_emitter else ("collider", "is met as if it were thicker")
-    problem = f"it is {thickness / spacing:.2g} cells thin in the preview and {effect} than in the final"
+    kind, effect = ("emitter", "moves more stiffly") if is_emitter else ("collider", "acts thicker")
+    problem = f"it is only {thickness / spacing:.2g} cells thick in the preview and {effect} than in the bake"
     return SceneWarning(f"thin_{kind}", f'{kind.capitalize()} "{item.name}"', problem, _REMEDY)
 
 
 def _sparse(scene: Scene, share: float) -> SceneWarning:
-    problem = f"its preview has {share:.0%} of the particles in a cell that the final has, because an emitter is too thin for larger cells"
+    problem = f"its preview has {share:.0%} of the bake's particles per cell, because an emitter is too thin for larger cells"
     return SceneWarning("preview_particles", f'Scene "{scene.name}"', problem, _REMEDY)

@@ -1,4 +1,4 @@
-"""How long a bake will take: a bounded time of real steps, and what that means for all frames."""
+"""How long a bake will take, extrapolated from a few seconds of real substeps."""
 
 import contextlib
 import math
@@ -10,22 +10,22 @@ from ..forecast.estimate import particles_at_frames
 from ..scene.description import Scene
 from ..stepping.simulation import Progress, Simulation
 
-# Seconds of steps that tell enough.
+# Wall time to measure [s].
 PROBE_SECONDS = 5.0
-# The first steps load kernels and touch new memory.
+# The first substeps load kernels and touch new memory.
 WARM_UP = 3
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What a probe measured, and what follows from it.
+    """What a probe measured, and what it predicts.
 
     Attributes:
-        seconds: wall time of the measured steps [s].
-        substeps: how many they were.
+        seconds: wall time of the measured substeps [s].
+        substeps: their number.
         time_step: their mean length [s].
-        expected_substeps: steps that all frames will take.
-        expected_seconds: wall time that all frames will take, without compiling, sampling and writing [s].
+        expected_substeps: substeps of all frames.
+        expected_seconds: wall time of all frames, without compiling, sampling and writing [s].
     """
 
     seconds: float
@@ -36,34 +36,34 @@ class Probe:
 
 
 def probe(scene: Scene, *, seconds: float = PROBE_SECONDS) -> Probe:
-    """Simulate the beginning of a scene and extrapolate: wall time in proportion to particles times steps.
+    """Simulate the beginning of a scene and extrapolate: wall time is proportional to particles times substeps.
 
     Args:
         scene: the scene.
-        seconds: wall time to spend on steps; sampling the emitters and compiling come before.
+        seconds: wall time to spend on substeps; sampling the emitters and compiling are extra.
 
     Raises:
         SceneError, UnstableError: as the bake would.
     """
-    notes = _Notes(scene, seconds)
+    record = _Record(scene, seconds)
     with contextlib.suppress(Cancelled):
-        for _ in Simulation(scene, report=notes.take).frames():
+        for _ in Simulation(scene, report=record.add).frames():
             pass
-    return notes.probe()
+    return record.probe()
 
 
-class _Notes:
-    """A line for every step: wall time [s], particles, fractional frame."""
+class _Record:
+    """A line for every substep: wall time [s], particles, fractional frame."""
 
     def __init__(self, scene: Scene, seconds: float) -> None:
         self._scene = scene
         self._seconds = seconds
         self._lines: list[tuple[float, int, float]] = []
 
-    def take(self, progress: Progress) -> None:
-        """Note a step. Raises Cancelled when there are enough."""
+    def add(self, progress: Progress) -> None:
+        """Record a substep. Raises Cancelled when there are enough."""
         if progress.stage != "simulating":
-            # steps begin after whatever is prepared last
+            # substeps begin after the last preparation
             self._lines[:] = [(time.perf_counter(), 0, float(self._scene.time.frame_start))]
             return
         self._lines.append((time.perf_counter(), progress.particles, progress.frame - 1 + progress.fraction))
@@ -71,7 +71,7 @@ class _Notes:
             raise Cancelled("the probe has measured enough.")
 
     def probe(self) -> Probe:
-        """What the steps after the first few tell."""
+        """The prediction from the substeps after the warm-up."""
         lines = self._lines[min(WARM_UP, len(self._lines) - 2) :] if len(self._lines) > 2 else self._lines
         (start, _, first), (end, _, last) = lines[0], lines[-1]
         steps = len(lines) - 1

@@ -1,1 +1,1 @@
-"""Arithmetic for laws and transfers: the same source for plain numbers and for vectors of particles."""
+"""Arithmetic for laws and transfers: the same source works on plain numbers and on vectors of particles."""

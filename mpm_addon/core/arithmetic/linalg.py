@@ -1,7 +1,7 @@
 """3x3 linear algebra on generic values. Matrices are tuples of 9, row by row; symmetric ones of 6: xx xy xz yy yz zz.
 
-In two dimensions matter deforms in the x-z plane: of F only xx, xz, zx and zz differ from the identity. The plane's functions
-read those four and leave y exactly as it is.
+In 2D, deformation is in the x-z plane: only xx, xz, zx and zz of F differ from the identity. The `plane_` functions read those four
+and leave y exactly unchanged.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ def multiply(m: Any, n: Any) -> Any:
 
 @generic
 def advanced(deformation: Any, velocity_gradient: Any, dt: Any) -> Any:
-    """(I + dt L) F: the deformation gradient after a step."""
+    """(I + dt L) F: the deformation gradient after a substep."""
     p, q, r, s, t, u, v, w, x = multiply(velocity_gradient, deformation)
     a, b, c, d, e, f, g, h, i = deformation
     return (
@@ -53,7 +53,7 @@ def cofactor(m: Any) -> Any:
 
 @generic
 def times_transpose(m: Any, n: Any) -> Any:
-    """The symmetric part that is needed of m n^T where it is symmetric, as 6 values."""
+    """The product m n^T where it is symmetric, as 6 values."""
     a, b, c, d, e, f, g, h, i = m
     r, s, t, u, v, w, x, y, z = n
     return (
@@ -71,7 +71,7 @@ def squared_norm(m: Any) -> Any:
 
 @generic
 def _rotated_columns(p: Any, q: Any, u: Any, w: Any) -> Any:
-    """One Jacobi rotation that makes the columns p and q orthogonal, applied to the columns u and w too."""
+    """One Jacobi rotation that makes the columns p and q orthogonal, also applied to the columns u and w."""
     p0, p1, p2 = p
     q0, q1, q2 = q
     u0, u1, u2 = u
@@ -130,7 +130,7 @@ def _negative(p: Any) -> Any:
 
 @generic
 def _ordered(p: Any, q: Any, u: Any, w: Any) -> Any:
-    """The pair p, q (and u, w) exchanged where q is longer; one sign is turned so that rotations stay rotations."""
+    """The pair p, q (and u, w), swapped where q is longer; one sign is flipped so that rotations stay rotations."""
     is_ordered = _length_squared(p) >= _length_squared(q)
     return (
         _select_column(is_ordered, p, q),
@@ -152,7 +152,7 @@ def _unit(p: Any, least: Any, fallback: Any) -> Any:
 
 @generic
 def _perpendicular(p: Any) -> Any:
-    """A unit vector at right angles to the unit vector p."""
+    """A unit vector perpendicular to the unit vector p."""
     p0, p1, p2 = p
     zero = 0.0 * p0
     is_steep = absolute(p2) > 0.7
@@ -165,7 +165,7 @@ def _perpendicular(p: Any) -> Any:
 def singular_values(m: Any) -> Any:
     """The decomposition m = U diag(s) V^T by one-sided Jacobi rotations (Hestenes 1958).
 
-    det U = det V = +1; s0 >= s1 >= |s2| and the sign of det m sits in s2.
+    det U = det V = +1; s0 >= s1 >= |s2|, and s2 has the sign of det m.
 
     Returns:
         U (9 values), s (3 values), V (9 values).
@@ -183,7 +183,7 @@ def singular_values(m: Any) -> Any:
     q, r, v, w = _ordered(q, r, v, w)
     p, q, u, v = _ordered(p, q, u, v)
     first, s0 = _unit(p, zero, (one, zero, zero))
-    # q is at right angles to p up to rounding; where it is tiny the rounding is taken out before it is scaled
+    # q is perpendicular to p up to rounding; if q is tiny, the rounding must be removed before it is scaled
     along = _dot(first, q)
     q0, q1, q2 = q
     f0, f1, f2 = first
@@ -201,9 +201,9 @@ def singular_values(m: Any) -> Any:
 
 @generic
 def plane_singular_values(m: Any) -> Any:
-    """The decomposition m = U diag(s) V^T of a matrix that deforms the x-z plane alone.
+    """The decomposition m = U diag(s) V^T of a matrix that deforms only the x-z plane.
 
-    det U = det V = +1; s0 >= |s1|, the sign of det m sits in s1, and s2 = 1 is the stretch of y.
+    det U = det V = +1; s0 >= |s1|, s1 has the sign of det m, and s2 = 1 is the stretch of y.
 
     Returns:
         U (9 values), s (3 values), V (9 values).
@@ -213,7 +213,7 @@ def plane_singular_values(m: Any) -> Any:
     one = constant(1.0, a)
     p, q = (a, zero, g), (c, zero, i)
     u, v = (one, zero, zero), (zero, zero, one)
-    # one rotation does it, a second one takes out its rounding
+    # one rotation suffices, a second one removes its rounding
     for _ in range(2):
         p, q, u, v = _rotated_columns(p, q, u, v)
     p, q, u, v = _ordered(p, q, u, v)
@@ -246,7 +246,7 @@ def plane_polar_rotation(m: Any) -> Any:
 
 @generic
 def principal_values(m: Any, dimension: int) -> Any:
-    """The decomposition of `singular_values` in three dimensions, or of `plane_singular_values` in two."""
+    """The decomposition of `singular_values` in 3D, or of `plane_singular_values` in 2D."""
     if dimension == 2:
         left, s, right = plane_singular_values(m)
     else:
@@ -294,7 +294,7 @@ def _newton_step(m: Any) -> Any:
 
 @generic
 def polar_rotation(m: Any) -> Any:
-    """The rotation nearest to m, 9 values: scaled Newton steps (Higham 1986), or U V^T where m is nearly singular or inverted."""
+    """The rotation nearest to m, 9 values, by scaled Newton steps (Higham 1986), or U V^T where m is nearly singular or inverted."""
     one = constant(1.0, m[0])
     zero = constant(0.0, m[0])
     size = squared_norm(m)

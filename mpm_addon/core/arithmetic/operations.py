@@ -1,9 +1,9 @@
-"""Arithmetic that laws are written in: the same names for plain numbers and for vectors of particles.
+"""The arithmetic in which laws are written: the same names for plain numbers and for vectors of particles.
 
-Without numba these are ordinary functions of floats. `vector` and `compilation.kernel` teach numba what they
-mean for float32 and float64 scalars and for `Lanes`. A function marked `generic` may call them and other generic
-functions, use + - * / and comparisons on values, and loops over plain counts; a branch on a value is a `select`, and a
-branch on what is the same for all particles (the dimension, a constant of the law) is an `if`.
+Without numba these are ordinary functions of floats. `vector_arithmetic` defines them for numba, for float32 and float64
+scalars and for lanes. A function marked `generic` may call them and other generic functions, use + - * / and comparisons
+on values, and loop over plain counts; a branch on a value is a `select`, and a branch on something equal for all particles
+(the dimension, a constant of the law) is an `if`.
 """
 
 import math
@@ -32,17 +32,17 @@ def constant(number: float, like: Any) -> Any:
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two values; b where one is not a number."""
+    """The smaller of two values; b if either is NaN."""
     return a if a < b else b
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two values; b where one is not a number."""
+    """The larger of two values; b if either is NaN."""
     return a if a > b else b
 
 
 def multiply_add(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c. Lanes take one instruction, also where a product that another sum needs too is not made for its own sake."""
+    """a * b + c, a single instruction for lanes, even if another sum needs the same product."""
     return a * b + c
 
 
@@ -62,12 +62,12 @@ def log(a: Any) -> Any:
 
 
 def exp(a: Any) -> Any:
-    """e^a; float32 vectors clamp a to [-87, 88]."""
+    """e^a; float32 lanes clamp a to [-87, 88]."""
     return math.exp(a)
 
 
 def sweep_count(a: Any) -> int:
-    """How many Jacobi sweeps bring a 3x3 matrix of this value type to its rounding error."""
+    """The number of Jacobi sweeps that a 3x3 matrix of this value type needs to converge to rounding error."""
     return 8
 
 
@@ -77,24 +77,24 @@ def rounding(a: Any) -> float:
 
 
 def any_of(mask: Any) -> bool:
-    """Whether the mask holds for any particle; the one way to a branch."""
+    """Whether the mask holds for any particle; the only way to branch on values."""
     return mask
 
 
 def newton_count(a: Any) -> int:
-    """How many scaled Newton steps bring a polar decomposition of this value type to its rounding error."""
+    """The number of scaled Newton steps that a polar decomposition of this value type needs to converge to rounding error."""
     return 10
 
 
 def series_radius(a: Any) -> float:
-    """The largest |x| for which the series of `symmetric` are right to the rounding error of this value type."""
+    """The largest |x| for which the series of `symmetric` are accurate to the rounding error of this value type."""
     return 0.1
 
 
 @generic
 def clamp(a: Any, low: Any, high: Any) -> Any:
     """a, but at least `low` and at most `high`."""
-    # the limits come first: minimum and maximum return their second value where one is not a number
+    # NaN must propagate, and minimum and maximum return their second argument if either is NaN
     return minimum(constant(high, a), maximum(constant(low, a), a))
 
 

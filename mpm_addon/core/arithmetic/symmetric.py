@@ -1,8 +1,8 @@
 """Functions of symmetric 3x3 matrices (6 values: xx xy xz yy yz zz) by power series, without eigenvectors; and their eigenvectors.
 
-A symmetric x without trace satisfies x^3 = m x + n I with m = |x|^2 / 2 and n = det x (Cayley and Hamilton). Any power series in
-x is therefore p I + q x + r x^2, and three numbers stand for the matrix while the series is summed by Horner's scheme. Near
-the identity this costs far less than an eigendecomposition and has no trouble with equal eigenvalues.
+A symmetric, traceless x satisfies x^3 = m x + n I with m = |x|^2 / 2 and n = det x (Cayley-Hamilton). Any power series in x is
+therefore p I + q x + r x^2, and Horner's scheme sums it with three numbers in place of a matrix. Near the identity this costs
+far less than an eigendecomposition and is robust for equal eigenvalues.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Any
 
 from .operations import absolute, constant, generic, select, series_radius, sqrt, sweep_count
 
-# what is left out is below rounding within `series_radius`; of the exponential in half of it, as it is taken of a logarithm / 2
+# truncation errors are below rounding within `series_radius`; for the exponential within half of it, since its argument is a logarithm / 2
 LOGARITHM = (0.0, *((-1.0) ** (k + 1) / k for k in range(1, 17)))
 SQUARE_ROOT = (1.0, *(math.prod((1.5 - j) / j for j in range(1, k + 1)) for k in range(1, 17)))
 EXPONENTIAL_LESS_ONE = (0.0, *(1.0 / math.factorial(k) for k in range(1, 9)))
@@ -18,14 +18,14 @@ EXPONENTIAL_LESS_ONE = (0.0, *(1.0 / math.factorial(k) for k in range(1, 9)))
 
 @generic
 def distortion(b: Any) -> Any:
-    """x = b / mean - I, which has no trace, for the mean of b's eigenvalues.
+    """The traceless x = b / mean - I, where mean is that of b's eigenvalues.
 
     Returns:
         mean, x (6 values), m = |x|^2 / 2, n = det x.
     """
     xx, xy, xz, yy, yz, zz = b
     trace = xx + yy + zz
-    # divided, since float32's third is too large: by it the volume of matter that flows would grow
+    # a division, because 1/3 is too large in float32 and would make the volume grow during plastic flow
     mean, inverse = trace / 3.0, 3.0 / trace
     x = (xx * inverse - 1.0, xy * inverse, xz * inverse, yy * inverse - 1.0, yz * inverse, zz * inverse - 1.0)
     m, n = invariants(x)
@@ -34,7 +34,7 @@ def distortion(b: Any) -> Any:
 
 @generic
 def invariants(x: Any) -> Any:
-    """m = |x|^2 / 2 and n = det x of a symmetric matrix without trace."""
+    """m = |x|^2 / 2 and n = det x of a symmetric, traceless matrix."""
     xx, xy, xz, yy, yz, zz = x
     m = 0.5 * (xx * xx + yy * yy + zz * zz) + (xy * xy + xz * xz + yz * yz)
     n = xx * (yy * zz - yz * yz) + xy * (yz * xz - xy * zz) + xz * (xy * yz - yy * xz)
@@ -73,7 +73,7 @@ def summed(p: Any, q: Any, r: Any, x: Any) -> Any:
 
 @generic
 def increased(m: Any, a: Any) -> Any:
-    """m + a m, of a matrix m and a small symmetric a: what changes by little at every step is rounded once, and to no side."""
+    """m + a m for a matrix m and a small symmetric a: small changes in many substeps are rounded once each, without bias."""
     r, s, t, u, v, w, x, y, z = m
     xx, xy, xz, yy, yz, zz = a
     return (
@@ -85,11 +85,11 @@ def increased(m: Any, a: Any) -> Any:
 
 @generic
 def _rotated(p: Any, q: Any, off: Any, off_squared: Any, rp: Any, rq: Any, u: Any, w: Any) -> Any:
-    """One Jacobi rotation that makes the entry `off` between the diagonal's p and q zero; the axes u and w turn with it.
+    """One Jacobi rotation that zeroes the entry `off` between the diagonal entries p and q and rotates the axes u and w.
 
-    Entries are passed on with their squares: the next root waits for the square of the cosine instead of for its root.
+    Entries are returned with their squares, so that the next root depends on the square of the cosine and not on its root.
     """
-    # the least number keeps 0/0 out, where nothing is left to turn
+    # the small number prevents 0/0 if the matrix is already diagonal
     size = absolute(q - p) + 1e-15
     hypotenuse = sqrt(size * size + 4.0 * off_squared)
     tangent = select(q < p, -2.0 * off, 2.0 * off) / (size + hypotenuse)
@@ -114,7 +114,7 @@ def _rotated(p: Any, q: Any, off: Any, off_squared: Any, rp: Any, rq: Any, u: An
 
 @generic
 def _ordered(p: Any, q: Any, u: Any, w: Any) -> Any:
-    """The eigenvalues p and q with their axes u and w, exchanged where q is larger; one sign is turned to keep the axes' hand."""
+    """The eigenvalues p and q with their axes u and w, swapped where q is larger; one sign is flipped to keep the handedness."""
     is_ordered = p >= q
     u0, u1, u2 = u
     w0, w1, w2 = w
@@ -128,7 +128,7 @@ def _ordered(p: Any, q: Any, u: Any, w: Any) -> Any:
 
 @generic
 def eigenvalues(x: Any) -> Any:
-    """The decomposition x = U diag(e) U^T of a symmetric matrix of size 1 or less, by Jacobi's rotations (1846); det U = +1.
+    """The decomposition x = U diag(e) U^T of a symmetric matrix of norm 1 or less, by Jacobi rotations (1846); det U = +1.
 
     Returns:
         U (9 values), e (3 values, the largest first).
@@ -137,7 +137,7 @@ def eigenvalues(x: Any) -> Any:
     zero, one = constant(0.0, xx), constant(1.0, xx)
     u, v, w = (one, zero, zero), (zero, one, zero), (zero, zero, one)
     xy_squared = xy * xy
-    # one sweep less than for a matrix that is not symmetric: in float32 three, and two are not enough
+    # one sweep less than for a nonsymmetric matrix: float32 needs three
     for _ in range(sweep_count(xx) - 1):
         xx, yy, xz, xz_squared, yz, _, u, v = _rotated(xx, yy, xy, xy_squared, xz, yz, u, v)
         xx, zz, xy, _, yz, yz_squared, u, w = _rotated(xx, zz, xz, xz_squared, zero, yz, u, w)

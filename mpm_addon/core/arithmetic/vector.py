@@ -1,10 +1,10 @@
-"""Lanes: a short vector of floats as a numba value. What `arithmetic`'s names mean for it stands in `vector_arithmetic`.
+"""Lanes: a short vector of floats as a numba value. `vector_arithmetic` defines the arithmetic of `operations` for it.
 
-Numba keeps LLVM's vectorisers away from code like this, so that vectors are made explicitly, as LLVM vector values. LLVM maps
-them to the machine's registers, whatever their width (SSE, AVX, NEON). No name here knows of particles or grids.
+LLVM's vectorizers do not work on code like this, so vectors are explicit LLVM vector values. LLVM maps them to the machine's
+registers of any width (SSE, AVX, NEON). Nothing here knows of particles or grids.
 
-No instruction carries nnan or ninf: a state that is not a number must stay visible. `contract` lets a product and a sum
-become one fused instruction.
+No instruction has the flags nnan or ninf, because NaN must propagate. `contract` allows a product and a sum to become one fused
+instruction.
 """
 
 import operator
@@ -23,18 +23,18 @@ from ..processor import prepare_numba
 
 
 def _lane_count() -> int:
-    """How many float32 values are computed at a time: two registers of AVX's, one of AVX-512's, NEON's or SSE's.
+    """The number of float32 values in a vector: two AVX registers, or one of AVX-512, NEON or SSE.
 
-    Of the chains of operations that wait for one another, as in a logarithm, two halves of a vector run side by side.
+    With two registers, the two halves of a vector hide each other's latency in long chains of operations such as a logarithm.
     """
     features = numba.config.CPU_FEATURES or ",".join(f"+{name}" for name, has in get_host_cpu_features().items() if has)
     return 16 if "+avx" in features else 4
 
 
-# before the first kernel is compiled, and before anybody asks how wide a vector is
+# before the first kernel is compiled, and before the width of a vector is determined
 prepare_numba()
 LANE_COUNT = _lane_count()
-# x86's; others compute with tiny numbers as fast as with any
+# only x86 has one; other processors are not slow with denormal numbers
 HAS_CONTROL_WORD = get_process_triple().startswith(("x86_64", "amd64"))
 FLAGS = ("contract", "nsz")
 
@@ -51,7 +51,7 @@ class LanesType(types.Type):
 
 
 class MaskType(types.Type):
-    """The numba type of `count` truth values: the result of comparing lanes."""
+    """The numba type of `count` Booleans: the result of comparing lanes."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -165,7 +165,7 @@ def _pointer_ir(context: Any, builder: Any, array_type: Any, array: Any, index: 
 
 @intrinsic(prefer_literal=True)
 def load(typing_context, array, index, count):
-    """`count` consecutive elements of a 1D array from `index` on; `count` is a literal."""
+    """`count` consecutive elements of a 1D array, starting at `index`; `count` is a literal."""
     lanes = LanesType(array.dtype, count.literal_value)
 
     def emit(context, builder, sig, args):
@@ -191,7 +191,7 @@ def store(typing_context, array, index, lanes):
 
 @intrinsic
 def store_as_int32(typing_context, array, index, lanes):
-    """Write lanes of whole numbers to consecutive elements of a 1D int32 array."""
+    """Write lanes of integers to consecutive elements of a 1D int32 array."""
 
     def emit(context, builder, sig, args):
         vector = ir.VectorType(INT32, lanes.count)
@@ -216,7 +216,7 @@ def broadcast(typing_context, array, index, count):
 
 @intrinsic(prefer_literal=True)
 def shuffled(typing_context, a, b, indices):
-    """The elements of a (0 ...) and b (count ...) that the literal tuple `indices` names."""
+    """The elements of a (indices from 0) and b (indices from count) selected by the literal tuple `indices`."""
     order = [index.literal_value for index in indices.types]
     lanes = LanesType(a.dtype, len(order))
 
@@ -263,9 +263,9 @@ def largest(typing_context, lanes):
     return lanes.dtype(lanes), emit
 
 
-# Numbers below the least normal one
+# Denormal numbers
 
-# of MXCSR (Intel, Software Developer's Manual, volume 1, section 10.2.3): results, and operands, count as zero
+# bits of MXCSR (Intel, Software Developer's Manual, volume 1, section 10.2.3): denormal results and operands count as zero
 FLUSH_TO_ZERO = 0x8000 | 0x0040
 
 
@@ -277,8 +277,8 @@ def _control_word(builder: Any, name: str, pointer: Any) -> None:
 
 @intrinsic
 def flush_tiny(typing_context):
-    """Let numbers that are too small for full precision count as zero on this thread: Intel's processors take a hundred times as long
-    for one of those, and matter that is hardly deformed is full of them. Returns what `restore_tiny` needs."""
+    """Make denormal numbers count as zero on this thread: Intel's processors take a hundred times as long for them, and barely
+    deformed material has many. Returns the argument for `restore_tiny`."""
 
     def emit(context, builder, sig, args):
         if not HAS_CONTROL_WORD:

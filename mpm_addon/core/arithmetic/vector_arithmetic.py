@@ -1,4 +1,4 @@
-"""What `arithmetic`'s names mean for lanes: selections, roots, logarithms and the precision that loops have to reach."""
+"""The arithmetic of `operations` for lanes: selections, roots, logarithms and the numbers of iterations for each precision."""
 
 import math
 from typing import Any
@@ -80,7 +80,7 @@ def _mantissa_and_exponent(typing_context, lanes):
 
 @intrinsic
 def _power_of_two(typing_context, lanes):
-    """2^n for float32 lanes of whole numbers from -126 to 127."""
+    """2^n for float32 lanes of integers from -126 to 127."""
 
     def emit(context, builder, sig, args):
         whole = ir.VectorType(INT32, lanes.count)
@@ -97,7 +97,7 @@ def _log_float32(a):
     m, e = _mantissa_and_exponent(a)
     f = m - 1.0
     z = f * f
-    # pairs, and pairs of pairs (Estrin): half as many operations wait for one another as in Horner's scheme
+    # Estrin's scheme: the chain of dependent operations is half as long as in Horner's
     low = (f * -2.4999993993e-1 + 3.3333331174e-1) + z * (f * -1.6668057665e-1 + 2.0000714765e-1)
     high = (f * -1.2420140846e-1 + 1.4249322787e-1) + z * (f * -1.1514610310e-1 + 1.1676998740e-1)
     w = z * z
@@ -107,7 +107,7 @@ def _log_float32(a):
 
 
 def _exp_float32(a):
-    """e^a by the polynomial of Cephes' expf (Moshier 1992); a counts as -87 below and 88 above, NaN stays NaN."""
+    """e^a by the polynomial of Cephes' expf (Moshier 1992); a is clamped to [-87, 88], and NaN propagates."""
     low = _constant(-87.0, a)
     high = _constant(88.0, a)
     a = _select(low > a, low, a)

@@ -1,1 +1,1 @@
-"""How functions become machine code, where that is kept, and the threads that run it."""
+"""How functions become machine code, where that is stored, and the threads that run it."""

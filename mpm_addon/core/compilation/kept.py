@@ -1,8 +1,8 @@
-"""Machine code of kernels in files: what was compiled before this version was shipped, and what this user's bakes compiled since.
+"""Machine code of kernels in files: those shipped with this version, and those that this user's bakes have compiled.
 
-A kernel's code is one file, named by the kernel and the types of its arguments: a checksum, and the compressed pickle of numba's result.
-It lies in a folder, or in an archive, that is named by a hash of all sources, the versions of the compiler and the processor level.
-A file that is missing, cut off, damaged or of other sources is none: the kernel is compiled anew. Nothing here fails a bake.
+A kernel's code is one file, named by the kernel and the types of its arguments: a checksum and the compressed pickle of numba's result.
+It is in a folder, or an archive, whose key is a hash of all sources, the versions of the compiler and the processor level.
+If a file is missing, truncated, damaged or made of other sources, the kernel is compiled again. No error here stops a bake.
 """
 
 import hashlib
@@ -28,14 +28,14 @@ SUFFIX = ".kernel"
 
 
 def type_words(kind: Any) -> str:
-    """A type of an argument in words that name it in every process, however the package was imported."""
+    """The name of an argument type, the same in every process, however the package was imported."""
     if isinstance(kind, types.NamedTuple):
         return f"{kind.instance_class.__qualname__}({', '.join(map(type_words, kind.types))})"
     return str(kind)
 
 
 def file_name(function: Any, argument_types: Iterable[Any]) -> str:
-    """The name of a kernel's file for some types of arguments."""
+    """The name of a kernel's file for given argument types."""
     words = "; ".join(map(type_words, argument_types))
     home = function.__module__.rpartition(".")[2]
     return f"{home}.{function.__name__}.{_DIGEST(words.encode()).hexdigest()[:16]}{SUFFIX}"
@@ -48,19 +48,19 @@ def packed(payload: Any) -> bytes:
 
 
 def is_whole(content: bytes) -> bool:
-    """Whether a file's content is what was written."""
+    """Whether a file's content is intact."""
     return _DIGEST(content[_SIZE:]).digest() == content[:_SIZE]
 
 
 def body_of(content: bytes) -> bytes:
-    """The pickle in a file's content. Raises ValueError where the content is not whole."""
+    """The pickle in a file's content. Raises ValueError if the content is not whole."""
     if not is_whole(content):
         raise ValueError("its checksum is wrong")
     return zstandard.decompress(content[_SIZE:])
 
 
 def unpacked(content: bytes) -> Any:
-    """What `packed` was given. Raises ValueError where the content is not whole."""
+    """The argument of `packed`. Raises ValueError if the content is not whole."""
     try:
         return pickle.loads(body_of(content))
     except (zstandard.ZstdError, pickle.UnpicklingError, ImportError, AttributeError, EOFError, TypeError, LookupError) as error:
@@ -68,11 +68,11 @@ def unpacked(content: bytes) -> Any:
 
 
 class Archive:
-    """Kernels that came with this version, in a file that is only read.
+    """Kernels shipped with this version, in a read-only file.
 
     Attributes:
-        path: of the file.
-        problem: why it is not used; "" where it is, or where there is none.
+        path: path of the file.
+        problem: why it is not used; "" if it is used or does not exist.
     """
 
     def __init__(self, path: Path, key: str) -> None:
@@ -85,10 +85,10 @@ class Archive:
             archive = zipfile.ZipFile(path)
             found = json.loads(archive.read(_MANIFEST))["key"]
         except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-            self.problem = f"{path}: cannot be read ({error}); kernels are compiled instead. Install the extension again."
+            self.problem = f"{path}: cannot be read ({error}); kernels are compiled instead. Reinstall the extension."
             return
         if found != key:
-            self.problem = f"{path}: is of another version; kernels are compiled instead. Install the extension again."
+            self.problem = f"{path}: belongs to another version; kernels are compiled instead. Reinstall the extension."
             return
         self._file = archive
 
@@ -97,7 +97,7 @@ class Archive:
         return set() if self._file is None else {name for name in self._file.namelist() if name != _MANIFEST}
 
     def read(self, name: str) -> bytes | None:
-        """A file's content; None where it is not there. Raises ValueError where it is damaged."""
+        """A file's content, or None if it is missing. Raises ValueError if it is damaged."""
         if self._file is None or name not in self._file.NameToInfo:
             return None
         try:
@@ -114,11 +114,11 @@ def write_archive(path: Path, key: str, files: dict[str, bytes]) -> None:
 
 
 class Store:
-    """The kernels of one processor level, from an archive and a folder; what is compiled goes into the folder.
+    """The kernels of one processor level, from an archive and a folder; new ones are stored in the folder.
 
     Attributes:
-        folder: where it goes.
-        problems: what went wrong, a line each; told once by whoever bakes.
+        folder: the folder.
+        problems: what went wrong, one line each; a bake reports them once.
     """
 
     def __init__(self, archive: Archive, folder: Path) -> None:
@@ -128,11 +128,11 @@ class Store:
         self._damaged: set[str] = set()
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of this name; what is in it is not looked at."""
+        """Whether there is a file of this name; its content is not checked."""
         return name not in self._damaged and (name in self._archive.names() or (self.folder / name).is_file())
 
     def content(self, name: str) -> bytes | None:
-        """The whole content of a file of this name, from the folder; None where it is not there."""
+        """The content of a file in the folder; None if it is missing or damaged."""
         try:
             content = self._read(name)
         except OSError:
@@ -140,7 +140,7 @@ class Store:
         return content if content is not None and is_whole(content) else None
 
     def load(self, name: str) -> Any:
-        """What was saved by this name; None where nothing whole is there."""
+        """What was saved under this name; None if it is missing or damaged."""
         found = []
         for source, read in ((self._archive.path, self._archive.read), (self.folder, self._read)):
             try:
@@ -148,30 +148,30 @@ class Store:
                 if content is not None:
                     return unpacked(content)
             except (OSError, ValueError) as error:
-                found.append(f"{source}: the kernel {name} cannot be read ({error}); it is compiled anew.")
+                found.append(f"{source}: kernel {name} cannot be read ({error}); it is compiled again.")
         if found:
             self._damaged.add(name)
             self.problems += found[:1]
         return None
 
     def refuse(self, name: str, error: Exception) -> None:
-        """Note that what was loaded by this name is no code that can be used here."""
+        """Record that what was loaded under this name is not usable code."""
         self._damaged.add(name)
-        self.problems.append(f"The kernel {name} cannot be used ({type(error).__name__}: {error}); it is compiled anew.")
+        self.problems.append(f"Kernel {name} cannot be used ({type(error).__name__}: {error}); it is compiled again.")
 
     def _read(self, name: str) -> bytes | None:
         path = self.folder / name
         return path.read_bytes() if path.is_file() else None
 
     def save(self, name: str, payload: Any) -> None:
-        """Keep a kernel for the next time, where that is possible."""
+        """Store a kernel for later use, if the folder can be written."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self.folder, prefix=name, suffix=".new", delete=False) as file:
                 try:
                     file.write(packed(payload))
                     file.close()
-                    # other users of one folder read it too
+                    # other users of the folder must be able to read it
                     os.chmod(file.name, 0o644)
                     os.replace(file.name, self.folder / name)
                 except OSError:
@@ -180,13 +180,13 @@ class Store:
         except OSError as error:
             if not any(line.startswith(str(self.folder)) for line in self.problems):
                 self.problems.append(
-                    f"{self.folder}: kernels cannot be kept ({error.strerror}), so every bake compiles anew; "
-                    "set NUMBA_CACHE_DIR to a folder that can be written."
+                    f"{self.folder}: kernels cannot be stored ({error.strerror}), so every bake compiles them again; "
+                    "set NUMBA_CACHE_DIR to a writable folder."
                 )
 
 
 class KernelCache:
-    """What numba asks for the code of one function: its `Dispatcher` calls these methods."""
+    """The cache of one function; numba's `Dispatcher` calls these methods."""
 
     def __init__(self, function: Any, store: Store) -> None:
         self._function = function

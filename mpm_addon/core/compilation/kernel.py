@@ -1,8 +1,8 @@
-"""How kernels are compiled and where their machine code is kept. Every kernel is made by `kernel`.
+"""How kernels are compiled and where their machine code is stored. Every kernel is made by `kernel`.
 
-Scalars are computed without fastmath; lanes carry flags of their own (see `vector`).
+Scalars are computed without fastmath; lanes have their own flags (see `vector`).
 
-Code is kept under a key of all sources that kernels are made of, so that a law edited in another file never comes back stale.
+Code is stored under a hash of all sources that kernels are made of, so an edit in any of these files invalidates it.
 """
 
 import hashlib
@@ -20,16 +20,16 @@ from numba import njit
 from numba.core.registry import cpu_target
 from numba.extending import register_jitable
 
-from ..arithmetic import operations, vector, vector_arithmetic  # noqa: F401  (teaches numba what arithmetic means for lanes)
+from ..arithmetic import operations, vector, vector_arithmetic  # noqa: F401  (teaches numba the arithmetic of lanes)
 from ..processor import NATIVE, level_of, platform_tag, shipped_file
 from .kept import Archive, KernelCache, Store
 from .linking import link_what_is_not_entered
 
-# all of these, and elsewhere in the core the modules that make kernels
+# whole packages, in addition to all other modules of the core that make kernels
 PACKAGES_WITH_KERNELS = ("arithmetic", "compilation", "geometry", "laws", "transfer")
 MAKES_KERNELS = b".compilation.kernel import "
 CORE = Path(__file__).resolve().parent.parent
-# the package that a stored kernel's types are found in again
+# the package in which a stored kernel looks up its types
 PACKAGE = __name__.partition(".core.")[0]
 
 _target: Any = cpu_target.target_context
@@ -37,7 +37,7 @@ link_what_is_not_entered(_target)
 
 
 def compiled_level() -> tuple[str, str]:
-    """The name of the level that numba compiles for, and what tells its machine code from that of others."""
+    """The name of the level that numba compiles for, and a name that distinguishes its machine code."""
     target: Any = cpu_target.target_context
     triple, cpu, features = target.codegen().magic_tuple()
     name = level_of(cpu, features)
@@ -52,7 +52,7 @@ def kernel_sources() -> list[Path]:
 
 @cache
 def source_hash() -> str:
-    """A hash of the sources of all kernels, and of all else that their code depends on but the processor's level."""
+    """A hash of the sources of all kernels and everything else that their code depends on, except the processor level."""
     versions = f"{numba.__version__} {llvmlite.__version__} {platform_tag()} {PACKAGE}"
     digest = hashlib.sha256(versions.encode())
     for source in kernel_sources():
@@ -70,14 +70,14 @@ def _user_cache_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where kernels go that are compiled here: below NUMBA_CACHE_DIR where that is set, else below the user's cache folder."""
+    """The folder for kernels compiled here: in NUMBA_CACHE_DIR if it is set, else in the user's cache folder."""
     base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _user_cache_folder() / "mpm_addon" / "kernels"
     return base / source_hash() / compiled_level()[1]
 
 
 @cache
 def shipped_archive() -> Archive:
-    """The kernels of this process's level that came with this version."""
+    """The kernels of this process's level that shipped with this version."""
     return Archive(shipped_file(compiled_level()[1]), source_hash())
 
 
@@ -93,8 +93,8 @@ def store() -> Store:
     except OSError as error:
         kept = Store(archive, Path(tempfile.mkdtemp(prefix="mpm_addon_kernels_")))
         kept.problems.append(
-            f"{folder}: kernels cannot be kept ({error.strerror}), so what is not shipped is compiled by every bake; "
-            "set NUMBA_CACHE_DIR to a folder that can be written."
+            f"{folder}: kernels cannot be stored ({error.strerror}), so every bake compiles those that are not shipped; "
+            "set NUMBA_CACHE_DIR to a writable folder."
         )
         return kept
 
@@ -103,7 +103,7 @@ _taught = 0
 
 
 def teach_generic_functions() -> None:
-    """Let kernels call every function marked `generic` so far."""
+    """Make every function marked `generic` so far callable from kernels."""
     global _taught
     for function in operations.GENERIC_FUNCTIONS[_taught:]:
         register_jitable(forceinline=True, no_cfunc_wrapper=True)(function)
@@ -111,14 +111,14 @@ def teach_generic_functions() -> None:
 
 
 def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True) -> Any:
-    """Compile a module-level function of arrays and scalars; its code is kept on disk unless told otherwise.
+    """Compile a module-level function of arrays and scalars; by default its code is stored on disk.
 
-    Of functions outside of this package nothing tells when their source has changed: their code is not kept.
+    The code of functions outside this package is never stored, because changes of their source cannot be detected.
     """
     if function is None:
         return lambda function: kernel(function, is_kept=is_kept)
     teach_generic_functions()
-    # nobody calls kernels from C, and the way in for C would be compiled for each function that they call too
+    # kernels are never called from C, and a C wrapper would also be compiled for each function that they call
     dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True)(function)
     if is_kept and function.__module__.startswith(f"{PACKAGE}."):
         dispatcher._cache = KernelCache(function, store())

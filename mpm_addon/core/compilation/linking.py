@@ -1,7 +1,7 @@
-"""Functions that compiled functions alone call get no machine code of their own: they are linked into their callers.
+"""Functions that only compiled functions call get no machine code of their own: they are linked into their callers.
 
-numba makes machine code of each function that it compiles, before it compiles the one that calls it. Of a kernel's hundred functions
-nothing but the kernel is ever entered from outside; the code of the others would never run.
+numba makes machine code for each function that it compiles before it compiles the caller. Of a kernel's hundred functions,
+only the kernel is ever entered from outside; the code of the others would never run.
 """
 
 from types import MethodType
@@ -17,7 +17,7 @@ NO_ENTRY = 0
 
 
 class _Linked(JITCodeLibrary):
-    """A library that is there to be linked into others."""
+    """A library that is only linked into others."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -25,21 +25,21 @@ class _Linked(JITCodeLibrary):
 
 
 def _is_entered() -> bool:
-    """Whether Python or C may call the function that is compiled now; numba's `overload` asks for no way in from either."""
+    """Whether Python or C may call the function being compiled; numba's `overload` requests no wrapper for either."""
     flags: Any = targetconfig.ConfigStack.top_or_none()
-    has_way_from_c = flags is not None and flags.is_set("no_cfunc_wrapper") and not flags.no_cfunc_wrapper
-    return flags is None or not flags.no_cpython_wrapper or has_way_from_c
+    has_c_wrapper = flags is not None and flags.is_set("no_cfunc_wrapper") and not flags.no_cfunc_wrapper
+    return flags is None or not flags.no_cpython_wrapper or has_c_wrapper
 
 
-def _create_way_from_c(context: CPUContext, *arguments: Any) -> None:
-    """See `CPUContext.create_cfunc_wrapper`, which numba calls unless told not to."""
+def _create_c_wrapper(context: CPUContext, *arguments: Any) -> None:
+    """Replaces `CPUContext.create_cfunc_wrapper`."""
     if _is_entered():
         CPUContext.create_cfunc_wrapper(context, *arguments)
 
 
 def _get_executable(context: CPUContext, library: Any, description: Any, environment: Any) -> Any:
-    """What numba knows a compiled function by; see `CPUContext.get_executable`."""
-    # what was loaded from a file is complete
+    """Replaces `CPUContext.get_executable`."""
+    # a library loaded from a file is complete
     if _is_entered() or library._finalized:
         executable = CPUContext.get_executable(context, library, description, environment)
         _set_environments(library)
@@ -51,7 +51,7 @@ def _get_executable(context: CPUContext, library: Any, description: Any, environ
 
 
 def _set_environments(library: Any) -> None:
-    """Give functions that were linked in the globals that they had when they were compiled, as numba does for code from a file."""
+    """Give linked functions the globals that they were compiled with, as numba does for code from a file."""
     names = [variable.name for variable in library._final_module.global_variables if variable.name.startswith("_ZN08NumbaEnv")]
     for name in names:
         environment = lookup_environment(name)
@@ -60,6 +60,6 @@ def _set_environments(library: Any) -> None:
 
 
 def link_what_is_not_entered(context: CPUContext) -> None:
-    """Let a target context make machine code of those functions alone that are entered from Python or C."""
-    context.create_cfunc_wrapper = MethodType(_create_way_from_c, context)
+    """Make a target context generate machine code only for functions that are entered from Python or C."""
+    context.create_cfunc_wrapper = MethodType(_create_c_wrapper, context)
     context.get_executable = MethodType(_get_executable, context)

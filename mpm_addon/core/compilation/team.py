@@ -1,11 +1,11 @@
-"""The threads that share a kernel's work: whoever is free takes the next piece, and nobody waits for a thread that holds none.
+"""Teams: the threads that share a kernel's work. A free thread takes the next piece, and no thread waits for one that holds none.
 
-A parallel kernel goes through its pieces with `for piece in shared(tickets[0], count, grain)`. Every thread of the team runs the
-same kernel with the same arguments, and each piece is handed to one of them. The caller comes back when all pieces are done: a thread
-that the system has not let run, because other programs have the processors, is not waited for. It finds no ticket when it
-comes at last, and touches nothing else. So outside of such a loop a parallel kernel may only write what is its own.
+A parallel kernel iterates over its pieces with `for piece in shared(tickets[0], count, grain)`. Every thread of the team runs the
+same kernel with the same arguments, and each piece goes to one of them. The call returns when all pieces are done, without waiting
+for threads that the system has not yet run because other programs occupy the processors. Such a thread later finds no ticket and
+touches nothing else. So outside such a loop a parallel kernel may only write to its own variables.
 
-What a kernel computes does not depend on who takes a piece: pieces are cut the same for any number of threads.
+The result of a kernel does not depend on which thread takes a piece: pieces are the same for any number of threads.
 """
 
 import functools
@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from .kernel import kernel
 from .tickets import COUNT, DONE, ROW, fresh, let_others_run
 
-# how often a thread that waits looks again before it goes to sleep, letting others run each time: some tens of microseconds
+# how often a waiting thread polls before it sleeps, yielding each time: some tens of microseconds
 _LOOKS = 60
 _SLEEP_SECONDS = 50e-6
 
 
 @kernel
 def is_done(tickets, looks):
-    """Whether all pieces of all loops are done, or will be within some looks."""
+    """Whether all pieces of all loops are done within `looks` polls."""
     for row in range(tickets.shape[0]):
         for _ in range(looks):
             if fresh(tickets[row], DONE) >= tickets[row, COUNT] - 1:
@@ -42,7 +42,7 @@ def is_done(tickets, looks):
 
 @kernel
 def is_called(calls, seen, looks):
-    """Whether the number of calls is another than `seen`, or will be within some looks."""
+    """Whether the number of calls differs from `seen` within `looks` polls."""
     for _ in range(looks):
         if fresh(calls, 0) != seen:
             return True
@@ -51,13 +51,13 @@ def is_called(calls, seen, looks):
 
 
 class Team:
-    """Threads that run one kernel at a time together with the thread that calls it.
+    """Threads that run one kernel at a time together with the calling thread.
 
     Args:
-        size: how many threads there are, the caller included.
+        size: number of threads, including the caller.
 
     Attributes:
-        threads: all but the caller.
+        threads: all threads but the caller.
     """
 
     def __init__(self, size: int) -> None:
@@ -73,7 +73,7 @@ class Team:
             thread.start()
 
     def run(self, function: Callable[..., Any], tickets: NDArray[np.int64], arguments: tuple[Any, ...]) -> Any:
-        """Run a kernel whose first argument is its tickets, (loops, ROW); returns what it returns when all pieces are done."""
+        """Run a kernel whose first argument is its tickets, (loops, ROW); returns its result when all pieces are done."""
         if self.size == 1 or not self._is_busy.acquire(blocking=False):
             return function(tickets, *arguments)
         try:
@@ -92,14 +92,14 @@ class Team:
             self._is_busy.release()
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         self._is_over = True
         self._calls[0] += 1
         while self._sleepers:
             self._sleepers.pop().release()
 
     def _help(self) -> None:
-        """What a thread does that waits for calls."""
+        """The loop of a thread: wait for calls and help with each."""
         seen, bed = 0, threading.Lock()
         bed.acquire()
         while not self._is_over:
@@ -112,7 +112,7 @@ class Team:
                 del job
 
     def _sleep(self, bed: Any, seen: int) -> None:
-        """Sleep until a call comes. One that comes after `bed` is with the sleepers wakes it, one before is seen."""
+        """Sleep until a call comes. A call after `bed` joins the sleepers releases it; an earlier one is seen here."""
         self._sleepers.append(bed)
         if self._calls[0] != seen:
             try:
@@ -133,7 +133,7 @@ _team: Team | None = None
 
 
 def team() -> Team:
-    """The team of this process, as large as numba's number of threads says."""
+    """The team of this process, with numba's number of threads."""
     if _team is None:
         set_team_size(numba.config.NUMBA_NUM_THREADS)
     assert _team is not None
@@ -141,12 +141,12 @@ def team() -> Team:
 
 
 def team_size() -> int:
-    """How many threads there are, without starting them."""
+    """The number of threads, without starting them."""
     return numba.config.NUMBA_NUM_THREADS if _team is None else _team.size
 
 
 def set_team_size(size: int) -> None:
-    """Let kernels run on so many threads from now on."""
+    """Set the number of threads that run kernels from now on."""
     global _team
     if _team is not None:
         _team.close()
@@ -158,17 +158,17 @@ def _forget_team() -> None:
     _team = None
 
 
-# threads do not come along into a process that is forked off
+# threads do not survive a fork
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_team)
 
 
 class ParallelKernel:
-    """A kernel that a team runs. Its first parameter is its tickets, which the caller does not give.
+    """A kernel that a team runs. Its first parameter is its tickets, which the caller does not pass.
 
     Args:
         function: the kernel.
-        loops: how many rows of tickets it needs for its arguments.
+        loops: the number of rows of tickets that it needs for given arguments.
         is_kept: see `kernel`.
     """
 
@@ -182,7 +182,7 @@ class ParallelKernel:
 
 
 def one_loop(*arguments: Any) -> int:
-    """The rows of tickets of a kernel with one loop over pieces."""
+    """The rows of tickets for a kernel with one loop over pieces."""
     return 1
 
 

@@ -1,4 +1,4 @@
-"""Tickets: how the threads that run one kernel share its pieces of work, inside compiled code. See `team` for the threads."""
+"""Tickets: how threads that run one kernel share its pieces of work, inside compiled code. See `team` for the threads."""
 
 import ctypes
 import sys
@@ -10,14 +10,14 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# of a row of tickets: the next piece, how many are done, and one more than there are (0 before the first thread comes); each counter
-# lies in a cache line of its own
+# offsets in a row of tickets: the next piece, the number of pieces done, and their total plus one (0 before the first thread); each
+# counter has its own cache line
 TAKEN, DONE, COUNT, ROW = 0, 8, 16, 24
 YIELD = "mpm_let_others_run"
 
 
 def _teach_yielding() -> None:
-    """Give compiled code the system's call that lets another thread run."""
+    """Make the system call that yields to another thread available to compiled code."""
     library = ctypes.WinDLL("kernel32").SwitchToThread if sys.platform == "win32" else ctypes.CDLL(None).sched_yield
     llvmlite.binding.add_symbol(YIELD, ctypes.cast(library, ctypes.c_void_p).value)
 
@@ -31,7 +31,7 @@ def _element_ir(context: Any, builder: Any, array_type: Any, array: Any, index: 
 
 @intrinsic
 def _fetch_add(typing_context, array, index, value):
-    """Add to an element of an int64 array in one indivisible step; returns what it was."""
+    """Atomically add to an element of an int64 array; returns its previous value."""
 
     def emit(context, builder, sig, args):
         return builder.atomic_rmw("add", _element_ir(context, builder, sig.args[0], args[0], args[1]), args[2], "seq_cst")
@@ -41,7 +41,7 @@ def _fetch_add(typing_context, array, index, value):
 
 @intrinsic
 def _settle(typing_context, array, index, value):
-    """Set an element of an int64 array where it is 0, in one indivisible step; returns what it is then."""
+    """Atomically set an element of an int64 array if it is 0; returns its value afterwards."""
 
     def emit(context, builder, sig, args):
         pointer = _element_ir(context, builder, sig.args[0], args[0], args[1])
@@ -53,7 +53,7 @@ def _settle(typing_context, array, index, value):
 
 @intrinsic
 def fresh(typing_context, array, index):
-    """An element of an int64 array as other threads have left it."""
+    """Atomically read an element of an int64 array that other threads write."""
 
     def emit(context, builder, sig, args):
         return builder.load_atomic(_element_ir(context, builder, sig.args[0], args[0], args[1]), "acquire", 8)
@@ -73,8 +73,8 @@ def let_others_run(typing_context):
 
 @njit(nogil=True)
 def shared(tickets, count, grain):
-    """The numbers below `count` that this thread is handed, `grain` of them at a time; `tickets` is a row of its own for each loop."""
-    # a thread that comes late may see arrays that say another count already
+    """Yield this thread's share of the numbers below `count`, in portions of `grain`; each loop needs its own row of `tickets`."""
+    # a late thread may see arrays that already give another count
     count = _settle(tickets, COUNT, count + 1) - 1
     low = _fetch_add(tickets, TAKEN, grain)
     while low < count:

@@ -1,1 +1,1 @@
-"""What a scene will cost, told from its description alone. Plain numpy."""
+"""The cost of a scene, predicted from its description alone. Plain numpy."""

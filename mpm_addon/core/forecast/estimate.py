@@ -1,6 +1,6 @@
-"""What a scene will cost, before anything of it is made: particles, memory, disk, steps.
+"""The cost of a scene before anything is computed: particles, memory, disk space, substeps.
 
-Counts from volumes and closed forms alone, so it answers at once even for a scene that could never fit. No numba.
+Uses volumes and closed forms only, so it answers at once even for a scene that could never fit. No numba.
 """
 
 import itertools
@@ -23,34 +23,34 @@ from ..scene.animation import value_at
 from ..scene.description import Emitter, Scene, Shape
 from .impact import stiffened_wave_speeds
 
-# Bytes of memory for a particle at the peak: state, its sorted copy, a frame and a checkpoint on their way to the disk.
-# Measured in dense matter: 660 in single precision; 1638 in double precision, before less was copied.
+# Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
+# Measured in dense material: 660 in single precision; 1638 in double precision, before copies were reduced.
 BYTES_PER_PARTICLE = {"float32": 700, "float64": 1700}
 
-# Bytes of memory for each block of 4^d cells that holds a particle: its arena and the blocks of nodes around it, which
-# neighbours share. Measured with every particle alone in its block.
+# Memory for each block of 4^d cells that holds a particle [bytes]: its arena and the node blocks around it, which
+# neighbors share. Measured with one particle in each block.
 BYTES_PER_BLOCK = {"float32": 20_000, "float64": 40_000}
 BLOCK = 4
 
-# Bytes of an exact state for a particle.
+# Size of a checkpoint per particle [bytes].
 CHECKPOINT_BYTES = {"float32": 160, "float64": 300}
 
-# Bytes of a frame's file for a particle: measured means of several scenes, after compression.
+# Size of a frame's file per particle [bytes]: measured means of several scenes, after compression.
 FRAME_BYTES = {
     "compact": {"position": 7.0, "velocity": 5.0, "density_ratio": 1.3, "stress": 1.4, "rotation": 3.2, "stretch": 2.3},
     "exact": {"position": 10.5, "velocity": 11.0, "density_ratio": 3.2, "stress": 3.6, "rotation": 14.0, "stretch": 6.5},
 }
 
-# Bytes for a particle that never change and stand there once; each painted number adds 4.
+# Bytes per particle that never change and are stored once; each painted number adds 4.
 BIRTH_BYTES = 12.0
 
-# Particles in a cell where a scene does not say.
+# Default number of particles per cell.
 PARTICLES_PER_CELL = 8.0
 
-# Memory of the interpreter, of numba and of the compiled kernels.
+# Memory of the interpreter, numba and the compiled kernels.
 BYTES_OF_PROGRAM = 400_000_000
 
-# Where Linux tells the limit of a container (control groups, version 2).
+# Where Linux states the limit of a container (control groups, version 2).
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
@@ -59,14 +59,14 @@ class Estimate:
     """The cost of a scene.
 
     Attributes:
-        particles: particles when all emitters have emitted.
-        cells: grid cells that matter fills.
+        particles: particles after all emission.
+        cells: grid cells that they fill.
         frame_count: frames of the scene.
         memory_bytes: memory that the solver needs.
-        memory_available_bytes: memory that this computer has left.
+        memory_available_bytes: memory available on this computer.
         frame_bytes: size of the last frame's file.
         disk_bytes: size of the whole cache.
-        substeps: a rough number of steps for the whole scene.
+        substeps: a rough number of substeps for the whole scene.
     """
 
     particles: int
@@ -83,7 +83,7 @@ def estimate(scene: Scene) -> Estimate:
     """Estimate the cost of a scene.
 
     Raises:
-        SceneError: the particles do not fit into the memory; the message says what would.
+        SceneError: the particles do not fit into memory; the message says what would.
     """
     loads = [_load_of(emitter, scene) for emitter in scene.emitters]
     emissions = [float(_emissions(load, scene)[-1]) for load in loads]
@@ -95,14 +95,14 @@ def estimate(scene: Scene) -> Estimate:
     available = available_memory()
     if memory > available:
         heaviest = max(range(len(loads)), key=lambda number: emissions[number] * loads[number].particles)
-        need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory and {available / 1e9:.3g} GB are available"
+        need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory, but only {available / 1e9:.3g} GB is available"
         _refuse(scene, loads[heaviest], loads[heaviest].blocks * emissions[heaviest], need, memory, available)
     frame_bytes = sum(size for name, size in FRAME_BYTES[scene.cache.precision].items() if getattr(scene.cache, name, True))
     states = min(scene.cache.checkpoint_count, len(scene.time.frames) // scene.cache.checkpoint_interval + 1)
     kept_bytes = BIRTH_BYTES + 4.0 * sum(scene.carried.values()) + states * CHECKPOINT_BYTES[precision]
     frames = scene.time.frames
     at_frames = particles_at_frames(scene)
-    # every frame but the first has the states before it
+    # subframes come before every frame but the first
     in_all = sum(at_frames) + scene.time.subframes * sum(at_frames[1:])
     return Estimate(
         particles=math.ceil(particles),
@@ -117,7 +117,7 @@ def estimate(scene: Scene) -> Estimate:
 
 
 def particles_at_frames(scene: Scene) -> list[float]:
-    """About how many particles there are at every frame of a scene."""
+    """The approximate number of particles at every frame of a scene."""
     loads = [_load_of(emitter, scene) for emitter in scene.emitters]
     courses = [load.particles * _emissions(load, scene) for load in loads]
     return np.sum(courses, axis=0).tolist() if courses else [0.0] * len(scene.time.frames)
@@ -125,15 +125,15 @@ def particles_at_frames(scene: Scene) -> list[float]:
 
 @dataclass(frozen=True)
 class _Load:
-    """What one emission of an emitter brings.
+    """What one emission of an emitter adds.
 
     Attributes:
         emitter: the emitter.
         particles: particles.
         cells: grid cells that they fill.
-        blocks: blocks of the grid that they occupy, no more than there are particles.
-        turnover: for an inflow without a flow rate, how often its shape's content flows in anew [1/s].
-        volume: of the content [m^3], in 2D its area [m^2].
+        blocks: blocks of the grid that they occupy, at most the number of particles.
+        turnover: for an inflow without a flow rate, how often its shape is emitted again [1/s].
+        volume: volume of the shape's content [m^3]; in 2D, its area [m^2].
     """
 
     emitter: Emitter
@@ -162,20 +162,20 @@ def _load_of(emitter: Emitter, scene: Scene) -> _Load:
         speed = float(np.linalg.norm(velocity))
         turnover = speed * shadow(shape, velocity / speed) / volume
     elif emitter.mode == "inflow":
-        # at most: nothing leaves a shape faster than across its least extent
+        # an upper bound: nothing leaves a shape faster than across its least extent
         extents = np.diff(shape.bounds()[:, :: 4 - dimension], axis=0)
         turnover = float(_speeds(scene, emitter).mean()) / max(float(extents.min()), spacing)
     return _Load(emitter, float(particles), cells, min(particles, cells / BLOCK**dimension), turnover, volume)
 
 
 def _speeds(scene: Scene, emitter: Emitter) -> NDArray[np.float64]:
-    """The greatest speed at which an emitter's matter begins, in each frame or, where nothing changes, in the first alone [m/s]."""
+    """The greatest initial speed of an emitter's particles [m/s], in each frame, or in the first alone if nothing changes."""
     frames = scene.time.frames if emitter.animation is not None or emitter.motion is not None else scene.time.frames[:1]
     return np.array([greatest_speed(scene, emitter, frame) for frame in frames])
 
 
 def _layer_volume(shape: Shape, spacing: float, dimension: int) -> float:
-    """About the volume of a layer of one cell at a shape's surface [m^3], in 2D its area [m^2]."""
+    """The approximate volume of a layer one cell thick at a shape's surface [m^3]; in 2D, its area [m^2]."""
     if isinstance(shape, Mesh):
         return shape.area() * spacing
     if isinstance(shape, Outline):
@@ -185,7 +185,7 @@ def _layer_volume(shape: Shape, spacing: float, dimension: int) -> float:
 
 
 def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: float, available: int) -> None:
-    """Say which spacing would fit, or, for the emitter that is heaviest, which count. Raises SceneError."""
+    """Raise SceneError naming the spacing that would fit, or the count if the heaviest emitter sets one."""
     emitter = heaviest.emitter
     budget = max(0.9 * available - BYTES_OF_PROGRAM, 0.05 * available)
     is_cloud = emitter.shape.kind == "points"
@@ -202,28 +202,28 @@ def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: flo
 
 
 def _fitting_count(blocks: float, precision: str, budget: float) -> int:
-    """How many particles fit: shared among the blocks that are occupied now, or, where these alone are too many, one in each."""
+    """How many particles fit in the blocks occupied now or, if these alone are too many, with one particle in each block."""
     each, block = BYTES_PER_PARTICLE[precision], BYTES_PER_BLOCK[precision]
     return max(1, int(max((budget - blocks * block) / each, budget / (each + block))))
 
 
 def _rounded_up(value: float) -> float:
-    """The value with two digits, not below it."""
+    """The value rounded up to two digits."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return math.ceil(value / unit) * unit
 
 
 def _occupied_blocks(position: NDArray[np.float64], spacing: float) -> float:
-    """The blocks that hold a point; positions [m], shape (n, 3)."""
+    """The number of blocks that hold a point; positions [m], shape (n, 3)."""
     if not np.isfinite(position).all():
         return float(len(position))
-    # 21 bits an axis make one key; what lies farther out is refused later
+    # 21 bits per axis make one key; points farther out are refused later
     x, y, z = np.clip(np.floor(position / (BLOCK * spacing)), -(2.0**20), 2.0**20 - 1.0).astype(np.int64).T
     return float(len(np.unique((x << 42) + (y << 21) + z)))
 
 
 def _emissions(load: _Load, scene: Scene) -> NDArray[np.float64]:
-    """How often the content of an emitter's shape has come in up to each frame of the scene."""
+    """How often the content of an emitter's shape has been emitted up to each frame of the scene."""
     emitter = load.emitter
     frames = np.array(scene.time.frames)
     if emitter.mode == "once":
@@ -241,7 +241,10 @@ def _emissions(load: _Load, scene: Scene) -> NDArray[np.float64]:
 
 
 def _substeps(scene: Scene) -> int:
-    """About how many automatic steps a scene takes: CFL steps for the fastest waves, which are faster in what has hardened, and starts."""
+    """The approximate number of automatic substeps of a scene, from the CFL limit for the initial speeds and the fastest waves.
+
+    Waves are faster in material that has hardened.
+    """
     frame = scene.time.frame_seconds
     end = (len(scene.time.frames) - 1) * frame
     if scene.solver.time_step is not None:
@@ -261,7 +264,7 @@ def _substeps(scene: Scene) -> int:
 
 
 def _wave_speed(emitter: Emitter, scene: Scene) -> float:
-    """How fast waves run in the matter of an emitter, as it comes [m/s]; where it is painted, in its stiffest and lightest."""
+    """The wave speed in an emitter's material as emitted [m/s]; where it is painted, with the stiffest and lightest values."""
     painted = {} if emitter.painting is None else emitter.painting.values
     stiffness_scale = emitter.stiffness_scale * float(np.max(painted.get("stiffness", 1.0)))
     mass_scale = emitter.mass_scale * float(np.min(painted.get("density", 1.0)))
@@ -270,7 +273,7 @@ def _wave_speed(emitter: Emitter, scene: Scene) -> float:
 
 
 def _viscous_limit(emitter: Emitter, scene: Scene) -> float:
-    """h^2 rho / (2 d eta) [s], the longest step that viscosity allows; see `time_step`."""
+    """h^2 rho / (2 d eta) [s], the longest substep that viscosity allows; see `time_step`."""
     law = scene.materials[emitter.material].law
     viscosity = law.greatest_viscosity(emitter.stiffness_scale)
     density = law.density * emitter.mass_scale
@@ -278,7 +281,7 @@ def _viscous_limit(emitter: Emitter, scene: Scene) -> float:
 
 
 def available_memory() -> int:
-    """The memory that a new program can use [bytes], without swapping: of the computer, and within its container's limit."""
+    """The memory that a new program can use without swapping [bytes]: the computer's, within its container's limit."""
     if sys.platform == "win32":
         return _available_on_windows()
     meminfo = Path("/proc/meminfo")
@@ -286,12 +289,12 @@ def available_memory() -> int:
         for line in meminfo.read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return min([int(line.split()[1]) * 1024, *_left_in_container()])
-    # macOS does not tell what is free; it gives back what its caches hold
+    # macOS does not report free memory; its caches are given back on demand
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _left_in_container() -> list[int]:
-    """What the control group has left [bytes]; empty where it has no limit."""
+    """What is left of the control group's limit [bytes]; empty if it has none."""
     try:
         limit = (CONTROL_GROUP / "memory.max").read_text().strip()
         used = int((CONTROL_GROUP / "memory.current").read_text())
@@ -300,7 +303,7 @@ def _left_in_container() -> list[int]:
         return []
     if limit == "max":
         return []
-    # the system takes back what it only keeps of files before it refuses memory
+    # the system reclaims cached files before it refuses memory
     return [max(0, int(limit) - used + int(statistics.get("inactive_file", 0)))]
 
 

@@ -1,4 +1,4 @@
-"""When an emitter's matter first hits something, and how fast: boxes on ballistic ways. Plain numpy, for estimates."""
+"""When an emitter's particles first hit something, and how fast: boxes on ballistic paths. Plain numpy, for estimates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -13,17 +13,17 @@ from ..scene.animation import value_at
 from ..scene.description import Collider, Emitter, Scene
 from .placement import bounds_at, in_shape
 
-# Moments of a flight that are looked at, and poses of a moving collider.
+# Sampled moments of a flight, and poses of a moving collider.
 _MOMENTS = 400
 _POSES = 60
 
 
 class Impact(NamedTuple):
-    """The first contact of an emitter's matter.
+    """The first contact of an emitter's particles.
 
     Attributes:
-        seconds: since the scene's first frame [s].
-        speed: of what meets, relative to each other [m/s].
+        seconds: time since the scene's first frame [s].
+        speed: relative speed of impact [m/s].
     """
 
     seconds: float
@@ -31,24 +31,24 @@ class Impact(NamedTuple):
 
 
 class _Flight(NamedTuple):
-    """The box around an emitter's matter, as if it fell freely.
+    """The bounding box of an emitter's particles in free fall.
 
     Attributes:
         low, high: corners at each moment [m], shape (n, 3).
         velocity: [m/s], shape (n, 3).
-        is_there: whether it was emitted by then, shape (n,).
+        is_emitted: whether it has been emitted by then, shape (n,).
     """
 
     low: Floats
     high: Floats
     velocity: Floats
-    is_there: np.ndarray
+    is_emitted: np.ndarray
 
 
 def first_impact(scene: Scene, emitter: Emitter) -> Impact | None:
-    """When the matter of an emitter first hits a collider, a wall or other matter; None where it does not within the scene.
+    """When an emitter's particles first hit a collider, a wall or another emitter's; None if they do not within the scene.
 
-    A box stands for every shape but a plane. What begins inside of one, as in a bowl, hits its sides from within.
+    Every shape but a plane is replaced by its box. What begins inside a box, as in a bowl, hits its sides from within.
     """
     seconds = np.linspace(0.0, (len(scene.time.frames) - 1) * scene.time.frame_seconds, _MOMENTS)
     own = _flight(scene, emitter, seconds)
@@ -57,11 +57,11 @@ def first_impact(scene: Scene, emitter: Emitter) -> Impact | None:
     touches = [*_walls(scene, own), *(_collider(scene, each, own, seconds) for each in scene.colliders)]
     others = (_flight(scene, other, seconds) for other in scene.emitters if other is not emitter)
     touches += [_boxes(own, other) for other in others if other is not None]
-    found = [_first(own, velocity, is_touching & own.is_there, seconds) for is_touching, velocity in touches]
+    found = [_first(own, velocity, is_touching & own.is_emitted, seconds) for is_touching, velocity in touches]
     return min((impact for impact in found if impact is not None), default=None)
 
 
-# Whether there is contact at each moment, (n,), and how fast what is touched moves, (n, 3) or one velocity.
+# Whether there is contact at each moment, (n,), and the velocity of what is touched, (n, 3) or (3,).
 _Touch = tuple[np.ndarray, Floats]
 
 
@@ -79,10 +79,10 @@ def _flight(scene: Scene, emitter: Emitter, seconds: Floats) -> _Flight | None:
         return None
     frame = max(frame, scene.time.frame_start)
     time = np.maximum(seconds - (frame - scene.time.frame_start) * scene.time.frame_seconds, 0.0)[:, None]
-    start, weight = in_plane(value_at(emitter, "velocity", frame), scene), in_plane(scene.solver.gravity, scene)
+    start, gravity = in_plane(value_at(emitter, "velocity", frame), scene), in_plane(scene.solver.gravity, scene)
     low, high = bounds_at(emitter, frame)
-    way = start * time + 0.5 * weight * time**2
-    return _Flight(low + way, high + way, start + weight * time, seconds >= (frame - scene.time.frame_start) * scene.time.frame_seconds)
+    path = start * time + 0.5 * gravity * time**2
+    return _Flight(low + path, high + path, start + gravity * time, seconds >= (frame - scene.time.frame_start) * scene.time.frame_seconds)
 
 
 def _walls(scene: Scene, own: _Flight) -> Iterator[_Touch]:
@@ -94,7 +94,7 @@ def _walls(scene: Scene, own: _Flight) -> Iterator[_Touch]:
             continue
         for end, is_beyond in (("min", own.low[:, axis] <= corners[0][axis]), ("max", own.high[:, axis] >= corners[1][axis])):
             if scene.domain.sides[f"{name}_{end}"].surface != "open":
-                # to lie at a wall is no impact: what moves away from it or along it hits nothing there
+                # touching a wall is no impact: particles that move away from it or along it do not hit it
                 inward = 1.0 if end == "min" else -1.0
                 yield is_beyond & (inward * own.velocity[:, axis] < 0.0), np.zeros(3)
 
@@ -105,12 +105,12 @@ def _collider(scene: Scene, collider: Collider, own: _Flight, seconds: Floats) -
     if collider.motion is None:
         low, high = bounds_at(collider, scene.time.frame_start)
         still = np.zeros_like(own.velocity)
-        return _boxes(own, _Flight(np.tile(low, (len(seconds), 1)), np.tile(high, (len(seconds), 1)), still, own.is_there))
+        return _boxes(own, _Flight(np.tile(low, (len(seconds), 1)), np.tile(high, (len(seconds), 1)), still, own.is_emitted))
     times = np.linspace(seconds[0], seconds[-1], _POSES)
     boxes = np.array([bounds_at(collider, scene.time.frame_start + time / scene.time.frame_seconds) for time in times])
     velocities = np.gradient(boxes.mean(axis=1), times, axis=0)
     between: Callable[[Floats], Floats] = lambda values: np.stack([np.interp(seconds, times, column) for column in values.T], axis=1)  # noqa: E731
-    return _boxes(own, _Flight(between(boxes[:, 0]), between(boxes[:, 1]), between(velocities), own.is_there))
+    return _boxes(own, _Flight(between(boxes[:, 0]), between(boxes[:, 1]), between(velocities), own.is_emitted))
 
 
 def _plane(scene: Scene, collider: Collider, own: _Flight) -> np.ndarray:
@@ -120,19 +120,19 @@ def _plane(scene: Scene, collider: Collider, own: _Flight) -> np.ndarray:
 
 
 def _boxes(own: _Flight, other: _Flight) -> _Touch:
-    """Whether two boxes touch; where they begin one inside the other, whether that one has come to a side of it."""
+    """Whether two boxes touch; if one begins inside the other, whether it has reached one of its sides."""
     is_apart = ((own.low > other.high) | (own.high < other.low)).any(axis=1)
     is_within = ((own.low > other.low) & (own.high < other.high)).all(axis=1)
-    start = int(np.argmax(own.is_there & other.is_there))
+    start = int(np.argmax(own.is_emitted & other.is_emitted))
     is_touching = ~is_within if is_within[start] else ~is_apart
-    return is_touching & other.is_there, other.velocity
+    return is_touching & other.is_emitted, other.velocity
 
 
 def stiffened_wave_speeds(scene: Scene, wave_speeds: list[float]) -> list[tuple[float, float]]:
-    """Of each emitter: from when on its waves are faster [s], and how fast they are then [m/s].
+    """For each emitter: when its material hardens [s], and its wave speed from then on [m/s].
 
     Args:
-        wave_speeds: those in the emitters' matter as it comes [m/s].
+        wave_speeds: wave speeds in the emitters' materials as emitted [m/s].
     """
     found = []
     for emitter, speed in zip(scene.emitters, wave_speeds, strict=True):

@@ -1,4 +1,4 @@
-"""Where the shapes of a scene are at a frame. Plain numpy; a mesh is asked for distances by nobody here."""
+"""Where the shapes of a scene are at a frame. Plain numpy; mesh distances are never queried here."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from ..scene.description import Collider, Emitter, Shape
 
 
 def pose_of(item: Emitter | Collider, frame: float) -> Floats | None:
-    """The pose at a frame, world from local (4, 4); None for a shape that stays where it is."""
+    """The pose at a frame, world from local (4, 4); None for a shape without rigid motion."""
     return None if item.motion is None or item.motion.matrices is None else pose_at(item.motion, frame)
 
 
 def shape_at(item: Emitter | Collider, frame: float) -> Shape:
-    """The shape as it is at a frame, before its pose."""
+    """The shape at a frame, before its pose."""
     if item.motion is None or item.motion.vertices is None or not isinstance(item.shape, Mesh):
         return item.shape
     nearest = int(np.argmin(np.abs(np.asarray(item.motion.frames) - frame)))
@@ -22,19 +22,19 @@ def shape_at(item: Emitter | Collider, frame: float) -> Shape:
 
 
 def in_world(item: Emitter | Collider, frame: float, points: Floats) -> Floats:
-    """Points of a shape, as they are in the world at a frame [m], shape (n, 3)."""
+    """Points of a shape in world space at a frame [m], shape (n, 3)."""
     pose = pose_of(item, frame)
     return points if pose is None else points @ pose[:3, :3].T + pose[:3, 3]
 
 
 def in_shape(item: Emitter | Collider, frame: float, points: Floats) -> Floats:
-    """Points in the world, as the shape has them at a frame, shape (n, 3)."""
+    """Points in world space, in the shape's space at a frame, shape (n, 3)."""
     pose = pose_of(item, frame)
     return points if pose is None else (points - pose[:3, 3]) @ np.linalg.inv(pose[:3, :3]).T
 
 
 def bounds_at(item: Emitter | Collider, frame: float) -> Floats:
-    """The box around a shape in the world at a frame [m], shape (2, 3)."""
+    """The bounding box of a shape in world space at a frame [m], shape (2, 3)."""
     low, high = shape_at(item, frame).bounds()
     if pose_of(item, frame) is None or not np.isfinite(high - low).all():
         return np.array([low, high])

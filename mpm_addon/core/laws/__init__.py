@@ -1,4 +1,4 @@
-"""Constitutive laws, one file each. Adding a law: its file, and its line in `LAWS`."""
+"""Constitutive laws, one file each. To add a law, write its file and add it to `LAWS`."""
 
 from .corotated import Corotated
 from .damped_elastic import DampedElastic
@@ -12,7 +12,7 @@ from .viscoplastic import Viscoplastic
 from .von_mises import VonMises
 from .water import Water
 
-# Those of one family follow each other, as families do in menus.
+# Laws of one family are consecutive; menus keep this order.
 LAWS: dict[str, type[Law]] = {
     law.name: law for law in (Water, Viscoplastic, DampedElastic, Corotated, NeoHookean, VonMises, Sand, Snow, StressFree)
 }

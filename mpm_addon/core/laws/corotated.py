@@ -62,7 +62,7 @@ def left_stretch(deformation: Any, dimension: float) -> Any:
 
 @generic
 def _left_stretch_in_space(deformation: Any) -> Any:
-    """The root of F F^T by its series, or F R^T where matter is far from isotropic or inverted."""
+    """The square root of F F^T by its series, or F R^T where F is far from isotropic or inverted."""
     mean, x, m, n = distortion(times_transpose(deformation, deformation))
     if any_of(is_beyond_series(m) | (determinant(deformation) <= 0.0)):
         stretch = times_transpose(deformation, polar_rotation(deformation))

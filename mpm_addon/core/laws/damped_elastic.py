@@ -1,8 +1,8 @@
-"""Rubber that swings out: Neo-Hookean elasticity with Kelvin and Voigt's damping, proportional to stiffness (Rayleigh).
+"""Damped rubber: Neo-Hookean elasticity with Kelvin-Voigt damping, proportional to stiffness (Rayleigh).
 
-tau = tau_elastic(F) + J t (2 mu D + lambda tr(D) I), D = (L + L^T) / 2, with the damping time t: the viscosity in shear is t mu
-[Pa s]. A small swing of angular frequency omega has the damping ratio t omega / 2, at any resolution and step. Rotation is not
-damped.
+tau = tau_elastic(F) + J t (2 mu D + lambda tr(D) I), D = (L + L^T) / 2, with the damping time t: the shear viscosity is t mu
+[Pa s]. A small oscillation of angular frequency omega has the damping ratio t omega / 2, at any resolution and substep. Rotation is
+not damped.
 """
 
 from dataclasses import dataclass
@@ -67,6 +67,6 @@ class DampedElastic(TensorLaw, ElasticLaw):
         return DampedElasticConstants(*self.lame(stiffness_scale), self.density, self.damping_time)
 
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
-        """That of a compression wave, t (lambda + 2 mu)."""
+        """The viscosity of compression waves, t (lambda + 2 mu)."""
         mu, lam = self.lame(stiffness_scale)
         return self.damping_time * (lam + 2.0 * mu)

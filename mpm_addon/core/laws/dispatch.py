@@ -14,9 +14,9 @@ from ..compilation.team import ParallelKernel, one_loop
 from .hencky import HenckyLaw, flowed
 from .law import LAW_OF_CONSTANTS, FluidLaw, PrincipalLaw
 
-# matter squeezed more than this, or inverted, is decomposed with care
+# below this volume ratio, or inverted, F is decomposed by the robust method
 LEAST_VOLUME_RATIO = 1e-3
-# the product of the squared stretches over the cube of their mean: 1 where they are equal, 0.3 where one is a third of the others
+# the product of the squared stretches over the cube of their mean: 1 if they are equal, 0.3 if one is a third of the others
 LEAST_PRODUCT = 0.3
 
 _LAWS = __name__.rpartition(".")[0]
@@ -31,10 +31,10 @@ def law_of(constants: Any) -> Any:
 class LawKernel:
     """A kernel whose first argument (after the tickets of a parallel one) is a law's constants.
 
-    Its code is kept on disk for the laws of this package alone: of others nothing tells when their source has changed.
+    Its code is stored on disk only for this package's laws, because source changes elsewhere cannot be detected.
 
     Attributes:
-        kept: what compiles it for the laws of this package.
+        kept: compiles it for the laws of this package.
     """
 
     def __init__(self, function: Callable[..., Any], *, parallel: bool) -> None:
@@ -55,7 +55,7 @@ def law_kernel(function: Callable[..., Any] | None = None, *, parallel: bool = F
 
 
 def update(constants: Any, dimension: Any, deformation: Any, state: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
-    """Advance one particle's (or one vector of particles') deformation by a step; dimension is 3, or 2 for plane strain.
+    """Advance the deformation of a particle, or of a vector of particles, by a substep; dimension is 3, or 2 for plane strain.
 
     Returns:
         F (9 values), state, Kirchhoff stress (6 values) [Pa], J, wave speed squared [m^2/s^2].
@@ -65,7 +65,7 @@ def update(constants: Any, dimension: Any, deformation: Any, state: Any, velocit
 
 @generic
 def projected(project: Any, constants: Any, dimension: int, deformation: Any, state: Any, dt: Any) -> Any:
-    """The return mapping of a principal law on a trial F: F, state, U and the new stretches; F is unchanged bit for bit where elastic."""
+    """The return mapping of a principal law on a trial F: F, state, U and the new stretches. An elastic F is unchanged bit for bit."""
     left, s, right = principal_values(deformation, dimension)
     t, state = project(constants, s, state, dt)
     s0, s1, s2 = s
@@ -76,7 +76,7 @@ def projected(project: Any, constants: Any, dimension: int, deformation: Any, st
 
 @generic
 def projected_on_axes(project: Any, constants: Any, deformation: Any, squared: Any, state: Any, dt: Any) -> Any:
-    """The same in space, from the axes of F F^T, whose `distortion` is given: half the work, but right only far from singular."""
+    """The same in 3D, from the axes of F F^T, whose `distortion` is given: half the work, but accurate only far from singular."""
     mean, x, _, _ = squared
     left, (e0, e1, e2) = eigenvalues(x)
     s0, s1, s2 = sqrt(mean + mean * e0), sqrt(mean + mean * e1), sqrt(mean + mean * e2)

@@ -1,4 +1,4 @@
-"""What the elastic laws share: moduli, and the stress of isotropic energies in principal stretches."""
+"""Shared by the elastic laws: moduli, and the stress of isotropic energies in principal stretches."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ from ..arithmetic.operations import generic, log, maximum, minimum
 from ..parameters import parameter
 from .law import Law
 
-# a law that pushes back by ln J knows no inverted matter; what is squeezed a millionfold is pushed back no more
+# ln J is undefined for inverted material; below this ratio the stress no longer grows
 LEAST_VOLUME_RATIO = 1e-6
 
 
@@ -42,7 +42,7 @@ def elastic_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: 
 
 @generic
 def log_volume_ratio(volume_ratio: Any) -> Any:
-    """ln J, of `LEAST_VOLUME_RATIO` at least."""
+    """ln J, with J at least `LEAST_VOLUME_RATIO`."""
     return log(maximum(volume_ratio, 0.0 * volume_ratio + LEAST_VOLUME_RATIO))
 
 

@@ -29,9 +29,9 @@ def evaluate_law(
     Args:
         name: a law's name, or a law with its parameters.
         F: deformation gradients, shape (..., 3, 3), or (..., 2, 2) for plane strain.
-        parameters: the law's parameters by name; the defaults where one is left out.
-        state: the law's state by name, each of shape (...); undeformed matter where it is None. Of a fluid, J is det F.
-        velocity_gradient: L [1/s], shape of F, for viscous laws; zero where it is None.
+        parameters: the law's parameters by name; omitted ones have their defaults.
+        state: the law's state by name, each of shape (...); that of undeformed material by default. A fluid's J is always det F.
+        velocity_gradient: L [1/s], shape of F, for viscous laws; zero by default.
 
     Returns:
         Psi per rest volume [J/m^3], shape (...), and tau = P F^T [Pa], shape of F.
@@ -46,11 +46,9 @@ def evaluate_law(
     if velocity_gradient is not None:
         gradients, *given = _as_matrices(velocity_gradient, "velocity_gradient", depth=0.0)
         if given != [shape, dimension]:
-            raise SceneError(
-                f"velocity_gradient: shape {np.shape(velocity_gradient)} is not that of F {np.shape(F)}", "give one for each F"
-            )
+            raise SceneError(f"velocity_gradient: shape {np.shape(velocity_gradient)} is not that of F {np.shape(F)}", "use one for each F")
     if isinstance(law, FluidLaw) and (np.linalg.det(deformations.reshape(-1, 3, 3)) <= 0.0).any():
-        raise SceneError(f'law "{law.name}": det F is not positive', "a fluid has no inverted state: give F with det F above 0")
+        raise SceneError(f'law "{law.name}": det F is not positive', "use F with det F above 0, because fluids cannot be inverted")
     energies = np.empty(len(deformations))
     stresses = np.empty((len(deformations), 6))
     _evaluate(law.constants(dimension=dimension), dimension, deformations, states, gradients, energies, stresses)
@@ -70,7 +68,7 @@ def return_map(
     Args:
         name: a law's name, or a law with its parameters.
         F_trial: trial deformation gradients, shape (..., 3, 3), or (..., 2, 2) for plane strain.
-        state: the law's state by name, each of shape (...); undeformed matter where it is None.
+        state: the law's state by name, each of shape (...); that of undeformed material by default.
         parameters: the law's parameters by name.
         time_step: [s], for laws whose flow takes time.
 
@@ -93,7 +91,7 @@ def return_map(
 
 
 def make_law(name: str | Law, parameters: Mapping[str, Any] | None = None) -> Law:
-    """A law from its name and its parameters by name, checked."""
+    """A checked law from its name and parameters."""
     if isinstance(name, Law):
         law = name
     elif name not in LAWS:
@@ -109,14 +107,14 @@ def make_law(name: str | Law, parameters: Mapping[str, Any] | None = None) -> La
 
 
 def _as_matrices(value: ArrayLike, subject: str, *, depth: float = 1.0) -> tuple[Floats, tuple[int, ...], int]:
-    """The matrices as rows of nine, the shape before the last two axes, and the dimension; `depth` is yy of plane ones."""
+    """The matrices as rows of nine, the shape before the last two axes, and the dimension; `depth` is yy of 2D matrices."""
     matrices = np.asarray(value, dtype=np.float64)
     if matrices.shape[-2:] not in ((2, 2), (3, 3)):
         raise SceneError(
-            f"shape {matrices.shape} does not end in (3, 3) or (2, 2)", "give matrices of 3 by 3, or 2 by 2 for x-z", subject=subject
+            f"shape {matrices.shape} does not end in (3, 3) or (2, 2)", "use 3 by 3 matrices, or 2 by 2 for x-z", subject=subject
         )
     if not np.isfinite(matrices).all():
-        raise SceneError("it holds values that are not finite", "give finite numbers", subject=subject)
+        raise SceneError("it has values that are not finite", "use finite numbers", subject=subject)
     shape, dimension = matrices.shape[:-2], matrices.shape[-1]
     if dimension == 2:
         whole = np.zeros((*shape, 3, 3))
@@ -127,7 +125,7 @@ def _as_matrices(value: ArrayLike, subject: str, *, depth: float = 1.0) -> tuple
 
 
 def _of_dimension(rows: Floats, shape: tuple[int, ...], dimension: int) -> Floats:
-    """Rows of nine as matrices: whole ones, or their x-z part in two dimensions."""
+    """Rows of nine as 3 by 3 matrices, or as their x-z part in 2D."""
     matrices = rows.reshape(*shape, 3, 3)
     return matrices if dimension == 3 else np.ascontiguousarray(matrices[..., ::2, ::2])
 
@@ -137,11 +135,11 @@ def _states(law: Law, state: Mapping[str, ArrayLike] | None, shape: tuple[int, .
     for key in state or {}:
         if key not in law.state_names:
             known = ", ".join(law.state_names) or "none"
-            raise SceneError(f'law "{law.name}": state "{key}" is unknown{suggestion(key, law.state_names)}', f"it has: {known}")
+            raise SceneError(f'law "{law.name}": state "{key}" is unknown{suggestion(key, law.state_names)}', f"use one of: {known}")
     for column, (key, virgin) in enumerate(zip(law.state_names, law.virgin_state, strict=True)):
         values = np.asarray((state or {}).get(key, virgin), dtype=np.float64)
         if values.shape not in ((), shape):
-            raise SceneError(f'law "{law.name}": state "{key}" has shape {values.shape}', f"give one value for each F, shape {shape}")
+            raise SceneError(f'law "{law.name}": state "{key}" has shape {values.shape}', f"use one value for each F, shape {shape}")
         states[:, column] = np.broadcast_to(values, shape).reshape(-1)
     return states
 

@@ -1,4 +1,4 @@
-"""What matter looks like until an artist chooses: a surface, how it is shown best, and a color. Knows nothing of Blender."""
+"""The default look of a law: surface, display mode and color. Knows nothing of Blender."""
 
 import math
 import zlib
@@ -13,13 +13,13 @@ class Finish(NamedTuple):
     """A surface, in the terms of Blender's Principled BSDF.
 
     Attributes:
-        mode: how renders show it.
-        roughness, coat: the gloss; `coat` is the weight of a clear coat.
-        transmission, ior: how much light goes through, and how it is bent.
-        subsurface: how much light is scattered inside.
-        metallic, emission: weight of a metal, and strength of its glow.
+        mode: how it is rendered.
+        roughness, coat: roughness, and weight of a clear coat.
+        transmission, ior: weight of transmission, and index of refraction.
+        subsurface: weight of subsurface scattering.
+        metallic, emission: weight of metal, and strength of emission.
         variation: how much grains differ in brightness.
-        flatness: of grains: 0 stones, 0.7 flakes.
+        flatness: flatness of grains (stones 0, flakes 0.7).
         bump: strength of small bumps on a surface.
     """
 
@@ -41,7 +41,7 @@ JELLY = Finish(roughness=0.12, transmission=0.55, ior=1.36, subsurface=0.35, coa
 
 
 def color_of_name(name: str) -> Color:
-    """A color made from a name, linear RGBA: always the same, and another for another name."""
+    """A color derived from a name, linear RGBA: the same name always gives the same color."""
     turn = zlib.crc32(name.encode()) / 2**32
     red, green, blue = (0.4 + 0.35 * math.cos(2.0 * math.pi * (turn + third)) for third in (0.0, 1.0 / 3.0, 2.0 / 3.0))
     return red, green, blue, 1.0

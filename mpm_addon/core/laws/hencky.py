@@ -1,8 +1,8 @@
-"""What the plastic laws on Hencky strain share: elasticity, and a return mapping of which a law says only how it flows.
+"""Shared by the plastic laws on Hencky strain: elasticity, and a return mapping for which a law only defines its flow rule.
 
 With e = ln(F F^T) / 2 the energy is Psi = mu |e|^2 + lambda/2 tr(e)^2 and tau = 2 mu e + lambda tr(e) I (Hencky 1928; Klar et al.
-2016, eq. 26). Such matter flows along its own strain: e changes by its trace and by a factor on its deviator, so that one rule of
-two numbers is the law, for principal values and for tensors alike.
+2016, eq. 26). Plastic flow is coaxial with the strain: it changes the trace of e and scales its deviator. So a flow rule of two
+numbers defines the law, for principal values and tensors alike.
 """
 
 from collections.abc import Callable
@@ -42,13 +42,13 @@ def principal_energy(constants: Any, s: Any, state: Any) -> Any:
 
 @generic
 def wave_speed_squared(constants: Any, volume_ratio: Any, state: Any) -> Any:
-    """That of elasticity [m^2/s^2], stiffer when squeezed: d(tau/s)/ds s^2 = (lambda + 2 mu)(1 - ln s) in a bar of stretch s."""
+    """The elastic one [m^2/s^2], stiffer in compression: d(tau/s)/ds s^2 = (lambda + 2 mu)(1 - ln s) in a bar of stretch s."""
     stiffening = 1.0 - minimum(log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
     return stiffening * elastic_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
 
 
 def project_of(flow: Callable[..., Any]) -> Callable[..., Any]:
-    """The return mapping on principal stretches of a flow rule; in the plane y, the third, has no part in it."""
+    """The return mapping of a flow rule on principal stretches; in 2D it ignores the third, that of y."""
 
     @generic
     def project(constants: Any, s: Any, state: Any, dt: Any) -> Any:
@@ -70,9 +70,9 @@ def project_of(flow: Callable[..., Any]) -> Callable[..., Any]:
 
 @generic
 def flowed(flow: Any, constants: Any, trial: Any, volume_ratio: Any, squared: Any, state: Any, dt: Any) -> Any:
-    """The return mapping and the stress in space, without principal values: for a trial F whose F F^T lies within the series.
+    """The return mapping and the stress in 3D, without principal values, for a trial F for whose F F^T the series converges.
 
-    The new F is exp(e_new - e) F; where it is elastic that is F, bit for bit.
+    The new F is exp(e_new - e) F; an elastic F is unchanged bit for bit.
 
     Args:
         flow: the law's flow rule.
@@ -83,7 +83,7 @@ def flowed(flow: Any, constants: Any, trial: Any, volume_ratio: Any, squared: An
         F (9 values), state, tau (6 values) [Pa], J.
     """
     _, x, m, n = squared
-    # of ln b = 2 e only the deviator is summed: its trace is 2 ln J
+    # only the deviator of ln b = 2 e is summed, because its trace is 2 ln J
     _, q, r = series(LOGARITHM, m, n)
     deviator = summed(r * m * (-1.0 / 3.0), 0.5 * q, 0.5 * r, x)
     half_square, cube = invariants(deviator)
@@ -103,7 +103,7 @@ def flowed(flow: Any, constants: Any, trial: Any, volume_ratio: Any, squared: An
 
 
 def axes(dimension: int) -> tuple[float, float]:
-    """axis_share = 1/d, and depth: 1 in three dimensions, 0 in two, where y has no part in trace and deviator."""
+    """axis_share = 1/d, and depth: 1 in 3D, 0 in 2D, where trace and deviator exclude y."""
     return 1.0 / dimension, float(dimension == 3)
 
 
@@ -112,7 +112,7 @@ class HenckyLaw(PrincipalLaw, ElasticLaw):
     """A plastic law on Hencky strain, given by its flow rule; its constants have mu, lam, density, axis_share and depth.
 
     flow(constants, trace, shear, state, dt) -> (new trace, factor on the deviator, state), with shear = |deviator|;
-        where it is elastic the trace is unchanged bit for bit and the factor exactly 1
+        if elastic, the trace is unchanged bit for bit and the factor is exactly 1
     """
 
     least_volume_ratio = LEAST_VOLUME_RATIO

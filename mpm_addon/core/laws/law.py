@@ -1,7 +1,7 @@
-"""What a constitutive law is: declared parameters, constants for the kernels and a few generic functions.
+"""Constitutive laws: declared parameters, constants for the kernels and a few generic functions.
 
-A law's functions are plain arithmetic on values (see `arithmetic.operations`), so one source serves float64
-scalars (`evaluate_law`, verification) and vectors of particles (the solver). This module knows no numba.
+A law's functions are plain arithmetic on values (see `arithmetic.operations`), so the same source serves float64
+scalars (`evaluate_law`, verification) and vectors of particles (the solver). This module does not import numba.
 
 Notation: F deformation gradient, L velocity gradient [1/s], J = det F, s principal stretches,
 tau = P F^T Kirchhoff stress [Pa]. A tensor is a tuple of 9 values, row by row; a symmetric one of 6:
@@ -18,25 +18,25 @@ from .finish import GRAINS, PLAIN, POINTS, SPHERES, SURFACE, Color, Finish, colo
 
 LAW_OF_CONSTANTS: dict[type, type["Law"]] = {}
 
-# The kernels keep that many numbers of plastic state for a particle.
+# Numbers of plastic state per particle that the kernels store.
 MOST_STATES = 2
 
 
 @dataclass(frozen=True)
 class Law:
-    """Base of every law's parameters. A subclass is a frozen dataclass whose fields are `parameter`s.
+    """Base of all laws. A subclass is a frozen dataclass whose fields are `parameter`s.
 
     Class attributes of a concrete law:
         name: the word in scene files and presets.
-        label: the words in the interface.
-        help: how such matter looks when it is pushed, for tooltips; no full stop at the end.
-        state_names: the plastic state's components (at most two), in order.
-        virgin_state: their values in undeformed matter.
-        scalable: the factors that may be painted on an emitter of this law (see `painting.ACTING`); what they mean says `scaled`.
-        least_volume_ratio: matter with a J of that or less is no matter of this law any more, squeezed to nothing or inverted.
-        family: the words under which presets of this law and of laws like it are shown together; the label where a law says none.
-        color: in which such matter is shown until an artist chooses, linear RGBA; made from the name where a law says none.
-        finish: its surface until an artist chooses, and how it is shown best.
+        label: the name in the interface.
+        help: how the material behaves, for tooltips; no full stop at the end.
+        state_names: the components of the plastic state (at most two), in order.
+        virgin_state: their values in undeformed material.
+        scalable: the factors that may be painted on emitters of this law (see `painting.ACTING`); `scaled` defines what they mean.
+        least_volume_ratio: the law is undefined for J at or below this value, where material is inverted or crushed to nothing.
+        family: the heading under which presets of similar laws are shown; by default the label.
+        color: default display color, linear RGBA; by default derived from the name.
+        finish: default surface and display mode.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
     """
 
@@ -69,49 +69,49 @@ class Law:
         """Check all parameters. `subject` is how messages name the material.
 
         Raises:
-            SceneError: for the first value out of range, or for values that contradict each other.
+            SceneError: a value is out of range, or values contradict each other.
         """
         validate(self, subject)
 
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
-        """Current volume over rest volume, from det F and the state's arrays by order; plastic volume is counted here."""
+        """Current volume over rest volume, including plastic change, from det F and the state's arrays in order."""
         return elastic
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Law":
-        """This law with a factor on the tangent of its friction angle, and one on the stresses or stretches at which it gives way.
+        """This law with factors on the tangent of its friction angle, and on the stresses or stretches at which it yields.
 
-        Each law says what these are; a law without them is returned as it is. (The stiffness is scaled in `constants`.)
+        Each law defines these; a law without them returns itself. (The stiffness is scaled in `constants`.)
         """
         return self
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> NamedTuple:
-        """The constants that the law's functions take, of type `constants_type`; dimension is 3, or 2 for plane strain."""
+        """The constants for the law's functions, of type `constants_type`; dimension is 3, or 2 for plane strain."""
         raise NotImplementedError
 
     def wave_speed(self, stiffness_scale: float = 1.0, dimension: int = 3) -> float:
-        """How fast waves run in the matter as it comes [m/s]: what the solver's kernels find in it, in double precision."""
+        """The wave speed in undeformed material [m/s]: the kernels' value, in double precision."""
         constants = self.constants(stiffness_scale, dimension)
         return math.sqrt(float(type(self).wave_speed_squared(constants, 1.0, self.virgin_state)))
 
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
-        """The greatest viscosity [Pa s] that the stress has from L: it limits the step. 0 for a law that takes no L."""
+        """The greatest viscosity [Pa s], which limits the substep; 0 for a law whose stress does not depend on L."""
         return 0.0
 
     def stiffening(self, wave_speed: float, impact_speed: float) -> float:
-        """How many times as fast as before waves run, at the most, in matter that has hit something. For estimates.
+        """The greatest factor on the wave speed after an impact. For estimates.
 
         Args:
-            wave_speed: in the matter as it comes [m/s].
-            impact_speed: how fast it hits [m/s].
+            wave_speed: wave speed in undeformed material [m/s].
+            impact_speed: speed of the impact [m/s].
 
         Returns:
-            1 for a law that does not harden, and at least that for others.
+            1 for a law that does not harden, at least 1 for others.
         """
         return 1.0
 
 
 class TensorLaw(Law):
-    """A law without plasticity, given by functions of the deformation gradient.
+    """A law without plasticity, defined by functions of the deformation gradient.
 
     energy(constants, F) -> energy per rest volume [J/m^3]
     stress(constants, F, L) -> tau [Pa], 6 values
@@ -123,11 +123,11 @@ class TensorLaw(Law):
 
 
 class PrincipalLaw(Law):
-    """An isotropic law, given by functions of the three principal stretches; the solver decomposes F once.
+    """An isotropic law, defined by functions of the three principal stretches; the solver decomposes F once.
 
-    In two dimensions the third stretch is that of y, exactly 1, and `project` must leave it so.
+    In 2D the third stretch is that of y, exactly 1, and `project` must not change it.
 
-    project(constants, s, state, dt) -> (s, state)    the return mapping; s unchanged bit for bit when elastic
+    project(constants, s, state, dt) -> (s, state)    the return mapping; s unchanged bit for bit if elastic
     principal_stress(constants, s, state) -> 3 principal values of tau [Pa]
     principal_energy(constants, s, state) -> energy per rest volume [J/m^3]
     wave_speed_squared(constants, J, state) -> [m^2/s^2]
@@ -139,9 +139,9 @@ class PrincipalLaw(Law):
 
 
 class FluidLaw(Law):
-    """A law that remembers nothing but the volume ratio J (its first state); F is not kept.
+    """A law that stores only the volume ratio J (its first state) and not F.
 
-    advance(constants, J, L, density, dt) -> J    density: of the matter around, as the grid has it [kg/m^3]
+    advance(constants, J, L, density, dt) -> J    density: the grid's density around the particle [kg/m^3]
     fluid_energy(constants, J) -> energy per rest volume [J/m^3]
     fluid_stress(constants, J, L) -> tau [Pa], 6 values
     wave_speed_squared(constants, J, state) -> [m^2/s^2]
@@ -153,13 +153,13 @@ class FluidLaw(Law):
 
 
 def _check_declarations(law: type[Law]) -> None:
-    """Refuse a law whose class attributes contradict each other, where it is written. Raises TypeError."""
+    """Check the class attributes of a law when its class is defined. Raises TypeError."""
     rules = {
-        "name, label and family are words": all(isinstance(word, str) and word for word in (law.name, law.label, law.family)),
-        f"at most {MOST_STATES} states, each with its virgin value": len(law.state_names) == len(law.virgin_state) <= MOST_STATES,
-        "color is red, green, blue and alpha, 0 to 1": len(law.color) == 4 and all(0.0 <= part <= 1.0 for part in law.color),
-        "finish shows it in a way that there is": law.finish.mode in (POINTS, SPHERES, GRAINS, SURFACE),
+        "name, label and family must not be empty": all(isinstance(word, str) and word for word in (law.name, law.label, law.family)),
+        f"there are at most {MOST_STATES} states, each with its virgin value": len(law.state_names) == len(law.virgin_state) <= MOST_STATES,
+        "color must be red, green, blue and alpha from 0 to 1": len(law.color) == 4 and all(0.0 <= part <= 1.0 for part in law.color),
+        "finish must have a display mode for particles": law.finish.mode in (POINTS, SPHERES, GRAINS, SURFACE),
     }
-    for rule, is_kept in rules.items():
-        if not is_kept:
-            raise TypeError(f"law {law.__name__} is not declared as laws are: {rule}")
+    for rule, is_met in rules.items():
+        if not is_met:
+            raise TypeError(f"law {law.__name__}: {rule}")

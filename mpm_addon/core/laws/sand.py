@@ -4,9 +4,9 @@ volume correction of Tampubolon et al. 2017 (section 4.3.4).
 In 3D simple shear this cone flows at tau/p = 3 alpha / sqrt 2, so that a friction angle of 30 degrees acts as a slope of
 34.7 degrees. In 2D it flows at sin phi.
 
-Cohesion, of wet sand, shifts the cone's tip along the axis of mean stress: from no stress to the tension `cohesion`, the
-greatest mean tension [Pa] that the sand holds. All inside the shifted cone is elastic, a small expansion too; without
-pressure the sand holds the shear that dry sand holds under a pressure of `cohesion`.
+Cohesion, for wet sand, shifts the cone's tip along the axis of mean stress, from zero stress to the tension `cohesion`, the
+greatest mean tension [Pa] that the sand bears. Everything inside the shifted cone is elastic, including a small expansion; without
+pressure the sand bears the shear that dry sand bears under a pressure of `cohesion`.
 """
 
 import math
@@ -23,9 +23,9 @@ from .finish import GRAINS, Finish
 from .hencky import HenckyLaw, axes
 
 KLAR_HARDENING = (35.0, 9.0, 0.2, 10.0)
-# a cohesion beyond the stiffness would put the tip where matter is no longer the same matter
+# limit on the volumetric strain of the tip, which a cohesion greater than the stiffness would exceed
 GREATEST_TIP = 1.0
-# a painted factor makes no friction angle steeper than this [degrees]
+# steepest friction angle that a painted factor can give [degrees]
 STEEPEST = 89.0
 
 
@@ -62,7 +62,7 @@ def flow(constants: SandConstants, trace: Any, shear: Any, state: Any, dt: Any) 
     kept = 1.0 - excess / select(shear > 0.0, shear, one)
     # |e - e_tip|, whose mean part is beyond / sqrt d
     flowed = select(is_expanded, sqrt(shear * shear + constants.axis_share * beyond * beyond), excess)
-    # v_c + ln det F_trial - ln det F_new: the tip forgets all of the trace beyond it, the cone keeps it
+    # v_c + ln det F_trial - ln det F_new: the tip discards the trace beyond it, the cone keeps it
     left_over = select(is_expanded, beyond, zero)
     return (
         select(is_elastic, trace, select(is_expanded, tip, corrected)),
@@ -75,7 +75,7 @@ def flow(constants: SandConstants, trace: Any, shear: Any, state: Any, dt: Any) 
 def _cone_slope(constants: SandConstants, hardening: Any) -> Any:
     """alpha = sqrt(2/3) 2 sin phi / (3 - sin phi), phi = h0 + (h1 q - h3) exp(-h2 q) (Klar 2016, eq. 31 and 32).
 
-    In 2D alpha = sin phi / sqrt 2, so that the plane's Mohr-Coulomb law tau/p = sin phi holds; with the 3D value it would not.
+    In 2D alpha = sin phi / sqrt 2, which satisfies the plane Mohr-Coulomb law tau/p = sin phi; the 3D value would not.
     """
     angle = (constants.h1 * hardening - constants.h3) * exp(-constants.h2 * hardening) + constants.h0
     sine = sin(angle)
@@ -136,7 +136,7 @@ class Sand(HenckyLaw):
     def check(self, subject: str) -> None:
         super().check(subject)
         if self.friction_angle is not None and self.friction_hardening is not None:
-            raise SceneError("friction_angle and friction_hardening are both given", "use only one of them", subject=subject)
+            raise SceneError("friction_angle and friction_hardening are both set", "set only one of them", subject=subject)
         h0, _, _, h3 = self._hardening_degrees()
         if h0 < h3 or (h0 == h3 and h0 > 0.0):
             raise SceneError(f"friction_hardening h0 {h0:g} degrees is not above h3 {h3:g} degrees", "raise h0", subject=subject)
@@ -144,7 +144,7 @@ class Sand(HenckyLaw):
         if greatest >= 90.0:
             raise SceneError(
                 f"friction_hardening lets the friction angle grow to {greatest:g} degrees",
-                "it must stay below 90 degrees: lower h0 or h1, or raise h2",
+                "lower h0 or h1, or raise h2, to stay below 90 degrees",
                 subject=subject,
             )
 
@@ -162,8 +162,8 @@ class Sand(HenckyLaw):
         return elastic * np.exp(state[1])
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Sand":
-        """Strength is the cohesion. Of a friction angle that grows with flow, h0 takes the factor on its tangent and the others follow
-        it in proportion, as far as the greatest angle stays below 90 degrees."""
+        """Strength scales the cohesion. Of a hardening friction angle, friction scales the tangent of h0, and the other angles in
+        proportion, as long as the greatest angle stays below 90 degrees."""
         cohesion = strength * self.cohesion
         if friction == 1.0:
             return replace(self, cohesion=cohesion)

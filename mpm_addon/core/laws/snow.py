@@ -1,6 +1,6 @@
 """Hardening snow (Stomakhin, Schroeder, Chai, Teran and Selle 2013).
 
-Elasticity, corotated or Neo-Hookean, whose stretches are clamped to [1 - theta_c, 1 + theta_s]; what is clamped away changes the plastic
+Corotated or Neo-Hookean elasticity whose stretches are clamped to [1 - theta_c, 1 + theta_s]; the clamped part changes the plastic
 volume ratio J_P, and the moduli grow by exp(xi (1 - J_P)): packed snow is hard, loose snow falls apart.
 """
 
@@ -23,7 +23,7 @@ from .finish import GRAINS, Finish
 from .law import PrincipalLaw
 
 GREATEST_CRITICAL_STRETCH = 1.0
-# The stress at the edges and tips of what hits a floor over that of a face: 5 in balls and tilted cubes of 10 to 20 cells.
+# Stress at the edges and tips of an object that hits a floor, over that of a face: 5 for balls and tilted cubes of 10 to 20 cells.
 EDGE_CONCENTRATION = 5.0
 
 
@@ -75,7 +75,7 @@ def principal_energy(constants: SnowConstants, s: Any, state: Any) -> Any:
 
 @generic
 def wave_speed_squared(constants: SnowConstants, volume_ratio: Any, state: Any) -> Any:
-    """Packed snow is denser too: the density counts with J_P."""
+    """Packed snow is also denser, by J_P."""
     factor = _hardening_factor(constants, state)
     (plastic_volume_ratio,) = state
     packed = minimum(plastic_volume_ratio, 0.0 * volume_ratio + 1.0)
@@ -157,20 +157,20 @@ class Snow(PrincipalLaw, ElasticLaw):
         return elastic * state[0]
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Snow":
-        """Strength is the stretch at which snow begins to break."""
+        """Strength scales the stretch at which snow begins to break."""
         return replace(self, critical_stretch=min(strength * self.critical_stretch, GREATEST_CRITICAL_STRETCH))
 
     def stiffening(self, wave_speed: float, impact_speed: float) -> float:
-        """How far an impact packs snow: to where it bears the stress at an edge, k rho c v.
+        """An impact packs snow until it bears the stress at an edge, k rho c v.
 
-        Snow that gives way bears (lambda + 2 mu) theta_c exp(xi (1 - J_P)), and rho c v is the pressure of what is stopped at once
+        Yielding snow bears (lambda + 2 mu) theta_c exp(xi (1 - J_P)), and rho c v is the pressure of a sudden stop
         (Joukowsky 1898); edges and tips bear k times as much.
         """
         if self.hardening == 0.0 or impact_speed <= 0.0:
             return 1.0
         bearing = wave_speed * self.critical_compression
         excess = EDGE_CONCENTRATION * impact_speed / bearing if bearing > 0.0 else math.inf
-        # beyond 1 / xi of its volume the moduli grow more slowly than the density
+        # beyond J_P = 1 / xi the moduli grow more slowly than the density
         most = min(1.0 - self.volume_ratio_min, max(0.0, 1.0 - 1.0 / self.hardening))
         packing = min(math.log(max(1.0, excess)) / self.hardening, most)
         return max(1.0, math.sqrt((1.0 - packing) * math.exp(self.hardening * packing)))

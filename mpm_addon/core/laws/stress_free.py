@@ -1,6 +1,6 @@
-"""Matter without stress: dust and tracers, carried by what moves around them; alone, by the transfers between particles and grid.
+"""Material without stress: dust and tracers, carried by the material around them, or on their own only by the transfers.
 
-It keeps no F. J is counted for the density ratio that is shown, within bounds, since nothing pushes it back.
+It stores no F. J is tracked only for the displayed density ratio, within bounds, since nothing restores it.
 """
 
 from dataclasses import dataclass

@@ -1,15 +1,15 @@
 """Herschel-Bulkley fluid (Yue, Smith, Batty, Zheng and Grinspun 2015): mud, cream, foam, lava; without a yield stress, honey.
 
-In simple shear at the rate g it flows at tau = yield stress + viscosity * g^exponent, with the yield stress in shear, as
-rheometers give it. Below the yield stress it is elastic; above, the excess relaxes. This differs from the paper in the
-energy, which is Hencky's, so that the deviator of ln s and that of tau are parallel and the flow is one scalar equation.
+In simple shear at the rate g it flows at tau = yield stress + viscosity * g^exponent, where the yield stress is that in shear, as
+measured by rheometers. Below the yield stress it is elastic; above it, the excess relaxes. Unlike the paper, it uses Hencky's
+energy, so that the deviators of ln s and tau are parallel and the flow is one scalar equation.
 
 With T = |dev tau| / sqrt 2, dT/dt = -mu ((T - yield) / viscosity)^(1 / exponent) by backward Euler: for X = T_trial - yield
 and x = T - yield
 
     x + mu dt (x / viscosity)^(1 / exponent) = X,
 
-which has one root in [0, X] for every dt: the flow limits no step, and a long one ends at the yield stress.
+which has one root in [0, X] for every dt: the flow does not limit the substep, and a long one ends at the yield stress.
 """
 
 import math
@@ -21,7 +21,7 @@ from ..parameters import parameter
 from .finish import Finish
 from .hencky import HenckyLaw, axes
 
-# five reach 1.5e-14 for any exponent from 0.1 to 3
+# Newton steps; five reach 1.5e-14 for any exponent from 0.1 to 3
 FLOW_STEPS = 6
 
 
@@ -51,8 +51,8 @@ def flow(constants: ViscoplasticConstants, trace: Any, shear: Any, state: Any, d
 def relaxed(constants: ViscoplasticConstants, excess: Any, dt: Any) -> Any:
     """x [Pa] of x + mu dt (x / viscosity)^m = X, m = 1 / exponent, for X > 0.
 
-    Newton steps on ln(e^v + a e^(m v)) = 0 with v = ln(x / X) and a = mu dt X^(m - 1) / viscosity^m. This function is convex and
-    rises everywhere, and one of its two terms is 1 at the start, so that the steps fall monotonically to the root for any m and a.
+    Newton's method on ln(e^v + a e^(m v)) = 0 with v = ln(x / X) and a = mu dt X^(m - 1) / viscosity^m. The function is convex and
+    increasing, and one of its two terms is 1 at the start, so the iterates decrease monotonically to the root for any m and a.
     """
     strain_stress = constants.mu * dt
     m = constants.inverse_exponent
@@ -108,7 +108,7 @@ class Viscoplastic(HenckyLaw):
     )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Viscoplastic":
-        """Strength is the yield stress."""
+        """Strength scales the yield stress."""
         return replace(self, yield_stress=strength * self.yield_stress)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> ViscoplasticConstants:

@@ -1,8 +1,8 @@
-"""Elasticity that flows at a yield stress (von Mises 1913): clay, dough, metal.
+"""Elasticity with a yield stress (von Mises 1913): clay, dough, metal.
 
 On Hencky strain, by radial return (Simo and Hughes 1998, box 3.1): the deviator of the Kirchhoff stress is scaled back to
-|dev tau| = sqrt(2/3) (yield stress + hardening * plastic strain); the trace is kept, since such matter flows at constant
-volume. A pulled bar yields at the yield stress, simple shear at the yield stress / sqrt 3.
+|dev tau| = sqrt(2/3) (yield stress + hardening * plastic strain); the trace is unchanged, since plastic flow preserves
+volume. A bar in tension yields at the yield stress, simple shear at the yield stress / sqrt 3.
 """
 
 import math
@@ -32,7 +32,7 @@ def flow(constants: VonMisesConstants, trace: Any, shear: Any, state: Any, dt: A
     (plastic_strain,) = state
     zero, one = constant(0.0, shear), constant(1.0, shear)
     excess = shear - constants.yield_strain - constants.hardening_strain * plastic_strain
-    # what hardens while it flows is given back
+    # flow_share accounts for hardening during the flow
     flowed = select(excess <= 0.0, zero, constants.flow_share * excess)
     return trace, 1.0 - flowed / select(shear > 0.0, shear, one), (plastic_strain + 0.816496580927726 * flowed,)
 
@@ -70,7 +70,7 @@ class VonMises(HenckyLaw):
     )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "VonMises":
-        """Strength is the yield stress."""
+        """Strength scales the yield stress."""
         return replace(self, yield_stress=strength * self.yield_stress)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> VonMisesConstants:

@@ -1,12 +1,12 @@
 """Weakly compressible water (Tampubolon et al. 2017): pressure from the volume ratio J alone, with viscosity.
 
-tau = -p J I + J eta (L + L^T - 2/d tr(L) I) with p = K/gamma (J^-gamma - 1), the equation of state of Tait, or p = K (1 - J), the
-linear one.
+tau = -p J I + J eta (L + L^T - 2/d tr(L) I) with Tait's equation of state, p = K/gamma (J^-gamma - 1), or a linear one,
+p = K (1 - J).
 
-A free surface holds no tension: where J > 1 there is no pressure, unless cohesion is asked for; then tension grows to `cohesion`
-and stays there. J must neither run away where nothing pulls (spray that lands would be squeezed to nothing before it pushes
-back) nor be cut off (a stretched stream that gathers again would swell), so it is bounded by the volume that the grid shows,
-rho0 / rho, and by 1 in dense matter, where obstacles count as filled. That bound is this project's own, as is the form of cohesion.
+A free surface bears no tension: for J > 1 the pressure is zero, unless there is cohesion; then tension grows to `cohesion`
+and stays there. J must not grow without bound in free spray (which would have to be crushed before it pushes back on landing), nor
+be cut off at 1 (a stretched stream that gathers again would swell). So it is bounded by the volume that the grid shows, rho0 / rho,
+but never below 1, with obstacles counted as filled. This bound and the form of cohesion are this project's own.
 """
 
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any
     trace = velocity_gradient[0] + velocity_gradient[4] + velocity_gradient[8]
     volume_ratio = volume_ratio + dt * trace * volume_ratio
     shown = constants.density / maximum(density, constant(constants.density / GREATEST_VOLUME_RATIO, density))
-    # what is not a number stays visible: it comes second
+    # NaN must propagate, so it is the second argument
     volume_ratio = minimum(maximum(shown, constant(1.0, shown)), volume_ratio)
     return maximum(constant(LEAST_VOLUME_RATIO, volume_ratio), volume_ratio)
 
@@ -74,21 +74,21 @@ def fluid_stress(constants: WaterConstants, volume_ratio: Any, velocity_gradient
 
 @generic
 def wave_speed_squared(constants: WaterConstants, volume_ratio: Any, state: Any) -> Any:
-    """k gamma J^(1 - gamma) / rho0, or K J^2 / rho0, J counting as 1 where it makes the speed greater."""
+    """k gamma J^(1 - gamma) / rho0 with J at most 1, or K J^2 / rho0 with J at least 1."""
     one = constant(1.0, volume_ratio)
     taut = _taut(constants, volume_ratio)
     if constants.is_linear > 0.0:
         stretched = maximum(one, taut)
         speed = constants.stiffness / constants.density * (stretched * stretched)
     else:
-        # the power is the pressure's: a compiler finds it once
+        # the same power as in the pressure, so a compiler evaluates it once
         speed = constants.stiffness * constants.exponent / constants.density * select(taut > one, one, _power(constants, taut) * taut)
     return speed
 
 
 @generic
 def _power(constants: WaterConstants, taut: Any) -> Any:
-    """J^-gamma; water's own power is a product, which waits for less than a logarithm and an exponential."""
+    """J^-gamma; the usual power is a product, which has less latency than a logarithm and an exponential."""
     if constants.exponent == USUAL_EXPONENT:
         square = taut * taut
         cube = square * taut
@@ -100,8 +100,8 @@ def _power(constants: WaterConstants, taut: Any) -> Any:
 
 @generic
 def _taut(constants: WaterConstants, volume_ratio: Any) -> Any:
-    """J as far as the equation of state goes: 1, or where tension reaches the cohesion."""
-    # what is not a number comes second, and stays
+    """J, at most the slack ratio: 1, or the ratio at which tension reaches the cohesion."""
+    # NaN must propagate, so it is the second argument
     return minimum(constant(constants.slack, volume_ratio), volume_ratio)
 
 
@@ -148,7 +148,7 @@ class Water(FluidLaw):
     )  # fmt: skip
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":
-        """Strength is the cohesion."""
+        """Strength scales the cohesion."""
         return replace(self, cohesion=strength * self.cohesion)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> WaterConstants:
@@ -164,7 +164,7 @@ class Water(FluidLaw):
         return self.viscosity
 
     def _slack(self, stiffness: float) -> float:
-        """J where tension reaches the cohesion: 1 without."""
+        """The J at which tension reaches the cohesion; 1 without cohesion."""
         share = self.cohesion / stiffness
         if self.equation_of_state == "linear":
             return min(1.0 + share, GREATEST_VOLUME_RATIO)

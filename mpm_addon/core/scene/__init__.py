@@ -1,1 +1,1 @@
-"""What a scene is: descriptions, checked when they are made. No files, no numba, no Blender."""
+"""Descriptions of scenes, checked when they are made. No files, no numba, no Blender."""

@@ -1,4 +1,4 @@
-"""How a scene's things change over time: poses and shapes at frames, and values of parameters. Plain numpy."""
+"""Changes over time: poses and vertices at frames, and values of parameters. Plain numpy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Where something is: world from local, at given frames.
+    """The motion of an object: world from local, at given frames.
 
     Attributes:
-        frames: frame numbers (k,), ascending; they may be fractions.
-        matrices: world from local (k, 4, 4) for a rigid thing, or None.
-        vertices: world positions (k, n, 3) of a deforming mesh's vertices, or None; the mesh gives the triangles alone.
+        frames: frame numbers (k,), ascending, possibly fractional.
+        matrices: world from local (k, 4, 4) for rigid motion, or None.
+        vertices: world positions (k, n, 3) of a deforming mesh's vertices, or None; the mesh then only defines the triangles.
     """
 
     frames: Floats
@@ -39,13 +39,13 @@ class Motion:
 
 @dataclass(frozen=True, eq=False)
 class Animation:
-    """Values of parameters at given frames: linear between them, held before the first and after the last.
+    """Values of parameters at given frames: linear between them, constant before the first and after the last.
 
-    A flag keeps its value until the next frame that is given.
+    A flag keeps its value until the next given frame.
 
     Attributes:
-        frames: frame numbers (k,), ascending; they may be fractions.
-        values: parameter name -> values (k,), or (k, components) of a vector.
+        frames: frame numbers (k,), ascending, possibly fractional.
+        values: parameter name -> values (k,), or (k, components) for a vector.
     """
 
     frames: Floats
@@ -73,13 +73,13 @@ class Animation:
         return np.asarray((1.0 - share) * values[first] + share * values[first + 1])
 
     def flag_at(self, name: str, frame: float) -> bool:
-        """A flag's value at a (fractional) frame: that of the last given frame which is not after it."""
+        """A flag's value at a (fractional) frame: that of the last given frame not after it."""
         first = int(np.searchsorted(self.frames, frame, side="right")) - 1
         return bool(self.values[name][max(first, 0)] >= 0.5)
 
 
 def value_at(owner: Any, name: str, frame: float) -> Any:
-    """A parameter of something that may have an `animation`, at a (fractional) frame: a number, a flag, or a tuple."""
+    """A parameter at a (fractional) frame, of an owner whose `animation` may be None: a number, a flag, or a tuple."""
     given = getattr(owner, name)
     animation: Animation | None = owner.animation
     if animation is None or name not in animation.values:
@@ -91,16 +91,16 @@ def value_at(owner: Any, name: str, frame: float) -> Any:
 
 
 def animatable_parameters(owner: type) -> dict[str, Parameter]:
-    """The parameters of a dataclass that an animation may change: name -> parameter."""
+    """The parameters of a dataclass that can be animated: name -> parameter."""
     return {declared.name: declared for declared in parameters_of(owner) if declared.is_animatable}
 
 
 def check_animation(animation: Animation | None, known: Mapping[str, Parameter], subject: str) -> None:
-    """Check that an animation changes parameters that it may change, and gives each a value of its range at every frame.
+    """Check that an animation only changes animatable parameters, with values within their ranges at every frame.
 
     Args:
-        known: the parameters that may change, by name.
-        subject: how messages name what is animated.
+        known: the animatable parameters, by name.
+        subject: how messages name the owner.
 
     Raises:
         SceneError: naming the parameter, the frame and the value.
@@ -110,7 +110,7 @@ def check_animation(animation: Animation | None, known: Mapping[str, Parameter],
     for name, values in animation.values.items():
         if name not in known:
             words = ", ".join(known) or "none"
-            raise SceneError(f'{subject}: "{name}" cannot be animated{suggestion(name, known)}', f"what can is: {words}")
+            raise SceneError(f'{subject}: "{name}" cannot be animated{suggestion(name, known)}', f"use one of: {words}")
         declared = known[name]
         wanted = (len(animation.frames), declared.size) if declared.kind == "vector" else (len(animation.frames),)
         if values.shape != wanted:
@@ -118,13 +118,13 @@ def check_animation(animation: Animation | None, known: Mapping[str, Parameter],
         for frame, value in zip(animation.frames, values, strict=True):
             if declared.kind == "flag":
                 if value not in (0.0, 1.0):
-                    raise SceneError(f"{name} is {value:g} at frame {frame:g}", "a flag is 0 or 1", subject=subject)
+                    raise SceneError(f"{name} is {value:g} at frame {frame:g}", "use 0 or 1", subject=subject)
                 continue
             declared.check(value.tolist() if value.ndim else float(value), f"{subject}, frame {frame:g}")
 
 
 def check_motion_scale(motion: Motion | None, subject: str) -> None:
-    """Refuse poses that stretch a shape: a signed distance survives a uniform, constant scale alone."""
+    """Refuse poses that stretch a shape: a signed distance only survives a uniform, constant scale."""
     if motion is None or motion.matrices is None:
         return
     scales = np.linalg.norm(np.asarray(motion.matrices, np.float64)[:, :3, :3], axis=1)
@@ -134,18 +134,18 @@ def check_motion_scale(motion: Motion | None, subject: str) -> None:
         shown = ", ".join(f"{scale:g}" for scale in scales[wrong[0]])
         raise SceneError(
             f"motion at frame {motion.frames[wrong[0]]:g} scales the shape by ({shown})",
-            f"use one scale along all axes and at all frames ({wanted:g}), and put the rest into the shape",
+            f"use the same scale along all axes and at every frame ({wanted:g}), and apply the rest to the shape",
             subject=subject,
         )
 
 
 def check_motion_vertices(motion: Motion | None, shape: Any, subject: str) -> None:
-    """Refuse vertices in motion that are not those of the shape, or nowhere."""
+    """Refuse moving vertices that do not match the shape or are not finite."""
     if motion is None or motion.vertices is None:
         return
     frames, vertices = motion.frames, motion.vertices
     if shape.kind != "mesh":
-        raise SceneError(f"a {shape.kind} has no vertices to move", "give motion by matrix, or a mesh", subject=subject)
+        raise SceneError(f"a {shape.kind} has no vertices to move", "use motion by matrix, or a mesh", subject=subject)
     count = len(shape.vertices)
     if vertices.ndim != 3 or vertices.shape[::2] != (len(frames), 3):
         raise SceneError(
@@ -153,8 +153,8 @@ def check_motion_vertices(motion: Motion | None, shape: Any, subject: str) -> No
         )
     if vertices.shape[1] != count:
         raise SceneError(
-            f"motion at frame {frames[0]:g} has {vertices.shape[1]} vertices and the mesh has {count}",
-            "use a mesh whose vertices stay the same at all frames",
+            f"motion at frame {frames[0]:g} has {vertices.shape[1]} vertices, but the mesh has {count}",
+            "use a mesh with the same vertices at every frame",
             subject=subject,
         )
     wrong = np.flatnonzero(~np.isfinite(vertices).all(axis=(1, 2)))
@@ -168,13 +168,13 @@ def check_motion_vertices(motion: Motion | None, shape: Any, subject: str) -> No
 
 
 def refuse_vertices(motion: Motion | None, owner: str, subject: str) -> None:
-    """Refuse vertices in motion where poses alone can move the `owner`, such as "an outflow"."""
+    """Refuse moving vertices for an `owner` that only poses can move, such as "an outflow"."""
     if motion is not None and motion.matrices is None:
-        raise SceneError(f"a motion by vertices does not move {owner}", 'give "matrix", and a shape that does not deform', subject=subject)
+        raise SceneError(f"motion by vertices cannot move {owner}", 'use "matrix" and a shape that does not deform', subject=subject)
 
 
 def check_motion_turn(motion: Motion | None, subject: str) -> None:
-    """Refuse poses of two dimensions that turn a shape's own x-z plane, in which it is cut, out of the world's."""
+    """Refuse poses that, in 2D, rotate a shape out of the x-z plane in which its section is taken."""
     if motion is None or motion.matrices is None:
         return
     axes = np.asarray(motion.matrices, np.float64)[:, :3, :3]
@@ -182,7 +182,7 @@ def check_motion_turn(motion: Motion | None, subject: str) -> None:
     wrong = np.flatnonzero(out > 1e-5 * np.abs(axes).max(axis=(1, 2)))
     if len(wrong):
         raise SceneError(
-            f"motion at frame {motion.frames[wrong[0]]:g} turns the shape out of the x-z plane",
-            "in 2D let it turn about y alone, and put any other rotation into the shape",
+            f"motion at frame {motion.frames[wrong[0]]:g} rotates the shape out of the x-z plane",
+            "in 2D, rotate it about y only, and apply any other rotation to the shape",
             subject=subject,
         )

@@ -1,7 +1,7 @@
-"""What a scene is: frozen dataclasses, checked when they are made. No files, no numba, no Blender.
+"""The description of a scene: frozen dataclasses, checked when they are made. No files, no numba, no Blender.
 
-SI units, Z up. Angles in degrees, velocities in m/s and degrees/s. Whatever reads a scene (scene files, Blender) builds
-these; the solver trusts them.
+SI units, Z up. Angles are in degrees, velocities in m/s and degrees/s. Readers of scenes (scene files, Blender) build these, and
+the solver trusts them.
 """
 
 from collections.abc import Mapping
@@ -43,16 +43,16 @@ class Material:
     def __post_init__(self) -> None:
         subject = f'Material "{self.name}"'
         self.law.check(subject)
-        # the mass of a particle is given when it is emitted
+        # the mass of a particle is fixed when it is emitted
         numbers = {each.name: each for each in parameters_of(type(self.law)) if each.kind == "number" and each.name != "density"}
         check_animation(self.animation, numbers, subject)
-        # values that are allowed one by one may contradict each other
+        # values within their ranges may still contradict each other
         for frame in () if self.animation is None else self.animation.frames:
             law_at(self.law, self.animation, float(frame)).check(f"{subject}, frame {frame:g}")
 
 
 def law_at(law: Law, animation: Animation | None, frame: float) -> Law:
-    """A law with the values that its parameters have at a (fractional) frame."""
+    """A law with its parameters' values at a (fractional) frame."""
     if animation is None:
         return law
     return replace(law, **{name: float(animation.at(name, frame)) for name in animation.values})
@@ -60,7 +60,7 @@ def law_at(law: Law, animation: Animation | None, frame: float) -> Law:
 
 @dataclass(frozen=True)
 class Collider:
-    """A shape that matter cannot enter."""
+    """A shape that particles cannot enter."""
 
     name: str
     shape: Shape
@@ -109,7 +109,7 @@ class Collider:
 
 @dataclass(frozen=True)
 class Outflow:
-    """A shape in which matter vanishes."""
+    """A shape that removes particles."""
 
     name: str
     shape: Shape
@@ -121,7 +121,7 @@ class Outflow:
         subject = f'Outflow "{self.name}"'
         validate(self, subject)
         if not self.shape.can_collide:
-            raise SceneError(f'matter cannot vanish in a shape of kind "{self.shape.kind}"', "use another shape", subject=subject)
+            raise SceneError(f'a shape of kind "{self.shape.kind}" cannot remove particles', "use another shape", subject=subject)
         self.shape.check(subject)
         check_motion_scale(self.motion, subject)
         refuse_vertices(self.motion, "an outflow", subject)
@@ -166,7 +166,7 @@ class Scene:
 
     @property
     def carried(self) -> dict[str, int]:
-        """The painted values that frames show, of all emitters: name -> components."""
+        """The painted values of all emitters that frames contain: name -> components."""
         paintings = [emitter.painting for emitter in self.emitters if emitter.painting is not None]
         return {name: components for painting in paintings for name, components in painting.carried.items()}
 
@@ -177,8 +177,8 @@ class Scene:
             for name, components in ({} if emitter.painting is None else emitter.painting.carried).items():
                 if components != carried[name]:
                     raise SceneError(
-                        f'the painted attribute "{name}" has {components} components and {carried[name]} on another emitter',
-                        "use as many on both, or another name",
+                        f'the painted attribute "{name}" has {components} components, but {carried[name]} on another emitter',
+                        "use the same number on both, or rename one",
                         subject=f'Emitter "{emitter.name}"',
                     )
 
@@ -198,21 +198,21 @@ class Scene:
 
 
 def _check_first_pose(motion: Motion | None, shape: Any, subject: str) -> None:
-    """Refuse a deforming mesh without area in its first pose, which tells whether it has an inside."""
+    """Refuse a deforming mesh without area in its first pose, which decides whether it has an inside."""
     if motion is not None and motion.vertices is not None:
         replace(shape, vertices=motion.vertices[0]).check(f"{subject}, frame {motion.frames[0]:g}")
 
 
 def _check_factors(emitter: Emitter, material: Material) -> None:
-    """Refuse painted factors on what the material's law does not have."""
+    """Refuse painted factors that the material's law does not have."""
     names = () if emitter.painting is None else emitter.painting.values
     law = type(material.law)
     for name in FACTOR_NAMES:
         if name in names and name not in law.scalable:
             known = ", ".join(law.scalable)
             raise SceneError(
-                f'Emitter "{emitter.name}": "{name}" is painted, and the law "{law.name}" of material "{material.name}" has none',
-                f"its factors are: {known}. Remove the attribute, or use another law",
+                f'Emitter "{emitter.name}": "{name}" is painted, but the law "{law.name}" of material "{material.name}" has no such factor',
+                f"remove the attribute, paint one of {known}, or use another law",
             )
 
 
@@ -228,13 +228,13 @@ def _check_emission_frames(emitter: Emitter, time: Time) -> None:
     if emitter.mode != "once" and (start > time.frame_end or end < time.frame_start):
         raise SceneError(
             f"its frames {start} to {end} lie outside the scene's {time.frame_start} to {time.frame_end}",
-            "let them overlap",
+            "make them overlap",
             subject=subject,
         )
 
 
 def _check_flow(emitter: Emitter, solver: Solver, *, has_forces: bool) -> None:
-    """Refuse an inflow that nothing makes flow: its matter would stay, and no more find room."""
+    """Refuse an inflow that nothing sets in motion: its first particles would block all others."""
     axes = np.array([1.0, solver.dimension - 2.0, 1.0])
     moving = ("velocity", "normal_velocity", "angular_velocity")
     if emitter.motion is not None or has_forces or any(emitter.ever(name) for name in moving[1:]):
@@ -245,7 +245,7 @@ def _check_flow(emitter: Emitter, solver: Solver, *, has_forces: bool) -> None:
     if not (np.asarray(velocity) * axes).any() and not (np.asarray(gravity) * axes).any():
         where = " in the x-z plane" if solver.dimension == 2 else ""
         raise SceneError(
-            f"velocity 0 m/s{where} brings nothing in without gravity",
-            "mode inflow needs a velocity such as (0, 0, -1)",
+            f"an inflow with velocity 0 m/s{where} cannot flow without gravity",
+            "use a velocity such as (0, 0, -1)",
             subject=f'Emitter "{emitter.name}"',
         )

@@ -1,4 +1,4 @@
-"""What becomes particles: the shapes of a scene, and emitters."""
+"""Shapes and emitters."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Shape(ABC):
 
     Class attributes:
         kind: the word in scene files.
-        can_emit, can_collide: what the shape can be used for.
+        can_emit, can_collide: whether emitters, and colliders and outflows, can have this shape.
     """
 
     kind: ClassVar[str]
@@ -45,16 +45,16 @@ class Shape(ABC):
         validate(self, subject)
 
     def check_inside(self, subject: str) -> None:
-        """Check, after `check`, that there is an inside to fill. Raises SceneError naming `subject`."""
+        """Check, after `check`, that the shape has an inside to fill. Raises SceneError naming `subject`."""
 
 
-# What makes an inflow unsteady when it changes.
+# Parameters whose animation makes an inflow unsteady.
 _FLOW_PARAMETERS = ("enabled", "flow_rate", "velocity", "normal_velocity", "angular_velocity")
 
 
 @dataclass(frozen=True)
 class Emitter:
-    """A shape that becomes particles of one material."""
+    """A shape that emits particles of one material."""
 
     name: str
     shape: Shape
@@ -188,7 +188,7 @@ class Emitter:
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Emitter), subject)
         if self.particles_per_cell is not None and self.particle_count is not None:
-            raise SceneError("particles_per_cell and particle_count are both given", "use only one of them", subject=subject)
+            raise SceneError("particles_per_cell and particle_count are both set", "set only one of them", subject=subject)
         if not self.shape.can_emit:
             raise SceneError(f"a {self.shape.kind} has no inside to fill", "use a closed shape", subject=subject)
         self.shape.check(subject)
@@ -200,18 +200,18 @@ class Emitter:
         if self.painting is not None:
             self.painting.check(*_point_counts(self.shape, subject), subject)
         if self.mode == "inflow" and self.shape.kind == "points":
-            raise SceneError("points cannot flow in, they have no inside", 'use mode "once" or "repeat"', subject=subject)
+            raise SceneError("points cannot be an inflow, because they have no inside", 'use mode "once" or "repeat"', subject=subject)
         if self.shape.kind == "points" and self.ever("normal_velocity"):
             raise SceneError("points have no surface with normals", "use normal_velocity 0", subject=subject)
 
     def ever(self, name: str) -> bool:
-        """Whether a parameter is not 0, at any time."""
+        """Whether a parameter is nonzero at any time."""
         if self.animation is not None and name in self.animation.values:
             return bool(self.animation.values[name].any())
         return bool(np.any(getattr(self, name)))
 
     def is_stream(self, dimension: int) -> bool:
-        """Whether this is an inflow at its simplest: it stands still, and one constant velocity carries its matter; dimension 2 or 3."""
+        """Whether this is a steady inflow: a static shape with one constant velocity, in 2 or 3 dimensions."""
         given = () if self.animation is None else self.animation.values
         if self.mode != "inflow" or self.source != "volume" or self.motion is not None or self.flow_rate is not None:
             return False
@@ -221,17 +221,17 @@ class Emitter:
         if dimension == 2:
             velocity, turn = velocity * [1.0, 0.0, 1.0], turn * [0.0, 1.0, 0.0]
         speed = float(np.linalg.norm(velocity))
-        # a rotation across the flow makes it faster on one side than on the other
+        # a rotation across the flow makes one side faster than the other
         return speed > 0.0 and bool(np.linalg.norm(np.cross(velocity, turn)) <= 1e-6 * speed * np.linalg.norm(turn))
 
     @property
     def has_goal(self) -> bool:
-        """Whether it ever holds its particles."""
+        """Whether it ever pins its particles."""
         return self.goal > 0.0 or (self.animation is not None and "goal" in self.animation.values)
 
 
 def _point_counts(shape: Shape, subject: str) -> tuple[int, int]:
-    """The vertices and triangles, or the points, that values can be painted on."""
+    """The numbers of vertices and triangles, or of points, that values can be painted on."""
     vertices = getattr(shape, "vertices", getattr(shape, "position", None))
     if vertices is None:
         raise SceneError(f"a {shape.kind} has no vertices to paint on", "use a mesh or points", subject=subject)

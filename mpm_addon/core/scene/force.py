@@ -1,4 +1,4 @@
-"""Force fields: what pushes matter without touching it. Declarations alone; `stepping.forces` computes them."""
+"""Declarations of force fields; `stepping.forces` computes them."""
 
 from dataclasses import dataclass
 
@@ -13,50 +13,69 @@ FALLOFF_SHAPES = ("sphere", "tube", "cone")
 
 @dataclass(frozen=True)
 class Force:
-    """A force field: an acceleration of the matter at each place, as Blender's force fields give it to particles of 1 kg.
+    """A force field: an acceleration at each position, equal to that of Blender's force fields on particles of 1 kg.
 
-    Its own z axis is `direction`; `motion` moves it (then center and direction are those in its local space).
+    Its local z axis is `direction`. With `motion`, center and direction are in its local space.
     """
 
     name: str
-    kind: str = parameter("point", choices=FORCE_KINDS, help="What the field does")
+    kind: str = parameter("point", choices=FORCE_KINDS, help="Kind of force")
     strength: float = parameter(
         1.0,
         unit="m/s^2",
         minimum=-1e6,
         maximum=1e6,
         is_animatable=True,
-        help="Acceleration at the centre; a negative point strength attracts, a positive one repels. "
-        "Of harmonic the stiffness [1/s^2], of drag nothing",
+        help="Acceleration at the center, or stiffness of a harmonic field [1/s^2]; a negative point force attracts (not used by drag)",
     )
-    shape: str = parameter("point", choices=FORCE_SHAPES, help="From where it acts: a point, its z axis, or the plane across that axis")
-    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Where it is")
-    direction: tuple[float, float, float] = parameter((0.0, 0.0, 1.0), help="Its z axis: where wind blows, what a vortex turns about")
-    falloff: float = parameter(0.0, minimum=-3.0, maximum=10.0, help="Power of the decrease with distance; negative where it grows")
-    falloff_shape: str = parameter("sphere", choices=FALLOFF_SHAPES, help="Distance from the centre, along and from the axis, or in a cone")
-    min_distance: float = parameter(0.0, unit="m", minimum=0.0, is_animatable=True, help="Up to here it has its full strength")
+    shape: str = parameter(
+        "point", choices=FORCE_SHAPES, help="Where distances are measured from: a point, the z axis, or the plane across that axis"
+    )
+    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Position of the field")
+    direction: tuple[float, float, float] = parameter(
+        (0.0, 0.0, 1.0), help="Z axis of the field: the direction of wind, the axis of a vortex"
+    )
+    falloff: float = parameter(0.0, minimum=-3.0, maximum=10.0, help="Power of the decrease with distance; negative values increase")
+    falloff_shape: str = parameter(
+        "sphere", choices=FALLOFF_SHAPES, help="How distance is measured: from the center, along and from the axis, or in a cone"
+    )
+    min_distance: float = parameter(
+        0.0, unit="m", minimum=0.0, is_animatable=True, help="Distance up to which the force has its full strength"
+    )
     radius: float | None = parameter(
-        None, unit="m", above=0.0, example=1.0, is_animatable=True, help="Beyond this distance it does nothing"
+        None,
+        unit="m",
+        above=0.0,
+        example=1.0,
+        is_animatable=True,
+        help="Distance beyond which the force has no effect; unlimited if not set",
     )
-    radial_falloff: float = parameter(0.0, minimum=-3.0, maximum=10.0, help="Power of the decrease away from the axis, of tube and cone")
+    radial_falloff: float = parameter(0.0, minimum=-3.0, maximum=10.0, help="Power of the decrease away from the axis, for tube and cone")
     radial_min: float = parameter(
-        0.0, minimum=0.0, help="Full strength up to this distance from the axis [m], or angle of a cone [degrees]"
+        0.0, minimum=0.0, help="Distance from the axis [m], or angle of a cone [degrees], up to which the force has its full strength"
     )
     radial_max: float | None = parameter(
-        None, above=0.0, example=1.0, help="Nothing beyond this distance from the axis [m], or angle of a cone [degrees]"
+        None,
+        above=0.0,
+        example=1.0,
+        help="Distance from the axis [m], or angle of a cone [degrees], beyond which the force has no effect; unlimited if not set",
     )
-    side: str = parameter("both", choices=("both", "positive", "negative"), help="On which side along its z axis it acts")
+    side: str = parameter(
+        "both", choices=("both", "positive", "negative"), help="Sides of the plane across the z axis on which the force acts"
+    )
     flow: float = parameter(
-        0.0, unit="1/s", minimum=0.0, maximum=1e4, is_animatable=True, help="How strongly matter is slowed down in the field"
+        0.0, unit="1/s", minimum=0.0, maximum=1e4, is_animatable=True, help="How strongly the field slows particles down"
     )
     noise: float = parameter(0.0, unit="m/s^2", minimum=0.0, maximum=1e6, is_animatable=True, help="Random part of the strength")
     seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Seed of noise and turbulence")
     size: float = parameter(0.1, unit="m", above=0.0, is_animatable=True, help="Size of the eddies of turbulence")
-    linear_drag: float = parameter(0.0, unit="1/s", minimum=0.0, maximum=1e4, is_animatable=True, help="Drag with the velocity")
-    quadratic_drag: float = parameter(0.0, unit="1/m", minimum=0.0, maximum=1e4, is_animatable=True, help="Drag with its square")
-    rest_length: float = parameter(0.0, unit="m", minimum=0.0, is_animatable=True, help="Distance at which a harmonic field is at rest")
+    linear_drag: float = parameter(0.0, unit="1/s", minimum=0.0, maximum=1e4, is_animatable=True, help="Drag proportional to the velocity")
+    quadratic_drag: float = parameter(
+        0.0, unit="1/m", minimum=0.0, maximum=1e4, is_animatable=True, help="Drag proportional to the square of the velocity"
+    )
+    rest_length: float = parameter(0.0, unit="m", minimum=0.0, is_animatable=True, help="Distance at which a harmonic field has no force")
     damping: float = parameter(0.0, minimum=0.0, maximum=10.0, is_animatable=True, help="Damping ratio of a harmonic field; 1 is critical")
-    enabled: bool = parameter(True, is_animatable=True, help="Whether it acts")
+    enabled: bool = parameter(True, is_animatable=True, help="Enable the force")
     motion: Motion | None = None
     animation: Animation | None = None
 
@@ -69,7 +88,7 @@ class Force:
         refuse_vertices(self.motion, "a force", subject)
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Force), subject)
-        # values that are allowed one by one may contradict each other
+        # values within their ranges may still contradict each other
         for frame in () if self.animation is None else self.animation.frames.tolist():
             radius, min_distance = (value_at(self, name, frame) for name in ("radius", "min_distance"))
             _check_distances(radius, min_distance, f"{subject}, frame {frame:g}")

@@ -1,7 +1,7 @@
-"""Painted factors, rounded to levels: what particles are made of differs in a few steps, each a body of its own.
+"""Painted factors, rounded to a few levels, because each combination of factors is a separate body.
 
-The emitters of a material share the levels of a factor, between the least and the greatest value that is painted: in geometric
-steps, or in linear ones where 0 is painted. A material's painted bodies are 64 at most.
+The emitters of a material share the levels of a factor, between the least and the greatest painted value: in geometric steps, or in
+linear ones if 0 is painted. A material has at most 64 painted bodies.
 """
 
 import itertools
@@ -17,12 +17,12 @@ from .painting import FACTOR_NAMES
 Floats = NDArray[np.float64]
 
 MOST_BODIES = 64
-# levels of each factor, by the number of factors that are painted on an emitter
+# levels per factor, by the number of factors painted on an emitter
 MOST_LEVELS = {1: 16, 2: 8, 3: 4, 4: 2}
 
 
 class Factors(NamedTuple):
-    """What an emitter, and painting, multiply a material's parameters by; in the order of `FACTOR_NAMES`."""
+    """The factors of an emitter and its painting on a material's parameters, in the order of `FACTOR_NAMES`."""
 
     density: float = 1.0
     stiffness: float = 1.0
@@ -31,7 +31,7 @@ class Factors(NamedTuple):
 
 
 def painted_factors(scene: Scene, index: int) -> dict[str, Floats]:
-    """The values of the factors that are painted on an emitter and make bodies, in the order of `FACTOR_NAMES`."""
+    """The painted values of an emitter's factors, in the order of `FACTOR_NAMES`."""
     painting = scene.emitters[index].painting
     return {} if painting is None else {name: painting.values[name] for name in FACTOR_NAMES if name in painting.values}
 
@@ -55,7 +55,7 @@ def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
 
 
 def combinations_of(scene: Scene, index: int, levels: Mapping[str, Floats]) -> list[Factors]:
-    """All factors that an emitter's particles may have, its own and the painted ones multiplied."""
+    """All combinations of factors that an emitter's particles may have: its own times the painted ones."""
     emitter = scene.emitters[index]
     own = Factors(density=emitter.mass_scale, stiffness=emitter.stiffness_scale)
     choices = [levels[name] if name in painted_factors(scene, index) else [1.0] for name in FACTOR_NAMES]
@@ -63,7 +63,7 @@ def combinations_of(scene: Scene, index: int, levels: Mapping[str, Floats]) -> l
 
 
 def rounded(levels: Floats, values: Floats) -> NDArray[np.int64]:
-    """The numbers of the levels nearest to values (n,): by their ratio where the steps are geometric."""
+    """The numbers of the levels nearest to values (n,); nearest by ratio if the steps are geometric."""
     middles = np.sqrt(levels[1:] * levels[:-1]) if levels[0] > 0.0 else 0.5 * (levels[1:] + levels[:-1])
     return np.searchsorted(middles, values)
 

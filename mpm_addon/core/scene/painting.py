@@ -1,6 +1,6 @@
 """Values painted on an emitter's shape: per vertex or corner of a mesh, or per point of a cloud. Plain numpy.
 
-Some names act on the particles (`ACTING`); values of any other name are carried along, to be shown.
+Some names affect the simulation (`ACTING`); values of any other name are only passed on to frames.
 """
 
 import re
@@ -35,29 +35,29 @@ ACTING: Mapping[str, Range] = {
     "goal": Range(0.0, 1.0, "scales the pin strength"),
 }
 
-# what changes the matter itself, by bodies of their own
+# factors that make separate bodies
 FACTOR_NAMES = ("density", "stiffness", "friction", "strength")
 
-# what files of frames and exports call other things
+# names with another meaning in frame files and exports
 RESERVED = ("file", "frame", "header", "time", "x", "y", "z")
 _NAME = re.compile(r"[\w][\w .-]{0,62}")
 
 
-# of an attribute's name in Blender [bytes]
+# limit on attribute names in Blender [bytes]
 _LONGEST_NAME = 63
 
 
 def is_attribute_name(name: str) -> bool:
-    """Whether values under this name can be carried to frames, to exports and to Blender."""
+    """Whether frames, exports and Blender can store values under this name."""
     return name not in RESERVED and bool(_NAME.fullmatch(name)) and len(name.encode()) <= _LONGEST_NAME
 
 
 @dataclass(frozen=True, eq=False)
 class Painting:
-    """What is painted on a shape.
+    """Values painted on a shape.
 
     Attributes:
-        values: name -> values of each vertex or point, (n,) or (n, components), or of each corner of a mesh's triangles,
+        values: name -> values per vertex or point, (n,) or (n, components), or per corner of a mesh's triangles,
             (m, 3, components); at most four components.
     """
 
@@ -75,7 +75,7 @@ class Painting:
 
     @property
     def carried(self) -> dict[str, int]:
-        """The values that are only carried along: name -> components."""
+        """The values that are only passed on to frames: name -> components."""
         return {name: values.shape[-1] if values.ndim > 1 else 1 for name, values in self.values.items() if name not in ACTING}
 
     def check(self, point_count: int, triangle_count: int, subject: str) -> None:
@@ -91,7 +91,7 @@ class Painting:
         """
         for name, values in self.values.items():
             if name in ATTRIBUTES:
-                raise SceneError(f'{subject}: "{name}" is an attribute that every frame has', "give the painted one another name")
+                raise SceneError(f'{subject}: "{name}" is a built-in attribute of every frame', "rename the painted one")
             if not is_attribute_name(name):
                 raise SceneError(
                     f'{subject}: "{name}" cannot be the name of a painted attribute',
@@ -108,19 +108,19 @@ class Painting:
                 )
             if not np.isfinite(values).all():
                 raise SceneError(
-                    f'the painted attribute "{name}" has a value that is not a finite number', "paint it anew", subject=subject
+                    f'the painted attribute "{name}" has a value that is not a finite number', "paint it again", subject=subject
                 )
             if name not in ACTING:
                 continue
             limits = ACTING[name]
             if values[0].size != (3 if is_corner else 1):
                 raise SceneError(
-                    f'the painted attribute "{name}" has {values.shape[-1]} components', "it is a factor: use one", subject=subject
+                    f'the painted attribute "{name}" has {values.shape[-1]} components', "a factor has one: use one", subject=subject
                 )
             if values.min() < limits.minimum or values.max() > limits.maximum:
                 worst = values.min() if values.min() < limits.minimum else values.max()
                 raise SceneError(
-                    f'the painted attribute "{name}" is {worst:g} somewhere',
+                    f'the painted attribute "{name}" has the value {worst:g}',
                     f"use values from {limits.minimum:g} to {limits.maximum:g}",
                     subject=subject,
                 )

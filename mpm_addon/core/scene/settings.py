@@ -1,4 +1,4 @@
-"""The settings of a whole scene: its frames, how it is computed, and the space that it has."""
+"""Settings of a scene: its frames, solver, cache and domain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from ..errors import SceneError
 from ..parameters import parameter, suggestion, validate
 from .animation import Animation, animatable_parameters, check_animation
 
-# About as far as Blender counts frames, to both sides of 0.
+# Blender's limit on frame numbers, in both directions.
 LAST_FRAME = 1_000_000
 
 SURFACE_HELP = {
@@ -23,9 +23,9 @@ SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 class Time:
     """The frames of a scene. Frame n is the state at (n - frame_start) * frame_seconds."""
 
-    fps: float = parameter(24.0, unit="1/s", minimum=1e-6, maximum=100000.0, help="Frames in a second of the animation; film 24, games 60")
-    frame_start: int = parameter(1, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="First frame: how everything is at the start; 1 usual")
-    frame_end: int = parameter(48, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="Last frame; 48 is two seconds at 24fps")
+    fps: float = parameter(24.0, unit="1/s", minimum=1e-6, maximum=100000.0, help="Frames per second of the animation (film 24, games 60)")
+    frame_start: int = parameter(1, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="First frame, which shows the initial state (usually 1)")
+    frame_end: int = parameter(48, minimum=-LAST_FRAME, maximum=LAST_FRAME, help="Last frame (48 is two seconds at 24 frames per second)")
     time_scale: float = parameter(
         1.0,
         minimum=1e-6,
@@ -63,7 +63,7 @@ class Time:
 
 @dataclass(frozen=True)
 class Solver:
-    """Solver settings."""
+    """Settings of the solver."""
 
     dimension: int = parameter(3, minimum=2, maximum=3, help="Number of dimensions; 2 simulates a thin slice along X and Z for quick tests")
     grid_spacing: float = parameter(
@@ -137,7 +137,7 @@ class Solver:
 
 @dataclass(frozen=True)
 class CacheSettings:
-    """What a bake stores. Decides nothing of how matter moves."""
+    """What a bake stores. Has no effect on the motion."""
 
     precision: str = parameter(
         "compact",
@@ -194,7 +194,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Domain:
-    """The space of the simulation: unbounded, or a box whose sides are walls or open."""
+    """The extent of the simulation: unbounded, or a box whose sides are walls or open."""
 
     kind: str = parameter(
         "unbounded",
@@ -215,10 +215,10 @@ class Domain:
         if self.kind == "unbounded":
             return
         if self.min is None or self.max is None:
-            raise SceneError("domain: a box needs min and max, three coordinates [m] each", "give both")
+            raise SceneError("domain: a box needs min and max, three coordinates [m] each", "set both")
         for axis, low, high in zip("xyz", self.min, self.max, strict=True):
             if not low < high:
-                raise SceneError(f"domain: min {low:g} m is not below max {high:g} m along {axis}", "exchange or move them")
+                raise SceneError(f"domain: min {low:g} m is not below max {high:g} m along {axis}", "swap or change them")
         for name in self.sides:
             if name not in SIDES:
                 raise SceneError(f'domain: side "{name}" is unknown{suggestion(name, SIDES)}', f"use one of {', '.join(SIDES)}")

@@ -1,1 +1,1 @@
-"""The simulation: frames, steps, their lengths, and what acts on matter from outside."""
+"""The simulation: frames, substeps and their lengths, and external forces."""

@@ -1,4 +1,4 @@
-"""Bodies: the particles that share one law with one set of constants. A material is one body, or more where emitters scale it."""
+"""Bodies: particles that share one law with one set of constants. A material is one body, or more if emitters scale it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ from ..transfer.rows import MASS, STATE
 
 @dataclass(frozen=True)
 class Body:
-    """What the kernels need to know of a material's particles.
+    """What the kernels need to know about a body's particles.
 
     Attributes:
         name: the material's name, for messages.
-        law: with all factors but that on the stiffness in its parameters.
-        constants: for the kernels.
+        law: the law, with all factors but the stiffness's in its parameters.
+        constants: the law's constants for the kernels.
         material_index: number of the material in the scene.
         factors: what emitters and painting multiply the material's parameters by.
         dimension: 3, or 2 for plane strain.
@@ -45,10 +45,10 @@ class Body:
         return isinstance(self.law, FluidLaw)
 
     def prepare(self, table: NDArray[Any]) -> tuple[float, float]:
-        """Fill in the virgin state and the first stress of new particles.
+        """Set the virgin state and the initial stress of new particles.
 
         Args:
-            table: (rows, n) of this body alone; state and stress are changed.
+            table: particles of this body alone, (rows, n); their state and stress are changed.
 
         Returns:
             The greatest wave speed [m/s] and the greatest velocity gradient [1/s].
@@ -58,7 +58,7 @@ class Body:
         return self.renew(table)
 
     def renew(self, table: NDArray[Any]) -> tuple[float, float]:
-        """Give particles the stress of this body's law at their deformation; arguments and result as of `prepare`."""
+        """Recompute the stress of particles from their deformation; arguments and result as for `prepare`."""
         count = table.shape[1]
         filled = np.minimum(np.arange(-(-count // LANE_COUNT) * LANE_COUNT), count - 1)
         padded = np.ascontiguousarray(table[:, filled])
@@ -69,9 +69,9 @@ class Body:
 
 
 def bodies_of(scene: Scene) -> list[Body]:
-    """One body for each material with each set of factors that emitters, and what is painted on them, give it."""
+    """One body for each material and each set of factors from emitters and their painting."""
     levels = {name: levels_of(scene, name) for name in {emitter.material for emitter in scene.emitters}}
-    # a dictionary keeps the order, a set would not
+    # a dictionary preserves the order, a set would not
     groups = {
         (emitter.material, factors): None
         for index, emitter in enumerate(scene.emitters)
@@ -87,6 +87,6 @@ def bodies_of(scene: Scene) -> list[Body]:
 
 
 def body_numbers(bodies: list[Body], material_index: int, combinations: Sequence[Factors]) -> NDArray[np.int64]:
-    """The number of the body of a material with each of several sets of factors, shape (len(combinations),)."""
+    """The body numbers of a material for several sets of factors, shape (len(combinations),)."""
     numbers = {(body.material_index, body.factors): number for number, body in enumerate(bodies)}
     return np.array([numbers[material_index, factors] for factors in combinations], np.int64)

@@ -1,6 +1,6 @@
-"""Getting kernels ready before they are called: loaded where they are kept, else compiled, by several processes at once.
+"""Kernels made ready before they are called: loaded if they are stored, else compiled, in several processes at once.
 
-`python -m mpm_addon.core.stepping.compiling` is such a process: it reads a kernel a line and says when that one is kept.
+`python -m mpm_addon.core.stepping.compiling` is such a process: it reads one kernel per line and answers when that one is stored.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from ..errors import MpmError
 from ..processor import shipped_file
 from .kernel_list import Unit, Variant, argument_types, dispatcher_of, units_of_default_scheme
 
-# how many of how many kernels are compiled
+# kernels compiled so far, and their total
 Report = Callable[[int, int], None]
 _LOOK_SECONDS = 0.05
 _LEAST_FOR_PROCESSES = 3
@@ -30,7 +30,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 
 def kept_name(unit: Unit) -> str:
-    """The name of the file that a unit's code is kept in."""
+    """The name of the file that stores a unit's code."""
     return file_name(dispatcher_of(unit).py_func, argument_types(unit))
 
 
@@ -40,24 +40,24 @@ def missing_of(units: Sequence[Unit]) -> list[Unit]:
 
 
 def compile_unit(unit: Unit) -> None:
-    """Load a unit, or compile and keep it."""
+    """Load a unit, or compile and store it."""
     dispatcher_of(unit).compile(argument_types(unit))
 
 
 def make_ready(units: Sequence[Unit], processes: int, report: Report) -> None:
-    """Load units; what is missing is compiled before, in as many processes as there may be.
+    """Load units, after compiling the missing ones in several processes.
 
     Args:
         units: what will be called.
-        processes: how many may compile at once.
-        report: called as kernels get done, and often while one is compiled; may raise, which ends the processes.
+        processes: maximum number of processes that compile at once.
+        report: called when a kernel is done, and often while one is compiled; may raise, which ends the processes.
     """
     missing = missing_of(units)
     if missing:
         report(0, len(missing))
         if processes > 1 and len(missing) >= _LEAST_FOR_PROCESSES:
             _compile_apart(missing, min(processes, len(missing)), report)
-        # what a process could not keep is compiled here
+        # what a process could not store is compiled here
         rest = missing_of(missing)
         for number, unit in enumerate(rest):
             report(len(missing) - len(rest) + number, len(missing))
@@ -68,7 +68,7 @@ def make_ready(units: Sequence[Unit], processes: int, report: Report) -> None:
 
 
 def make_all_ready(report: Report) -> None:
-    """Compile and keep all that scenes with the default scheme can call; nothing is loaded."""
+    """Compile and store everything that scenes with the default scheme can call; nothing is loaded."""
     missing = missing_of(units_of_default_scheme())
     if missing:
         _compile_apart(missing, min(team_size(), len(missing)), report)
@@ -78,10 +78,10 @@ def make_all_ready(report: Report) -> None:
 
 
 def pack(package: Path, report: Report) -> None:
-    """Write all that scenes with the default scheme can call to the archive that a package is shipped with.
+    """Write everything that scenes with the default scheme can call to the archive that ships with a package.
 
     Raises:
-        MpmError: a kernel cannot be compiled, or the file not be written.
+        MpmError: a kernel cannot be stored, or the archive cannot be written.
     """
     make_all_ready(report)
     path = shipped_file(compiled_level()[1], package)
@@ -89,7 +89,7 @@ def pack(package: Path, report: Report) -> None:
     contents = {name: store().content(name) for name in names}
     lost = [name for name, content in contents.items() if content is None]
     if lost:
-        raise MpmError(f"the kernels {', '.join(lost[:3])} were not kept", "look for the warnings before", subject=str(path))
+        raise MpmError(f"kernels {', '.join(lost[:3])} were not stored", "see the warnings above", subject=str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_archive(path, source_hash(), {name: content for name, content in contents.items() if content is not None})
@@ -98,19 +98,19 @@ def pack(package: Path, report: Report) -> None:
 
 
 def kernel_problems() -> list[str]:
-    """What is wrong with the kept kernels, a line each; told once."""
+    """Problems with the stored kernels, one line each; each is returned once."""
     found, store().problems[:] = list(store().problems), []
     return found
 
 
 def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
-    """Let processes compile and keep units; one that ends early leaves its unit to the caller."""
+    """Compile and store units in other processes; if one ends early, its unit is left to the caller."""
     waiting, done = deque(units), []
     with contextlib.ExitStack() as stack:
         try:
             crew = [stack.enter_context(_compiler()) for _ in range(processes)]
         except OSError as error:
-            store().problems.append(f"{sys.executable}: cannot be started ({error.strerror}), so kernels are compiled one after another.")
+            store().problems.append(f"{sys.executable}: cannot be started ({error.strerror}); kernels are compiled one at a time.")
             return
         threads = [threading.Thread(target=_feed, args=(process, waiting, done), daemon=True) for process in crew]
         for thread in threads:
@@ -122,9 +122,9 @@ def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
 
 @contextlib.contextmanager
 def _compiler() -> Iterator["subprocess.Popen[str]"]:
-    """A process that compiles; killed at the end, whatever it does."""
+    """A process that compiles; killed at the end."""
     path = os.pathsep.join([str(CORE.parent.parent), *(entry for entry in sys.path if entry)])
-    # one thread each: they are as many as there are cores
+    # one thread each, because there are as many processes as cores
     environment = {**os.environ, "PYTHONPATH": path, "NUMBA_NUM_THREADS": "1"}
     process = subprocess.Popen(
         [sys.executable, "-m", __name__], env=environment, text=True, encoding="utf-8",
@@ -138,7 +138,7 @@ def _compiler() -> Iterator["subprocess.Popen[str]"]:
 
 
 def _feed(process: "subprocess.Popen[str]", waiting: deque[Unit], done: list[Unit]) -> None:
-    """Give a process one unit after the other, until none is left or it ends."""
+    """Give a process one unit after another until none is left or the process ends."""
     assert process.stdin is not None and process.stdout is not None
     while waiting:
         try:
@@ -152,8 +152,8 @@ def _feed(process: "subprocess.Popen[str]", waiting: deque[Unit], done: list[Uni
 
 
 def main() -> None:
-    """Compile what is named on stdin, a line each."""
-    # what numba makes lives on; to go through all of it again and again takes a twentieth of the time
+    """Compile the units named on stdin, one per line."""
+    # numba's objects stay alive; scanning them over and over would take a twentieth of the time
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     for line in sys.stdin:
         group, kernel, variant = json.loads(line)

@@ -1,4 +1,4 @@
-"""Whether the state that one scene has left is one from which another scene can go on."""
+"""Whether a scene can continue from a checkpoint of another."""
 
 from ..errors import SceneError
 from ..scene.description import Emitter, Scene
@@ -6,13 +6,13 @@ from .bodies import bodies_of
 
 
 def refuse_another_state(before: Scene, after: Scene) -> None:
-    """Check that what is there after some frames of one scene means the same to another.
+    """Check that the particles of one scene mean the same in another.
 
-    Laws' parameters but the density, forces, colliders that are not dynamic, domain, steps and what is emitted later may differ, and
-    emitters and materials may be added. What particles are numbered by, measured by or made of may not.
+    Laws' parameters except the density, forces, colliders that are not dynamic, the domain, the length of substeps and later
+    emission may differ, and emitters and materials may be added. The numbering, units and materials of the particles may not.
 
     Raises:
-        SceneError: for the first thing that may not differ, with both values.
+        SceneError: for the first difference that is not allowed, with both values.
     """
     for section, names in (
         ("time", ("frame_start", "fps", "time_scale")),
@@ -26,12 +26,12 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         now = after.emitters[number].name if number < len(after.emitters) else "none"
         _compare(f"Emitter {number + 1}: name", emitter.name, now)
         _compare(f'Emitter "{emitter.name}": material', emitter.material, after.emitters[number].material)
-        # frames say of what their particles are made by its number
+        # frames refer to the material of a particle by number
         numbers = [list(scene.materials).index(emitter.material) + 1 for scene in (before, after)]
-        _compare(f'Material "{emitter.material}": place among the materials', *numbers)
-        _compare(f'Emitter "{emitter.name}": a goal', emitter.has_goal, after.emitters[number].has_goal)
+        _compare(f'Material "{emitter.material}": position in the list', *numbers)
+        _compare(f'Emitter "{emitter.name}": pinning', emitter.has_goal, after.emitters[number].has_goal)
         if emitter.has_goal:
-            # particles remember the triangle that carries them
+            # pinned particles store the triangle that carries them
             counts = [_moving_vertices(scene.emitters[number]) for scene in (before, after)]
             _compare(f'Emitter "{emitter.name}": vertices of its motion', *counts)
     _compare("Emitters: painted attributes", before.carried, after.carried)
@@ -52,4 +52,4 @@ def _moving_vertices(emitter: Emitter) -> int:
 
 def _compare(subject: str, old: object, new: object) -> None:
     if old != new:
-        raise SceneError(f"{subject} {new} differs from {old}, with which the earlier frames were baked", "keep it, or bake from the start")
+        raise SceneError(f"{subject} {new} differs from {old} in the earlier frames", "change it back, or bake from the start")

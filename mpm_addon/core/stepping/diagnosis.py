@@ -1,4 +1,4 @@
-"""Which particles are to blame where no step was short enough, and what to change. Runs once, at the end of a simulation."""
+"""Which particles caused an instability that no shorter substep could fix, and what to change. Runs once, after the simulation stops."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +14,20 @@ from .stepper import LARGEST_GRADIENT_STEP, Stepper
 from .time_step import StepControl
 
 Mask = NDArray[np.bool_]
-# what is wrong, the slots of the particles, ascending, and the one in which it began, where there is any
+# what is wrong, the slots of the particles, ascending, and the slot where it began, if any
 Blame = tuple[Kind, NDArray[np.int64], int | None]
 
-# what a sort found: particles that went past the blocks around their own
+# found by a sort: particles beyond the neighbors of their block
 STRAYED = Trouble(Kind.RUNAWAY, "Material")
 
 
 def examined(
     trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float
 ) -> tuple[Trouble, NDArray[np.int32], NDArray[np.float32]]:
-    """What is wrong with which particles, right after a step of dt [s] that cannot be shortened; the store goes back to its last sort.
+    """Find the particles at fault right after a substep of dt [s] that cannot be shortened, and return the store to its last sort.
 
     Returns:
-        The trouble with the material that it began in; the ids of the particles, ascending, and where they were after the sort
+        The trouble, with the material where it began; the ids of the particles, ascending; and their positions after the sort
         [m], shape (n, 3).
     """
     kind, slots, worst = _strays(store) if trouble is STRAYED else _blamed(trouble, stepper, store, bodies, dt)
@@ -43,20 +43,20 @@ def examined(
 
 
 def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float) -> Blame:
-    """The particles that a step found in trouble; their table is used up."""
+    """The particles that a substep found in trouble; the table is overwritten."""
     if trouble.kind is Kind.NOT_FINITE:
         its = _slots_of(store, trouble.body)
         found = _not_finite(store, bodies, its)
         if not found.any():
-            stepper.look()
+            stepper.gather()
             found = its & ~np.isfinite(_table(store)).all(axis=0)
         return _all_of(trouble.kind, found)
     if trouble.kind is Kind.INVERTED:
         found = _inverted(store, bodies)
         if found.any():
             return _all_of(trouble.kind, found)
-    # a body that is swept along by another may have been looked at first
-    stepper.look()
+    # a body that is swept along by another may have been checked first
+    stepper.gather()
     table = _table(store)
     if trouble.kind is Kind.INVERTED:
         slope = np.linalg.norm(table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9], axis=0)
@@ -69,7 +69,7 @@ def _table(store: ParticleStore) -> NDArray[np.float64]:
 
 
 def _slots_of(store: ParticleStore, body: int | None) -> Mask:
-    """Which slots hold a particle, of one body or of all."""
+    """Which slots hold a particle of one body, or of any."""
     if body is None:
         return store.live
     runs = np.arange(len(store.layout.first) - 1) % store.body_count == body
@@ -82,20 +82,20 @@ def _all_of(kind: Kind, found: Mask) -> Blame:
 
 
 def _beyond(kind: Kind, values: NDArray[np.float64], limit: float, its: Mask) -> Blame:
-    """The particles with values beyond a limit, or the one with the greatest where rounding hides them."""
+    """The particles with values beyond a limit, or the one with the greatest value if rounding hides them."""
     values = np.where(its, values, -np.inf)
     found, worst = np.flatnonzero(values > limit), int(np.argmax(values)) if its.any() else None
     return kind, found if len(found) or worst is None else np.array([worst]), worst
 
 
 def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
-    """Which particles are no numbers, or have a stress that is none."""
+    """Which particles have values, or a stress, that are not finite."""
     found = its & ~np.isfinite(_table(store)).all(axis=0)
     if found.any():
         return found
     for number, body in enumerate(bodies):
         slots = _slots_of(store, number)
-        # runs are whole vectors: copies fill them
+        # runs are whole vectors, padded with copies
         run = np.repeat(np.arange(len(store.layout.first) - 1) % store.body_count == number, np.diff(store.layout.first))
         table, extremes = np.ascontiguousarray(store.table[:, np.flatnonzero(run)]), np.zeros(3)
         advance_material(body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), extremes)
@@ -106,7 +106,7 @@ def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
 
 
 def _inverted(store: ParticleStore, bodies: list[Body]) -> Mask:
-    """Which particles have a J that their law does not know."""
+    """Which particles have a J for which their law is undefined."""
     found = np.zeros(store.layout.slot_count, np.bool_)
     if store.row_count == FLUID_ROW_COUNT:
         return found
@@ -118,30 +118,30 @@ def _inverted(store: ParticleStore, bodies: list[Body]) -> Mask:
 
 
 def _strays(store: ParticleStore) -> Blame:
-    """What keeps a store from being sorted: particles that are nowhere, or too far from their blocks."""
+    """What prevents a sort: particles whose positions are not finite, or too far from their blocks."""
     position = _table(store)[POSITION : POSITION + 3]
     is_nowhere = store.live & ~np.isfinite(position).all(axis=0)
     if is_nowhere.any():
         return _all_of(Kind.NOT_FINITE, is_nowhere)
-    # relative to their blocks, which are four cells wide, positions are between 0.5 and 4.5 after a sort
+    # positions are relative to their blocks, which are four cells wide: between 0.5 and 4.5 after a sort
     return _beyond(Kind.RUNAWAY, np.abs(position - 2.5).max(axis=0), 6.0, store.live)
 
 
 def advice(trouble: Trouble, scene: Scene, bodies: list[Body], control: StepControl) -> str:
-    """What to change, in one clause."""
+    """What to change, as a clause."""
     solver = scene.solver
     wave = control.base.wave
     law = bodies[trouble.body].law if trouble.body is not None else None
     if solver.time_step is not None:
-        return f'use time_step = "auto" in the place of {solver.time_step:g} s'
+        return f'use time_step = "auto" instead of {solver.time_step:g} s'
     if control.obstacle_speed > max(wave, control.base.particle):
-        return f"use slower colliders: they move at {control.obstacle_speed:.3g} m/s and waves in matter at {wave:.3g} m/s"
+        return f"use slower colliders: they move at {control.obstacle_speed:.3g} m/s, and waves in the material at {wave:.3g} m/s"
     if control.stiffening > 1.5:
-        return f"let the keys of the material change it more slowly: waves become {control.stiffening:.3g} times as fast within a frame"
+        return f"keyframe the material to change more slowly: its waves become {control.stiffening:.3g} times as fast within a frame"
     default = Solver(grid_spacing=solver.grid_spacing)
     for name in ("cfl", "max_displacement"):
         if getattr(solver, name) > getattr(default, name):
             return f"use a smaller {name} than {getattr(solver, name):g}, such as {getattr(default, name):g}"
     if trouble.kind is Kind.INVERTED and law is not None and law.least_volume_ratio > 0.0:
-        return 'use a greater stiffness, colliders that leave matter room, or the law "corotated", which can be turned inside out'
+        return 'use a greater stiffness, leave more room between colliders, or use the law "corotated", which can be inverted'
     return "use a smaller cfl, a smaller stiffness, or a larger grid_spacing"

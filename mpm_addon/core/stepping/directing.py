@@ -1,4 +1,4 @@
-"""What directs matter from outside and changes over time: gravity, force fields, the limit of speed, the materials' parameters."""
+"""What changes over time from outside: gravity, force fields, the speed limit, and the materials' parameters."""
 
 import math
 from dataclasses import replace
@@ -18,13 +18,13 @@ from .time_step import Drive
 
 
 class Director:
-    """What directs the particles of a store, at the moment that it was brought to.
+    """Gravity, force fields, the speed limit and animated materials, at the moment of the last `move_to`.
 
     Args:
-        bodies: of the scene; those whose material is animated are exchanged in this list, at every moment.
+        bodies: the scene's bodies; those with an animated material are replaced in this list at every moment.
 
     Attributes:
-        gravity: (4 * BLOCK,) [m/s^2], x, y, z and 0 for each node of a row.
+        gravity: x, y, z and 0 for each node of a row [m/s^2], shape (4 * BLOCK,).
         forces: the force fields.
     """
 
@@ -44,74 +44,74 @@ class Director:
         self._max_speed: float | None = None
         self._is_limited = value_at(self._solver, "max_speed", float(scene.time.frame_start)) is not None
         self._stiffening = 1.0
-        self._take_solver(float(scene.time.frame_start))
+        self._set_solver(float(scene.time.frame_start))
         self.move_to(float(scene.time.frame_start))
 
     def begin_frame(self, frame: float) -> None:
-        """Make ready for what begins with a frame: nothing here depends on how the frames before it were computed."""
+        """Prepare for a frame; nothing here depends on how earlier frames were computed."""
         for course in self._animated.values():
             course.begin(frame)
 
     def move_to(self, frame: float) -> None:
-        """Take the values of a moment, in frames."""
+        """Set the values for a moment, in frames."""
         if self._solver.animation is not None:
-            self._take_solver(frame)
+            self._set_solver(frame)
         self._stiffening = 1.0
         for number, course in self._animated.items():
             self._stiffening = max(self._stiffening, course.stiffening(frame))
             self._bodies[number] = course.body_at(frame)
         self.forces.move_to(frame)
 
-    def _take_solver(self, frame: float) -> None:
+    def _set_solver(self, frame: float) -> None:
         x, y, z = value_at(self._solver, "gravity", frame)
         self.gravity[:] = np.tile([x, y if self._solver.dimension == 3 else 0.0, z, 0.0], BLOCK)
         self._max_speed = value_at(self._solver, "max_speed", frame)
 
     def survey(self) -> None:
-        """Look at the forces around the particles as they lie after a sort."""
+        """Measure the forces around the particles after a sort."""
         self.forces.survey(self._store)
 
     def save(self) -> None:
-        """Remember what is known of the state at a sort, for `restore`."""
+        """Save the state at a sort, for `restore`."""
         for course in self._animated.values():
             course.save()
 
     def restore(self) -> None:
-        """Go back to what was known of the state that was saved last."""
+        """Return to the state that was saved last."""
         for course in self._animated.values():
             course.restore()
 
     def drive(self, frame: float) -> Drive:
-        """What limits the steps until the frame after a moment."""
+        """What limits the substeps until the frame after a moment."""
         ahead = value_at(self._solver, "gravity", math.floor(frame) + 1.0)
         gravity = max(math.hypot(*self.gravity[:3]), math.hypot(*ahead))
         return Drive(gravity + self.forces.acceleration, self.forces.frequency, self._stiffening)
 
     def push(self, dt: float) -> None:
-        """Let the force fields act on the nodes for a step [s]."""
+        """Apply the force fields to the nodes for a substep [s]."""
         self.forces.apply(self._store, dt)
         for course in self._animated.values():
             course.settle()
 
     def limit_nodes(self) -> None:
-        """Keep the nodes, and so all motion, within the limit of speed."""
+        """Limit the speed of the nodes, and so of all motion."""
         if self._max_speed is not None:
             limit_nodes(self._store.nodes, len(self._store.layout.node_keys), self._max_speed)
 
     def limit_particles(self) -> None:
-        """Keep the velocities that FLIP carries from step to step within the limit; others are means of the nodes'."""
+        """Limit the velocities that FLIP carries between substeps; other transfers average the nodes' velocities."""
         if self._max_speed is not None and self._is_flip:
             limit_particles(self._store.table, VELOCITY, self._store.layout.slot_count, self._max_speed)
 
 
 class _Course:
-    """A body whose material's parameters change."""
+    """A body with an animated material."""
 
     def __init__(self, body: Body, law: Law, animation: Animation) -> None:
         self._body = body
         self._law = law
         self._animation = animation
-        # the speed of a wave in undeformed matter when the speeds of the present state were taken, and now
+        # wave speeds in undeformed material: when the speeds of the current state were measured, and now
         self._speed = 0.0
         self._speed_now = 0.0
         self._saved = 0.0
@@ -121,13 +121,13 @@ class _Course:
         return replace(self._body, law=law, constants=law.constants(self._body.stiffness_scale, self._body.dimension))
 
     def _law_at(self, frame: float) -> Law:
-        """The material's law of a moment, with the body's factors in it."""
+        """The material's law at a moment, with the body's factors."""
         factors = self._body.factors
         law = law_at(self._law, self._animation, frame).scaled(factors.friction, factors.strength)
         return replace(law, density=self._body.law.density)
 
     def begin(self, frame: float) -> None:
-        # the last step before the frame was somewhere between it and the frame before
+        # the last substep before the frame was somewhere between it and the previous frame
         self._speed = min(self._wave_speed(frame - 1.0), self._wave_speed(frame))
         self.save()
 
@@ -138,14 +138,14 @@ class _Course:
         self._speed = self._saved
 
     def stiffening(self, frame: float) -> float:
-        """By how much a wave can become faster until the next frame."""
+        """The factor by which waves can become faster until the next frame."""
         inside = (key for key in self._animation.frames if frame < key < math.floor(frame) + 1.0)
         self._speed_now = self._wave_speed(frame)
         ahead = max(self._speed_now, *(self._wave_speed(moment) for moment in (*inside, math.floor(frame) + 1.0)))
         return ahead / self._speed if self._speed > 0.0 else 1.0
 
     def settle(self) -> None:
-        """Note that a step was computed with the present values."""
+        """Record that a substep was computed with the current values."""
         self._speed = self._speed_now
 
     def _wave_speed(self, frame: float) -> float:

@@ -1,4 +1,4 @@
-"""The force fields of a scene at a moment, for the kernels. See `force` for what they are and `forces` for what they do."""
+"""The force fields of a scene at a moment, for the kernels. `force` declares them and `forces` computes them."""
 
 import math
 from typing import Any
@@ -22,8 +22,8 @@ class ForceFields:
     """The force fields of a scene.
 
     Attributes:
-        acceleration: a bound on what they do to matter, without drag [m/s^2].
-        frequency: the angular frequency of all harmonic fields together [rad/s].
+        acceleration: a bound on their acceleration, without drag [m/s^2].
+        frequency: the combined angular frequency of all harmonic fields [rad/s].
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -34,12 +34,12 @@ class ForceFields:
         self._is_plane = scene.solver.dimension == 2
         self._rows = np.zeros((0, FIELD_SIZE))
         self._frame = 0
-        # what neither moves nor changes is asked once
+        # fields that neither move nor change are evaluated once
         self._is_known = False
         self._extremes = np.zeros(PIECE_COUNT)
 
     def move_to(self, frame: float) -> None:
-        """Take the poses and values of a moment, in frames."""
+        """Set poses and values for a moment, in frames."""
         self._frame = math.floor(frame)
         if self._is_known:
             return
@@ -50,7 +50,7 @@ class ForceFields:
         self.frequency = math.sqrt(sum(stiffness))
 
     def survey(self, store: ParticleStore) -> None:
-        """Find how strong the fields are around the particles, before anything is at the nodes."""
+        """Measure how strong the fields are around the particles, before the nodes have velocities."""
         self.acceleration = 0.0
         if len(self._rows):
             block_nodes = store.nodes.shape[1] // 4
@@ -58,14 +58,14 @@ class ForceFields:
             self.acceleration = float(self._extremes.max())
 
     def apply(self, store: ParticleStore, dt: float) -> None:
-        """Let the fields act on the nodes for a step [s]."""
+        """Apply the fields to the nodes for a substep [s]."""
         self.acceleration = 0.0
         if len(self._rows):
             apply_forces(self._rows, store.layout.node_coordinates, store.nodes, self._spacing, self._frame, dt, self._extremes)
             self.acceleration = float(self._extremes.max())
 
     def at(self, positions: Floats, velocities: Floats) -> Floats:
-        """The accelerations [m/s^2], drag included, of matter at positions [m] with velocities [m/s]; all of shape (n, 3)."""
+        """The accelerations [m/s^2], including drag, of particles at positions [m] with velocities [m/s]; all of shape (n, 3)."""
         result = np.empty((len(positions), 3))
         arrays = (np.ascontiguousarray(each, np.float64) for each in (positions, velocities))
         forces_at(self._rows, *arrays, self._frame, self._is_plane, result)
@@ -73,7 +73,7 @@ class ForceFields:
 
 
 def field_row(force: Force, frame: float, *, is_plane: bool = False) -> Floats:
-    """A field at a moment, in frames, as the kernels have it, shape (FIELD_SIZE,)."""
+    """A field at a moment, in frames, as a row for the kernels, shape (FIELD_SIZE,)."""
     center, normal = np.array(force.center), np.array(force.direction)
     if force.motion is not None:
         pose = pose_at(force.motion, frame)
@@ -99,7 +99,7 @@ def field_row(force: Force, frame: float, *, is_plane: bool = False) -> Floats:
 
 
 def _normal_in_plane(normal: Floats, is_axis: bool) -> Floats:
-    """A unit vector in the plane, or zero where the normal is across it; a vortex turns about y."""
+    """The normal's direction within the plane, or zero if it is perpendicular to the plane; a vortex turns about y."""
     if is_axis:
         return np.array([0.0, -1.0 if normal[1] < -1e-9 else 1.0, 0.0])
     flat = normal * [1.0, 0.0, 1.0]

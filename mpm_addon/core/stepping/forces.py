@@ -1,8 +1,8 @@
-"""Force fields at the grid's nodes, as Blender's act on particles of 1 kg: accelerations and drags, and the limit of speed.
+"""Force fields at the grid's nodes, with the effect of Blender's fields on particles of 1 kg, and the speed limit.
 
-A field is a row of numbers (see `FIELD_SIZE`). What it does to matter at a place is an acceleration, and drags with the velocity and
-with its square; those of all fields are summed, then a step is taken at once: exact for a constant acceleration with linear drag,
-then exact for quadratic drag, so that no drag ever turns a velocity around.
+A field is a row of numbers (see `FIELD_SIZE`). Its effect at a position is an acceleration, a linear drag and a quadratic drag.
+The effects of all fields are summed and applied as one step: exact for a constant acceleration with linear drag, then exact for
+quadratic drag, so drag never reverses a velocity.
 """
 
 import math
@@ -43,7 +43,7 @@ def decrease(distance, power, least, farthest):
 
 @kernel
 def share_at(f, px, py, pz, distance):
-    """How much of a field there is at a place: p from its centre, and the distance from its shape [m]."""
+    """The share of a field's strength at an offset p from its center and a distance from its shape [m]."""
     along = f[NORMAL] * px + f[NORMAL + 1] * py + f[NORMAL + 2] * pz
     if (f[SIDE] == POSITIVE and along < 0.0) or (f[SIDE] == NEGATIVE and along > 0.0):
         return 0.0
@@ -60,17 +60,17 @@ def share_at(f, px, py, pz, distance):
 
 @kernel
 def noise_of(key):
-    """A random part of a strength, with the distribution of Blender's: r/(1 + u) where r > 1/2, else -r/(1 + u); r, u in [0, 1)."""
+    """The random part of a strength, distributed as in Blender: r/(1 + u) where r > 1/2, else -r/(1 + u); r, u in [0, 1)."""
     r = random_number(key)
     return (r if r > 0.5 else -r) / (1.0 + random_number(corner_hash(key, 1, 1, 1)))
 
 
 @kernel
 def turning(f, px, py, pz, rx, ry, rz, strength):
-    """The acceleration of a vortex, and its linear drag.
+    """The acceleration of a vortex and its linear drag.
 
-    About a point it is s d, along n x r, with d the distance from the point. About an axis matter relaxes within a second to the
-    rotation at the rate s, with the acceleration towards the axis that this needs.
+    About a point the acceleration is s d along n x r, where d is the distance from the point. About an axis, velocities relax within
+    a second to a rotation at the rate s, with the centripetal acceleration that it needs.
     """
     nx, ny, nz = f[NORMAL], f[NORMAL + 1], f[NORMAL + 2]
     if f[SHAPE] == FROM_POINT:
@@ -89,11 +89,11 @@ def turning(f, px, py, pz, rx, ry, rz, strength):
 
 @kernel
 def effect(f, x, y, z, key, is_plane):
-    """What a field does at a position [m]: acceleration [m/s^2] (3), linear drag [1/s], quadratic drag [1/m].
+    """The effect of a field at a position [m]: acceleration [m/s^2] (3), linear drag [1/s], quadratic drag [1/m].
 
     Args:
-        f: (FIELD_SIZE,).
-        key: a hash, other at each place and in each frame.
+        f: the field, (FIELD_SIZE,).
+        key: a hash that differs at each position and in each frame.
     """
     nx, ny, nz = f[NORMAL], f[NORMAL + 1], f[NORMAL + 2]
     px, py, pz = x - f[CENTER], 0.0 if is_plane else y - f[CENTER + 1], z - f[CENTER + 2]
@@ -143,7 +143,7 @@ def total_effect(fields, x, y, z, key, is_plane):
 
 @kernel
 def place_of_node(coordinates, place, block_nodes, spacing):
-    """The world position of a node [m], and its own coordinates."""
+    """The world position of a node [m], and its integer coordinates."""
     ix, iy, iz = node_of_place(place, block_nodes)
     ix, iy, iz = ix + BLOCK * coordinates[0], iy + BLOCK * coordinates[1], iz + BLOCK * coordinates[2]
     return ix * spacing, iy * spacing, iz * spacing, ix, iy, iz
@@ -151,12 +151,12 @@ def place_of_node(coordinates, place, block_nodes, spacing):
 
 @parallel_kernel
 def apply_forces(tickets, fields, coordinates, nodes, spacing, frame, dt, extremes):
-    """Change the velocities at the nodes with mass as the fields do in a step.
+    """Apply the fields to the velocities of all nodes with mass for a substep.
 
     Args:
         fields: (fields, FIELD_SIZE).
         coordinates: (node blocks, 3); nodes: (node blocks or more, 4 * block nodes) velocities [m/s] and masses [kg].
-        spacing: [m]; frame: the frame that is computed, for what is random; dt: [s].
+        spacing: [m]; frame: the current frame, for random values; dt: [s].
         extremes: (pieces,) results: greatest acceleration, without drag [m/s^2].
     """
     pieces, block_nodes = extremes.size, nodes.shape[1] // NODE
@@ -203,7 +203,7 @@ def greatest_force(tickets, fields, coordinates, block_nodes, spacing, frame, ex
 
 @parallel_kernel
 def forces_at(tickets, fields, positions, velocities, frame, is_plane, result):
-    """The accelerations, drags included, of matter at positions [m] with velocities [m/s], (n, 3) [m/s^2]."""
+    """The accelerations, including drag, of particles at positions [m] with velocities [m/s], (n, 3) [m/s^2]."""
     for index in shared(tickets[0], positions.shape[0], 256):
         x, y, z = positions[index, 0], positions[index, 1], positions[index, 2]
         u, v, w = velocities[index, 0], velocities[index, 1], velocities[index, 2]
@@ -214,7 +214,7 @@ def forces_at(tickets, fields, positions, velocities, frame, is_plane, result):
 
 @parallel_kernel
 def limit_nodes(tickets, nodes, count, limit):
-    """Shorten velocities at the nodes of the first `count` blocks to a limit [m/s]."""
+    """Limit the velocities at the nodes of the first `count` blocks [m/s]."""
     for number in shared(tickets[0], count, 64):
         node = nodes[number]
         for at in range(0, node.size, NODE):
@@ -226,13 +226,13 @@ def limit_velocity(values, first, second, third, limit):
     u, v, w = values[first] * 1.0, values[second] * 1.0, values[third] * 1.0
     squared = u * u + v * v + w * w
     if squared > limit * limit:
-        # a little less, so that it is not beyond the limit when it is rounded
+        # slightly less, so that rounding does not exceed the limit
         factor = (1.0 - 1e-6) * limit / math.sqrt(squared)
         values[first], values[second], values[third] = factor * u, factor * v, factor * w
 
 
 @parallel_kernel
 def limit_particles(tickets, table, row, slots, limit):
-    """Shorten velocities of the first slots to a limit [m/s]; `row` is the first of their three rows."""
+    """Limit the velocities of the particles in the first slots [m/s]; `row` is the first of their three rows."""
     for slot in shared(tickets[0], slots, 1024):
         limit_velocity(table[:, slot], row, row + 1, row + 2, limit)

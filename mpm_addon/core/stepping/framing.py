@@ -1,4 +1,4 @@
-"""Frames from the solver's state: what each particle shows, in order of id, and the frame's statistics."""
+"""Frames made from the solver's state: each particle's attributes, in order of id, and the frame's statistics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import STATE, STATE_SIZE, VELOCITY, VOLUME
 from .bodies import Body
 
-# how the names of painted values begin in a snapshot
+# prefix of the names of painted values in a snapshot
 _CARRIED = "painted "
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What is known of every particle ever emitted, by id.
+    """The origin of every particle ever emitted, by id.
 
     Attributes:
         emitter: number of the emitter (n,).
         birth: time of emission [s] (n,).
         rest_position: [m] (n, 3).
-        carried: painted values that are only shown: name -> (n, components), 0 where an emitter has none.
+        carried: painted values for display only: name -> (n, components), 0 where an emitter has none.
     """
 
     emitter: NDArray[np.int32]
@@ -37,12 +37,12 @@ class Provenance:
 
     @classmethod
     def empty(cls, carried: Mapping[str, int]) -> "Provenance":
-        """Of no particle; `carried` gives the components of each painted value."""
+        """The provenance of no particles; `carried` gives the number of components of each painted value."""
         nothing = {name: np.zeros((0, components), np.float32) for name, components in carried.items()}
         return cls(np.zeros(0, np.int32), np.zeros(0), np.zeros((0, 3), np.float32), nothing)
 
     def extended(self, batch: Batch, birth: float) -> "Provenance":
-        """With the particles of a batch behind those that are here."""
+        """This provenance with the particles of a batch appended."""
         count = len(batch.position)
         return Provenance(
             np.concatenate([self.emitter, np.full(count, batch.emitter_index, np.int32)]),
@@ -64,7 +64,7 @@ class Provenance:
         return cls(arrays["emitter"], arrays["birth"], arrays["rest_position"], carried)
 
     def births(self, scene: Scene) -> dict[str, NDArray[Any]]:
-        """What a frame says of the births of all particles; see `Frame.births`."""
+        """The births of all particles; see `Frame.births`."""
         materials = list(scene.materials)
         material_of = np.array([materials.index(emitter.material) for emitter in scene.emitters], np.int32)
         carried = {name: values if values.shape[1] > 1 else values[:, 0] for name, values in self.carried.items()}
@@ -87,7 +87,7 @@ def make_frame(
     step_seconds: float,
     poses: Mapping[str, NDArray[np.float64]],
 ) -> Frame:
-    """The frame that the present state shows at a moment; see `particles.frame_attributes`."""
+    """The frame of the current state at a moment; see `particles.frame_attributes`."""
     time = scene.time.seconds_at(moment.frame)
     slots = _slots_by_id(store, len(provenance))
     ids = store.ids[slots]

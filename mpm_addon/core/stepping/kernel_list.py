@@ -1,10 +1,10 @@
-"""Every kernel that Python calls, with the types of its arguments, and which of them a scene needs.
+"""Every kernel that Python calls, with the types of its arguments, and the kernels that a scene needs.
 
-Compiling, shipping and the count of what is done read this list alone; a test lets scenes run with nothing else allowed. What kernels
-call among themselves is not in it. The tickets of a parallel kernel, its first argument, are left out.
+Compiling, shipping and the progress display all read this list; a test runs scenes with nothing else allowed. Functions that only
+kernels call are not listed. The tickets of a parallel kernel, its first argument, are left out.
 
 Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `half` int16, `byte` int8,
-`mark` uint8, `seed` uint64; a number after it is the number of dimensions of a C-contiguous array of these. Others are named tuples:
+`mark` uint8, `seed` uint64; a digit after the word is the number of dimensions of a C-contiguous array. Other words are named tuples:
 `STRUCTURES`, the law's constants and the scheme.
 """
 
@@ -140,12 +140,12 @@ STRUCTURES = {
 
 
 class Variant(NamedTuple):
-    """What the types of a kernel's arguments depend on.
+    """What the argument types of a kernel depend on.
 
     Attributes:
         precision: "float32" or "float64".
-        scheme: the name of a class in `transfer.scheme`; "" where it does not matter.
-        law: the name of a law; "" where it does not matter.
+        scheme: the name of a class in `transfer.scheme`; "" if it does not matter.
+        law: the name of a law; "" if it does not matter.
     """
 
     precision: str = "float32"
@@ -154,7 +154,7 @@ class Variant(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One kernel for one set of types: what is compiled, shipped and counted."""
+    """A kernel for one set of types: the unit of compiling, shipping and counting."""
 
     group: str
     kernel: str
@@ -162,13 +162,13 @@ class Unit(NamedTuple):
 
 
 def found(name: str) -> Any:
-    """What a dotted name stands for, relative to the core."""
+    """The object with a dotted name, relative to the core."""
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(f"..{module}", __package__), attribute)
 
 
 def argument_types(unit: Unit) -> tuple[Any, ...]:
-    """The numba types of a unit's arguments, the tickets of a parallel kernel among them."""
+    """The numba types of a unit's arguments, including the tickets of a parallel kernel."""
     from numba import types
 
     words = KERNELS[unit.group][unit.kernel].split()
@@ -177,12 +177,12 @@ def argument_types(unit: Unit) -> tuple[Any, ...]:
 
 
 def is_parallel(unit: Unit) -> bool:
-    """Whether a unit's kernel is one that a team runs."""
+    """Whether a team runs a unit's kernel."""
     return hasattr(_kernel_of(unit), "dispatcher")
 
 
 def dispatcher_of(unit: Unit) -> Any:
-    """What numba compiles."""
+    """The numba dispatcher of a unit."""
     kernel = _kernel_of(unit)
     return getattr(kernel, "dispatcher", kernel)
 
@@ -215,14 +215,14 @@ def _type_of(word: str, variant: Variant) -> Any:
 
 
 def _tuple_type(kind: Any, parts: list[Any] | None) -> Any:
-    """The type of a named tuple; of float64 alone where the parts are not given."""
+    """The type of a named tuple; all fields are float64 unless the parts are given."""
     from numba import types
 
     return types.BaseTuple.from_types(parts or [types.float64] * len(kind._fields), kind)
 
 
 def units_of(scene: "Scene") -> list[Unit]:
-    """What a simulation of a scene calls, the longest to compile first; laws of one's own are compiled when they are called."""
+    """The units that a simulation of a scene calls, the slowest to compile first; custom laws are compiled when they are called."""
     from ..laws import LAWS
     from ..transfer.scheme import scheme_of
 
@@ -259,14 +259,14 @@ def groups_of(scene: "Scene") -> set[str]:
 
 
 def units_of_default_scheme() -> list[Unit]:
-    """What any scene with the default scheme can call: in space, quadratic, float32, with every law."""
+    """The units that scenes with the default scheme can call: three dimensions, quadratic, float32, with every law."""
     from ..laws import LAWS
 
     return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(LAWS)))
 
 
 def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str]) -> Iterator[Unit]:
-    # laws take longest, so that no process is left alone with one at the end
+    # laws take longest and go first, so that no process is left with one at the end
     for group in sorted(groups, key=lambda group: (group != "law", group)):
         for kernel, words in KERNELS[group].items():
             for law in laws if "law" in words.split() else ("",):
@@ -274,7 +274,7 @@ def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str]) -
 
 
 def _variant(words: list[str], precision: str, scheme: str, law: str) -> Variant:
-    """Only what the types depend on, so that equal code has one unit."""
+    """The variant reduced to what the types depend on, so that equal code has one unit."""
     parts = [*words, *(part for word in words if word in STRUCTURES for part in STRUCTURES[word][1].split())]
     has_real = any(part.startswith("real") for part in parts)
     return Variant(precision if has_real else "float32", scheme if "scheme" in words else "", law)

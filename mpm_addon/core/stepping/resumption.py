@@ -1,4 +1,4 @@
-"""Whether a simulation can go on from an exact state that was read from a file: kernels believe what they are given."""
+"""Checks that a simulation can resume from a checkpoint read from a file: kernels trust their arguments."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,21 +15,21 @@ from ..transfer.rows import POSITION
 
 State = Mapping[str, NDArray[Any]]
 
-# Rounding may put a particle beside its block by this much [cells].
+# Rounding may put a particle this far outside its block [cells].
 _ROUNDING = 1e-3
 
 
 def check_state(state: State, own: State, scene: Scene, body_count: int) -> None:
-    """Check that a state is one of this scene, as far as indices and places in memory depend on it.
+    """Check that a state belongs to this scene, as far as indices and memory accesses depend on it.
 
     Args:
-        state: what was read.
-        own: a state of the same simulation, for the names, types and shapes; its particles may be others.
-        scene: what is simulated.
-        body_count: of the simulation.
+        state: the state that was read.
+        own: a state of the same simulation, for names, types and shapes; its particles may differ.
+        scene: the scene to simulate.
+        body_count: number of bodies of the simulation.
 
     Raises:
-        CacheError: naming what is wrong.
+        CacheError: naming the array and the problem.
     """
     _check_types(state, own)
     emitted = len(state["emitter"])
@@ -37,17 +37,17 @@ def check_state(state: State, own: State, scene: Scene, body_count: int) -> None
     _check_range(state, "bodies", body_count)
     _check_range(state, "emitter", len(scene.emitters))
     if np.bincount(state["ids"], minlength=1).max() > 1:
-        raise _wrong("ids", "a particle is there twice")
-    # of the particles of a block, which lie one after another, the first
+        raise _wrong("ids", "a particle appears twice")
+    # particles of a block are consecutive: mark the first of each
     is_first = np.ones(len(state["keys"]), np.bool_)
     is_first[1:] = state["keys"][1:] != state["keys"][:-1]
     keys = state["keys"][is_first]
     coordinates = unpacked(keys)
     if (np.abs(coordinates) >= blocks.KEY_OFFSET - 2).any() or (packed(coordinates) != keys).any():
-        raise _wrong("keys", "a block is out of reach")
-    place = state["table"][POSITION : POSITION + 3]
-    if place.min(initial=0.5) < 0.5 - _ROUNDING or place.max(initial=0.5) > blocks.BLOCK + 0.5 + _ROUNDING:
-        raise _wrong("table", "a particle is beside its block")
+        raise _wrong("keys", "a block is out of range")
+    position = state["table"][POSITION : POSITION + 3]
+    if position.min(initial=0.5) < 0.5 - _ROUNDING or position.max(initial=0.5) > blocks.BLOCK + 0.5 + _ROUNDING:
+        raise _wrong("table", "a particle is outside its block")
     number, part, parts = (int(value) for value in state["moment"])
     if number not in scene.time.frames or not 0 <= part < parts:
         raise _wrong("moment", f"{number}, {part} of {parts}")
@@ -56,7 +56,7 @@ def check_state(state: State, own: State, scene: Scene, body_count: int) -> None
 
 
 def _check_types(state: State, own: State) -> None:
-    """Check names, types and shapes; arrays that have one number for each particle agree on how many there are."""
+    """Check names, types and shapes, and that per-particle arrays agree on the number of particles."""
     if "pinned_id" not in state:
         own = {name: array for name, array in own.items() if not name.startswith("pinned_")}
     if state.keys() != own.keys():
@@ -77,11 +77,11 @@ def _check_types(state: State, own: State) -> None:
 
 
 def _particle_axis(name: str) -> tuple[int, str]:
-    """Along which axis particles are counted, and which: those that are there, were ever emitted, or are held; "" for none."""
+    """The axis along which an array counts particles, and which: "present", "emitted" or "pinned"; "" for none."""
     if name in ("table", "ids", "bodies", "keys"):
-        return (1 if name == "table" else 0), "there"
+        return (1 if name == "table" else 0), "present"
     if name.startswith("pinned_"):
-        return 0, "held"
+        return 0, "pinned"
     return 0, "" if name in ("moment", "substeps", "deleted", "speeds", "rigid_bodies") else "emitted"
 
 
@@ -92,16 +92,16 @@ def _check_pins(state: State, scene: Scene, emitted: int) -> None:
     corners = state["pinned_corners"]
     is_free = (corners == -1).all(axis=1)
     if not (is_free | ((corners >= 0) & (corners < counts[state["pinned_emitter"]][:, None])).all(axis=1)).all():
-        raise _wrong("pinned_corners", "a vertex is none of the emitter's")
+        raise _wrong("pinned_corners", "a vertex does not belong to the emitter")
     if (np.diff(state["pinned_id"]) <= 0).any():
-        raise _wrong("pinned_id", "the order")
+        raise _wrong("pinned_id", "not ascending")
 
 
 def _check_range(state: State, name: str, count: int) -> None:
     values = state[name]
     if len(values) and not 0 <= int(values.min()) <= int(values.max()) < count:
-        raise _wrong(name, f"{int(values.min())} to {int(values.max())}, of {count}")
+        raise _wrong(name, f"{int(values.min())} to {int(values.max())} of {count}")
 
 
 def _wrong(name: str, found: str) -> CacheError:
-    return CacheError(f"The exact state to resume from is not one of this scene ({name}: {found})", Action.RESTART)
+    return CacheError(f"The checkpoint does not belong to this scene ({name}: {found})", Action.RESTART)

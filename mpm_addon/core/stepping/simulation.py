@@ -1,8 +1,7 @@
-"""The simulation: a scene advanced frame by frame, in steps as long as its state allows.
+"""The simulation: a scene advanced frame by frame, in substeps as long as its state allows.
 
-The particles are sorted anew before one of them can leave its block by more than a cell; every frame, and every state between
-two frames that the scene asks for, begins freshly sorted, so that a simulation continued from a snapshot gives the same bytes
-as one that was never interrupted.
+Particles are sorted again before one of them can leave its block by more than a cell. Every frame and every subframe begins
+freshly sorted, so a simulation resumed from a snapshot gives the same bytes as an uninterrupted one.
 """
 
 import time
@@ -38,16 +37,16 @@ from .time_step import LARGEST_HALVINGS, Speeds, StepControl
 
 
 class Progress(NamedTuple):
-    """How far a simulation is.
+    """The progress of a simulation.
 
     Attributes:
         stage: "preparing", "compiling" or "simulating".
         frame: the frame that is being computed.
-        fraction: how much of it is done, 0 to 1.
-        substeps: steps since the frame before.
+        fraction: the completed share of it, 0 to 1.
+        substeps: substeps since the previous frame.
         particles: particles present.
-        time_step: the last step [s].
-        kernels: while compiling, how many are done, and of how many.
+        time_step: length of the last substep [s].
+        kernels: while compiling, the number of kernels done and their total.
     """
 
     stage: str
@@ -65,27 +64,27 @@ Report = Callable[[Progress], None]
 def simulate(scene: Scene) -> Iterator[Frame]:
     """Simulate a scene, frame by frame, from its first frame (the initial state) to its last.
 
-    A scene with `subframes` gives as many more states between two frames; `Frame.moment` says which.
+    A scene with `subframes` also yields that many states between two frames; `Frame.moment` tells them apart.
 
     Raises:
-        SceneError: where the scene asks for something that cannot be computed.
-        UnstableError: where shorter steps do not keep the state sound; `failure` says of which particles.
+        SceneError: the scene asks for something that cannot be computed.
+        UnstableError: no shorter substep is stable; `failure` lists the particles.
     """
     return Simulation(scene).frames()
 
 
 class Simulation:
-    """A scene in the course of being simulated.
+    """A running simulation of a scene.
 
     Args:
-        scene: what to simulate.
-        snapshot: what `snapshot` returned after a frame or a state between two, to continue from there. Raises CacheError for another.
-        before: the scene that the snapshot is of, where it is another one.
-        report: called before compiling and after every step; may raise `Cancelled` to stop.
+        scene: the scene to simulate.
+        snapshot: the result of `snapshot` at a frame or subframe, to resume from there. Raises CacheError if it does not fit.
+        before: the scene of the snapshot, if it is another one.
+        report: called before compiling and after every substep; may raise `Cancelled` to stop.
 
     Attributes:
-        kernel_problems: what is wrong with the kept kernels, a line each.
-        seconds: spent so far on the phases "sort", "grid", "contact", "particles" and "output".
+        kernel_problems: problems with the stored kernels, one line each.
+        seconds: time spent so far on the phases "sort", "grid", "contact", "particles" and "output".
     """
 
     def __init__(
@@ -134,7 +133,7 @@ class Simulation:
             yield self._arrive()
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The exact state at the last frame or state between two, as arrays that a `Simulation` continues from."""
+        """The exact state at the last frame or subframe, as arrays from which a `Simulation` resumes."""
         return {
             **self.store.snapshot(),
             **self.provenance.arrays(),
@@ -148,11 +147,11 @@ class Simulation:
 
     @property
     def rigid_bodies(self) -> list[RigidBody]:
-        """The dynamic colliders that are ever there, in the scene's order."""
+        """The dynamic colliders, in the scene's order."""
         return self._stepper.rigid.bodies
 
     def _compile(self) -> None:
-        """Get the kernels ready that the scene needs."""
+        """Load or compile the kernels that the scene needs."""
 
         def tell(done: int, total: int) -> None:
             self._tell(Progress("compiling", self._coming, done / total, 0, 0, 0.0, kernels=(done, total)))
@@ -173,12 +172,12 @@ class Simulation:
         self._stepper.rigid.load(snapshot["rigid_bodies"])
         particles = particles_of_snapshot(snapshot)
         if is_changed:
-            self._stress_anew(particles)
+            self._renew_stress(particles)
         self._outflows.take_up(self.store, particles, self._moment.frame)
         self._stepper.begin()
 
-    def _stress_anew(self, particles: NewParticles) -> None:
-        """Give particles the stress, and the control the wave speeds, of laws that are not those with which they came here."""
+    def _renew_stress(self, particles: NewParticles) -> None:
+        """Recompute stresses and wave speeds after the laws have changed."""
         self.control.speeds = self.control.speeds._replace(wave=0.0)
         for number, body in enumerate(self.bodies):
             its = np.flatnonzero(particles.bodies == number)
@@ -186,7 +185,7 @@ class Simulation:
                 continue
             table = particles.table[:, its]
             wave_speed, gradient = body.renew(table)
-            # deformation and state stay: how dense matter is around is not known here, and some laws ask for it
+            # deformation and state are unchanged: some laws need the density around a particle, which is not known here
             particles.table[STRESS : STRESS + 6, its] = table[STRESS : STRESS + 6]
             if wave_speed > self.control.speeds.wave:
                 self.control.stiffest = body.name
@@ -211,17 +210,17 @@ class Simulation:
         return frame
 
     def _emitted(self, frame: int, fraction: float) -> NewParticles | None:
-        """The particles that come at a moment after a frame, where there are any."""
+        """The particles emitted at a moment after a frame, or None."""
         self._stepper.move_to(frame + fraction)
         surroundings = Simulated(self.scene, self.store, self._stepper.solids())
         batches, new = emission.emit(self.scene, frame, fraction, surroundings)[::-1], []
         while batches:
-            # what has been taken in is let go at once: there may be many particles
+            # release each batch once it is admitted: it may have many particles
             new.append(self._admit(batches.pop(), frame + fraction))
         return joined(new) if new else None
 
     def _admit(self, batch: emission.Batch, moment: float) -> NewParticles:
-        """Number an emitter's particles and give them their law's first state and stress."""
+        """Number an emitter's particles and give them their law's initial state and stress."""
         emitter = self.scene.emitters[batch.emitter_index]
         subject = f'Emitter "{emitter.name}"'
         material_index = list(self.scene.materials).index(emitter.material)
@@ -238,7 +237,7 @@ class Simulation:
         present = np.unique(numbers)
         for number in present:
             its = slice(None) if len(present) == 1 else np.flatnonzero(numbers == number)
-            # a view where all are of one body
+            # a view if all belong to one body
             table = particles.table[:, its]
             wave_speed, gradient = self.bodies[number].prepare(table)
             particles.table[:, its] = table
@@ -246,18 +245,18 @@ class Simulation:
         return particles
 
     def _sort(self, new: NewParticles | None = None) -> None:
-        assert self._stepper.planned is None, "the table holds no velocities while a step is planned"
+        assert self._stepper.planned is None, "the table holds no velocities while a substep is planned"
         self._deleted += self._outflows.sort(self.store, new, self._limits, self._stepper.moment)
         self._stepper.begin()
         self._stepper.spent("sort")
 
     def _advance(self) -> None:
-        """Advance to the next frame or state between two, and let in on the way what is emitted before it."""
+        """Advance to the next frame or subframe, emitting particles that are due before it."""
         start, parts, frame_time = self._moment.number, self.scene.time.subframes + 1, self.scene.time.frame_seconds
         self._coming = start + 1
         if self._moment.is_frame:
             self._substeps, self._step_seconds = 0, 0.0
-        # a state is a beginning like a frame, so that a simulation continued from it gives the same bytes
+        # a subframe begins like a frame, so a simulation resumed from it gives the same bytes
         self.control.begin_frame()
         end = (self._moment.part + 1) / parts
         done = self._moment.share * frame_time
@@ -271,10 +270,10 @@ class Simulation:
         self._moment = Moment(start + 1) if end == 1.0 else Moment(start, self._moment.part + 1, parts)
 
     def _advance_to(self, start: int, done: float, end: float) -> None:
-        """Advance from `done` to `end` [s after frame `start`], freshly sorted, in equal steps as far as the state allows.
+        """Advance from `done` to `end` [s after frame `start`], freshly sorted, in equal substeps if the state allows.
 
-        Where a step turns out unstable, everything goes back to the last sort, and goes on from there in shorter steps; they grow
-        again where a later sort is reached.
+        After an unstable substep, everything returns to the last sort and continues in shorter substeps, which grow again at
+        each later sort.
         """
         stepper, control, frame_time = self._stepper, self.control, self.scene.time.frame_seconds
         sorted_at, sorted_speeds, dt = done, control.speeds, 0.0
@@ -304,14 +303,14 @@ class Simulation:
             self._report("simulating", done / frame_time, dt)
 
     def _step(self, moment: float, done: float, end: float) -> tuple[float, float, Trouble | None]:
-        """Take a step at a moment, in frames, on the way to `end`; returns it [s], how far it led [s], and what became unstable."""
+        """Take a substep at a moment, in frames; returns its length [s], the time reached [s], and what became unstable, if anything."""
         stepper, control = self._stepper, self.control
         obstacle_speed = stepper.move_obstacles(moment)
         stepper.explained_speed = control.explained_speed(max(obstacle_speed, stepper.pins.spring_speed))
         stepper.spent("contact")
         dt = stepper.planned or control.step(end - done, obstacle_speed, self._coming)
         after = end if dt >= end - done else done + dt
-        # one step ahead the speeds are those of now: a step's change of them is small against the margin of the limits
+        # the next substep uses the current speeds: they change by less than the margin of the limits
         next_dt = control.step(end - after, obstacle_speed, self._coming) if after < end else None
         trouble = stepper.step(dt, next_dt)
         self._substeps += 1
@@ -321,7 +320,7 @@ class Simulation:
         return dt, after, trouble
 
     def _failure(self, trouble: Trouble, dt: float, moment: float) -> UnstableError:
-        """What stops the simulation at a moment, in frames, after a step of dt [s] that cannot be shortened; it is over with that."""
+        """The error that ends the simulation at a moment, in frames, after a substep of dt [s] that cannot be shortened."""
         trouble, ids, position = examined(trouble, self._stepper, self.store, self.bodies, dt)
         emitters = tuple(self.scene.emitters[number].name for number in np.unique(self.provenance.emitter[ids]))
         failure = Failure(

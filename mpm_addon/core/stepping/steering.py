@@ -1,7 +1,7 @@
-"""What somebody moves by hand while a scene is simulated: colliders and force fields that stand still by themselves, and gravity.
+"""Colliders, force fields and gravity moved by hand while a scene is simulated. What is animated cannot be steered.
 
-A thing that is steered has a motion of its own whose last interval is written anew before every frame: from where it is to where it is
-wanted. So it has a speed and pushes with it, and the solver needs to know nothing of steering. A wish takes effect at the next frame.
+A steered object has a motion whose last interval is rewritten before every frame, from its current pose to its target. So it has a
+velocity and pushes with it, and the solver knows nothing of steering. A new target takes effect at the next frame.
 """
 
 import math
@@ -21,19 +21,19 @@ from ..scene.force import Force
 
 Floats = NDArray[np.float64]
 
-# A collider goes no farther in a frame [cells]: each cell costs steps, and a hand may jump. It arrives later.
+# The farthest that a collider moves in a frame [cells]: each cell costs substeps, and a hand may jump. It arrives later.
 LONGEST_WAY = 30.0
-# What has no end turns no farther in a frame [rad].
+# The farthest that an unbounded collider turns in a frame [rad].
 LARGEST_TURN = 0.3
-# Between two frames a pose is given so often, because what turns about a point away from the origin moves on an arc.
+# Poses per frame, because an object that turns about a point away from the origin moves along an arc.
 _KEYS = 5
 
 
 class Steering:
-    """The things of a scene that are steered, from the first wish on.
+    """The steered objects of a scene, from the first target on.
 
     Attributes:
-        scene: the scene, with what is steered; a simulation has to be of this one.
+        scene: the scene with its steered objects; simulate this one.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -42,19 +42,19 @@ class Steering:
         self._gravity: _Values | None = None
 
     def steer(self, name: str, matrix: Any = None, center: Any = None, values: Mapping[str, float] | None = None) -> bool:
-        """Wish that a thing is somewhere, or has other values, from the next frame on.
+        """Set the target of an object, or values of a force field, from the next frame on.
 
         Args:
-            name: of a collider or a force field.
-            matrix: how it was moved since the scene began: world from the world of then (4, 4) [m]. Its scale does not count.
-            center: where its middle shall be [m] (3,), in the place of a matrix.
-            values: of a force field, such as its strength.
+            name: a collider or force field.
+            matrix: its motion since the scene began: world from initial world (4, 4) [m]. The scale is ignored.
+            center: the target of its center [m] (3,), instead of a matrix.
+            values: values of a force field, such as its strength.
 
         Returns:
-            Whether the simulation has to go on with another scene, because the thing was not steered before.
+            Whether the simulation must continue with the new `scene`, because the object was not steered before.
 
         Raises:
-            SceneError: there is no such thing, it cannot be steered, or a value is wrong.
+            SceneError: the object does not exist or cannot be steered, or a value is wrong.
         """
         is_new = name not in self._things
         if is_new:
@@ -64,7 +64,7 @@ class Steering:
         return is_new
 
     def steer_gravity(self, gravity: Any) -> bool:
-        """Wish another gravity [m/s^2] (3,). Returns as `steer`. Raises SceneError where it is animated, or no vector."""
+        """Set another gravity [m/s^2] (3,). Returns as `steer`. Raises SceneError if it is animated or not a vector."""
         wanted = _numbers(gravity, (3,), "gravity")
         is_new = self._gravity is None
         if self._gravity is None:
@@ -80,7 +80,7 @@ class Steering:
         return is_new
 
     def begin(self, frame: int) -> None:
-        """Set out, at a frame, to where everything is wanted, so that it is there at the next."""
+        """Start moving everything at a frame, so that it reaches its target at the next."""
         for thing in (thing for things in self._things.values() for thing in things):
             thing.begin(frame)
         if self._gravity is not None:
@@ -91,7 +91,8 @@ class Steering:
         found = [each for each in (*scene.colliders, *scene.forces) if each.name == name]
         if not found:
             names = [each.name for each in (*scene.colliders, *scene.forces)]
-            raise SceneError(f'"{name}" is no collider and no force of the scene{suggestion(name, names)}', f"there is: {', '.join(names)}")
+            known = ", ".join(names) or "none"
+            raise SceneError(f'"{name}" is not a collider or force of the scene{suggestion(name, names)}', f"use one of: {known}")
         things = {id(each): _Thing(each, scene) for each in found}
         self._things[name] = list(things.values())
         self.scene = replace(
@@ -102,7 +103,7 @@ class Steering:
 
 
 class _Values:
-    """Values that change from frame to frame: those of now, and those that are wanted."""
+    """Values that change from frame to frame: the current ones and their targets."""
 
     def __init__(self, values: dict[str, Floats]) -> None:
         self.wanted = values
@@ -115,10 +116,10 @@ class _Values:
 
 
 class _Thing:
-    """A collider or a force field that is steered.
+    """A steered collider or force field.
 
     Attributes:
-        item: its description, with the motion and the values that are written anew.
+        item: its description, with the motion and values that are rewritten.
     """
 
     def __init__(self, item: Any, scene: Scene) -> None:
@@ -127,7 +128,7 @@ class _Thing:
         if item.motion is not None:
             raise SceneError("it is animated, so it cannot be steered", "remove its keyframes", subject=self._subject)
         if is_collider and item.dynamic:
-            raise SceneError("matter moves it, so it cannot be steered", "turn Dynamic off", subject=self._subject)
+            raise SceneError("it is dynamic, so it cannot be steered", "turn Dynamic off", subject=self._subject)
         self._pivot = _middle(item)
         self._radius, self._longest = math.inf, math.inf
         if is_collider:
@@ -146,7 +147,7 @@ class _Thing:
             moved = _numbers(matrix, (4, 4), f"{self._subject}: matrix")
             left, sizes, right = np.linalg.svd(moved[:3, :3])
             if sizes.min() <= 0.0 or np.linalg.det(left @ right) < 0.0:
-                raise SceneError("its matrix is flat or mirrors", "use a rotation and a translation", subject=self._subject)
+                raise SceneError("its matrix flattens or mirrors it", "use a rotation and a translation", subject=self._subject)
             self._wanted_turn = left @ right
             self._wanted_place = moved[:3, :3] @ self._pivot + moved[:3, 3]
         if center is not None:
@@ -161,7 +162,7 @@ class _Thing:
     def _wish_value(self, name: str, value: float) -> None:
         if self._values is None or name not in self._values.wanted:
             known = ", ".join(self._values.wanted) if self._values is not None else "none"
-            raise SceneError(f'{self._subject}: "{name}" cannot be steered', f"what can is: {known}")
+            raise SceneError(f'{self._subject}: "{name}" cannot be steered', f"use one of: {known}")
         declared = next(each for each in parameters_of(type(self.item)) if each.name == name)
         declared.check(bool(value) if declared.kind == "flag" else value, self._subject)
         self._values.wanted[name] = np.array(float(value))
@@ -182,7 +183,7 @@ class _Thing:
             self._values.begin(frame)
 
     def _reachable(self, way: Floats, turn: Floats) -> float:
-        """The share of a way [m] and a turn [rad] that a frame is enough for."""
+        """The share of a displacement [m] and a turn [rad] that is allowed in a frame."""
         if not math.isfinite(self._longest):
             return 1.0
         angle, farthest = float(np.linalg.norm(turn)), float(np.linalg.norm(way))
@@ -195,7 +196,7 @@ class _Thing:
 
 
 def _middle(item: Any) -> Floats:
-    """The point of a thing that a hand holds [m]."""
+    """The point that `center` moves [m]."""
     if isinstance(item, Force):
         return np.array(item.center, np.float64)
     bounds = item.shape.bounds()
@@ -203,7 +204,7 @@ def _middle(item: Any) -> Floats:
 
 
 def _force_values(item: Any) -> _Values | None:
-    """The values of a force field that can be steered; None where it has none, or has keyframes for them."""
+    """The values of a force field that can be steered; None if it has none or is animated."""
     if not isinstance(item, Force) or item.animation is not None:
         return None
     given = {name: getattr(item, name) for name in animatable_parameters(Force)}

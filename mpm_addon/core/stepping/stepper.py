@@ -1,7 +1,7 @@
-"""One step of everything: particles to the grid, the grid, obstacles, and back to the particles.
+"""One substep: particles to grid, grid update, contact, grid to particles.
 
-In most steps the particles are gone through once: a pass gathers, runs the law and scatters for the next step. The blocks near an
-obstacle, whose particles it may push, and all blocks before a sort or at the end of a frame, keep their results in the table and
+Most substeps visit the particles once: a pass gathers, evaluates the law and scatters for the next substep. Blocks near an
+obstacle, whose particles it may push, and all blocks before a sort or at the end of a frame, write their results to the table and
 are scattered later.
 """
 
@@ -36,17 +36,17 @@ class Stepper:
     """Advances the particles of a store.
 
     Attributes:
-        scheme: of the transfers.
-        obstacles: colliders and walls, the fixed and the moving ones.
+        scheme: the scheme of the transfers.
+        obstacles: walls and all colliders that are not dynamic.
         rigid: the dynamic colliders.
-        pins: particles that are held or pulled to their emitters.
-        spacing: size of a cell [m].
-        moment: what the last `move_to` brought everything to, in frames.
-        speeds: after the last step.
-        explained_speed: how fast matter can be [m/s]; what is faster is unstable.
+        pins: the pinned particles.
+        spacing: cell size [m].
+        moment: the moment of the last `move_to`, in frames.
+        speeds: speeds after the last substep.
+        explained_speed: the greatest plausible speed [m/s]; anything faster is unstable.
         stiffest: the material with the greatest wave speed.
-        planned: the step [s] that the particles are scattered for already, or None.
-        seconds: spent so far on "sort", "grid", "contact" and "particles".
+        planned: the substep [s] that the particles are already scattered for, or None.
+        seconds: time spent so far on "sort", "grid", "contact" and "particles".
     """
 
     def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
@@ -60,7 +60,7 @@ class Stepper:
         self._store = store
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
         self._farthest = farthest_drift(self.scheme)
-        # a step is chosen before what happens in it is known; this far beyond what was wanted is no motion any more
+        # a substep is chosen before its motion is known; twice the wanted displacement is not motion but instability
         self._longest_way = max(1.0, 2.0 * solver.max_displacement)
         self.pins = Pins(scene)
         self._director = Director(scene, bodies, store)
@@ -79,25 +79,25 @@ class Stepper:
 
     @property
     def must_sort(self) -> bool:
-        """Whether particles may have left the reach of their blocks; never while they are scattered for a step that is planned."""
+        """Whether particles may have left the reach of their blocks; never while they are scattered for a planned substep."""
         return self.planned is None and self._drift > self._farthest
 
     @property
     def may_have_strayed(self) -> bool:
-        """Whether particles may have left the blocks around their own, so that they cannot be sorted."""
+        """Whether particles may have left the neighbors of their block, so that they cannot be sorted."""
         return self.planned is None and self._drift > BLOCK
 
     def start_clock(self) -> None:
         self._clock = time.perf_counter()
 
     def spent(self, phase: str) -> None:
-        """Count the time since the last call towards a phase."""
+        """Add the time since the last call to a phase."""
         now = time.perf_counter()
         self.seconds[phase] += now - self._clock
         self._clock = now
 
     def begin(self) -> None:
-        """Take up the store's particles as they are after a sort."""
+        """Start from the store's particles right after a sort."""
         self.planned = None
         self._drift = 0.0
         count = len(self._store.layout.keys)
@@ -111,32 +111,32 @@ class Stepper:
         self.pins.find(self._store, self.moment)
 
     def begin_frame(self, frame: float) -> None:
-        """Make ready for the steps to the frame after this one."""
+        """Prepare for the substeps to the next frame."""
         self._director.begin_frame(frame)
         for obstacle in self.obstacles:
             obstacle.begin_frame()
 
     def move_to(self, frame: float) -> Drive:
-        """Bring what directs matter to a moment, in frames; returns what limits the steps from there on."""
+        """Move gravity, forces, materials and pins to a moment, in frames; returns what limits the substeps from there."""
         self.moment = frame
         self._director.move_to(frame)
         self.pins.move_to(frame)
         return self._director.drive(frame)
 
     def solids(self) -> list[ObstacleGroup]:
-        """All that matter cannot begin in; dynamic colliders where they are now."""
+        """All obstacles that particles cannot be emitted in; dynamic colliders at their current poses."""
         self.rigid.place()
         return self.obstacles + self.rigid.groups
 
     def restore(self) -> None:
-        """Go back to the state at the last sort."""
+        """Return to the state at the last sort."""
         self._store.restore()
         self.rigid.restore()
         self._director.restore()
         self.begin()
 
     def move_obstacles(self, frame: float) -> float:
-        """Bring moving obstacles to a moment, in frames; returns the greatest speed of these and of what carries particles [m/s]."""
+        """Move obstacles to a moment, in frames; returns the greatest speed of these and of pin targets [m/s]."""
         fastest = self.pins.speed
         self.rigid.place()
         for obstacle in self.obstacles + self.rigid.groups:
@@ -148,11 +148,11 @@ class Stepper:
         return fastest
 
     def step(self, dt: float, next_dt: float | None) -> Trouble | None:
-        """Advance everything by a step.
+        """Advance everything by a substep.
 
         Args:
-            dt: [s]; what an earlier call scattered for, where it did (see `planned`).
-            next_dt: the step after this [s]; None where the particles are sorted next, so that all have to be in the table.
+            dt: [s]; must be `planned` if an earlier call scattered for it.
+            next_dt: the substep after this [s]; None if the particles are sorted next, so that all must be in the table.
 
         Returns:
             What became unstable, or None.
@@ -167,7 +167,7 @@ class Stepper:
         self.spent("contact")
         if not math.isfinite(fastest):
             return self._not_finite()
-        # of particles that are scattered at once: those that are held to goals are not
+        # the displacement of particles that are scattered at once, which pinned ones are not
         self._way = (1.0 + LEAST_WAY) * dt * fastest / self.spacing + LEAST_WAY
         farthest = self._drift + max(dt * fastest / self.spacing, self.pins.reach)
         self._is_near[:] = False
@@ -179,7 +179,7 @@ class Stepper:
         if trouble is not None:
             return trouble
         self._drift += max(drift, self.pins.reach)
-        # a particle may be pushed by several, one after another
+        # several obstacles may push a particle one after another
         self._drift += sum(obstacle.push_particles(self._store, dt, self._drift) for obstacle in self.obstacles)
         self._drift += self.rigid.push_particles(self._store, dt, self._drift)
         stopped = self.rigid.advance(dt)
@@ -190,7 +190,7 @@ class Stepper:
         return None if stopped is None else Trouble(Kind.NOT_FINITE, stopped)
 
     def _move_grid(self, dt: float) -> None:
-        """Scatter the particles that wait for it, and move the grid."""
+        """Scatter the waiting particles and update the grid."""
         store, layout = self._store, self._store.layout
         is_first = bool(self._is_waiting.all())
         scattered = (self.scheme, store.table, layout.first, layout.pieces, layout.neighbours, self._is_waiting, is_first)
@@ -209,20 +209,20 @@ class Stepper:
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
         self.rigid.exchange_momentum(self._store, self._director.gravity[:3].astype(np.float64), dt)
-        # twice, so that a node in a corner ends up outside of all of them
+        # a second time, so that a node in a corner ends up outside all of them
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
         for obstacle in self.obstacles + self.rigid.groups:
             obstacle.fill(self._store)
 
     def _fastest_node(self) -> float:
-        """A bound on the speed along an axis at which particles are moved next [m/s]; not finite where a node's is not."""
+        """A bound on the next speed of particles along an axis [m/s]; not finite if a node's speed is not."""
         fastest_nodes(self._store.nodes, self._store.node_rows, len(self._store.layout.node_keys), self._node_extremes)
         fastest, check = self._node_extremes.max(axis=0)
         return float(fastest) + float(check)
 
     def _advance(self, dt: float) -> tuple[Trouble | None, float]:
-        """Advance the bodies, and scatter them where the next step is planned; returns what became unstable, and the drift [cells]."""
+        """Advance the bodies, and scatter them if the next substep is planned; returns what became unstable, and the drift [cells]."""
         self.speeds = Speeds()
         drift = 0.0
         for number, body in enumerate(self._bodies):
@@ -244,7 +244,7 @@ class Stepper:
         return None, drift
 
     def _pass(self, number: int, body: Body, dt: float, next_dt: float | None) -> None:
-        """Advance one body by dt, and scatter it for the next step where there is one."""
+        """Advance one body by dt, and scatter it for the next substep if there is one."""
         store, layout = self._store, self._store.layout
         advance_particles(
             body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
@@ -252,18 +252,18 @@ class Stepper:
             self._way, dt, next_dt or 0.0, self.spacing, store.scratch, store.index, store.arenas, self._extremes,
         )  # fmt: skip
 
-    def look(self) -> None:
-        """Write what the particles get from the grid of the last step to the table, of which no step can go on."""
+    def gather(self) -> None:
+        """Write what the particles gather from the last substep's grid to the table, for diagnosis; no substep can follow."""
         slots, low, high = self._store.layout.slot_count, 0.5 - self._farthest, BLOCK + 0.5 + self._farthest
         for axis in (0, 2) if self._store.dimension == 2 else (0, 1, 2):
-            # those that were thrown out of reach are looked at where the reach ends
+            # particles thrown out of reach are examined at the edge of the reach
             row = self._store.table[POSITION + axis, :slots]
             np.clip(np.nan_to_num(row, nan=low), low, high, out=row)
         for number, body in enumerate(self._bodies):
             self._pass(number, body, 0.0, None)
 
     def _not_finite(self) -> Trouble:
-        """The material whose particles are not finite; the first of several."""
+        """The first material whose particles are not finite."""
         first, count = self._store.layout.first, self._store.body_count
         for number, body in enumerate(self._bodies):
             for low, high in zip(first[number:-1:count], first[number + 1 :: count], strict=True):

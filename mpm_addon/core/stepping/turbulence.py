@@ -1,7 +1,7 @@
-"""Turbulence: smooth noise of the position without divergence, the curl of gradient noise (Perlin 1985; Bridson et al. 2007).
+"""Turbulence: smooth, divergence-free noise, the curl of gradient noise (Perlin 1985; Bridson et al. 2007).
 
-Three potentials are summed over the corners of a unit lattice, each corner with gradients that its hash names; their derivatives
-are taken in closed form. In the plane the potential along y alone counts, and the result lies in the plane and has no divergence there.
+Three potentials are summed over the corners of a unit lattice, with gradients chosen by each corner's hash; their derivatives are in
+closed form. In 2D only the potential along y counts, so the result lies in the plane and is divergence-free there.
 """
 
 import math
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compilation.kernel import kernel
 
-# from a cube's middle to the middles of its edges
+# from a cube's center to the midpoints of its edges
 GRADIENTS = np.array(
     [
         [1, 1, 0], [-1, 1, 0], [1, -1, 0], [-1, -1, 0], [1, 0, 1], [-1, 0, 1],
@@ -19,14 +19,14 @@ GRADIENTS = np.array(
     np.float64,
 )  # fmt: skip
 OCTAVES = 3
-# what gives a component's root mean square as Blender's turbulence of strength 1 has it, 0.1755, in space and in the plane
+# scales for a root mean square of 0.1755 per component, that of Blender's turbulence of strength 1, in 3D and 2D
 SPACE_SCALE = 0.1537
 PLANE_SCALE = 0.2125
 
 
 @kernel
 def mixed(key):
-    """A number whose every bit depends on all bits of a key: multiplied and folded, twice (Steele, Lea and Flood 2014)."""
+    """A hash whose every bit depends on all bits of a key: multiplied and folded, twice (Steele, Lea and Flood 2014)."""
     key = (key ^ (key >> np.int64(30))) * np.int64(-4658895280553007687)
     key = (key ^ (key >> np.int64(27))) * np.int64(-7723592293110705685)
     return key ^ (key >> np.int64(31))
@@ -34,7 +34,7 @@ def mixed(key):
 
 @kernel
 def corner_hash(x, y, z, seed):
-    """A number for a lattice corner and a seed."""
+    """A hash of a lattice corner and a seed."""
     key = mixed(np.int64(x) + mixed(np.int64(seed) + np.int64(0x1F3D5B79)))
     return mixed(np.int64(z) + mixed(np.int64(y) + key))
 
@@ -53,7 +53,7 @@ def ease(x):
 
 @kernel
 def lattice_curl(x, y, z, seed, is_plane):
-    """The curl of one octave; lengths in cells of the lattice."""
+    """The curl of one octave; lengths are in cells of the lattice."""
     ix, iy, iz = math.floor(x), math.floor(y), math.floor(z)
     (ex, dx), (ey, dy), (ez, dz) = ease(x - ix), ease(y - iy), ease(z - iz)
     u, v, w = 0.0, 0.0, 0.0
@@ -81,7 +81,7 @@ def lattice_curl(x, y, z, seed, is_plane):
 
 @kernel
 def turbulence(x, y, z, size, seed, is_plane):
-    """The noise at a position [m] with eddies of a size [m]: three octaves, each half as large and half as strong as the one before."""
+    """The noise at a position [m] with eddies of a given size [m]: three octaves, each half as large and half as strong as the last."""
     u, v, w = 0.0, 0.0, 0.0
     share, frequency = (PLANE_SCALE if is_plane else SPACE_SCALE), 1.0 / size
     for octave in range(OCTAVES):

@@ -1,4 +1,4 @@
-"""Frames in the formats of other programs. Adding one: its file, and its line in `EXPORTERS`.
+"""Frames in the formats of other programs. To add one, write its file and add it to `EXPORTERS`.
 
 An exporter writes one frame into an open binary file.
 """
@@ -24,21 +24,21 @@ EXPORTERS: dict[str, Callable[[Frame, IO[bytes]], None]] = {
     "vtk": vtk.write,
     "vtu": vtu.write,
 }
-# What frames can be split by: word -> the attribute with its number, and the manifest's list of names.
+# How frames can be split: word -> the attribute that numbers the parts, and the manifest's list of their names.
 SPLITS = {"material": ("material_index", "materials"), "emitter": ("emitter_index", "emitters")}
 SERIES = "frames.pvd"
 
 
 def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output: Path, *, split: str | None = None) -> Iterator[Path]:
-    """Export frames, yielding each file when it is written. With vtu into a folder, the last one lists the others with their times.
+    """Export frames, yielding each file once it is written. With vtu into a folder, the last file lists the others with their times.
 
     Args:
-        cache: where the frames come from.
-        numbers: which frames.
+        cache: the cache.
+        numbers: the frames.
         format_name: a key of `EXPORTERS`.
-        output: a folder, made where it is missing, for frame_000001.ply and so on; or, for one frame, a file whose name
+        output: a folder, created if necessary, for frame_000001.ply and so on; or, for a single frame, a file whose name
             ends in the format's suffix.
-        split: a key of `SPLITS`: one file for each of them, frame_000001_NAME.ply, also where it has no particle.
+        split: a key of `SPLITS`: one file for each part, frame_000001_NAME.ply, even if it has no particles.
 
     Raises:
         CacheError: a frame is missing or damaged, or `output` cannot be written.
@@ -47,9 +47,9 @@ def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output
     suffix = f".{format_name}"
     is_file = output.suffix.lower() == suffix and not output.is_dir()
     if is_file and len(numbers) != 1:
-        raise CacheError(f"one file cannot hold {len(numbers)} frames", "give a folder, or one frame (--frames N)", subject=str(output))
+        raise CacheError(f"one file cannot hold {len(numbers)} frames", "use a folder, or one frame (--frames N)", subject=str(output))
     if is_file and split is not None:
-        raise CacheError(f"one file cannot hold a frame that is split by {split}", "give a folder", subject=str(output))
+        raise CacheError(f"one file cannot hold a frame that is split by {split}", "use a folder", subject=str(output))
     series = []
     for number in numbers:
         frame = cache.frame(number)
@@ -68,20 +68,20 @@ def _write(path: Path, write: Callable[[IO[bytes]], None]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, write, is_durable=False)
     except OSError as error:
-        raise CacheError(f"cannot be written ({error.strerror})", "give another output", subject=str(path)) from error
+        raise CacheError(f"cannot be written ({error.strerror})", "choose another output", subject=str(path)) from error
 
 
 def _parts(cache: Cache, frame: Frame, split: str | None) -> dict[str, Frame]:
-    """The frame under an empty name, or a frame for each material or emitter under its name, as far as a file's name can have it."""
+    """The frame under an empty name, or a frame for each material or emitter under its name, made safe for file names."""
     if split is None:
         return {"": frame}
     attribute, group = SPLITS[split]
     if attribute not in frame.arrays:
-        raise CacheError(f"frame {frame.number} has no {attribute}", f"bake with it, or do not split by {split}", subject=str(cache.folder))
+        raise CacheError(f"frame {frame.number} has no {attribute}", f"cache it, or do not split by {split}", subject=str(cache.folder))
     index, names = frame.arrays[attribute], cache.manifest.get(group, [])
     if len(index) and not 0 <= int(index.min()) <= int(index.max()) < len(names):
         raise CacheError(
-            f"frame {frame.number} has particles of {split} {index.max()}, but {len(names)} are known.", subject=str(cache.folder)
+            f"frame {frame.number} has particles of {split} {index.max()}, but only {len(names)} are known.", subject=str(cache.folder)
         )
     plain = plain_names(names)
     members = [np.flatnonzero(index == number) for number in range(len(names))]

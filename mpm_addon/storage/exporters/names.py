@@ -1,11 +1,11 @@
-"""Names of attributes for formats that know only plain words."""
+"""Names of attributes for formats that only allow plain words."""
 
 import re
 from collections.abc import Iterable
 
 
 def plain_names(names: Iterable[str]) -> dict[str, str]:
-    """Each name with all but ASCII letters, digits and _ replaced by _; where two would be the same, the later one gets a number."""
+    """Each name with everything but ASCII letters, digits and _ replaced by _; duplicates get a number."""
     plain: dict[str, str] = {}
     for name in names:
         base = re.sub(r"\W", "_", name, flags=re.ASCII)

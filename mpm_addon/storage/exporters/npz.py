@@ -1,4 +1,4 @@
-"""NumPy: every attribute as an array of an .npz file, and the frame's number and time."""
+"""NumPy: every attribute as an array of an .npz file, with the frame's number and time."""
 
 from typing import IO
 
@@ -9,5 +9,5 @@ from ..arrays import write_arrays_to
 
 
 def write(frame: Frame, file: IO[bytes]) -> None:
-    """Write all attributes under their names; `frame` and `time` [s] beside them."""
+    """Write all attributes under their names, and `frame` and `time` [s]."""
     write_arrays_to(file, {**frame.arrays, "frame": np.array(frame.number), "time": np.array(frame.time)})

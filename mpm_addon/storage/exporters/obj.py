@@ -1,4 +1,4 @@
-"""Wavefront OBJ: positions only, one vertex and one point a particle. The format knows no attributes."""
+"""Wavefront OBJ: positions only, one vertex and one point per particle. The format has no attributes."""
 
 from typing import IO
 
@@ -9,6 +9,6 @@ from ...core.particles import Frame
 
 def write(frame: Frame, file: IO[bytes]) -> None:
     """Write the positions [m]."""
-    file.write(f"# frame {frame.number}, {frame.time:.9g} s, {len(frame.position)} particles; Z up, metres\n".encode())
+    file.write(f"# frame {frame.number}, {frame.time:.9g} s, {len(frame.position)} particles; Z up, meters\n".encode())
     np.savetxt(file, frame.position, fmt="v %.9g %.9g %.9g")
     np.savetxt(file, np.arange(1, len(frame.position) + 1), fmt="p %d")

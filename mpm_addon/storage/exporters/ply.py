@@ -1,7 +1,7 @@
-"""Stanford PLY, binary: one vertex a particle with all attributes as scalar properties.
+"""Stanford PLY, binary: one vertex per particle with all attributes as scalar properties.
 
-Positions are x, y, z. A vector's components end in _x, _y, _z; a quaternion's in _w, _x, _y, _z; those of four painted values in _x,
-_y, _z, _w.
+Positions are x, y, z. The components of vectors end in _x, _y, _z; those of quaternions in _w, _x, _y, _z; those of four painted
+values in _x, _y, _z, _w.
 """
 
 from typing import IO
@@ -17,7 +17,7 @@ _COMPONENTS = {"rotation": "wxyz"}
 
 def write(frame: Frame, file: IO[bytes]) -> None:
     """Write all attributes of a frame."""
-    ply = require("plyfile", "plyfile", "the format ply")
+    ply = require("plyfile", "plyfile", "the ply format")
     columns = {}
     for given, name in plain_names(frame.arrays).items():
         array = frame.arrays[given]
@@ -30,5 +30,5 @@ def write(frame: Frame, file: IO[bytes]) -> None:
     for name, column in columns.items():
         vertices[name] = column
     element = ply.PlyElement.describe(vertices, "vertex")
-    comments = [f"frame {frame.number}", f"time {frame.time:.9g} s", "metres, Z up"]
+    comments = [f"frame {frame.number}", f"time {frame.time:.9g} s", "meters, Z up"]
     ply.PlyData([element], byte_order="<", comments=comments).write(file)

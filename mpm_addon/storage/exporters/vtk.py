@@ -1,4 +1,4 @@
-"""VTK legacy file, version 3.0, binary: an unstructured grid of one vertex cell a particle with all attributes.
+"""VTK legacy file, version 3.0, binary: an unstructured grid with one vertex cell per particle and all attributes.
 
 The layout is that of "VTK File Formats", The VTK User's Guide (Kitware): big-endian numbers after plain text lines.
 """

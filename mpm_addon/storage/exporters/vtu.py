@@ -1,7 +1,7 @@
-"""VTK XML file, version 1.0: an unstructured grid of one vertex cell a particle with all attributes, as ParaView opens it.
+"""VTK XML file, version 1.0, for ParaView: an unstructured grid with one vertex cell per particle and all attributes.
 
-The layout is that of "VTK XML Formats" (Kitware): the arrays stand behind the XML as raw bytes, each one a header and zlib blocks.
-`write_series` lists the files of an animation with their times, as a .pvd file.
+The layout is that of "VTK XML Formats" (Kitware): the arrays follow the XML as raw bytes, each one a header and zlib blocks.
+`write_series` writes a .pvd file that lists the files of an animation with their times.
 """
 
 import zlib
@@ -18,14 +18,14 @@ from .names import plain_names
 
 _VERTEX_CELL = 1
 _BLOCK = 1 << 20
-# Level 1 takes half of the time of the usual 6; what is left of floats is hardly larger.
+# Level 1 takes half the time of the usual 6, and floats are hardly larger.
 _LEVEL = 1
 _TYPES = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 _FILE = 'type="{}" version="1.0" byte_order="LittleEndian" header_type="UInt64"'
 
 
 def write(frame: Frame, file: IO[bytes]) -> None:
-    """Write positions as points and every other attribute as point data; the frame's time [s] stands beside them."""
+    """Write positions as points, every other attribute as point data, and the frame's time [s]."""
     count = len(frame.position)
     appended = _Appended()
     points = appended.array("Points", frame.position)
@@ -68,7 +68,7 @@ def write_series(entries: Sequence[tuple[float, int, str, PurePath]], file: IO[b
 
 
 class _Appended:
-    """The bytes behind the XML, and the elements that point to them."""
+    """The bytes after the XML, and the elements that point to them."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -81,7 +81,7 @@ class _Appended:
         words = f'type="{kind}" Name={quoteattr(name)} NumberOfComponents="{components}" format="appended" offset="{self._size}"'
         data = np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
         blocks = [zlib.compress(data[start : start + _BLOCK], _LEVEL) for start in range(0, len(data), _BLOCK)]
-        # number of blocks, size of a block and of the last one where it is smaller, then their compressed sizes
+        # number of blocks, size of a block, size of a smaller last block or 0, then their compressed sizes
         header = np.array([len(blocks), _BLOCK, len(data) % _BLOCK, *map(len, blocks)], "<u8").tobytes()
         self.parts += [header, *blocks]
         self._size += len(header) + sum(map(len, blocks))
