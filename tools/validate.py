@@ -80,7 +80,7 @@ def water_rows() -> Iterator[Row]:
         yield f"{what}: pressure gradient", "ρ g", "1", "5 %", f"{column.gradient / -weight:.3f}"
         base = column.base_pressure / (weight * water_column.HEIGHT)
         yield f"{what}: pressure at the floor", "ρ g H", "1", "5 %", f"{base:.3f}"
-        yield f"{what}: center of mass", "compressed column", "1", "0.3 %", f"{column.centre / water_column.CENTRE:.4f}"
+        yield f"{what}: center of mass", "compressed column", "1", "0.3 %", f"{column.center / water_column.CENTER:.4f}"
     measured_time, front = dam_break.measured_front()
     late, source = measured_time >= 1.43, "Martin and Moyce 1952"
     for dimension in (2, 3):

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from tests.verification.cases import bar, beam, column_collapse, dam_break, impact, rigid_motion, sliding_block, water_column
 from tests.verification.cases.setting import GRAVITY
 
-BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb4", "#e07b1a", "#2f8f4e", "#c2333a", "#8a8a8a"
+BLUE, ORANGE, GREEN, RED, GRAY = "#1f6fb4", "#e07b1a", "#2f8f4e", "#c2333a", "#8a8a8a"
 STYLE = Path(__file__).with_name("figures.mplstyle")
 # the same bytes from the same data
 SETTINGS: Any = {"svg.hashsalt": "validation", "lines.linewidth": 1.6}
@@ -54,13 +54,13 @@ def draw_dam_break(left: Axes, right: Axes) -> None:
     right.axhspan(-12.0, 12.0, color="#f3f3f3", zorder=0)
     right.set_ylim(-16.0, 16.0)
     label(left, "Front of a breaking dam", "T = t √(2g/a)", "Z = x/a")
-    label(right, "Deviation; grey: what the test allows", "T = t √(2g/a)", "Z / measured − 1 [%]")
+    label(right, "Deviation; gray: what the test allows", "T = t √(2g/a)", "Z / measured − 1 [%]")
 
 
 def draw_water_column(left: Axes, right: Axes) -> None:
     height = np.array([0.0, water_column.HEIGHT])
     weight = water_column.DENSITY * GRAVITY
-    left.plot(weight * (water_column.HEIGHT - height) / 1000.0, height, color=GREY, label="ρ g (H − z)")
+    left.plot(weight * (water_column.HEIGHT - height) / 1000.0, height, color=GRAY, label="ρ g (H − z)")
     for dimension, cells, sampling, color, marker in (
         (2, 40, "lattice", BLUE, "o"),
         (2, 40, "poisson", ORANGE, "s"),
@@ -69,11 +69,11 @@ def draw_water_column(left: Axes, right: Axes) -> None:
         column = water_column.water_column(dimension, cells=cells, sampling=sampling)
         name = f"{dimension}D, {cells} cells high, {sampling}"
         left.plot(column.pressure / 1000.0, column.height, marker, color=color, markersize=3.5, label=name)
-        right.plot(column.time, column.centres / water_column.CENTRE, color=color, linewidth=0.9, label=name)
+        right.plot(column.time, column.centers / water_column.CENTER, color=color, linewidth=0.9, label=name)
     right.axhspan(0.997, 1.003, color="#f3f3f3", zorder=0)
     right.set_ylim(0.989, 1.0045)
     label(left, "Pressure of water at rest", "p [kPa]", "z [m]")
-    label(right, "It rings, for it began uncompressed", "t [s]", "centre of mass / equilibrium")
+    label(right, "It rings, for it began uncompressed", "t [s]", "center of mass / equilibrium")
 
 
 def draw_run_out(left: Axes, right: Axes) -> None:
@@ -94,17 +94,17 @@ def draw_heaps(left: Axes, right: Axes) -> None:
     for cells, color in ((10, ORANGE), (20, BLUE), (40, GREEN)):
         run = column_collapse.column_collapse(2, 1.0, cells=cells, seconds=0.8)
         left.plot(*run.profile.T, color=color, label=f"{cells} cells over L₀")
-    left.plot([0.0, 1.0, 1.0], [1.0, 1.0, 0.0], ":", color=GREY, label="before")
+    left.plot([0.0, 1.0, 1.0], [1.0, 1.0, 0.0], ":", color=GRAY, label="before")
     run = column_collapse.column_collapse(3, 1.0, friction_angle=22.0, cells=16, seconds=0.8)
     right.plot(run.time, run.front, color=BLUE, label="3D, φ = 22°, 16 cells over the radius")
-    right.axhline(1.24, color=GREY, linestyle="--", label="Lube 2004: 1.24 a")
+    right.axhline(1.24, color=GRAY, linestyle="--", label="Lube 2004: 1.24 a")
     label(left, "Heaps of three grids, a = 1", "x / L₀", "z / L₀")
     label(right, "A round column, a = 1", "t √(g/L₀)", "(R − R₀) / R₀")
 
 
 def draw_bar(left: Axes, right: Axes) -> None:
     time = np.linspace(0.0, 5.75 * bar.PERIOD, 800)
-    left.plot(time, np.cos(2.0 * np.pi * time / bar.PERIOD), color=GREY, linewidth=1.0, label="closed form")
+    left.plot(time, np.cos(2.0 * np.pi * time / bar.PERIOD), color=GRAY, linewidth=1.0, label="closed form")
     for cells, transfer, color, line in ((50, "apic", BLUE, "-"), (25, "apic", ORANGE, "--"), (25, "pic", RED, ":")):
         run = bar.bar_vibration(2, cells, transfer=transfer)
         left.plot(run.time, run.amplitude, line, color=color, linewidth=1.2, label=f"{transfer.upper()}, {cells} cells")
@@ -114,7 +114,7 @@ def draw_bar(left: Axes, right: Axes) -> None:
         right.loglog(bar.LENGTH / cells, np.array(errors), marker, color=color, markersize=7, label=f"{dimension}D")
     spacing = bar.LENGTH / cells
     first = bar.bar_vibration(2, 25).period / bar.PERIOD - 1.0
-    right.loglog(spacing, first * spacing / spacing[0], color=GREY, linewidth=1.0, label="halves with h")
+    right.loglog(spacing, first * spacing / spacing[0], color=GRAY, linewidth=1.0, label="halves with h")
     left.set_ylim(-1.1, 2.0)
     right.set_xticks(spacing, [f"{each:g}" for each in spacing], minor=False)
     right.set_yticks([0.004, 0.008, 0.016], ["0.4 %", "0.8 %", "1.6 %"], minor=False)
@@ -127,7 +127,7 @@ def draw_bar(left: Axes, right: Axes) -> None:
 def draw_beam(left: Axes, right: Axes) -> None:
     for load, color in ((1.0, ORANGE), (4.0, BLUE)):
         sag = beam.sagging_beam(2, load, cells=8)
-        left.plot(*sag.elastica.T, color=GREY, linewidth=1.0, label="elastica" if load == 1.0 else None)
+        left.plot(*sag.elastica.T, color=GRAY, linewidth=1.0, label="elastica" if load == 1.0 else None)
         left.plot(*sag.line.T, "--", color=color, label=f"w L³ / (E I) = {load:g}")
     left.set_aspect("equal", adjustable="datalim")
     cells = np.array([2, 4])
@@ -137,7 +137,7 @@ def draw_beam(left: Axes, right: Axes) -> None:
         sags = [beam.sagging_beam(2, load, cells=count) for count in (2, 4, 8)]
         errors = [100.0 * (sag.tip[1] / sag.expected[1] - 1.0) for sag in sags]
         right.plot([2, 4, 8], errors, "s-", color=color, label=f"sag / elastica − 1, load {load:g}")
-    right.axhline(0.0, color=GREY, linewidth=0.8)
+    right.axhline(0.0, color=GRAY, linewidth=0.8)
     label(left, "Beams at rest under their weight", "x / L", "z / L")
     label(right, "Errors", "cells over the thickness", "[%]")
 
@@ -178,13 +178,13 @@ def draw_impact(left: Axes, right: Axes) -> None:
     collision = impact.colliding_balls(2)
     left.plot(collision.time, collision.velocities[:, 0], color=BLUE, label="left ball")
     left.plot(collision.time, collision.velocities[:, 1], color=ORANGE, label="right ball")
-    left.plot(collision.time, collision.momentum, color=GREY, linewidth=1.0, label="momentum of both / m v")
+    left.plot(collision.time, collision.momentum, color=GRAY, linewidth=1.0, label="momentum of both / m v")
     for cells, color, line in ((20, ORANGE, "--"), (40, BLUE, "-")):
         bounce = impact.bouncing_ball(2, cells=cells)
-        right.plot(bounce.time, bounce.height, line, color=color, label=f"{cells} cells a metre")
+        right.plot(bounce.time, bounce.height, line, color=color, label=f"{cells} cells per meter")
     label(left, "Two elastic disks meet head on", "t [s]", "mean velocity [m/s]")
     left.legend(loc="center right", bbox_to_anchor=(1.0, 0.68))
-    label(right, "A disk bounces", "t [s]", "height of its centre less its radius [m]")
+    label(right, "A disk bounces", "t [s]", "height of its center less its radius [m]")
 
 
 FIGURES = (draw_dam_break, draw_water_column, draw_run_out, draw_heaps, draw_bar, draw_beam, draw_spinning_disk, draw_slope, draw_impact)

@@ -1,4 +1,4 @@
-"""The lean reference moves matter correctly: only then is it worth comparing with."""
+"""The lean reference moves particles correctly, so that comparisons with it are meaningful."""
 
 from __future__ import annotations
 

@@ -216,13 +216,13 @@ def test_a_cache_is_not_probed(whole: Path) -> None:
     assert done.returncode == 1 and "is a cache, which is already baked; leave --probe out" in done.stderr
 
 
-def test_the_words_for_people_have_the_same_numbers(whole: Path, scene: Path) -> None:
+def test_the_text_output_has_the_same_numbers(whole: Path, scene: Path) -> None:
     particles = str(len(open_cache(whole).frame(1).id))
     assert f"particles {particles}" in run("info", whole).stdout
     assert "particles: " in run("info", scene).stdout
 
 
-def test_progress_for_people_ends_at_all_frames(scene: Path, tmp_path: Path) -> None:
+def test_progress_as_text_ends_at_all_frames(scene: Path, tmp_path: Path) -> None:
     lines = run("bake", scene, "--cache", tmp_path / "cache").stdout.splitlines()
     assert lines[-2].startswith("100 % (5/5) frame 5")
     assert lines[-1].startswith("done: 5 frames")

@@ -80,7 +80,7 @@ def test_a_second_bake_compiles_nothing_and_gives_the_same_bytes(cold: tuple[Pat
         assert first.frame(number).attribute("stress").tobytes() == second.frame(number).attribute("stress").tobytes()
 
 
-def test_a_cache_says_its_level_and_a_resumed_bake_keeps_it(scene: Path, tmp_path: Path) -> None:
+def test_a_cache_records_its_level_and_a_resumed_bake_keeps_it(scene: Path, tmp_path: Path) -> None:
     assert open_level(run_level(scene, tmp_path / "best")) == best_level()
     if best_level() not in LEVELS or not is_supported("x86-64-v3"):
         pytest.fail("the tests need a processor with level x86-64-v3")
@@ -103,7 +103,7 @@ def open_level(cache: Path) -> str:
     return open_cache(cache).manifest["processor_level"]
 
 
-def test_a_level_that_this_processor_lacks_is_refused_in_one_line(scene: Path, tmp_path: Path) -> None:
+def test_an_unsupported_level_is_refused_in_one_line(scene: Path, tmp_path: Path) -> None:
     foreign = next(name for name in LEVELS if not is_supported(name))
     done = run("bake", scene, "--cache", tmp_path / "cache", "--processor", foreign)
     assert done.returncode == 1
@@ -111,7 +111,7 @@ def test_a_level_that_this_processor_lacks_is_refused_in_one_line(scene: Path, t
     assert f"this processor does not support level {foreign}; use {best_level()}" in done.stderr
 
 
-def test_a_cache_of_a_level_that_this_processor_lacks_goes_on_with_a_warning(scene: Path, tmp_path: Path) -> None:
+def test_a_cache_of_an_unsupported_level_resumes_with_a_warning(scene: Path, tmp_path: Path) -> None:
     cache = run_level(scene, tmp_path / "cache", "--frames", "1-1")
     foreign = next(name for name in LEVELS if not is_supported(name))
     (manifest,) = cache.rglob("take.json")
@@ -134,7 +134,7 @@ def test_a_processor_below_all_levels_is_compiled_for_as_it_is() -> None:
     assert f"{NATIVE}-" in told["kernel_cache"]
 
 
-def test_doctor_tells_the_level_and_those_that_there_are() -> None:
+def test_doctor_reports_the_level_and_the_supported_ones() -> None:
     told = json.loads(run("doctor", "--json").stdout)
     assert told["processor_level"] == best_level()
     assert told["processor_levels"] == [name for name in LEVELS if is_supported(name)]

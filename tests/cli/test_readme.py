@@ -1,4 +1,4 @@
-"""The scripts of the README run as they stand there."""
+"""The README's scripts run unchanged."""
 
 import os
 import re

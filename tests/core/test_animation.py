@@ -1,4 +1,4 @@
-"""What changes over time: gravity, the limit of speed, a material's parameters."""
+"""Changes over time: gravity, the speed limit, a material's parameters."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def block(**rest: Any) -> Scene:
     return scene(emitter, materials=(material("neo_hookean"),), **rest)
 
 
-def test_keyframed_gravity_is_that_of_every_moment() -> None:
+def test_keyframed_gravity_acts_at_every_moment() -> None:
     """g rises from 0 over two frames and turns: v = integral of g."""
     gravity = keys(gravity=[[0.0, 0.0, 0.0], [0.0, 0.0, -12.0], [24.0, 0.0, 0.0]])
     frames = list(simulate(block(animation=gravity, frames=4, time_step=1e-4)))
@@ -53,7 +53,7 @@ def test_nothing_is_faster_than_the_limit(transfer: str, dimension: int) -> None
     assert np.linalg.norm(free.velocity, axis=1).min() > 60.0
 
 
-def test_the_limit_of_speed_may_change() -> None:
+def test_the_speed_limit_may_be_animated() -> None:
     wind = Force("wind", kind="wind", strength=400.0)
     frames = list(simulate(block(max_speed=3.0, animation=keys(max_speed=[3.0, 3.0, 3.0, 6.0]), forces=(wind,), frames=4)))
     assert frames[2].velocity[:, 2].mean() == pytest.approx(3.0, abs=1e-3)
@@ -78,8 +78,8 @@ def test_melting_jelly_sags_and_stiff_jelly_does_not() -> None:
     assert height(melted) < 0.25
 
 
-def test_waves_that_become_faster_shorten_the_steps_in_time() -> None:
-    """A hundred times as stiff within a frame: the steps of that frame are already those of the stiff jelly."""
+def test_faster_waves_shorten_the_substeps_in_time() -> None:
+    """A hundred times as stiff within a frame: that frame already has the substeps of the stiff jelly."""
     stiffen = keys(young_modulus=[2e3, 2e3, 2e5, 2e5])
     firm, stiffening = (list(simulate(melting(animation, frames=4))) for animation in (None, stiffen))
     assert stiffening[1].statistics.substeps < 0.3 * firm[1].statistics.substeps
@@ -87,7 +87,7 @@ def test_waves_that_become_faster_shorten_the_steps_in_time() -> None:
     assert np.isfinite(stiffening[-1].position).all()
 
 
-def test_viscosity_limits_the_steps_of_its_moment() -> None:
+def test_animated_viscosity_limits_the_substeps() -> None:
     def poured(values: list[float]) -> list[int]:
         honey = Material("honey", LAWS["water"](bulk_modulus=2e3), keys(viscosity=values))
         emitter = Emitter("drop", box((0.0, 0.0, 0.0), 0.2), "honey", **LATTICE)
@@ -97,7 +97,7 @@ def test_viscosity_limits_the_steps_of_its_moment() -> None:
     assert thick[1] == thin[1] and thick[2] > 2 * thin[2]
 
 
-def test_the_strength_of_matter_is_that_of_the_moment() -> None:
+def test_an_animated_strength_acts_at_every_moment() -> None:
     """Clay on a floor keeps its shape until its yield stress falls."""
 
     def last(animation: Animation | None) -> Any:
@@ -111,7 +111,7 @@ def test_the_strength_of_matter_is_that_of_the_moment() -> None:
     assert height(last(keys(yield_stress=[2e4, 2e4, 20.0]))) < 0.33
 
 
-def test_a_continued_simulation_gives_the_same_bytes() -> None:
+def test_a_resumed_simulation_gives_the_same_bytes() -> None:
     melt = keys(young_modulus=[2e5, 2e4, 2e5, 2e3])
     changing = {"gravity": (0.0, 0.0, -9.81), "frames": 5}
     whole = Simulation(melting(melt, **changing))

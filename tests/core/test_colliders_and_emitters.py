@@ -1,4 +1,4 @@
-"""No particle begins inside a collider, whole bodies may touch one, and sticky ones clamp."""
+"""Emission near colliders: nothing is emitted inside, touching is allowed, and sticky colliders clamp."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def first_frame(emitter: Emitter, *colliders: Collider, **rest: Any) -> Any:
     [(Sphere(radius=0.2), 0.02), (box((0.0, 0.0, 0.0), 0.3), 0.02), (box_mesh((0.3, 0.3, 0.3)), 0.3)],
     ids=["ball", "box", "mesh"],
 )
-def test_nothing_begins_inside_a_collider(shape: Any, tolerance: float, mode: str, dimension: int) -> None:
+def test_nothing_is_emitted_inside_a_collider(shape: Any, tolerance: float, mode: str, dimension: int) -> None:
     emitter = Emitter("pool", box((0.0, 0.0, 0.0), 0.6), "water", mode=mode, velocity=(0.0, 0.0, -1.0))
     frame = first_frame(emitter, Collider("rock", shape), dimension=dimension)
     distance = shape.signed_distance(frame.position.astype(float))
@@ -57,7 +57,7 @@ def test_the_pose_of_the_moment_counts() -> None:
 
 
 def test_dynamic_colliders_count_where_they_are() -> None:
-    """A ball that has flown on for four frames without gravity: the pool that comes then leaves out its place."""
+    """A ball has flown for four frames without gravity: the pool emitted then leaves room for it."""
     ball = Collider("ball", Sphere(center=(-0.5, 0.0, 0.0), radius=0.2), dynamic=True, velocity=(3.0, 0.0, 0.0))
     emitter = Emitter("pool", box((0.0, 0.0, 0.0), (1.6, 0.2, 0.2)), "water", frame_start=5, **LATTICE)
     *_, last = simulate(scene(emitter, materials=WATER, colliders=(ball,), frames=5, gravity=(0.0, 0.0, 0.0)))
@@ -65,7 +65,7 @@ def test_dynamic_colliders_count_where_they_are() -> None:
     assert last.position[:, 0].min() < -0.7 and last.position[:, 0].max() > 0.7
 
 
-def test_colliders_that_are_not_there_do_not_count() -> None:
+def test_disabled_colliders_do_not_count() -> None:
     emitter = Emitter("pool", box((0.0, 0.0, 0.0), 0.4), "water", **LATTICE)
     assert len(first_frame(emitter, Collider("ghost", Sphere(radius=0.2), enabled=False)).id) == 8**3 * 8
 
@@ -106,7 +106,7 @@ def test_a_body_with_nothing_outside_is_refused() -> None:
     )
 
 
-def test_a_tap_that_reaches_through_a_wall_gives_what_is_inside() -> None:
+def test_a_tap_that_reaches_through_a_wall_emits_only_inside() -> None:
     domain = Domain(kind="box", min=(-1.0, -1.0, 0.0), max=(1.0, 1.0, 1.0), sides={"z_min": Side(surface="slip")})
     tap = Emitter("tap", Sphere(radius=0.2), "water", mode="inflow", normal_velocity=0.5)
     frame = first_frame(tap, domain=domain)

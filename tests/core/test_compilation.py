@@ -1,4 +1,4 @@
-"""Which sources name the store of compiled kernels, so that an edited one never comes back stale from the disk."""
+"""The sources that key the stored kernels, so that stale machine code is never loaded."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Getting kernels ready: what cannot be compiled apart is compiled here."""
+"""Making kernels ready: without other processes, they are compiled in this one."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from mpm_addon.core.stepping.kernel_list import Unit, Variant
 UNITS = [Unit("step", f"transfer.sorting.{name}", Variant()) for name in ("count_arrivals", "place_arrivals", "find_origins")]
 
 
-def test_without_processes_kernels_are_compiled_here_and_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_processes_kernels_are_compiled_here_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     missing, compiled, told = list(UNITS), [], []
 
     def compile_here(unit: Unit) -> None:

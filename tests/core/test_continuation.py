@@ -1,4 +1,4 @@
-"""Going on from the state of one scene with another: what may differ, what may not, and that nothing jumps."""
+"""Continuing a scene from a checkpoint of another: what may differ, what may not, and that nothing jumps."""
 
 from dataclasses import replace
 from typing import Any
@@ -32,7 +32,7 @@ def changed_law(described: Scene, **values: Any) -> Scene:
 
 @pytest.fixture(scope="module")
 def halfway() -> dict[str, np.ndarray]:
-    """The state in the middle of the impact."""
+    """A snapshot in the middle of the impact."""
     simulation = Simulation(falling(2))
     for _ in simulation.frames():
         pass
@@ -43,12 +43,12 @@ def later(described: Scene, snapshot: dict[str, np.ndarray], before: Scene | Non
     return list(Simulation(described, snapshot=snapshot, before=before).frames())
 
 
-def test_the_same_scene_goes_on_as_if_nothing_had_been_between(halfway: dict[str, np.ndarray]) -> None:
+def test_the_same_scene_continues_without_a_difference(halfway: dict[str, np.ndarray]) -> None:
     plain, again = later(falling(), halfway, None)[-1], later(falling(), halfway, falling())[-1]
     assert np.abs(plain.position - again.position).max() < 1e-5
 
 
-def test_a_hundred_times_the_stiffness_is_met_with_smaller_steps(halfway: dict[str, np.ndarray]) -> None:
+def test_a_hundred_times_the_stiffness_takes_shorter_substeps(halfway: dict[str, np.ndarray]) -> None:
     stiff = changed_law(falling(), young_modulus=100.0 * falling().materials["neo_hookean"].law.young_modulus)
     soft_frames, frames = later(falling(), halfway, None), later(stiff, halfway, falling())
     assert frames[0].statistics.substeps > 5 * soft_frames[0].statistics.substeps
@@ -57,7 +57,7 @@ def test_a_hundred_times_the_stiffness_is_met_with_smaller_steps(halfway: dict[s
     assert frames[-1].position[:, 2].mean() > soft_frames[-1].position[:, 2].mean()
 
 
-def test_emitters_colliders_and_forces_may_come(halfway: dict[str, np.ndarray]) -> None:
+def test_emitters_colliders_and_forces_may_be_added(halfway: dict[str, np.ndarray]) -> None:
     drop = Emitter("drop", box((0.0, 0.0, 1.0), 0.2), "water", frame_start=6, **LATTICE)
     more = falling()
     more = replace(more, emitters=(*more.emitters, drop), materials={**more.materials, "water": material("water")}, colliders=())
@@ -80,20 +80,20 @@ def test_emitters_colliders_and_forces_may_come(halfway: dict[str, np.ndarray]) 
         (falling(colliders=(replace(FLOOR, shape=box((0.0, 0.0, 2.0), 0.3), dynamic=True),)), "^Dynamic colliders .* differs from"),
     ],
 )
-def test_what_the_state_is_made_of_may_not_differ(halfway: dict[str, np.ndarray], other: Scene, message: str) -> None:
+def test_what_defines_the_state_may_not_differ(halfway: dict[str, np.ndarray], other: Scene, message: str) -> None:
     with pytest.raises(SceneError, match=message):
         later(other, halfway, falling())
 
 
-def test_another_emitter_in_the_place_of_one_is_refused(halfway: dict[str, np.ndarray]) -> None:
+def test_a_replaced_emitter_is_refused(halfway: dict[str, np.ndarray]) -> None:
     other = falling()
     other = replace(other, emitters=(replace(other.emitters[0], name="other"),))
     with pytest.raises(SceneError, match=r"^Emitter 1: name other differs from block"):
         later(other, halfway, falling())
 
 
-def test_a_material_that_comes_before_the_others_is_refused(halfway: dict[str, np.ndarray]) -> None:
-    """Frames name materials by their numbers, those before and after alike."""
+def test_a_material_added_before_the_others_is_refused(halfway: dict[str, np.ndarray]) -> None:
+    """Frames refer to materials by number, before and after."""
     more = falling()
     more = replace(more, materials={"water": material("water"), **more.materials})
     with pytest.raises(SceneError, match=r'^Material "neo_hookean": position in the list 2 differs from 1'):
@@ -101,7 +101,7 @@ def test_a_material_that_comes_before_the_others_is_refused(halfway: dict[str, n
 
 
 def test_a_mesh_that_carries_particles_keeps_its_vertices() -> None:
-    """What they remember of a mesh with more vertices would lead beyond those of one with fewer."""
+    """Their stored vertex indices would be out of range in a mesh with fewer vertices."""
 
     def held(count: int) -> Scene:
         vertices = np.random.default_rng(0).random((count, 3))

@@ -1,4 +1,4 @@
-"""Particles on their way through cells and blocks: fast, far from the origin, alone, crowded, and on other processors."""
+"""Particles that cross cells and blocks: fast, far from the origin, alone, crowded, and on other processors."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ BLOCK_EDGE = 4 * SPACING
 
 
 def flying(velocity: tuple[float, float, float], center: tuple[float, float, float], law: str = "corotated", **solver: object) -> Scene:
-    """A block of jelly that flies without gravity; 24fps."""
+    """A block of jelly that flies without gravity; 24 frames per second."""
     emitter = Emitter("block", box(center, 0.3), law, velocity=velocity, **LATTICE)
     return scene(emitter, materials=(material(law),), frames=6, **{"gravity": (0.0, 0.0, 0.0), "grid_spacing": SPACING, **solver})
 
@@ -55,7 +55,7 @@ def test_five_cells_a_frame_through_borders_of_blocks(kernel: str, transfer: str
 
 
 def test_a_fast_block_is_sorted_in_the_middle_of_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or the test above would not cross blocks between sorts."""
+    """Otherwise the test above would not cross blocks between sorts."""
     simulation = Simulation(flying((6.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
     sorts = []
     begin = Stepper.begin

@@ -210,7 +210,7 @@ def test_deforming_obstacles_give_the_same_bytes_on_any_number_of_threads() -> N
 
 
 @pytest.mark.parametrize(("keys", "subframes"), [((1.0, 7.0), 0), ((1.0, 2.0, 3.0, 4.0), 1)])
-def test_a_continued_simulation_gives_the_same_bytes(keys: tuple[float, ...], subframes: int) -> None:
+def test_a_resumed_simulation_gives_the_same_bytes(keys: tuple[float, ...], subframes: int) -> None:
     """Also within a stretch of the motion, where the distance would be carried on from a measurement before."""
     block = grid_plate(0.1, 0.2)
     poses = [block.vertices + np.array([0.2 - 0.04 * key, 0.0, 0.2 + 0.02 * key]) for key in keys]

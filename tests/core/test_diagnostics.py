@@ -26,11 +26,11 @@ def started(described: Scene) -> Simulation:
     return simulation
 
 
-def test_a_block_at_rest_has_its_mass_its_centre_and_no_motion() -> None:
+def test_a_block_at_rest_has_its_mass_its_center_and_no_motion() -> None:
     simulation = started(block())
     weight = DENSITY * EDGE**3
     assert diagnostics.mass(simulation) == pytest.approx(weight, rel=1e-12)
-    assert diagnostics.centre_of_mass(simulation) == pytest.approx([0.3, -0.2, 0.5], abs=1e-12)
+    assert diagnostics.center_of_mass(simulation) == pytest.approx([0.3, -0.2, 0.5], abs=1e-12)
     assert diagnostics.potential_energy(simulation) == pytest.approx(weight * 9.81 * 0.5, rel=1e-12)
     assert np.all(diagnostics.linear_momentum(simulation) == 0.0)
     assert np.all(diagnostics.angular_momentum(simulation) == 0.0)

@@ -1,4 +1,4 @@
-"""The estimate before a bake: right for simple bodies, and a refusal before any memory is taken."""
+"""The estimate before a bake: accurate for simple shapes, and a refusal before any memory is allocated."""
 
 import dataclasses
 import math
@@ -37,7 +37,7 @@ def test_counts_given_are_counts_used() -> None:
     assert estimate(scene_of(cube, cloud, dense)).particles == 1234 + 7 + 20_000
 
 
-def test_in_two_dimensions_the_cut_counts() -> None:
+def test_in_two_dimensions_the_section_counts() -> None:
     solver = Solver(grid_spacing=0.1, dimension=2)
     square = estimate(scene_of(Emitter("square", Box(size=(1, 5, 1)), "jelly", particles_per_cell=4), solver=solver))
     assert square.particles == 400
@@ -60,7 +60,7 @@ def test_repeats_and_inflows_add_up() -> None:
     time = Time(fps=10, frame_start=1, frame_end=21)
     repeat = dataclasses.replace(cube, mode="repeat", interval=5)
     assert estimate(scene_of(repeat, time=time)).particles == 5 * 8000
-    # two metres of flow pass in two seconds at 1 m/s, beside the metre that is there
+    # two meters of flow pass in two seconds at 1 m/s, beside the meter that is there
     inflow = dataclasses.replace(cube, mode="inflow", velocity=(1, 0, 0))
     assert estimate(scene_of(inflow, time=time)).particles == 3 * 8000
     # of a ball: pi r^2 x 2 m beside 4/3 pi r^3
@@ -85,14 +85,14 @@ def test_a_section_that_the_plane_misses_is_refused_before_anything_is_made() ->
         estimate(scene_of(away, solver=Solver(grid_spacing=0.1, dimension=2)))
 
 
-def test_the_disk_takes_what_the_frames_hold() -> None:
+def test_the_disk_space_is_that_of_the_frames() -> None:
     kept = CacheSettings(stretch=True)
     cost = estimate(scene_of(Emitter("cube", Box(size=(1, 1, 1)), "jelly"), time=Time(frame_end=10), cache=kept))
     assert cost.frame_bytes == pytest.approx(8000 * sum(module.FRAME_BYTES["compact"].values()), abs=1)
     assert cost.disk_bytes >= 10 * cost.frame_bytes
 
 
-def test_what_is_not_kept_takes_no_disk() -> None:
+def test_attributes_that_are_not_cached_take_no_disk_space() -> None:
     cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly")
     costs = [
         estimate(scene_of(cube, cache=cache)).disk_bytes
@@ -101,7 +101,7 @@ def test_what_is_not_kept_takes_no_disk() -> None:
     assert costs[0] > costs[1] > costs[2] > 0 and costs[1] > costs[3]
 
 
-def test_too_many_particles_are_refused_before_memory_is_taken() -> None:
+def test_too_many_particles_are_refused_before_memory_is_allocated() -> None:
     scene = scene_of(Emitter("Cube", Box(size=(1, 1, 1)), "jelly"), solver=Solver(grid_spacing=1e-5))
     tracemalloc.start()
     with pytest.raises(SceneError) as caught:
@@ -131,7 +131,7 @@ def test_a_count_that_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         estimate(scene_of(cube))
 
 
-def test_dense_matter_takes_what_was_measured() -> None:
+def test_dense_material_takes_the_measured_memory() -> None:
     """660 bytes a particle in single precision, and 1638 at most in double precision."""
     cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly", particles_per_cell=8)
     for precision, measured in (("float32", 660), ("float64", 1638)):
@@ -140,7 +140,7 @@ def test_dense_matter_takes_what_was_measured() -> None:
         assert measured < each < 1.2 * measured
 
 
-def test_points_far_apart_take_a_block_each() -> None:
+def test_distant_points_take_a_block_each() -> None:
     apart = np.stack(np.meshgrid(*[np.arange(10.0)] * 3), axis=-1).reshape(-1, 3)
     memory = {}
     for name, position in (("apart", apart), ("together", apart * 0.01)):
@@ -151,7 +151,7 @@ def test_points_far_apart_take_a_block_each() -> None:
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_the_steps_are_those_of_the_waves_of_every_law(name: str) -> None:
+def test_the_substeps_follow_the_wave_speed_of_every_law(name: str) -> None:
     """Where nothing moves or hardens, a step is the way of a wave across cfl cells; painted matter counts where waves are fastest."""
     law = LAWS[name](**({"viscosity": 0.0} if name == "water" else {"damping_time": 0.0} if name == "damped_elastic" else {}))
     painting = Painting({"density": np.array([0.25, 1.0] * 4)})

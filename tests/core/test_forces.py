@@ -1,4 +1,4 @@
-"""Force fields against closed forms: what a block far from everything does in one of them."""
+"""Force fields against closed forms, acting on an isolated block."""
 
 import math
 from typing import Any
@@ -47,7 +47,7 @@ def test_a_field_whose_strength_is_zero_changes_no_byte_of_the_motion() -> None:
     assert np.array_equal(frames[0].position, frames[1].position)
 
 
-def test_flow_brings_matter_to_the_speed_of_the_wind() -> None:
+def test_flow_brings_particles_to_the_speed_of_the_wind() -> None:
     """dv/dt = s - k v: v = s/k (1 - e^(-k t)), exact at any step."""
     wind = Force("wind", kind="wind", strength=6.0, direction=(1.0, 0.0, 0.0), flow=30.0)
     for frame in simulate(in_field(wind, frames=5)):
@@ -55,7 +55,7 @@ def test_flow_brings_matter_to_the_speed_of_the_wind() -> None:
 
 
 @pytest.mark.parametrize("drag", [4.0, 4e3])
-def test_drag_follows_its_closed_forms_and_never_turns_matter_around(drag: float) -> None:
+def test_drag_follows_its_closed_forms_and_never_reverses_a_velocity(drag: float) -> None:
     """Linear: v0 e^(-k t). Quadratic: v0 / (1 + q v0 t)."""
     linear = in_field(Force("drag", kind="drag", linear_drag=drag), velocity=(0.0, 2.0, 0.0), frames=4)
     quadratic = in_field(Force("drag", kind="drag", quadratic_drag=drag), velocity=(0.0, 2.0, 0.0), frames=4)
@@ -78,7 +78,7 @@ def test_a_harmonic_field_swings_with_its_period(dimension: int) -> None:
     assert abs(middle(frames[6])[0]) < 6e-3
 
 
-def test_a_critically_damped_harmonic_field_does_not_swing_over() -> None:
+def test_a_critically_damped_harmonic_field_does_not_overshoot() -> None:
     """x = (1 + w t) e^(-w t) x0."""
     rate = 12.0
     spring = Force("spring", kind="harmonic", strength=rate**2, damping=1.0)
@@ -87,7 +87,7 @@ def test_a_critically_damped_harmonic_field_does_not_swing_over() -> None:
 
 
 @pytest.mark.parametrize("dimension", [3, 2])
-def test_a_vortex_about_an_axis_carries_matter_around(dimension: int) -> None:
+def test_a_vortex_about_an_axis_carries_particles_around(dimension: int) -> None:
     """With the velocity of the rotation at the rate s, matter stays on its circle: a quarter of a turn in a quarter of a period."""
     rate, axis = 2.0 * math.pi, (0.0, 1.0, 0.0)
     vortex = Force("vortex", kind="vortex", shape="line", strength=rate, direction=axis)
@@ -121,7 +121,7 @@ def test_falloff_is_one_up_to_the_least_distance_and_nothing_beyond_the_farthest
     assert fields_at(grows).at(places, 0.0 * places)[:, 0] == pytest.approx([2.4, 3.0, 5.0, 6.2])
 
 
-def test_a_moving_force_is_where_its_motion_says() -> None:
+def test_a_moving_force_follows_its_motion() -> None:
     turned = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 2.0], [-1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 0.0, 1.0]])
     motion = Motion(np.array([1.0, 3.0]), matrices=np.stack([np.eye(4), turned]))
     force = Force(
@@ -135,7 +135,7 @@ def test_a_moving_force_is_where_its_motion_says() -> None:
     assert at_end == pytest.approx(np.array([[0.0] * 3, [0.0] * 3, [5.0, 0.0, 0.0]]), abs=1e-12)
 
 
-def test_a_force_that_is_not_enabled_does_nothing_until_it_is() -> None:
+def test_a_disabled_force_does_nothing_until_it_is_enabled() -> None:
     flag = Animation(np.array([1.0, 3.0]), {"enabled": np.array([0.0, 1.0])})
     wind = Force("wind", kind="wind", strength=2.0, animation=flag)
     speeds = [mean_velocity(frame)[2] for frame in simulate(in_field(wind, frames=5))]

@@ -1,4 +1,4 @@
-"""What a frame shows of the deformation of its particles."""
+"""The deformation attributes of a frame."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shown(rows: int, fill: dict[int, float], is_fluid: bool) -> tuple[np.ndarray
     return ratio, rotation, stretch
 
 
-def test_a_stretched_and_turned_particle_says_both() -> None:
+def test_a_stretched_and_rotated_particle_shows_both() -> None:
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     f = turn @ np.diag([2.0, 0.5, 1.5])
     ratio, rotation, stretch = shown(DEFORMATION + 9, {DEFORMATION + index: value for index, value in enumerate(f.ravel())}, is_fluid=False)
@@ -37,7 +37,7 @@ def test_a_sheared_particle_has_the_lengths_of_its_edges() -> None:
     assert stretch == pytest.approx(np.tile([1.0, 1.25, 1.0], (LANE_COUNT, 1)), rel=1e-5)
 
 
-def test_a_fluid_is_as_long_every_way() -> None:
+def test_a_fluid_has_equal_stretches() -> None:
     _, rotation, stretch = shown(FLUID_ROW_COUNT, {STATE: 0.729}, is_fluid=True)
     assert stretch == pytest.approx(0.9, rel=1e-5)
     assert (rotation == [1.0, 0.0, 0.0, 0.0]).all()

@@ -1,4 +1,4 @@
-"""Inflows into free room: how much comes and when, and that nothing is put where particles are."""
+"""Inflows into free space: how much is emitted and when, and nothing where particles already are."""
 
 from typing import Any
 
@@ -69,13 +69,13 @@ def test_what_leaves_is_replaced_at_rest_density(dimension: int, speed: float) -
     assert cKDTree(carried.position).query(carried.position, k=2)[0][:, 1].min() > 0.75 * spacing
 
 
-def test_a_full_shape_gets_nothing_more() -> None:
+def test_a_full_shape_emits_nothing_more() -> None:
     described = scene(inflow(Sphere(radius=0.2), motion=STILL), materials=WATER, frames=6)
     assert len(Carried((0.0, 0.0, 0.0)).emitted(described)) == 1
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_a_flow_rate_lets_in_its_volume(dimension: int) -> None:
+def test_a_flow_rate_emits_its_volume(dimension: int) -> None:
     rate = 0.005 if dimension == 3 else 0.05
     described = scene(inflow(box((0.0, 0.0, 0.0), 0.3), (1.0, 0.0, 0.0), flow_rate=rate), materials=WATER, frames=25, dimension=dimension)
     emitted = Carried((1.0, 0.0, 0.0)).emitted(described)
@@ -120,19 +120,19 @@ def test_an_object_that_moves_gets_more_moments() -> None:
     poses = np.stack([np.eye(4), np.eye(4)])
     poses[1, 0, 3] = 1.0
     described = scene(inflow(Sphere(radius=0.1), motion=Motion(np.array([1.0, 3.0]), matrices=poses)), materials=WATER, frames=5)
-    # half a metre a frame in steps of half a cell, and one more for the fall
+    # half a meter a frame in steps of half a cell, and one more for the fall
     assert len(moments(described, 1)) in (20, 21, 22)
     assert len(moments(described, 3)) == 2
 
 
 def test_gravity_that_is_animated_counts_in_the_moments() -> None:
-    """At 400 m/s^2 what begins at rest has fallen half a cell at 4.5 m/s: a ninth of a metre in a frame, in steps of half a cell."""
+    """At 400 m/s^2 what begins at rest has fallen half a cell at 4.5 m/s: a ninth of a meter in a frame, in steps of half a cell."""
     falls = keyed([1, 3], gravity=[[0.0, 0.0, 0.0], [0.0, 0.0, -400.0]])
     described = scene(inflow(Sphere(radius=0.1)), materials=WATER, frames=5, gravity=(0.0, 0.0, 0.0), animation=falls, grid_spacing=0.05)
     assert [len(moments(described, frame)) for frame in (1, 2, 3)] == [6, 8, 8]
 
 
-def test_repeated_matter_stays_out_of_what_is_there() -> None:
+def test_repeated_emission_leaves_existing_particles_alone() -> None:
     """A block that does not move is not emitted into a second time; one that leaves is."""
     still = Emitter("still", box((0.0, 0.0, 0.0), 0.2), "water", mode="repeat", interval=1)
     described = scene(still, materials=WATER, frames=5)
@@ -201,7 +201,7 @@ def test_the_estimate_knows_flow_rates_and_other_inflows() -> None:
         assert 0.5 * estimate(described).particles < count < 1.02 * estimate(described).particles
 
 
-def test_a_free_inflow_goes_on_from_a_snapshot_with_the_same_bytes() -> None:
+def test_a_free_inflow_resumes_with_the_same_bytes() -> None:
     from mpm_addon.core.stepping.simulation import Simulation
 
     floor = (Collider("floor", box((0.0, 0.0, -0.35), (2.0, 2.0, 0.2))),)

@@ -1,4 +1,4 @@
-"""Goals: particles held by their emitter, or pulled to it by a spring."""
+"""Pinning: particles held by their emitter, or pulled to it by a spring."""
 
 import dataclasses
 import math
@@ -36,7 +36,7 @@ def of(frame: Any, emitter: int) -> np.ndarray:
 
 @pytest.mark.parametrize("dimension", [3, 2])
 @pytest.mark.parametrize("gravity", [9.81, 3e3])
-def test_what_is_held_stays_where_it_came_in_at_any_acceleration(dimension: int, gravity: float) -> None:
+def test_pinned_particles_stay_in_place_at_any_acceleration(dimension: int, gravity: float) -> None:
     still = jelly(held(box((0.0, 0.0, 0.0), 0.2)), gravity=(0.0, 0.0, -gravity), dimension=dimension, frames=4)
     first, *_, last = simulate(still)
     assert np.abs(last.position - first.position).max() < 1e-3 * SPACING
@@ -87,7 +87,7 @@ def test_a_spring_of_half_weight_swings_at_its_frequency(dimension: int) -> None
     assert offset[5:45].max() > 0.005
 
 
-def test_critical_damping_brings_it_back_without_swinging_over() -> None:
+def test_critical_damping_returns_without_overshoot() -> None:
     block = held(box((0.0, 0.0, 0.0), 0.2), goal=0.5, goal_frequency=4.0, goal_damping=1.0, velocity=(2.0, 0.0, 0.0))
     offset = [of(frame, 0)[:, 0].mean() for frame in simulate(jelly(block, gravity=(0.0, 0.0, 0.0), frames=16))]
     assert max(offset) > 0.02 and min(offset) > -1e-3 and offset[-1] < 0.1 * max(offset)
@@ -112,7 +112,7 @@ def turning(dimension: int = 3) -> Motion:
 @pytest.mark.parametrize(
     ("dimension", "scheme"), [(3, {}), (2, {}), (3, {"kernel": "cubic"}), (2, {"kernel": "cubic"}), (3, {"transfer": "flip"})]
 )
-def test_what_is_held_follows_a_motion_and_takes_along_what_hangs_on_it(dimension: int, scheme: dict[str, Any]) -> None:
+def test_pinned_particles_follow_a_motion_and_carry_what_hangs_on_them(dimension: int, scheme: dict[str, Any]) -> None:
     motion = turning(dimension)
     top = held(box((0.0, 0.0, 0.1), 0.2), motion=motion)
     bar = Emitter("bar", box((0.0, 0.0, -0.1), 0.2), "corotated", **LATTICE)
@@ -126,7 +126,7 @@ def test_what_is_held_follows_a_motion_and_takes_along_what_hangs_on_it(dimensio
     assert np.linalg.norm(of(frames[-1], 1).mean(axis=0) - hung) < 0.1
 
 
-def test_what_is_held_follows_a_mesh_that_moves_and_deforms() -> None:
+def test_pinned_particles_follow_a_moving_deforming_mesh() -> None:
     """A turn and a shift of all vertices carry a particle as a pose does; stretched along x, its foot on the surface goes along."""
     mesh = box_mesh((0.4, 0.2, 0.2))
     turn = rotation_matrix(np.array([0.3, 0.5, -0.2]))
@@ -147,7 +147,7 @@ def test_a_held_mesh_is_where_its_vertices_are_between_two_frames() -> None:
     assert [float(vertices_at(motion, frame, 24.0)[0][0, 0]) for frame in (0.0, 1.0, 1.5, 3.0, 9.0)] == [0.0, 0.0, 0.25, 1.0, 1.0]
 
 
-def test_a_goal_that_ends_lets_go() -> None:
+def test_pinning_that_ends_releases_particles() -> None:
     release = Animation(np.array([1.0, 3.0, 3.001]), {"goal": np.array([1.0, 1.0, 0.0])})
     first, _, third, *_, last = simulate(jelly(held(box((0.0, 0.0, 0.0), 0.2), animation=release), frames=7))
     assert np.abs(third.position - first.position).max() < 1e-3 * SPACING
@@ -167,7 +167,7 @@ def swinging() -> Scene:
     return jelly(top, Emitter(**{**vars(bar), "name": "bar"}), frames=7)
 
 
-def test_a_painted_factor_on_the_goal_is_that_of_each_particle() -> None:
+def test_painted_pin_strength_applies_to_each_particle() -> None:
     """Half of the particles with a factor of 1 stay, the others fall."""
     half = jelly(held(box((0.0, 0.0, 0.0), (0.6, 0.2, 0.2))), young_modulus=10.0, frames=5)
     simulation = Simulation(half)

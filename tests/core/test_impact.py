@@ -1,4 +1,4 @@
-"""When matter first hits something, how fast, and how many steps a scene takes that hardens there."""
+"""First impacts: when, how fast, and the number of substeps of a scene that hardens there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def cube(center: tuple[float, float, float], size: float = 0.2, **settings: Any)
 
 
 @pytest.mark.parametrize("floor", [FLOOR, Collider("floor", box((0.0, 0.0, -0.5), (5.0, 5.0, 1.0)))])
-def test_what_falls_hits_the_floor_as_fast_as_it_has_fallen(floor: Collider) -> None:
+def test_a_falling_block_hits_the_floor_at_its_falling_speed(floor: Collider) -> None:
     """t = sqrt(2 h / g), v = g t."""
     assert of(cube((0.0, 0.0, 1.1)), colliders=(floor,)) == pytest.approx((math.sqrt(2.0 / G), math.sqrt(2.0 * G)), rel=0.02)
     # sideways counts, and so does when it comes
@@ -42,7 +42,7 @@ def test_what_falls_hits_the_floor_as_fast_as_it_has_fallen(floor: Collider) -> 
     assert found == pytest.approx((0.5 + math.sqrt(2.0 / G), math.hypot(2.0, math.sqrt(2.0 * G))), rel=0.02)
 
 
-def test_what_meets_nothing_has_no_impact() -> None:
+def test_without_contact_there_is_no_impact() -> None:
     beside = Collider("box", box((3.0, 0.0, 0.0), 1.0))
     assert of(cube((0.0, 0.0, 1.1)), colliders=(beside,)) is None
     assert of(cube((0.0, 0.0, 1.1), velocity=(0.0, 0.0, 20.0)), colliders=(FLOOR,)) is None
@@ -112,6 +112,6 @@ def falling(shape: Any, law: str = "snow", speed: float = 1.5, **settings: Any) 
     ],
     ids=["ball", "fast ball", "tilted", "cube", "wet", "soft", "sand", "clay", "elastic", "jelly"],
 )
-def test_the_steps_of_a_scene_are_known_to_a_quarter(described: Scene) -> None:
+def test_the_substeps_of_a_scene_are_estimated_to_a_quarter(described: Scene) -> None:
     taken = sum(frame.statistics.substeps for frame in simulate(described))
     assert estimate(described).substeps == pytest.approx(taken, rel=0.25)

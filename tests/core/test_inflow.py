@@ -171,7 +171,7 @@ def test_what_cannot_flow_is_refused(changes: dict[str, Any], message: str) -> N
         ]
     ),
 )
-def test_any_flow_is_steady_and_the_estimate_knows_it(
+def test_any_flow_is_steady_and_the_estimate_includes_it(
     direction: tuple[float, float, float], speed: float, dimension: int, sampling: str, shape: Any
 ) -> None:
     velocity = tuple(speed * part for part in direction)
@@ -196,7 +196,7 @@ def conserved(described: Scene) -> int:
 
 
 @pytest.mark.parametrize("dimension", [3, 2])
-def test_what_flows_in_is_there_or_has_left(dimension: int) -> None:
+def test_emitted_particles_are_present_or_deleted(dimension: int) -> None:
     """Emitted = present + deleted, in number and in mass, at every frame, with three kinds of emission and open sides."""
     sides = {"z_min": Side(surface="open"), "x_max": Side(surface="open")}
     domain = Domain(kind="box", min=(-0.4, -0.4, -0.4), max=(0.4, 0.4, 0.6), sides=sides)

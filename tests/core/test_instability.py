@@ -1,4 +1,4 @@
-"""Instability: what is found, what is rolled back, and what a simulation says that cannot go on."""
+"""Instability: what is detected, what is rolled back, and the report of a simulation that cannot continue."""
 
 import math
 from dataclasses import replace
@@ -38,7 +38,7 @@ def falling(*, frames: int = 5, **solver: float) -> Scene:
 
 
 def pressed() -> Scene:
-    """Very soft rubber between walls, that a press squeezes to nothing within eight frames."""
+    """Very soft rubber between walls that a press crushes to nothing within eight frames."""
     matrices = np.tile(np.eye(4), (2, 1, 1))
     matrices[:, 2, 3] = 0.35, 0.1
     motion = Motion(np.array([1.0, 9.0]), matrices=matrices)
@@ -96,7 +96,7 @@ def failure_of(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, row: int
 
 
 @pytest.mark.parametrize("row", [VELOCITY, VELOCITY_GRADIENT + 4, STRESS, STATE, DEFORMATION + 8])
-def test_what_is_not_a_number_stops_with_its_particle(row: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_that_is_not_finite_stops_with_its_particle(row: int, monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = Simulation(four_materials(frames=2))
     failure, number, position = failure_of(simulation, monkeypatch, row, math.nan)
     assert failure.kind is Kind.NOT_FINITE
@@ -107,13 +107,13 @@ def test_what_is_not_a_number_stops_with_its_particle(row: int, monkeypatch: pyt
     assert 0.0 <= failure.time <= 1.0 / 24.0
 
 
-def test_an_inverted_particle_stops_where_its_law_knows_no_such_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inverted_particle_stops_if_its_law_is_undefined_there(monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = Simulation(replace(four_materials(frames=2), materials={**four_materials().materials, "snow": material("sand")}))
     failure, number, _ = failure_of(simulation, monkeypatch, DEFORMATION, -1.0)
     assert (failure.kind, failure.id.tolist()) == (Kind.INVERTED, [number])
 
 
-def test_a_particle_that_nothing_could_make_so_fast_stops_with_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_particle_faster_than_explained_stops_with_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     failure, number, _ = failure_of(Simulation(four_materials(frames=2)), monkeypatch, VELOCITY, 1e6)
     assert failure.kind is Kind.RUNAWAY
     assert number in failure.id
@@ -138,7 +138,7 @@ def test_speeds_that_grow_from_step_to_step_are_a_runaway(monkeypatch: pytest.Mo
     assert (failure.frame, len(failure.id)) == (2, simulation.store.particle_count)
 
 
-def test_a_press_that_squeezes_matter_to_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_press_that_crushes_material_to_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     rollbacks = count_rollbacks(monkeypatch)
     frames = []
     with pytest.raises(UnstableError, match=r'^Material "rubber": unstable at frame 8 .* crushed to nothing .*law "corotated"') as caught:
@@ -152,14 +152,14 @@ def test_a_press_that_squeezes_matter_to_nothing_is_found(monkeypatch: pytest.Mo
     assert np.isin(failure.id, top).mean() > 0.9
 
 
-def test_a_law_that_can_be_inverted_goes_on() -> None:
+def test_a_law_that_can_be_inverted_continues() -> None:
     """Negative control: jelly squeezed as far is no failure."""
     soft = replace(pressed(), materials={"rubber": Material("rubber", LAWS["corotated"](young_modulus=1.0))})
     *_, last = simulate(soft)
     assert last.number == 9 and np.isfinite(last.position).all()
 
 
-def test_rollbacks_save_what_is_lost_without_them_and_come_close_to_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rollbacks_rescue_a_simulation_and_come_close_to_short_substeps(monkeypatch: pytest.MonkeyPatch) -> None:
     *_, truth = simulate(falling(cfl=0.1, max_displacement=0.1))
     too_long(monkeypatch)
     rollbacks = count_rollbacks(monkeypatch)
@@ -223,7 +223,7 @@ def test_rollbacks_are_the_same_after_a_resume_from_any_frame(monkeypatch: pytes
             assert frame.statistics.substeps == frames[frame.number].statistics.substeps
 
 
-def test_a_rollback_takes_back_what_was_known_of_an_animated_material(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rollback_restores_the_speeds_of_an_animated_material(monkeypatch: pytest.MonkeyPatch) -> None:
     """The speeds of a sorted state belong to the stiffness of that moment, not to that of the step which failed."""
     simulation = Simulation(hardening())
     frames = simulation.frames()
@@ -250,7 +250,7 @@ def test_a_rollback_takes_back_what_was_known_of_an_animated_material(monkeypatc
     assert len(seen) > 4
 
 
-def test_speeds_that_something_explains_are_no_failure() -> None:
+def test_explained_speeds_are_no_failure() -> None:
     """Negative controls of the runaway: far beyond the speed of waves, by a strong force and by a fast emitter."""
     pulled = replace(falling(frames=3, gravity=(0.0, 0.0, -2000.0)), colliders=())
     thrown = replace(pulled, emitters=(replace(pulled.emitters[0], velocity=(0.0, 0.0, 500.0)),), solver=falling().solver)

@@ -1,4 +1,4 @@
-"""Compiled kernels in files: used where they are whole and of these sources, made anew otherwise; never the end of a bake."""
+"""Stored kernels: used if they are intact and of these sources, compiled again otherwise; they never stop a bake."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
 
 @pytest.fixture
 def copied(compiled: tuple[Path, dict], tmp_path: Path) -> tuple[Path, list[Path]]:
-    """A copy of the kept kernels, and the two files."""
+    """A copy of the stored kernels, and two of the files."""
     shutil.copytree(compiled[0], tmp_path / "kernels")
     files = sorted((tmp_path / "kernels").rglob("*.kernel"))
     return tmp_path / "kernels", [file for file in files if file.name.startswith(("sorting.count_arrivals", "reach.mark_reached"))]
@@ -80,7 +80,7 @@ def test_several_processes_compile_and_this_one_only_loads(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut off", "one bit", "foreign", "no code", "unreadable"])
-def test_a_damaged_kernel_is_compiled_anew_and_said_in_one_line(copied: tuple[Path, list[Path]], damage: str) -> None:
+def test_a_damaged_kernel_is_compiled_again_with_one_line(copied: tuple[Path, list[Path]], damage: str) -> None:
     folder, files = copied
     assert len(files) == 2
     for file in files:
@@ -124,7 +124,7 @@ def packed_foreign() -> bytes:
     return hashlib.sha256(body).digest() + body
 
 
-def test_kernels_of_other_sources_lie_in_another_folder(compiled: tuple[Path, dict], tmp_path: Path) -> None:
+def test_kernels_of_other_sources_are_in_another_folder(compiled: tuple[Path, dict], tmp_path: Path) -> None:
     copy = tmp_path / "source" / "mpm_addon"
     shutil.copytree(ROOT / "mpm_addon", copy, ignore=shutil.ignore_patterns("__pycache__"))
     law = copy / "core" / "laws" / "water.py"
@@ -200,7 +200,7 @@ class TestArchive:
         assert store.load(NAME) is None
         assert "cannot be read" in store.problems[0]
 
-    def test_that_was_tampered_with_is_compiled_anew(self, tmp_path: Path) -> None:
+    def test_that_was_tampered_with_is_compiled_again(self, tmp_path: Path) -> None:
         path = self.write(tmp_path)
         content = bytearray(path.read_bytes())
         content[content.index(NAME.encode()) + len(NAME) + 40] ^= 1

@@ -97,7 +97,7 @@ scenes = [dataclasses.replace(given, time=dataclasses.replace(given.time, frame_
     assert compiled_late(made) == []
 
 
-def test_every_unit_names_a_kernel_and_has_a_file_of_its_own() -> None:
+def test_every_unit_names_a_kernel_and_has_its_own_file() -> None:
     units = units_of_default_scheme()
     assert {unit.group for unit in units} == set(KERNELS)
     names = [kept_name(unit) for unit in units]

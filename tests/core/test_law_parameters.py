@@ -1,4 +1,4 @@
-"""Every parameter of every law: what is in its range computes, what is not is refused in a line with its name, unit and range."""
+"""Every parameter of every law: values in range compute, others are refused in one line with name, unit and range."""
 
 import math
 import re
@@ -97,7 +97,7 @@ def test_any_number_is_either_in_range_or_refused(name: str, declared: Parameter
 
 @pytest.mark.parametrize(("name", "declared"), NUMBERS, ids=ids(NUMBERS))
 @pytest.mark.parametrize("value", ["soft", True, [1.0], {}])
-def test_what_is_no_number_is_refused(name: str, declared: Parameter, value: Any) -> None:
+def test_anything_but_a_number_is_refused(name: str, declared: Parameter, value: Any) -> None:
     assert_refused(name, declared, value)
 
 

@@ -109,7 +109,7 @@ def test_lanes_agree_with_scalars(
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_forms_of_this_test_do_flow(dimension: int) -> None:
-    """Or the test above would compare elastic steps alone."""
+    """Otherwise the test above would only compare elastic substeps."""
     trial = 0.995 * (np.eye(dimension) + 0.02 * np.random.default_rng(8).normal(size=(64, dimension, dimension)))
     for name, parameters in FORMS.values():
         f, _ = return_map(name, trial, None, parameters)

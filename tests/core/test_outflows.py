@@ -91,7 +91,7 @@ def test_what_is_emitted_in_an_outflow_is_gone_at_once_and_ids_are_never_used_ag
 
 
 @pytest.mark.parametrize("touch", [1e-3, 0.6])
-def test_a_continued_simulation_gives_the_same_bytes(touch: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resumed_simulation_gives_the_same_bytes(touch: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a way ended so near to an outflow that a particle which stood there would be taken."""
     monkeypatch.setattr(outflows, "TOUCH", touch)
     drained = falling(slab(0.01), speed=2.6, frames=6)

@@ -1,4 +1,4 @@
-"""A law of one's own: written outside of the package, it is simulated like any other, in both dimensions and precisions."""
+"""Custom laws: written outside the package and simulated like any other, in both dimensions and precisions."""
 
 import math
 import os
@@ -137,7 +137,7 @@ class Crumbling(PrincipalLaw):
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_points_of_an_own_law(dimension: int) -> None:
+def test_points_of_a_custom_law(dimension: int) -> None:
     f = np.eye(dimension) + 0.1 * np.random.default_rng(1).normal(size=(20, dimension, dimension))
     energy, tau = evaluate_law(Spring(stiffness=3.0), f)
     change = f.swapaxes(1, 2) @ f - np.eye(dimension)
@@ -149,7 +149,7 @@ def test_points_of_an_own_law(dimension: int) -> None:
 
 
 @pytest.mark.parametrize(("dimension", "precision"), [(3, "float32"), (2, "float64")])
-def test_own_laws_are_simulated_beside_the_others(dimension: int, precision: str) -> None:
+def test_custom_laws_are_simulated_beside_the_others(dimension: int, precision: str) -> None:
     """Three blocks in free flight: two of them meet, the chalk is torn apart by its spin. Momentum and mass stay."""
     depth = 0.2 if dimension == 3 else 1.0
     blocks = {"spring": (-0.2, 1.0), "corotated": (0.2, -1.0), "chalk": (2.0, 0.0)}
@@ -184,14 +184,14 @@ def test_own_laws_are_simulated_beside_the_others(dimension: int, precision: str
 
 
 @pytest.mark.parametrize(("law", "modulus"), [(Spring(stiffness=3e4), 6e4), (Crumbling(), 1e5)], ids=["spring", "crumbling"])
-def test_an_own_law_says_by_itself_how_many_steps_it_takes(law: Law, modulus: float) -> None:
+def test_a_custom_law_determines_its_own_substeps(law: Law, modulus: float) -> None:
     assert law.wave_speed() == pytest.approx(math.sqrt(modulus / law.density))
     cube = Emitter("cube", box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)), "own")
     described = scene(cube, materials=(Material("own", law),), frames=2, fps=10.0, gravity=(0.0, 0.0, 0.0), grid_spacing=0.01)
     assert estimate(described).substeps == math.ceil(0.1 / (0.4 * 0.01 / law.wave_speed()))
 
 
-def test_an_own_law_is_shown_in_a_way_of_its_own_or_plainly() -> None:
+def test_a_custom_law_has_its_own_look_or_a_plain_one() -> None:
     assert (Spring.family, Spring.finish, Spring.color) == ("Spring", PLAIN, color_of_name("spring"))
     assert (Crumbling.family, Crumbling.finish.mode, Crumbling.color) == ("Granular", GRAINS, (0.9, 0.9, 0.85, 1.0))
     assert color_of_name("spring") != color_of_name("crumbling")
@@ -208,7 +208,7 @@ def test_an_own_law_is_shown_in_a_way_of_its_own_or_plainly() -> None:
         ("finish must have a display mode for particles", {"finish": Finish(mode="clouds")}),
     ],
 )
-def test_a_law_that_is_declared_wrongly_is_refused_where_it_is_written(rule: str, declared: dict[str, Any]) -> None:
+def test_a_wrongly_declared_law_is_refused_at_its_definition(rule: str, declared: dict[str, Any]) -> None:
     class WrongConstants(NamedTuple):
         density: float
 
@@ -217,14 +217,14 @@ def test_a_law_that_is_declared_wrongly_is_refused_where_it_is_written(rule: str
     assert WrongConstants not in LAW_OF_CONSTANTS
 
 
-def test_an_own_law_is_checked_like_the_others() -> None:
+def test_a_custom_law_is_checked_like_the_others() -> None:
     with pytest.raises(SceneError, match=r'^Material "soft": stiffness -1 Pa is not allowed; use a finite number above 0 Pa\.$'):
         Material("soft", Spring(stiffness=-1.0))
     assert "spring" not in LAWS
 
 
-def test_kernels_of_own_laws_are_not_kept_on_disk() -> None:
-    """Nothing would tell that the law's source has changed; and another process could not even read their names."""
+def test_kernels_of_custom_laws_are_not_stored_on_disk() -> None:
+    """Changes of the law's source could not be detected, and another process could not even look up its types."""
     evaluate_law(Spring(), np.eye(3))
     evaluate_law("corotated", np.eye(3))
     bodies = [body_of(file.read_bytes()) for file in store().folder.glob(f"*{SUFFIX}")]

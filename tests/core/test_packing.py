@@ -48,7 +48,7 @@ def test_particles_that_are_alone_fill_their_vectors() -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_particles_that_are_alone_fly_on_as_they_were(precision: str) -> None:
-    """Of two materials, in neighbouring blocks of the grid and far from all others: each has its own velocity and keeps it."""
+    """Of two materials, in neighboring blocks of the grid and far from all others: each has its own velocity and keeps it."""
     generator = np.random.default_rng(3)
     cells = np.stack(np.meshgrid(*[np.arange(6)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     emitters = []

@@ -1,4 +1,4 @@
-"""What is painted on an emitter, at its particles: factors on the matter, and values that are carried to the frames."""
+"""Painting on emitters: factors on the material, and values passed on to frames."""
 
 from typing import Any
 
@@ -156,7 +156,7 @@ def test_laws_say_what_friction_and_strength_are() -> None:
         ("stress_free", "stiffness", "density"),
     ],
 )
-def test_a_law_refuses_what_it_does_not_have(law: str, name: str, known: str) -> None:
+def test_a_law_refuses_factors_that_it_does_not_have(law: str, name: str, known: str) -> None:
     with pytest.raises(SceneError) as caught:
         scene(painted(law=law, given=bar(**{name: np.ones(8)})), materials=(material(law),))
     assert str(caught.value) == (

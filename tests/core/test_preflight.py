@@ -90,7 +90,7 @@ def test_points_and_layers_have_no_thickness() -> None:
     assert topics(emitter(block((0.4, 0.4, 0.06)), source="surface")) == []
 
 
-def test_a_thin_collider_says_how_much_thicker_it_is_met() -> None:
+def test_a_thin_collider_says_how_much_thicker_it_acts() -> None:
     (warning,) = found(FINE, colliders=(Collider("wall", block((1.0, 1.0, 0.02))),))
     assert (warning.topic, warning.subject) == ("thin_collider", 'Collider "wall"')
     # 2 volume / area of a plate of 1 x 1 x 0.02 is 0.0192, and the grid spacing 0.05
@@ -214,7 +214,7 @@ def test_resting_on_a_floor_is_no_overlap() -> None:
         assert topics(standing, colliders=(Collider("floor", floor),)) == []
 
 
-def test_memory_disk_and_hours_are_measured_against_what_there_is() -> None:
+def test_memory_disk_space_and_duration_have_limits() -> None:
     described = scene(FINE, materials=WATER)
     cost = dataclasses.replace(estimate(described), memory_bytes=9 * 10**9, memory_available_bytes=10**10, disk_bytes=5 * 10**9)
     named = lambda **rest: [(each.topic, each.subject) for each in warnings_of(described, cost, **rest)]  # noqa: E731
@@ -251,7 +251,7 @@ def test_an_emitter_that_never_emits_is_named() -> None:
 
 
 @pytest.mark.parametrize("dimension", [3, 2])
-def test_a_body_that_is_far_lighter_than_matter_is_named(dimension: int) -> None:
+def test_a_rigid_body_far_lighter_than_the_material_is_named(dimension: int) -> None:
     shape = box((0.0, 0.0, 0.0), 0.4)
     volume = 0.4**dimension
     for weight, density in (({"density": 30.0}, "30"), ({"mass": 20.0 * volume}, "20")):

@@ -1,4 +1,4 @@
-"""The preview of a scene: how coarse it is, and that it moves as the final does."""
+"""The preview of a scene: how coarse it is, and that it moves as the bake does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def falling(size: tuple[float, float, float] = (1.0, 1.0, 1.0), frames: int = 4,
     )
 
 
-def test_a_preview_has_the_particles_that_are_wanted_and_as_many_in_a_cell() -> None:
+def test_a_preview_has_the_wanted_particles_and_as_many_per_cell() -> None:
     found = preview_of(falling(), 10_000)
     assert found.particles == pytest.approx(AIM * 10_000, rel=0.01)
     assert found.coarseness == pytest.approx((1_000_000 / found.particles) ** (1.0 / 3.0), rel=0.01)
@@ -33,7 +33,7 @@ def test_a_preview_has_the_particles_that_are_wanted_and_as_many_in_a_cell() -> 
     assert found.warnings == ()
 
 
-def test_a_final_with_fewer_particles_is_its_own_preview() -> None:
+def test_a_scene_with_fewer_particles_is_its_own_preview() -> None:
     found = preview_of(falling((0.1, 0.1, 0.1)), 10_000)
     assert (found.coarseness, found.scene.emitters) == (1.0, falling((0.1, 0.1, 0.1)).emitters)
 
@@ -94,7 +94,7 @@ def every_mode() -> dict[str, Emitter]:
 
 
 @pytest.mark.parametrize("names", [*[(name,) for name in every_mode()], tuple(every_mode())], ids="+".join)
-def test_no_frame_of_a_preview_has_more_particles_than_are_wanted(names: tuple[str, ...]) -> None:
+def test_no_frame_of_a_preview_has_more_particles_than_wanted(names: tuple[str, ...]) -> None:
     emitters = [every_mode()[name] for name in names]
     final = scene(*emitters, materials=(material("water", bulk_modulus=2e4),), frames=12, grid_spacing=0.01)
     assert max(particles_at_frames(final)) > 6_000
@@ -105,8 +105,8 @@ def test_no_frame_of_a_preview_has_more_particles_than_are_wanted(names: tuple[s
 
 
 @pytest.mark.parametrize("law", ["corotated", "sand"])
-def test_a_preview_moves_as_the_final_does(law: str) -> None:
-    """A block falls on a floor: the centre of mass and the extents stay within a twentieth and a fifteenth of its size."""
+def test_a_preview_moves_as_the_bake_does(law: str) -> None:
+    """A block falls on a floor: the center of mass and the extents stay within a twentieth and a fifteenth of its size."""
     settings = {"young_modulus": 2e4} if law == "corotated" else {}
     final = scene(
         Emitter("block", box((0.0, 0.0, 0.3), 0.4), law, velocity=(0.5, 0.0, -1.0)),

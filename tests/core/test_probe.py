@@ -1,4 +1,4 @@
-"""The probe: bounded, and right about how many steps there will be."""
+"""The probe: limited in time, and accurate about the number of substeps."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ def falling(frames: int = 4) -> object:
     return scene(Emitter("jelly", box((0.0, 0.0, 0.0), 0.2), "corotated", **LATTICE), materials=JELLY, frames=frames)
 
 
-def test_a_probe_of_the_whole_scene_has_its_steps() -> None:
+def test_a_probe_of_the_whole_scene_counts_its_substeps() -> None:
     described = falling()
     steps = sum(frame.statistics.substeps for frame in simulate(described))
     measured = probe(described, seconds=60.0)
@@ -26,7 +26,7 @@ def test_a_probe_of_the_whole_scene_has_its_steps() -> None:
     assert measured.expected_seconds == pytest.approx(measured.seconds * steps / measured.substeps, rel=0.1)
 
 
-def test_a_probe_stops_after_its_time_and_speaks_of_all_frames() -> None:
+def test_a_probe_stops_after_its_time_and_predicts_all_frames() -> None:
     short, long = probe(falling(40), seconds=0.0), probe(falling(400), seconds=0.0)
     assert 0 < short.substeps <= 2 and 0 < long.substeps <= 2
     assert long.expected_substeps == pytest.approx(short.expected_substeps * 399 / 39, rel=0.05)
@@ -35,5 +35,5 @@ def test_a_probe_stops_after_its_time_and_speaks_of_all_frames() -> None:
     assert probe(slow, seconds=0.0).expected_substeps < 0.2 * short.expected_substeps
 
 
-def test_a_scene_of_one_frame_takes_no_step() -> None:
+def test_a_scene_of_one_frame_takes_no_substep() -> None:
     assert probe(falling(1)) == Probe(0.0, 0, 0.0, 0, 0.0)

@@ -91,7 +91,7 @@ def test_matter_behind_a_wall_is_refused(surface: str, is_refused: bool) -> None
         assert last.statistics.particles == 0 and last.statistics.deleted == 64 * 8
 
 
-def test_steps_without_end_are_refused() -> None:
+def test_frames_that_would_never_end_are_refused() -> None:
     emitter = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", **LATTICE)
     message = refusal(emitter, materials=(material("water", bulk_modulus=1e30),))
     assert message.startswith('Material "water": wave speeds of 3.16e+13 m/s allow substeps of only')
@@ -123,7 +123,7 @@ def test_points_of_a_law_must_be_finite_and_fit() -> None:
         evaluate_law("water", -np.eye(3))
 
 
-def test_what_makes_the_steps_so_short_is_named() -> None:
+def test_the_cause_of_short_substeps_is_named() -> None:
     slow = Emitter("a", box((0.0, 0.0, 0.0), 0.2), "water", **LATTICE)
     poses = np.stack([np.eye(4), np.eye(4)])
     poses[1, 0, 3] = 1e12

@@ -44,7 +44,7 @@ def rolling(frames: int = 8, **solver: Any) -> Scene:
 
 
 def test_a_body_in_free_fall_is_where_galileo_says() -> None:
-    """z = z0 - g t^2 / 2, to g t dt / 2; of a shape with a pose and a scale the centre of mass falls, and turns round nothing."""
+    """z = z0 - g t^2 / 2, to g t dt / 2; of a shape with a pose and a scale the center of mass falls, and turns round nothing."""
     pose = np.diag([0.5, 0.5, 0.5, 1.0])
     pose[:3, 3] = 0.0, 0.0, 20.0
     ball = Collider(
@@ -64,7 +64,7 @@ def test_a_body_in_free_fall_is_where_galileo_says() -> None:
         assert pose[:3, 0] == pytest.approx([0.5 * np.cos(angle), 0.0, -0.5 * np.sin(angle)], abs=1e-6)
 
 
-def test_a_simulation_with_bodies_that_is_continued_gives_the_same_bytes() -> None:
+def test_a_resumed_simulation_with_rigid_bodies_gives_the_same_bytes() -> None:
     whole = Simulation(rolling())
     frames = whole.frames()
     for _ in range(4):
@@ -81,7 +81,7 @@ def test_a_simulation_with_bodies_that_is_continued_gives_the_same_bytes() -> No
     assert np.abs(rest[-1].poses["wedge"] - rest[0].poses["wedge"]).max() > 0.1
 
 
-def test_a_step_that_is_taken_back_takes_bodies_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rollback_restores_rigid_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = Simulation(rolling(frames=3))
     frames = simulation.frames()
     next(frames)
@@ -107,7 +107,7 @@ def test_bodies_give_the_same_bytes_on_any_number_of_threads() -> None:
     assert len(digests_by_threads(made)) == 1
 
 
-def test_poses_are_kept_in_the_cache(tmp_path: Path) -> None:
+def test_poses_are_stored_in_the_cache(tmp_path: Path) -> None:
     described = rolling(frames=3, **FLAT)
     bake(write_scene(described, tmp_path / "scene"), tmp_path / "cache")
     cache = open_cache(tmp_path / "cache")
@@ -119,7 +119,7 @@ def test_poses_are_kept_in_the_cache(tmp_path: Path) -> None:
             assert statistics["poses"][name] == pose.tolist()
 
 
-def test_what_cannot_be_dynamic_is_refused() -> None:
+def test_shapes_that_cannot_be_dynamic_are_refused() -> None:
     def refusal(*colliders: Collider) -> str:
         with pytest.raises(SceneError) as caught:
             Simulation(scene(jelly((0.0, 0.0, 0.0), 0.2), materials=(material("corotated"),), colliders=colliders))

@@ -35,7 +35,7 @@ def with_far_jelly(*colliders: Collider, frames: int, dimension: int = 3) -> Sce
 
 
 def heights(described: Scene) -> np.ndarray:
-    """How far the body's centre of mass has risen at every frame [m]."""
+    """How far the body's center of mass has risen at every frame [m]."""
     simulation = Simulation(described)
     (body,) = simulation.rigid_bodies
     start = body.center[2]
@@ -94,8 +94,8 @@ def test_a_plate_that_bulges_throws_a_ball_no_higher_than_it_is_fast(dimension: 
     plate, rise, frames = grid_plate(0.5, 0.15, 16), 0.25, 4
     speed = rise / (frames - 1) * 24.0
     lifting = Collider("plate", plate, motion=bulging(plate, rise, frames), friction=0.5)
-    centred = Collider("body", SHAPES["sphere"](center=(0.0, 0.0, RADIUS), radius=RADIUS), dynamic=True, friction=0.5)
-    found = heights(with_far_jelly(lifting, centred, frames=20, dimension=dimension))
+    centered = Collider("body", SHAPES["sphere"](center=(0.0, 0.0, RADIUS), radius=RADIUS), dynamic=True, friction=0.5)
+    found = heights(with_far_jelly(lifting, centered, frames=20, dimension=dimension))
     assert found[frames - 1] == pytest.approx(rise, abs=0.1 * H)
     assert rise + 0.8 * speed**2 / (2.0 * 9.81) < found.max() < rise + speed**2 / (2.0 * 9.81)
     assert found[12:].min() < found.max() - 0.05
@@ -151,7 +151,7 @@ def meeting(frames: int = 8, dimension: int = 3) -> Scene:
 
 
 @DIMENSIONS
-def test_a_simulation_that_is_continued_gives_the_same_bytes(dimension: int) -> None:
+def test_a_resumed_simulation_gives_the_same_bytes(dimension: int) -> None:
     simulation = Simulation(meeting(dimension=dimension))
     frames = simulation.frames()
     for _ in range(4):

@@ -236,7 +236,7 @@ def same_bytes(a: Any, b: Any) -> bool:
     return all(a.attribute(name).tobytes() == b.attribute(name).tobytes() for name in a.attributes)
 
 
-def test_a_snapshot_continues_with_the_same_bytes() -> None:
+def test_a_simulation_resumes_from_a_snapshot_with_the_same_bytes() -> None:
     through = Simulation(four_materials())
     snapshots, frames = {}, {}
     for frame in through.frames():
@@ -315,7 +315,7 @@ def spoil(simulation: Simulation) -> None:
     simulation.store.table[DEFORMATION, first[run]] = np.nan
 
 
-def test_an_unstable_step_is_taken_back_and_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unstable_substep_is_rolled_back_and_halved(monkeypatch: pytest.MonkeyPatch) -> None:
     """One particle is spoiled once, after the sort: the frame is repeated from there and comes out clean."""
     simulation = Simulation(four_materials(frames=2))
     frames = simulation.frames()
@@ -335,7 +335,7 @@ def test_an_unstable_step_is_taken_back_and_halved(monkeypatch: pytest.MonkeyPat
         assert np.isfinite(frame.attribute(name)).all()
 
 
-def test_a_hopeless_state_names_the_material(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unrecoverable_instability_names_the_material(monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = Simulation(four_materials(frames=2))
     frames = simulation.frames()
     next(frames)
@@ -394,7 +394,7 @@ def test_progress_is_reported_and_can_stop_the_simulation() -> None:
     assert seen[-1].frame == 2 and 0.0 < seen[-1].fraction < 1.0 and seen[-1].particles == 4000
 
 
-def test_stiffness_and_mass_factors_make_bodies_of_their_own() -> None:
+def test_stiffness_and_mass_factors_make_separate_bodies() -> None:
     half = {"sampling": "lattice", "particles_per_cell": 8}
     pair = scene(
         Emitter("plain", box((-0.3, 0.0, 0.1), 0.2), "corotated", **half),

@@ -1,4 +1,4 @@
-"""What a hand moves while a scene is simulated, and that nothing changes where no hand does."""
+"""Steering: colliders, forces and gravity moved by hand while a scene is simulated."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def floating_cube(**settings: Any) -> Scene:
 
 
 def steered(described: Scene, hand: Any) -> list[np.ndarray]:
-    """The centre of mass at every frame; `hand(frame, steering)` is asked after each and says whether anything is new."""
+    """The center of mass at every frame; `hand(frame, steering)` is asked after each and says whether anything is new."""
     steering = Steering(described)
     simulation = Simulation(steering.scene)
     frames, centers = simulation.frames(), []
@@ -50,7 +50,7 @@ def steered(described: Scene, hand: Any) -> list[np.ndarray]:
     return centers
 
 
-def test_matter_follows_an_attractor_that_is_dragged() -> None:
+def test_particles_follow_a_dragged_attractor() -> None:
     def drag(frame: int, steering: Steering) -> bool:
         return steering.steer("pull", center=(2.0 + 0.2 * frame, 0.0, 1.0 + 0.1 * frame), values={"strength": -5.0})
 
@@ -71,7 +71,7 @@ def test_a_collider_pushes_with_the_speed_of_the_hand() -> None:
     assert (centers[-1][0] - centers[-2][0]) * 24.0 > 0.9 * 0.05 * 24.0
 
 
-def test_steering_gives_what_the_same_motion_gives_that_is_known_beforehand() -> None:
+def test_steering_gives_the_same_as_a_motion_known_in_advance() -> None:
     described = floating_cube()
 
     def push(frame: int, steering: Steering) -> bool:
@@ -111,7 +111,7 @@ def test_a_hand_that_jumps_is_followed_as_fast_as_the_grid_allows() -> None:
     assert pose_at(motion, 3.0)[:3, 3] == pytest.approx([2 * LONGEST_WAY * SPACING, 0.0, 0.0])
 
 
-def test_a_thing_turns_about_its_own_middle() -> None:
+def test_an_object_turns_about_its_own_center() -> None:
     steering = Steering(floating_cube())
     moved = np.eye(4)
     moved[:3, :3] = rotation_matrix(np.array([0.0, 0.0, 0.8]))
@@ -148,13 +148,13 @@ def test_what_was_reached_stays_at_rest() -> None:
         ({"name": "pull", "values": {"strength": 1e9}}, 'Force "pull": strength'),
     ],
 )
-def test_what_cannot_be_steered_is_said(wish: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_steered_is_refused(wish: dict[str, Any], words: str) -> None:
     with pytest.raises(SceneError) as error:
         Steering(floating_cube()).steer(**wish)
     assert words in str(error.value)
 
 
-def test_what_is_animated_stays_so() -> None:
+def test_animated_objects_cannot_be_steered() -> None:
     described = floating_cube()
     motion = Motion(np.array([1.0]), matrices=np.eye(4)[None])
     known = Collider("ball", described.colliders[0].shape, motion=motion)

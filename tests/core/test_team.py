@@ -1,4 +1,4 @@
-"""The threads that share a kernel's work: every piece once, whoever comes late or fails."""
+"""Teams of threads: every piece runs once, even if threads are late or fail."""
 
 import threading
 import time

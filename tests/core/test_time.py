@@ -1,4 +1,4 @@
-"""Frames and seconds: slow motion, and the states between two frames."""
+"""Frames and seconds: slow motion and subframes."""
 
 import dataclasses
 from typing import Any
@@ -62,7 +62,7 @@ def test_slow_motion_falls_as_far_in_more_frames() -> None:
 
 
 def test_a_collider_moves_faster_in_slow_motion() -> None:
-    """A pose every frame is a path per frame: the slower the time passes, the more metres per simulated second."""
+    """A pose every frame is a path per frame: the slower the time passes, the more meters per simulated second."""
     matrices = np.tile(np.eye(4), (2, 1, 1))
     matrices[1, 0, 3] = 0.5
     pusher = Collider("pusher", SHAPES["sphere"](radius=0.2), motion=Motion(np.array([1.0, 11.0]), matrices=matrices))
@@ -100,7 +100,7 @@ def test_an_inflow_brings_mass_per_simulated_second(time_scale: float) -> None:
     assert estimate(described).particles == pytest.approx(512 * (1.0 + 10.0 * time_scale))
 
 
-def test_states_between_frames_lie_where_the_particles_then_are() -> None:
+def test_subframes_have_the_particles_at_their_moments() -> None:
     frames = list(simulate(falling(subframes=3, frame_end=3)))
     assert [frame.moment.frame for frame in frames] == [1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 2.75, 3.0]
     assert frames[1].moment == Moment(1, 1, 4)
@@ -113,7 +113,7 @@ def test_states_between_frames_lie_where_the_particles_then_are() -> None:
     assert counts[0] == 0 and counts[1:5] == sorted(counts[1:5]) and counts[5] < counts[4]
 
 
-def test_what_flows_in_is_there_between_frames() -> None:
+def test_emitted_particles_are_in_subframes() -> None:
     """At the moment of an emission its particles are there, of age 0, and so is all that came before."""
     described = with_time(scene(jet(), materials=WATER, frames=2), subframes=3)
     assert moments(described, 1) == (0.0, 0.25, 0.5, 0.75)
@@ -127,7 +127,7 @@ def test_what_flows_in_is_there_between_frames() -> None:
     assert counts == sorted(set(counts))
 
 
-def test_a_snapshot_between_frames_continues_with_the_same_bytes() -> None:
+def test_a_simulation_resumes_from_a_subframe_with_the_same_bytes() -> None:
     described = with_time(four_materials(3), subframes=2)
     through = Simulation(described)
     states, snapshots = [], []
@@ -143,7 +143,7 @@ def test_a_snapshot_between_frames_continues_with_the_same_bytes() -> None:
             assert all(frame.attribute(name).tobytes() == expected.attribute(name).tobytes() for name in expected.attributes)
 
 
-def test_states_between_count_in_the_estimate() -> None:
+def test_subframes_count_in_the_estimate() -> None:
     plain, dense = estimate(falling(frame_end=11)), estimate(falling(frame_end=11, subframes=3))
     checkpoint = plain.disk_bytes - 11 * plain.frame_bytes
     assert dense.disk_bytes - checkpoint == pytest.approx(41 * dense.frame_bytes, rel=1e-4)

@@ -1,4 +1,4 @@
-"""Numbers below the least normal one cost a processor of Intel a hundred times as much as others: laws go without them."""
+"""Denormal numbers, which take Intel's processors a hundred times as long, count as zero in laws."""
 
 from __future__ import annotations
 

@@ -307,7 +307,7 @@ def test_keys_name_blocks_in_order(coordinates: list[tuple[int, int, int]]) -> N
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_layout_names_the_blocks_around(dimension: int) -> None:
-    """Those that hold a node which a particle can touch before it is sorted again, a cell from here, or a neighbour of such a node."""
+    """Those that hold a node which a particle can touch before it is sorted again, a cell from here, or a neighbor of such a node."""
     scheme = scheme_of("quadratic", dimension, "apic", 0.0)
     store = stored(points(200, scheme, seed=7) * 10.0, scheme=scheme)
     layout = store.layout

@@ -1,4 +1,4 @@
-"""The live simulation as a process: a script drags an attractor, and the matter follows."""
+"""The live simulation as a process: a script drags an attractor, and the particles follow."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def live(tmp_path: Path) -> Iterator[Process]:
     process.process.communicate()
 
 
-def test_the_centre_of_mass_follows_an_attractor_that_a_script_drags(live: Process) -> None:
+def test_the_center_of_mass_follows_an_attractor_that_a_script_drags(live: Process) -> None:
     for frame in range(1, 13):
         live.wish(until=frame, things={"Pull": {"center": [3.0 + 0.1 * frame, 0, 0], "values": {"strength": -6.0}}})
         live.until_frame(frame)
@@ -100,7 +100,7 @@ def test_the_centre_of_mass_follows_an_attractor_that_a_script_drags(live: Proce
     assert open_cache(live.cache).frames == list(range(1, 13))
 
 
-def test_it_goes_no_farther_than_is_wanted_and_stops_when_it_is_told(live: Process) -> None:
+def test_it_simulates_no_farther_than_requested_and_stops_on_request(live: Process) -> None:
     live.wish(until=3)
     live.until_frame(3)
     time.sleep(0.3)
@@ -112,7 +112,7 @@ def test_it_goes_no_farther_than_is_wanted_and_stops_when_it_is_told(live: Proce
     assert not list(live.cache.glob("*.partial"))
 
 
-def test_a_wrong_wish_is_told_once_and_the_rest_goes_on(live: Process) -> None:
+def test_a_wrong_wish_is_reported_once_and_the_rest_continues(live: Process) -> None:
     live.wish(until=4, things={"Pul": {"center": [0, 0, 0]}, "Pull": {"values": {"strength": -2.0}}})
     warning = live.until(lambda event: event["event"] == "warning")
     assert warning["message"].startswith('"Pul" is not a collider or force of the scene (did you mean "Pull"?)')

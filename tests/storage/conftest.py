@@ -1,4 +1,4 @@
-"""What the tests of storing and baking share."""
+"""Shared by the tests of storage and bakes."""
 
 import sys
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from tests.storage import stand_in
 
 @pytest.fixture
 def stand_in_simulation(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[stand_in.Simulation]]:
-    """Puts the stand-in in the place of the real simulation; a fresh class, to be changed at will."""
+    """Replaces the real simulation by a fresh class of the stand-in, which tests may change."""
 
     class Simulation(stand_in.Simulation):
         pass

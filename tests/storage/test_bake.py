@@ -1,4 +1,4 @@
-"""The bake: resume, cancel, failure, and what it never does to files that are not its own."""
+"""The bake: resume, cancel, failure, and what it never does to foreign files."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
     return frame_bytes(tmp_path / "whole")
 
 
-def test_what_is_wrong_with_kept_kernels_is_a_warning(
+def test_problems_with_stored_kernels_are_warnings(
     scene: Path, tmp_path: Path, stand_in_simulation: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stand_in_simulation, "kernel_problems", ("The kernels are cold.",))
@@ -49,7 +49,7 @@ def test_what_is_wrong_with_kept_kernels_is_a_warning(
     assert events[-1]["event"] == "done"
 
 
-def test_a_bake_tells_its_way(scene: Path, tmp_path: Path) -> None:
+def test_a_bake_reports_its_progress(scene: Path, tmp_path: Path) -> None:
     events = bake_here(scene, tmp_path / "cache")
     kinds = [event["event"] for event in events]
     assert kinds[:5] == ["start", "compiling", "compiling", "compiling", "preparing"]
@@ -90,7 +90,7 @@ def test_a_scene_may_lie_where_the_bake_would_copy_it(tmp_path: Path, whole: dic
     assert frame_bytes(tmp_path / "cache") == whole
 
 
-def test_frames_that_are_there_are_kept(
+def test_existing_frames_are_kept(
     scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation], whole: dict[str, bytes]
 ) -> None:
     stand_in_simulation.fails_at = 1
@@ -98,7 +98,7 @@ def test_frames_that_are_there_are_kept(
     assert [event["event"] for event in events] == ["start", "done"]
 
 
-def test_a_longer_scene_goes_on_from_the_checkpoint(tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_a_longer_scene_resumes_from_the_checkpoint(tmp_path: Path, whole: dict[str, bytes]) -> None:
     short, cache = write_small_scene(tmp_path / "short", frame_end=3), tmp_path / "cache"
     bake_here(short, cache)
     events = bake_here(tmp_path / "scene", cache)
@@ -107,7 +107,7 @@ def test_a_longer_scene_goes_on_from_the_checkpoint(tmp_path: Path, whole: dict[
     assert open_cache(cache).manifest["frame_end"] == 6
 
 
-def test_a_missing_frame_in_the_middle_is_made_again(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_a_missing_frame_in_the_middle_is_baked_again(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     (tmp_path / "whole" / TAKE / "frames" / "frame_000003.mpm").unlink()
     truncated = tmp_path / "whole" / TAKE / "frames" / "frame_000005.mpm"
     truncated.write_bytes(truncated.read_bytes()[:100])
@@ -142,7 +142,7 @@ def test_a_journal_line_cut_short_spoils_no_later_line(scene: Path, tmp_path: Pa
     assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]
 
 
-def test_only_the_frames_asked_for_are_kept(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_only_the_requested_frames_are_stored(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     bake_here(scene, tmp_path / "cache", frames=(3, 4))
     assert open_cache(tmp_path / "cache").frames == [3, 4]
     bake_here(scene, tmp_path / "cache")
@@ -166,7 +166,7 @@ def test_a_damaged_checkpoint_costs_time_but_no_frame(scene: Path, tmp_path: Pat
     assert frame_bytes(tmp_path / "cache") == whole
 
 
-def test_a_cache_of_another_scene_is_refused_and_stays(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_a_cache_of_another_scene_is_refused_and_unchanged(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     other = write_small_scene(tmp_path / "other", seed=5)
     with pytest.raises(CacheError, match=r'of another scene .*\("small"\); use --restart'):
         bake_here(other, tmp_path / "whole")
@@ -217,7 +217,7 @@ def test_files_of_another_program_are_never_touched(scene: Path, tmp_path: Path,
     assert foreign.read_text() == "{}"
 
 
-def test_a_file_in_the_place_of_the_cache_is_refused(scene: Path, tmp_path: Path) -> None:
+def test_a_file_instead_of_a_cache_folder_is_refused(scene: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("")
     with pytest.raises(CacheError, match="is a file, not a folder"):
         bake_here(scene, tmp_path / "cache")
@@ -265,7 +265,7 @@ def test_a_restart_that_fails_before_its_first_frame_costs_no_frame(
     assert frame_bytes(cache) == whole
 
 
-def test_a_restart_simulates_anew(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_a_restart_simulates_again(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     events = bake_here(scene, tmp_path / "whole", restart=True)
     assert (events[0]["done"], events[0]["resumed_from"]) == (0, None)
     assert [event["frame"] for event in events if event["event"] == "frame"] == [1, 2, 3, 4, 5, 6]
@@ -354,7 +354,7 @@ def test_signals_cancel_before_there_is_anything_to_simulate(
     assert frame_bytes(tmp_path / "cache") == whole
 
 
-def test_warnings_are_told_before_the_first_frame_and_kept_in_the_status(scene: Path, tmp_path: Path) -> None:
+def test_warnings_come_before_the_first_frame_and_are_in_the_status(scene: Path, tmp_path: Path) -> None:
     assert "warning" not in [event["event"] for event in bake_here(scene, tmp_path / "fine")]
     text = (scene / "scene.toml").read_text()
     (scene / "scene.toml").write_text(text.replace("radius = 0.2", "radius = 0.04"))
@@ -370,7 +370,7 @@ def test_warnings_are_told_before_the_first_frame_and_kept_in_the_status(scene: 
     assert json.loads((tmp_path / "cache" / "status.json").read_text())["warnings"] == status["warnings"]
 
 
-def test_a_bake_that_goes_on_repeats_what_was_found_in_the_scene_without_looking_again(
+def test_a_resumed_bake_repeats_the_scenes_warnings_without_checking_again(
     scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = tmp_path / "cache"
@@ -398,7 +398,7 @@ def test_a_bake_that_goes_on_repeats_what_was_found_in_the_scene_without_looking
         looks.clear()
 
 
-def test_a_bake_that_was_cut_while_it_looked_at_the_scene_looks_again(scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bake_interrupted_during_the_checks_checks_again(scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     (scene / "scene.toml").write_text((scene / "scene.toml").read_text().replace("radius = 0.2", "radius = 0.04"))
     bake_here(scene, cache, frames=(1, 2))

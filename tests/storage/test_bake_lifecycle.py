@@ -1,4 +1,4 @@
-"""The life of a bake: one writer, pause, limits, folders that go away, and what others read of it."""
+"""The lifecycle of a bake: one writer, pause, limits, deleted folders, and what other processes read."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def cache(tmp_path: Path) -> Path:
 
 
 def bake_and(scene: Path, cache: Path, react: Callable[[dict[str, Any]], None], **options: Any) -> tuple[Events, Exception | None]:
-    """A bake to whose events somebody reacts, and what it raised."""
+    """A bake with a reaction to its events; returns the events and what it raised."""
     events: Events = []
 
     def listen(event: dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ def test_a_second_bake_into_a_cache_is_refused_and_harms_nothing(scene: Path, ca
     assert not (cache / "lock").exists()
 
 
-def test_a_bake_that_failed_gives_its_lock_back(scene: Path, cache: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:
+def test_a_failed_bake_releases_its_lock(scene: Path, cache: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:
     stand_in_simulation.fails_at = 3
     assert bake_and(scene, cache, lambda _event: None)[1] is not None
     with WriterLock(cache):
@@ -101,7 +101,7 @@ def test_a_bake_that_failed_gives_its_lock_back(scene: Path, cache: Path, stand_
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps a folder that is in use")
 @pytest.mark.parametrize("change", ["deleted", "replaced by a folder", "replaced by a cache"])
-def test_a_cache_that_goes_away_ends_the_bake_in_one_line(scene: Path, tmp_path: Path, cache: Path, change: str) -> None:
+def test_a_deleted_cache_ends_the_bake_in_one_line(scene: Path, tmp_path: Path, cache: Path, change: str) -> None:
     other = tmp_path / "other"
     bake_here(write_small_scene(tmp_path / "another", seed=3), other)
 
@@ -124,7 +124,7 @@ def test_a_cache_that_goes_away_ends_the_bake_in_one_line(scene: Path, tmp_path:
 # Pause.
 
 
-def test_a_paused_bake_waits_and_goes_on(scene: Path, cache: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:
+def test_a_paused_bake_waits_and_resumes(scene: Path, cache: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:
     # long enough a step for the bake to look whether it is to wait
     stand_in_simulation.pause = 0.03
     seen: list[str] = []
@@ -174,7 +174,7 @@ def test_a_paused_bake_can_be_cancelled_and_the_next_one_is_not_paused(
     assert "paused" not in [event["event"] for event in bake_here(scene, cache)]
 
 
-def test_who_cannot_ask_is_told(tmp_path: Path) -> None:
+def test_a_request_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     for ask in (lambda: ask_to_cancel(tmp_path / "none"), lambda: ask_to_pause(tmp_path / "none", is_paused=True)):
         with pytest.raises(CacheError, match="the bake cannot be controlled"):
             ask()
@@ -183,7 +183,7 @@ def test_who_cannot_ask_is_told(tmp_path: Path) -> None:
 # Limits.
 
 
-def test_a_bake_stops_before_its_cache_is_too_large_and_goes_on_under_a_higher_limit(scene: Path, cache: Path, tmp_path: Path) -> None:
+def test_a_bake_stops_at_its_size_limit_and_resumes_with_a_higher_one(scene: Path, cache: Path, tmp_path: Path) -> None:
     bake_here(scene, tmp_path / "half", frames=(1, 3))
     described = read_scene(scene)
     room = limits.folder_size(tmp_path / "half") + Limits.of(described, estimate(described), cache).step
@@ -239,7 +239,7 @@ def test_a_bake_stops_before_the_disk_is_full(scene: Path, cache: Path, monkeypa
 # What others read.
 
 
-def test_a_bake_that_runs_is_told_from_one_whose_process_is_gone(scene: Path, cache: Path) -> None:
+def test_a_running_bake_is_distinguished_from_one_whose_process_is_gone(scene: Path, cache: Path) -> None:
     seen: list[Any] = []
     bake_and(scene, cache, at("frame", 3, lambda: (time.sleep(0.02), seen.append(read_status(cache)))))
     assert (seen[0].state, seen[0].is_live) == ("running", True)
@@ -280,7 +280,7 @@ def test_a_status_that_ends_while_it_is_looked_at_is_not_interrupted(tmp_path: P
 # The process of a bake.
 
 
-def test_the_process_ends_by_itself_where_the_bake_cannot_look(scene: Path, cache: Path) -> None:
+def test_the_process_ends_by_itself_if_the_bake_is_too_busy(scene: Path, cache: Path) -> None:
     """Numba's compiler, a library and a disk that hangs have in common that no substep comes: here the main thread sleeps."""
     program = (
         "import sys, time, types\n"

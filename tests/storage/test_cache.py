@@ -61,7 +61,7 @@ def test_the_statistics_are_those_of_the_frames(cache: Path) -> None:
         assert (row["particles"], row["mass"]) == (len(frame.id), frame.statistics.mass)
 
 
-def test_a_frame_that_is_not_there_is_named_with_those_that_are(cache: Path) -> None:
+def test_a_missing_frame_is_named_with_the_cached_ones(cache: Path) -> None:
     with pytest.raises(CacheError, match="frame 9 was not baked; frames 1 to 6 are cached"):
         open_cache(cache).frame(9)
 
@@ -85,7 +85,7 @@ def test_a_flipped_bit_in_the_numbers_is_found(cache: Path) -> None:
 def test_a_frame_under_a_wrong_name_is_found(cache: Path) -> None:
     opened = open_cache(cache)
     opened.frame_path(2).write_bytes(opened.frame_path(3).read_bytes())
-    with pytest.raises(CacheError, match="holds frame 3, not 2"):
+    with pytest.raises(CacheError, match="contains frame 3, not 2"):
         opened.frame(2)
 
 
@@ -135,7 +135,7 @@ def test_a_journal_line_that_is_damaged_costs_only_its_own_frame(cache: Path, sp
     assert open_cache(cache).frames == [1, 2, 3, 4, 5]
 
 
-def test_the_cache_tells_what_it_was_baked_from(cache: Path) -> None:
+def test_the_cache_describes_its_scene(cache: Path) -> None:
     from mpm_addon.storage import read_scene, scene_hash
 
     assert scene_hash(read_scene(cache / TAKE / "scene")) == open_cache(cache).manifest["scene_hash"]
@@ -158,7 +158,7 @@ def test_a_cache_with_a_link_is_neither_written_nor_removed(tmp_path: Path, name
     assert {path: path.read_bytes() for path in tmp_path.glob("elsewhere/**/*") if path.is_file()} == before
 
 
-def test_only_what_bakes_were_writing_is_tidied_away(tmp_path: Path) -> None:
+def test_only_temporary_files_of_bakes_are_removed(tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     for name in ("film.iso.partial", "cache.json.77.partial"):
         (tmp_path / "cache" / name).touch()
@@ -181,7 +181,7 @@ def test_a_lock_that_is_a_link_or_a_pipe_is_neither_followed_nor_waited_for(tmp_
     assert not is_held(tmp_path / "cache", {"host": socket.gethostname(), "pid": 2**62})
 
 
-def test_a_check_names_what_is_missing_and_states_that_are_damaged(cache: Path) -> None:
+def test_a_check_names_missing_frames_and_damaged_checkpoints(cache: Path) -> None:
     opened = open_cache(cache)
     gone = opened.frame_path(3)
     gone.unlink()
@@ -192,7 +192,7 @@ def test_a_check_names_what_is_missing_and_states_that_are_damaged(cache: Path) 
     assert damaged.startswith(f"{state}: is damaged; delete this file")
 
 
-def test_settings_of_the_cache_that_change_are_told_every_time(tmp_path: Path) -> None:
+def test_changed_cache_settings_are_reported_every_time(tmp_path: Path) -> None:
     bake_here(write_small_scene(tmp_path / "scene", precision="exact"), tmp_path / "cache")
     other = write_small_scene(tmp_path / "other")
     for _ in range(2):
@@ -201,7 +201,7 @@ def test_settings_of_the_cache_that_change_are_told_every_time(tmp_path: Path) -
     assert open_cache(tmp_path / "cache").manifest["precision"] == "exact"
 
 
-def test_a_journal_is_read_on_from_where_reading_stopped(cache: Path) -> None:
+def test_a_journal_is_read_incrementally(cache: Path) -> None:
     take = open_cache(cache).takes[-1]
     path = take.folder / "journal.jsonl"
     *lines, last = path.read_bytes().splitlines(keepends=True)
@@ -235,7 +235,7 @@ def test_a_long_journal_is_read_in_parts(cache: Path, monkeypatch: pytest.Monkey
     assert journal.entries == whole
 
 
-def test_frames_that_are_known_are_those_whose_files_are_there(cache: Path) -> None:
+def test_known_frames_are_those_whose_files_exist(cache: Path) -> None:
     take = open_cache(cache).takes[-1]
     take.read_journal()
     assert sorted(take.known(), key=lambda moment: moment.frame) == take.moments()

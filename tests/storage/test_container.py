@@ -1,4 +1,4 @@
-"""Files of sections: every bit is checked, no size is believed, and the bytes depend on the content alone."""
+"""Files of sections: every bit is checked, no stated size is trusted, and the bytes depend only on the content."""
 
 import hashlib
 import random
@@ -61,7 +61,7 @@ def test_another_kind_is_named(path: Path) -> None:
         read_container(path, "births")
 
 
-def test_more_than_the_memory_is_refused_before_it_is_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_the_memory_is_refused_before_it_is_allocated(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "_ALWAYS_FITS", 1000)
     monkeypatch.setattr(container, "available_memory", lambda: 1200)
     with pytest.raises(ArrayFileError, match="GB is available"):

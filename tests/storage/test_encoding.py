@@ -25,10 +25,10 @@ def test_exact_arrays_come_back_bit_for_bit(array: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("extent", [0.0, 0.5, 50.0, 5000.0])
-@pytest.mark.parametrize("centre", [0.0, -2.0, 3.0])
-def test_positions_come_back_within_a_ten_thousandth_of_a_cell(extent: float, centre: float) -> None:
+@pytest.mark.parametrize("center", [0.0, -2.0, 3.0])
+def test_positions_come_back_within_a_ten_thousandth_of_a_cell(extent: float, center: float) -> None:
     random = np.random.default_rng(0)
-    position = (centre + extent * (random.random((500, 3)) - 0.5)).astype(np.float32)
+    position = (center + extent * (random.random((500, 3)) - 0.5)).astype(np.float32)
     encoded = encoding.fixed(position, CELL / STEPS_PER_CELL)
     again = decoded(encoded)
     # numbers of float32 far from the origin are no finer than this
@@ -40,7 +40,7 @@ def test_positions_come_back_within_a_ten_thousandth_of_a_cell(extent: float, ce
 
 
 @pytest.mark.parametrize("position", [[[np.nan, 0, 0]], [[np.inf, 0, 0]], [[0, 0, 0], [1e9, 0, 0]], [[1e20, 0, 0]]])
-def test_positions_that_cannot_be_rounded_are_kept_exactly(position: list[list[float]]) -> None:
+def test_positions_that_cannot_be_rounded_are_stored_exactly(position: list[list[float]]) -> None:
     array = np.array(position, np.float32)
     encoded = encoding.fixed(array, CELL / STEPS_PER_CELL)
     assert encoded.table["encoding"] == "exact"
@@ -68,7 +68,7 @@ def test_rotations_come_back_within_a_quarter_of_a_degree() -> None:
     assert np.abs(np.linalg.norm(again, axis=1) - 1.0).max() < 1e-6
 
 
-def test_what_is_no_rotation_is_kept_exactly() -> None:
+def test_anything_but_a_rotation_is_stored_exactly() -> None:
     zeros = np.zeros((3, 4), np.float32)
     np.testing.assert_array_equal(decoded(encoding.rotation(zeros)), zeros)
 
@@ -95,7 +95,7 @@ def test_ids_without_gaps_take_no_bytes() -> None:
         {"encoding": "fixed"},
     ],
 )
-def test_words_that_do_not_fit_the_bytes_are_refused(change: dict[str, object]) -> None:
+def test_a_table_that_does_not_match_the_bytes_is_refused(change: dict[str, object]) -> None:
     table, data = encoding.exact(np.ones((4, 3), np.float32))
     with pytest.raises((ArrayFileError, KeyError, TypeError, ValueError)):
         encoding.decode({**table, **change}, len(data), lambda _size: data)

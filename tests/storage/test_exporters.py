@@ -35,7 +35,7 @@ def export_one(cache: Cache, format_name: str, output: Path) -> Path:
 
 
 @pytest.mark.parametrize("format_name", sorted(EXPORTERS))
-def test_a_folder_takes_one_file_a_frame(cache: Cache, tmp_path: Path, format_name: str) -> None:
+def test_a_folder_gets_one_file_per_frame(cache: Cache, tmp_path: Path, format_name: str) -> None:
     paths = list(export_frames(cache, cache.frames, format_name, tmp_path / "out"))
     series = ["frames.pvd"] if format_name == "vtu" else []
     assert [path.name for path in paths] == [*(f"frame_00000{n}.{format_name}" for n in (1, 2, 3)), *series]

@@ -1,4 +1,4 @@
-"""What a bake that became unstable leaves: the frames before, and which particles are to blame, for events, `info` and Blender."""
+"""Unstable bakes: earlier frames remain, and the particles at fault are reported to events, `info` and Blender."""
 
 import json
 import shutil
@@ -78,7 +78,7 @@ def test_info_says_it(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["failure"]["particles"] == 10
 
 
-def test_it_is_gone_when_the_bake_goes_on(scene: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_removed_when_the_bake_resumes(scene: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bake_here(scene, cache)[0]["resumed_from"] == 3
     assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]
     assert read_failure(cache) is None
@@ -88,7 +88,7 @@ def test_it_is_gone_when_the_bake_goes_on(scene: Path, cache: Path, capsys: pyte
     assert json.loads(capsys.readouterr().out)["failure"] is None
 
 
-def test_a_bake_of_changed_settings_goes_over_it(tmp_path: Path, cache: Path) -> None:
+def test_a_bake_with_changed_settings_replaces_it(tmp_path: Path, cache: Path) -> None:
     bake_here(write_small_scene(tmp_path / "other", seed=5), cache, restart=True)
     assert read_failure(cache) is None
     assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]

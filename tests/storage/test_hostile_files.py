@@ -1,4 +1,4 @@
-"""Files from the internet are data: each way in that was thought of is refused in one line, at once and without taking memory."""
+"""Files from the internet are data: every known attack is refused in one line, at once and without allocating memory."""
 
 import os
 import struct
@@ -157,7 +157,7 @@ def test_many_members_that_share_their_bytes_are_refused_by_their_sum(tmp_path: 
         read_arrays(tmp_path / "x.npz")
 
 
-def test_a_length_that_is_only_said_takes_no_memory(tmp_path: Path) -> None:
+def test_a_false_length_takes_no_memory(tmp_path: Path) -> None:
     content = npy("'|u1'", f"({200 << 20},)")
     with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
         archive.writestr("a.npy", content)
@@ -177,7 +177,7 @@ def test_a_length_that_is_only_said_takes_no_memory(tmp_path: Path) -> None:
      ("'|V8'", "(1,)"), ("'<f8'", "(-1, -2)"), ("'<f8'", "(0, 10**9)"), ("'<f8'", "(0, 1000000000000000000000)"),
      ("'<f8'", "(" + "-" * 5000 + "1,)"), ("__import__('os')", "(1,)"), ("'(9,9)f8'", "(1,)")],
 )  # fmt: skip
-def test_what_is_no_array_of_numbers_is_refused(tmp_path: Path, descr: str, shape: str) -> None:
+def test_anything_but_arrays_of_numbers_is_refused(tmp_path: Path, descr: str, shape: str) -> None:
     with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
         archive.writestr("a.npy", npy(descr, shape) + bytes(24))
     with pytest.raises(ArrayFileError):
@@ -225,7 +225,7 @@ PLY = (
         ("ascii 1.0\ncomment " + "x" * 200_000, 10**12, 0, "uchar", "int", b""),
     ],
 )  # fmt: skip
-def test_a_ply_file_is_not_believed_what_it_announces(
+def test_sizes_stated_by_a_ply_file_are_not_trusted(
     tmp_path: Path, form: str, vertices: int, faces: int, count_type: str, index_type: str, body: bytes
 ) -> None:
     (tmp_path / "x.ply").write_bytes(PLY.format(form, vertices, faces, count_type, index_type).encode() + body)

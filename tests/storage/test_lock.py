@@ -1,4 +1,4 @@
-"""One bake at a time writes into a cache, and whoever looks learns whether it still does."""
+"""The lock: one bake at a time writes into a cache, and readers can tell whether it is still running."""
 
 import errno
 import json
@@ -62,7 +62,7 @@ def test_a_lock_ends_with_its_process_however_it_ends(tmp_path: Path, other: sub
     assert list(tmp_path.iterdir()) == []
 
 
-def test_looking_disturbs_no_writer(tmp_path: Path) -> None:
+def test_checking_disturbs_no_writer(tmp_path: Path) -> None:
     assert not is_held(tmp_path, HERE)
     with WriterLock(tmp_path):
         assert is_held(tmp_path, HERE)
@@ -71,7 +71,7 @@ def test_looking_disturbs_no_writer(tmp_path: Path) -> None:
     assert is_held(tmp_path, {"host": "elsewhere", "pid": 1})
 
 
-def test_a_lock_that_waits_for_a_look_gets_in(tmp_path: Path) -> None:
+def test_a_lock_that_waits_for_a_check_is_taken(tmp_path: Path) -> None:
     (tmp_path / LOCK).touch()
     file = os.open(tmp_path / LOCK, os.O_RDONLY)
     assert lock._try_lock(file, is_shared=True)
@@ -126,7 +126,7 @@ def no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_locks")
-def test_without_locks_a_sign_of_life_keeps_others_out(tmp_path: Path) -> None:
+def test_without_locks_a_heartbeat_keeps_others_out(tmp_path: Path) -> None:
     with WriterLock(tmp_path):
         assert is_held(tmp_path, HERE)
         assert f"process {os.getpid()} on" in refusal(tmp_path)
@@ -135,7 +135,7 @@ def test_without_locks_a_sign_of_life_keeps_others_out(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_locks")
 @pytest.mark.parametrize("owner", ['{"host": "elsewhere", "pid": 1, "token": "a", "beat": 7}', "damaged", ""])
-def test_without_locks_silence_gives_the_lock_away(tmp_path: Path, owner: str) -> None:
+def test_without_locks_a_silent_owner_loses_the_lock(tmp_path: Path, owner: str) -> None:
     (tmp_path / LOCK).write_text(owner)
     with WriterLock(tmp_path):
         assert json.loads((tmp_path / LOCK).read_text())["pid"] == os.getpid()

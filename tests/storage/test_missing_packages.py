@@ -1,4 +1,4 @@
-"""A package that only some files need is missed only where such a file is met, and then in one line with the remedy."""
+"""Optional packages are only required by the files that need them, and then refused in one line with the remedy."""
 
 import subprocess
 import sys

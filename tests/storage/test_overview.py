@@ -1,4 +1,4 @@
-"""What is seen of a cache by whoever looks at it again and again."""
+"""Overviews of a cache that is watched."""
 
 import dataclasses
 import json
@@ -31,7 +31,7 @@ def writer(tmp_path: Path) -> CacheWriter:
     return writer
 
 
-def test_a_look_tells_what_describe_takes_tells(writer: CacheWriter) -> None:
+def test_an_overview_agrees_with_describe_takes(writer: CacheWriter) -> None:
     watch = CacheWatch(writer.folder)
     for shown in (2, 1):
         show_take(writer.folder, shown)
@@ -46,7 +46,7 @@ def test_a_look_tells_what_describe_takes_tells(writer: CacheWriter) -> None:
     assert found.bytes == sum(path.stat().st_size for path in (writer.folder / "takes" / "0001" / "frames").iterdir())
 
 
-def test_what_is_the_same_is_not_made_again_and_what_grows_is_seen(writer: CacheWriter) -> None:
+def test_an_unchanged_overview_is_the_same_object_and_growth_is_seen(writer: CacheWriter) -> None:
     watch = CacheWatch(writer.folder)
     first = watch.look()
     assert watch.look() is first

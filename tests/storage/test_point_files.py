@@ -70,7 +70,7 @@ def test_a_ply_of_another_program_brings_velocity_and_volume(tmp_path: Path) -> 
         ("a.obj", b"v 1 2 nan\n", "not a finite number"),
     ],
 )
-def test_a_file_that_is_none_is_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_a_file_that_is_not_a_cloud_is_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(SceneError, match=message):
         shape_of(tmp_path, name)

@@ -1,4 +1,4 @@
-"""A cache at fractional frames: what is baked as it is, what is not between its neighbours."""
+"""A cache at fractional frames: what is baked as it is, what is not between its neighbors."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def test_the_nearest_frame(frame: float, nearest: int) -> None:
     assert nearest_frame(frame) == nearest
 
 
-def test_a_frame_is_read_as_it_is(tmp_path: Path) -> None:
+def test_a_baked_frame_is_returned_unchanged(tmp_path: Path) -> None:
     cache = baked(tmp_path)
     arrays = MomentReader(cache).arrays(3.0)
     assert all(arrays[name].tobytes() == values.tobytes() for name, values in cache.frame(3).arrays.items())
@@ -42,7 +42,7 @@ def test_between_frames_particles_are_where_they_move_through(tmp_path: Path, fr
     assert arrays["velocity"] == pytest.approx(first.velocity, abs=1e-4)
 
 
-def test_states_between_frames_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_subframes_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = baked(tmp_path, subframes=3)
     read: list[Moment] = []
     state = Cache.state
@@ -65,7 +65,7 @@ def test_half_a_frame_beyond_the_ends_particles_move_on(tmp_path: Path, frame: f
     assert MomentReader(cache).arrays(frame)["position"] == pytest.approx(first.position + first.velocity * (frame - 1) / 24, abs=1e-5)
 
 
-def test_a_missing_neighbour_is_done_without(tmp_path: Path) -> None:
+def test_a_missing_neighbor_is_not_needed(tmp_path: Path) -> None:
     cache = baked(tmp_path)
     cache.frame_path(4).unlink()
     expected = cache.frame(3).position + cache.frame(3).velocity * 0.4 / 24
@@ -93,7 +93,7 @@ def test_the_particles_of_another_frame_may_be_wanted(tmp_path: Path) -> None:
     assert far["position"] == pytest.approx(reader.arrays(4.7)["position"], abs=1e-5)
 
 
-def test_a_frame_that_is_baked_anew_is_read_anew(tmp_path: Path) -> None:
+def test_a_frame_that_is_baked_again_is_read_again(tmp_path: Path) -> None:
     cache = baked(tmp_path)
     reader = MomentReader(cache)
     before = reader.arrays(3.4)["position"]

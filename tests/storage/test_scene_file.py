@@ -1,4 +1,4 @@
-"""Reading scene files: what the words mean, and one clear line for whatever is wrong."""
+"""Reading scene files: what they mean, and one clear line for every mistake."""
 
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def message(path: Path) -> str:
     return text
 
 
-def test_every_word_of_the_contract_arrives(folder: Path) -> None:
+def test_every_key_of_the_schema_is_read(folder: Path) -> None:
     scene = read_scene(folder)
     assert scene.name == "pour"
     assert (scene.time.fps, list(scene.time.frames)) == (30.0, list(range(13)))
@@ -273,7 +273,7 @@ def test_flags_may_be_booleans(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["body.npz", "body.ply", "body.obj", "body.stl", "body"])
-def test_rubbish_in_the_place_of_a_mesh_is_named(folder: Path, name: str) -> None:
+def test_garbage_instead_of_a_mesh_is_named(folder: Path, name: str) -> None:
     (folder / name).write_bytes(b"v 1 2\nf 1 2 3\n\xff\x00 rubbish")
     edit(folder, 'kind = "sphere", radius = 0.2', f'kind = "mesh", file = "{name}"')
     assert f'Emitter "Ball": file "{name}"' in message(folder)

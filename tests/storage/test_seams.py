@@ -54,7 +54,7 @@ def test_births_of_another_scene_do_not_become_those_of_this_one(
     assert list(open_cache(cache).damaged()) == []
 
 
-def test_the_state_of_a_take_is_made_again_from_the_takes_before_it(cache: Path, other: Path, tmp_path: Path) -> None:
+def test_the_state_of_a_take_is_simulated_again_from_earlier_takes(cache: Path, other: Path, tmp_path: Path) -> None:
     bake_here(other, cache, from_frame=3)
     third = write_small_scene(tmp_path / "third", seed=7)
     expected = tmp_path / "expected"
@@ -76,7 +76,7 @@ def test_a_take_that_is_whole_is_shown_when_it_is_asked_for_again(cache: Path, o
     assert open_cache(cache).take == 2
 
 
-def test_a_damaged_take_is_not_in_the_way_of_others(cache: Path, other: Path, tmp_path: Path) -> None:
+def test_a_damaged_take_does_not_affect_others(cache: Path, other: Path, tmp_path: Path) -> None:
     bake_here(other, cache, from_frame=3)
     (cache / "takes" / "0002" / "take.json").write_text("{")
     show_take(cache, 1)
@@ -105,7 +105,7 @@ def test_frames_that_a_restart_replaces_do_not_count_against_the_limit(cache: Pa
     assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]
 
 
-def test_to_show_a_take_of_nothing_makes_nothing(tmp_path: Path) -> None:
+def test_showing_a_take_of_no_cache_creates_nothing(tmp_path: Path) -> None:
     with pytest.raises(CacheError, match="contains no cache"):
         show_take(tmp_path / "nowhere", 1)
     assert not (tmp_path / "nowhere").exists()

@@ -1,4 +1,4 @@
-"""States between two frames: their files, resuming, restarting and freeing, and what never changes for the frames themselves."""
+"""Subframes: their files, resuming, restarting and freeing, and what never changes for the frames themselves."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +29,7 @@ def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
     return frame_bytes(tmp_path / "whole")
 
 
-def test_states_between_frames_are_kept_under_names_of_their_own(tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_subframes_have_their_own_file_names(tmp_path: Path, whole: dict[str, bytes]) -> None:
     cache = open_cache(tmp_path / "whole")
     assert cache.frames == [1, 2, 3, 4, 5, 6]
     assert [moment.frame for moment in cache.moments] == [1.0 + 0.25 * step for step in range(21)]
@@ -49,7 +49,7 @@ def test_the_journal_and_the_numbers_are_those_of_frames(scene: Path, tmp_path: 
     assert [entry["substeps"] for entry in cache.statistics()] == [0, 4, 4, 4, 4, 4]
 
 
-def test_another_number_of_states_is_another_bake(tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_another_number_of_subframes_is_another_bake(tmp_path: Path, whole: dict[str, bytes]) -> None:
     other = write_small_scene(tmp_path / "other", subframes=1)
     with pytest.raises(CacheError, match="use --restart"):
         bake_here(other, tmp_path / "whole")
@@ -58,14 +58,14 @@ def test_another_number_of_states_is_another_bake(tmp_path: Path, whole: dict[st
 
 
 @pytest.mark.parametrize("lost", ["frame_000003_2of4.mpm", "frame_000005_3of4.mpm", "frame_000006.mpm"])
-def test_a_missing_state_is_made_again(scene: Path, tmp_path: Path, whole: dict[str, bytes], lost: str) -> None:
+def test_a_missing_subframe_is_baked_again(scene: Path, tmp_path: Path, whole: dict[str, bytes], lost: str) -> None:
     (tmp_path / "whole" / TAKE / "frames" / lost).unlink()
     events = bake_here(scene, tmp_path / "whole")
     assert (events[0]["done"], events[-1]["event"]) == (5, "done")
     assert frame_bytes(tmp_path / "whole") == whole
 
 
-def test_cancelled_between_two_states_it_resumes_to_the_same_bytes(
+def test_cancelled_between_subframes_it_resumes_to_the_same_bytes(
     scene: Path, tmp_path: Path, whole: dict[str, bytes], stand_in_simulation: type[stand_in.Simulation]
 ) -> None:
     cache = tmp_path / "cache"
@@ -87,14 +87,14 @@ def test_cancelled_between_two_states_it_resumes_to_the_same_bytes(
     assert frame_bytes(cache) == whole
 
 
-def test_only_the_states_between_the_frames_asked_for_are_kept(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_only_the_subframes_of_the_requested_frames_are_stored(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     bake_here(scene, tmp_path / "cache", frames=(3, 4))
     assert [moment.frame for moment in open_cache(tmp_path / "cache").moments] == [3.0, 3.25, 3.5, 3.75, 4.0]
     bake_here(scene, tmp_path / "cache")
     assert frame_bytes(tmp_path / "cache") == whole
 
 
-def test_freeing_removes_the_states_and_nothing_else(tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_freeing_removes_the_subframes_and_nothing_else(tmp_path: Path, whole: dict[str, bytes]) -> None:
     folder = tmp_path / "whole" / TAKE / "frames"
     foreign = ("frame_000002_0of4.mpm", "frame_000002_4of4.mpm", "frame_000002_1of4.txt")
     for name in foreign:
@@ -103,7 +103,7 @@ def test_freeing_removes_the_states_and_nothing_else(tmp_path: Path, whole: dict
     assert sorted(path.name for path in folder.iterdir()) == sorted(foreign)
 
 
-def test_a_state_under_the_name_of_another_is_refused(tmp_path: Path, whole: dict[str, bytes]) -> None:
+def test_a_subframe_under_the_name_of_another_is_refused(tmp_path: Path, whole: dict[str, bytes]) -> None:
     folder = tmp_path / "whole" / TAKE / "frames"
     (folder / "frame_000002_1of4.mpm").rename(folder / "frame_000002.mpm")
     with pytest.raises(CacheError, match=r"contains frame 2\.25, not 2"):

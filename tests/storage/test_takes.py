@@ -1,4 +1,4 @@
-"""Takes: going on after any frame with other settings, and what becomes of the frames that were there."""
+"""Takes: continuing after any frame with other settings, and what happens to existing frames."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_a_take_is_shown_when_it_has_a_frame(cache: Path, other: Path, stand_in_
     assert open_cache(cache).take == 1
 
 
-def test_a_take_goes_on_after_a_take(cache: Path, other: Path, tmp_path: Path) -> None:
+def test_a_take_continues_from_a_take(cache: Path, other: Path, tmp_path: Path) -> None:
     bake_here(other, cache, from_frame=3)
     third = write_small_scene(tmp_path / "third", seed=7)
     bake_here(third, cache, from_frame=5)
@@ -86,7 +86,7 @@ def test_a_take_goes_on_after_a_take(cache: Path, other: Path, tmp_path: Path) -
     assert [take.number for take in open_cache(cache).takes] == [1, 4]
 
 
-def test_what_is_outdated_is_said(cache: Path, other: Path) -> None:
+def test_outdated_frames_are_reported(cache: Path, other: Path) -> None:
     bake_here(other, cache, from_frame=4)
     assert [take_words(take) for take in describe_takes(cache)] == [
         'take 1: frames 1-6 of "small", outdated: 5-6',
@@ -123,13 +123,13 @@ def test_a_scene_that_does_not_fit_leaves_no_take(cache: Path, tmp_path: Path) -
     assert [take["take"] for take in describe_takes(cache)] == [1]
 
 
-def test_births_go_on_in_the_take(cache: Path, other: Path) -> None:
+def test_births_continue_in_the_take(cache: Path, other: Path) -> None:
     """Particles that come later have ids of their own in each take."""
     bake_here(other, cache, from_frame=3)
     assert open_cache(cache).takes[-1].first_id == stand_in.PARTICLES
 
 
-def test_frames_that_an_earlier_take_lost_are_told_and_not_counted(cache: Path, other: Path, tmp_path: Path) -> None:
+def test_missing_frames_of_an_earlier_take_are_reported_and_not_counted(cache: Path, other: Path, tmp_path: Path) -> None:
     bake_here(other, cache, from_frame=4)
     before = contents(cache, 1)
     for number in (2, 3):

@@ -1,4 +1,4 @@
-"""Variants of a scene: what they change, and one clear line for whatever is wrong with them."""
+"""Variants of a scene: what they change, and one clear line for every mistake."""
 
 import dataclasses
 import tempfile
@@ -98,7 +98,7 @@ def test_a_variant_changes_what_it_says_and_nothing_else(tmp_path: Path) -> None
     assert stiff.name == "jellies (stiff)"
 
 
-def test_a_table_that_names_another_sort_replaces_the_scenes(tmp_path: Path) -> None:
+def test_a_table_of_another_kind_replaces_the_scenes(tmp_path: Path) -> None:
     boxes = read_scene(written(tmp_path, SCENE + STIFF), "boxes")
     assert boxes.emitters[1].shape == Box(size=(0.5, 0.5, 0.5))
     assert boxes.materials["jelly"].law.name == "neo_hookean"
@@ -114,7 +114,7 @@ def test_a_variant_is_another_scene_and_is_written_whole(tmp_path: Path) -> None
     assert "variants" not in again.read_text(encoding="utf-8")
 
 
-def test_the_words_of_a_scene_are_for_people_alone(tmp_path: Path) -> None:
+def test_the_texts_of_a_scene_do_not_change_it(tmp_path: Path) -> None:
     words = read_scene_words(written(tmp_path, SCENE + STIFF))
     assert (words.description, words.source) == ("Two jellies fall.", "Made up.")
     assert words.variants == {"stiff": "Ten times as stiff, on ice.", "boxes": ""}

@@ -1,4 +1,4 @@
-"""Grids of variations: what the words mean, and one clear line for whatever is wrong with them."""
+"""Grids of variations: what they mean, and one clear line for every mistake."""
 
 import itertools
 import math

@@ -3,7 +3,7 @@
 import pytest
 
 from .cases.setting import GRAVITY
-from .cases.water_column import CENTRE, DENSITY, HEIGHT, water_column
+from .cases.water_column import CENTER, DENSITY, HEIGHT, water_column
 
 SETTINGS = [(2, 40, "lattice"), (2, 40, "poisson"), (3, 20, "lattice"), (3, 20, "poisson")]
 
@@ -11,13 +11,13 @@ SETTINGS = [(2, 40, "lattice"), (2, 40, "poisson"), (3, 20, "lattice"), (3, 20, 
 @pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "cells", "sampling"), SETTINGS)
 def test_a_column_of_water_at_rest_has_the_pressure_of_its_weight(dimension: int, cells: int, sampling: str) -> None:
-    """dp/dz = -rho g and p(0) = rho g H; the centre of mass is that of the compressed column, .49836 H."""
+    """dp/dz = -rho g and p(0) = rho g H; the center of mass is that of the compressed column, .49836 H."""
     column = water_column(dimension, cells=cells, sampling=sampling)
     assert column.gradient == pytest.approx(-DENSITY * GRAVITY, rel=0.05)
     assert column.base_pressure == pytest.approx(DENSITY * GRAVITY * HEIGHT, rel=0.05)
-    # a Poisson-disk sample's own centre is not exactly in the middle
-    sampled = column.centres[0] - HEIGHT / 2.0
-    assert column.centre == pytest.approx(CENTRE + sampled, rel=0.003)
+    # a Poisson-disk sample's own center is not exactly in the middle
+    sampled = column.centers[0] - HEIGHT / 2.0
+    assert column.center == pytest.approx(CENTER + sampled, rel=0.003)
     assert abs(sampled) < 0.002 * HEIGHT
     assert column.kinetic_energy <= 4e-4
     assert column.volume_ratio == pytest.approx(1.0, abs=0.01)
@@ -29,7 +29,7 @@ def test_a_column_of_water_at_rest_has_the_pressure_of_its_weight(dimension: int
 def test_water_does_not_sink_into_walls_that_lie_between_nodes(offset: float) -> None:
     """All walls of the tank lie a part of a cell off the nodes of the grid."""
     column = water_column(2, cells=20, offset=offset)
-    assert column.centre == pytest.approx(CENTRE, rel=0.003)
+    assert column.center == pytest.approx(CENTER, rel=0.003)
     assert column.gradient == pytest.approx(-DENSITY * GRAVITY, rel=0.05)
     assert column.volume_ratio == pytest.approx(1.0, abs=0.01)
 

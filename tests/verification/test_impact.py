@@ -15,7 +15,7 @@ def test_two_elastic_balls_that_meet_head_on_exchange_their_velocities(dimension
     collision = colliding_balls(dimension, cells=cells)
     assert np.abs(collision.momentum).max() < 1e-12
     assert np.abs(collision.velocities.sum(axis=1)).max() < 1e-12 * SPEED
-    assert np.abs(collision.centres.sum(axis=1)).max() < 1e-12
+    assert np.abs(collision.centers.sum(axis=1)).max() < 1e-12
     assert least < collision.restitution < 1.0
     assert np.diff(collision.energy).max() < 1e-3
     # negative control: balls of wet snow hardly part

@@ -7,7 +7,7 @@ import pytest
 
 from mpm_addon.core.transfer.scheme import cubic_weights, quadratic_weights, scheme_of
 
-# the offset from the centre node, its range, and the nodes around it
+# the offset from the center node, its range, and the nodes around it
 SPLINES = {"quadratic": (quadratic_weights, (-0.5, 0.5), (-1, 0, 1)), "cubic": (cubic_weights, (0.0, 1.0), (-1, 0, 1, 2))}
 
 
@@ -31,7 +31,7 @@ def moments(weights: list[np.ndarray], arms: list[np.ndarray]) -> tuple[float, n
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("kernel", SPLINES)
-def test_weights_sum_to_one_are_centred_and_have_the_printed_inertia(kernel: str, dimension: int) -> None:
+def test_weights_sum_to_one_are_centered_and_have_the_printed_inertia(kernel: str, dimension: int) -> None:
     function, (low, high), nodes = SPLINES[kernel]
     inertia = 1.0 / scheme_of(kernel, dimension, "apic", 0.0).inverse_inertia
     assert inertia == {"quadratic": 1.0 / 4.0, "cubic": 1.0 / 3.0}[kernel]
@@ -46,6 +46,6 @@ def test_weights_sum_to_one_are_centred_and_have_the_printed_inertia(kernel: str
 
 
 def test_a_linear_spline_would_not_pass() -> None:
-    """Negative control: hat functions sum to one and are centred, but their inertia depends on where the particle is."""
+    """Negative control: hat functions sum to one and are centered, but their inertia depends on where the particle is."""
     inertia = [moments([np.array([1.0 - d, d])], [np.array([-d, 1.0 - d])])[2][0, 0] for d in (0.1, 0.5)]
     assert abs(inertia[0] - inertia[1]) > 0.1

@@ -340,7 +340,7 @@ def refuse_outside(scene: Scene, position: Floats, subject: str) -> None:
         beyond = (position[:, axis] - corners[is_high][axis]) * (1.0 if is_high else -1.0)
         if scene.domain.sides[name].surface != "open" and beyond.max() > 0.5 * scene.solver.grid_spacing:
             raise SceneError(
-                f"it reaches {beyond.max():.3g} m beyond the domain's side {name} at {corners[is_high][axis]:g} m",
-                "move it inside or make the domain larger",
+                f"it extends {beyond.max():.3g} m beyond side {name} of the domain at {corners[is_high][axis]:g} m",
+                "move it inside or enlarge the domain",
                 subject=subject,
             )

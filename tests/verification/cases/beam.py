@@ -98,7 +98,7 @@ def sagging_beam(dimension: int, load: float, *, cells: int = 4, thickness: floa
     (dynamic relaxation with kinetic damping; Cundall 1976).
 
     Args:
-        load: w L^3 / (E I) with w the weight of a metre.
+        load: w L^3 / (E I) with w the weight of a meter.
         cells: cells over the thickness H.
         stiffness_scale: a factor on E that the expected values do not know.
     """

@@ -47,8 +47,8 @@ def meeting(
     for number, name in enumerate(materials):
         angle = 2.0 * np.pi * number / len(materials) + 0.1
         out, around = np.array([np.cos(angle), 0.0, np.sin(angle)]), np.array([-np.sin(angle), 0.0, np.cos(angle)])
-        centre, velocity = 0.3 * out, -3.0 * out + 0.5 * around
-        shape = block(tuple(centre - 0.1), tuple(centre + 0.1))
+        center, velocity = 0.3 * out, -3.0 * out + 0.5 * around
+        shape = block(tuple(center - 0.1), tuple(center + 0.1))
         emitters.append(Emitter(name, shape, name, velocity=tuple(velocity), **lattice(dimension)))
     # where no block begins
     post = (Collider("post", SHAPES["sphere"](center=(0.04, 0.0, 0.03), radius=0.08)),)

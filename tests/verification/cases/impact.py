@@ -24,7 +24,7 @@ class Collision:
         time: [s].
         momentum: of both along x, over one ball's first (n,).
         velocities: mean velocity along x of each ball (n, 2) [m/s].
-        centres: centre of mass of each along x (n, 2) [m].
+        centers: center of mass of each along x (n, 2) [m].
         energy: kinetic, with the affine part, and elastic, over its first value (n,).
         restitution: speed at which they part over the speed at which they met.
     """
@@ -32,7 +32,7 @@ class Collision:
     time: Floats
     momentum: Floats
     velocities: Floats
-    centres: Floats
+    centers: Floats
     energy: Floats
     restitution: float
 
@@ -42,7 +42,7 @@ def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean"
     """Two disks (2D) or balls of 0.2 m radius, E 1e6 Pa, nu 0.3, 1000 kg/m^3, each at 1 m/s towards the other.
 
     Args:
-        cells: cells a metre.
+        cells: cells per meter.
     """
     gap = 4.0 / cells
     balls = [
@@ -72,11 +72,11 @@ def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean"
         return means[0], means[1], diagnostics.linear_momentum(simulation)[0] / mass[parts[0]].sum() / speed, energy
 
     time, values = observe(described, measure)
-    velocities, centres = np.array([value[0] for value in values]), np.array([value[1] for value in values])
+    velocities, centers = np.array([value[0] for value in values]), np.array([value[1] for value in values])
     energy = np.array([value[3] for value in values])
     restitution = (velocities[-1, 1] - velocities[-1, 0]) / (velocities[0, 0] - velocities[0, 1])
     momentum = np.array([value[2] for value in values])
-    return Collision(time, momentum, velocities, centres, energy / energy[0], float(restitution))
+    return Collision(time, momentum, velocities, centers, energy / energy[0], float(restitution))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Bounce:
 
     Attributes:
         time: [s].
-        height: of the ball's lowest point at rest shape: centre of mass less the radius [m] (n,).
+        height: of the ball's lowest point at rest shape: center of mass less the radius [m] (n,).
         rebound: the height that it reaches after the first contact, over that from which it fell.
     """
 
@@ -99,7 +99,7 @@ def bouncing_ball(dimension: int, *, cells: int = 40, drop: float = 0.5, frictio
     """A ball of 0.2 m radius, E 3e5 Pa, nu 0.3, 1000 kg/m^3, falls on a floor.
 
     Args:
-        cells: cells a metre.
+        cells: cells per meter.
         offset: how far the floor lies above a node [cells].
     """
     ground = offset / cells
@@ -113,7 +113,7 @@ def bouncing_ball(dimension: int, *, cells: int = 40, drop: float = 0.5, frictio
         dimension=dimension,
         grid_spacing=1.0 / cells,
     )
-    time, values = observe(described, lambda simulation: float(diagnostics.centre_of_mass(simulation)[2]) - RADIUS - ground)
+    time, values = observe(described, lambda simulation: float(diagnostics.center_of_mass(simulation)[2]) - RADIUS - ground)
     height = np.array(values)
     after = height[time > np.sqrt(2.0 * drop / GRAVITY)]
     lowest = int(after.argmin())

@@ -66,7 +66,7 @@ class Impact:
 
     Attributes:
         momentum: [kg m/s] (frames, 3); angular_momentum: [kg m^2/s] (frames, 3).
-        center: centre of mass of both [m] (frames, 3); energy: kinetic [J] (frames,).
+        center: center of mass of both [m] (frames, 3); energy: kinetic [J] (frames,).
         ball_velocity: [m/s] (frames, 3).
     """
 

@@ -91,7 +91,7 @@ def spinning_body(
     """A disk (2D) or a ball of radius 0.2 m turns once a second, free of any force; E 1e5 Pa, nu 0.3, 1000 kg/m^3.
 
     Args:
-        cells: cells a metre.
+        cells: cells per meter.
     """
     disk = SHAPES["sphere"](center=(0.5, 0.5, 0.5), radius=0.2)
     turning = Emitter("disk", disk, "neo_hookean", angular_velocity=(0.0, 360.0, 0.0), **lattice(dimension))

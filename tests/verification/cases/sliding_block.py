@@ -18,7 +18,7 @@ FRICTION = float(np.tan(np.radians(15.0)))
 
 @dataclass(frozen=True)
 class Slide:
-    """The way of the block's centre of mass down the slope, since it has settled.
+    """The way of the block's center of mass down the slope, since it has settled.
 
     Attributes:
         time: since then [s].
@@ -67,7 +67,7 @@ def sliding_block(
 
     def measure(simulation: Simulation) -> tuple[float, float]:
         speed = diagnostics.linear_momentum(simulation) @ down / diagnostics.mass(simulation)
-        return float(diagnostics.centre_of_mass(simulation) @ down), float(speed)
+        return float(diagnostics.center_of_mass(simulation) @ down), float(speed)
 
     time, values = observe(described, measure)
     place, speed = np.array(values).T

@@ -15,8 +15,8 @@ from .setting import GRAVITY, Floats, block, lattice, material, observe, scene, 
 HEIGHT, WIDTH, DENSITY, EXPONENT = 0.5, 0.25, 1000.0, 7.0
 SOUND_SPEED = 10.0 * np.sqrt(2.0 * GRAVITY * HEIGHT)
 BULK_MODULUS = DENSITY * SOUND_SPEED**2
-# of the compressed column: the centre of mass lies at .49836 H
-CENTRE = 0.49836 * HEIGHT
+# of the compressed column: the center of mass lies at .49836 H
+CENTER = 0.49836 * HEIGHT
 AVERAGED = 0.2
 
 
@@ -29,23 +29,23 @@ class WaterColumn:
         pressure: mean pressure in each bin [Pa].
         gradient: slope of the pressure over the height [Pa/m].
         base_pressure: the same line at the floor [Pa].
-        centre: height of the centre of mass [m].
+        center: height of the center of mass [m].
         volume_ratio: mean J.
         top: height of the highest thousandth of the particles, and half a particle's spacing [m].
         kinetic_energy: at the end, over m g H.
-        time, centres: the centre of mass over time [s], [m].
+        time, centers: the center of mass over time [s], [m].
     """
 
     height: Floats
     pressure: Floats
     gradient: float
     base_pressure: float
-    centre: float
+    center: float
     volume_ratio: float
     top: float
     kinetic_energy: float
     time: Floats
-    centres: Floats
+    centers: Floats
 
 
 @lru_cache
@@ -84,10 +84,10 @@ def water_column(
         if len(kept) > round(AVERAGED * 250.0):
             del kept[0]
         energy = diagnostics.kinetic_energy(simulation) / (diagnostics.mass(simulation) * GRAVITY * HEIGHT)
-        return diagnostics.centre_of_mass(simulation)[2] - shift, energy
+        return diagnostics.center_of_mass(simulation)[2] - shift, energy
 
     time, values = observe(described, measure)
-    centres, energies = np.array(values).T
+    centers, energies = np.array(values).T
     height, pressure, ratio = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     number = np.clip(np.digitize(height, edges) - 1, 0, len(edges) - 2)
     count = np.bincount(number, minlength=len(edges) - 1)
@@ -99,12 +99,12 @@ def water_column(
         means,
         float(gradient),
         float(base),
-        float(centres[-len(kept) :].mean()),
+        float(centers[-len(kept) :].mean()),
         float(ratio.mean()),
         float(np.mean([np.quantile(each[0], 0.999) for each in kept])) + spacing / 4.0,
         float(energies[-1]),
         time,
-        centres,
+        centers,
     )
 
 
