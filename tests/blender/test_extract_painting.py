@@ -155,7 +155,7 @@ def test_a_missing_name_is_refused_with_the_nearest_one(bpy: Any) -> None:
     [
         ({"carried_attributes": "value"}, "FLOAT", "EDGE", r'its attribute "value" is of the kind float on edge; use numbers'),
         ({"stiffness_attribute": "value"}, "FLOAT_VECTOR", "POINT", 'the painted attribute "stiffness" has 3 components'),
-        ({"density_attribute": "value"}, "FLOAT", "POINT", 'the painted attribute "density" is 0 somewhere'),
+        ({"density_attribute": "value"}, "FLOAT", "POINT", 'the painted attribute "density" has the value 0'),
         ({"carried_attributes": "goal"}, "FLOAT", "POINT", 'the name "goal" acts on particles; choose the attribute under Painted'),
         ({"carried_attributes": "position"}, "FLOAT", "POINT", '"position" is a built-in attribute of every frame'),
     ],

@@ -84,7 +84,7 @@ def test_matter_behind_a_wall_is_refused(surface: str, is_refused: bool) -> None
     domain = Domain(kind="box", min=(-1.0, -1.0, 0.0), max=(1.0, 1.0, 1.0), sides={"z_min": Side(surface=surface)})
     emitter = Emitter("deep", box((0.0, 0.0, -0.3), 0.2), "water", **LATTICE)
     if is_refused:
-        expected = 'Emitter "deep": it reaches 0.388 m beyond the domain\'s side z_min at 0 m; move it inside or make the domain larger.'
+        expected = 'Emitter "deep": it extends 0.388 m beyond side z_min of the domain at 0 m; move it inside or enlarge the domain.'
         assert refusal(emitter, domain=domain) == expected
     else:
         *_, last = simulate(scene(emitter, materials=WATER, domain=domain))
