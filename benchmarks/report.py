@@ -271,6 +271,20 @@ def resume(results: Results) -> Results:
     return {"threads": measured["threads"], "table": table("start | first step, s | CPU, s | first frame, s", rows)}
 
 
+def compiling(results: Results) -> Results:
+    (measured,) = results["compiling"]
+    units = sorted(measured["units"], key=lambda unit: -unit["cpu"])
+    rest = [unit for unit in units if "alone" not in unit]
+    rows = []
+    for unit in units:
+        if "alone" in unit:
+            seconds = f"{unit['cpu']:.1f} | {unit['alone']['cpu']:.1f} | {unit['alone']['llvm']:.1f}"
+            rows.append(f"{unit['kernel']} | {unit['law']} | {seconds} | {unit['bytes'] / 1e3:.0f}")
+    for name, summed in ((f"{len(rest)} others", rest), ("all", units)):
+        rows.append(f"{name} |  | {sum(unit['cpu'] for unit in summed):.1f} |  |  | {sum(unit['bytes'] for unit in summed) / 1e3:.0f}")
+    return {"level": measured["level"], "table": table("kernel | law | CPU, s | alone, s | in LLVM, s | code, kB", rows, 2)}
+
+
 # What goes into the text of each section.
 SECTIONS: dict[str, Callable[[Results], Results]] = {
     "block": block,
@@ -285,4 +299,5 @@ SECTIONS: dict[str, Callable[[Results], Results]] = {
     "interface": interface,
     "start_up": start_up,
     "resume": resume,
+    "compiling": compiling,
 }

@@ -48,6 +48,8 @@ ALONE = (1, 2, 8)
 TORN_BLOCKS = 20_000
 # A fluid, something that breaks, and something that turns: scenes whose caches are measured.
 CACHED = ("dam_break", "snowball_wall", "jelly_drop")
+# How many of the kernels that take longest to compile are also compiled alone.
+LONGEST = 14
 # Frames of a long cache.
 LONG = 2000
 
@@ -162,6 +164,14 @@ def interface(effort: Effort) -> Results:
     yield {"particles": effort.watched, "frames": LONG, "calls": ask("benchmarks.interface", str(effort.watched), str(LONG))}
 
 
+def compiling(_: Effort) -> Results:
+    """All kernels compiled one after another, and those that take longest compiled alone."""
+    result = ask("benchmarks.compiling")
+    for unit in sorted(result["units"], key=lambda unit: -unit["cpu"])[:LONGEST]:
+        (unit["alone"],) = ask("benchmarks.compiling", str(unit["number"]))["units"]
+    yield result
+
+
 def each_number_of_threads(module: str) -> Callable[[Effort], Results]:
     return lambda effort: (ask(module, str(threads)) for threads in effort.threads)
 
@@ -184,6 +194,7 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "interface": interface,
     "start_up": start,
     "resume": lambda effort: iter([start_up.measure_resume(max(effort.threads), effort.starts)]),
+    "compiling": compiling,
 }
 
 

@@ -3,11 +3,13 @@
 The Blender has an empty user folder, and only bpy's own packages can be imported.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -17,6 +19,7 @@ ROOT = DEMO.parent
 # What bpy itself imports. numba is missing on purpose: it has to come out of the extension's zip.
 BLENDERS_OWN_PACKAGES = ("bpy", "numpy", "numpy.libs", "requests", "urllib3", "idna", "certifi", "charset_normalizer")
 LIMIT_SECONDS = 3600.0
+POLL_SECONDS = 5.0
 _MARGIN = 8
 
 
@@ -37,8 +40,10 @@ class IsolatedBlender:
             if (site_packages / name).exists():
                 (self._packages / name).symlink_to(site_packages / name)
 
-    def run(self, script: str, *arguments: object) -> str:
+    def run(self, script: str, *arguments: object, on_poll: Callable[[], None] = lambda: None) -> str:
         """Run a script of the demo, which finds the arguments in sys.argv, and return its output.
+
+        `on_poll` is called every `POLL_SECONDS` while the script runs.
 
         Raises:
             DemoError: the script failed or took more than `LIMIT_SECONDS`.
@@ -48,16 +53,20 @@ class IsolatedBlender:
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
         variables |= {"BLENDER_USER_RESOURCES": str(self._folder / "user"), "PYTHONPATH": str(self._packages)}
         log = self._folder / f"{Path(script).stem}.log"
+        end = time.monotonic() + LIMIT_SECONDS
+        with log.open("wb") as output:
+            process = subprocess.Popen(command, cwd=self._folder, env=variables, stdout=output, stderr=subprocess.STDOUT)
         try:
-            with log.open("wb") as output:
-                status = subprocess.run(
-                    command, cwd=self._folder, env=variables, stdout=output, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False
-                ).returncode
-        except subprocess.TimeoutExpired as error:
-            raise DemoError(f"{script} took more than {LIMIT_SECONDS:g} s; its output is in {log}.") from error
+            while not _has_ended(process):
+                if time.monotonic() > end:
+                    raise DemoError(f"{script} took more than {LIMIT_SECONDS:g} s; its output is in {log}.")
+                on_poll()
+        finally:
+            process.kill()
+            process.wait()
         words = log.read_text(encoding="utf-8", errors="replace")
-        if status != 0:
-            raise DemoError(f"{script} ended with status {status}:\n{words[-3000:]}")
+        if process.returncode != 0:
+            raise DemoError(f"{script} ended with status {process.returncode}:\n{words[-3000:]}")
         return words
 
     def render(self, blend_file: Path, folder: Path, frames: Sequence[int], size: tuple[int, int], samples: int) -> list[Path]:
@@ -65,6 +74,13 @@ class IsolatedBlender:
         folder.mkdir(exist_ok=True)
         self.run("render.py", blend_file, folder, *size, samples, *frames)
         return [folder / f"{number:04d}.png" for number in frames]
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process ends within `POLL_SECONDS`."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(POLL_SECONDS)
+    return process.returncode is not None
 
 
 def built_zip() -> Path:

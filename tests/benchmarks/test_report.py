@@ -87,6 +87,15 @@ def results() -> dict[str, Any]:
         ],
         "resume": [{"threads": 2, "first": [marks, marks], "resumed": [marks | {"first_progress": 1.5}]}],
         "start_up": [{"scene": "bowl", "level": "v3", "threads": 2, "kernel_bytes": 3e6, "cold": marks, "warm": [marks, marks]}],
+        "compiling": [
+            {"level": "v3", "units": [
+                {"number": 0, "kernel": "scatter", "law": "", "cpu": 0.25, "llvm": 0.1, "bytes": 9000},
+                {
+                    "number": 1, "kernel": "advance", "law": "sand", "cpu": 7.0, "llvm": 2.0, "bytes": 110_000,
+                    "alone": {"cpu": 9.5, "llvm": 4.0},
+                },
+            ]}
+        ],
     }  # fmt: skip
 
 
@@ -143,6 +152,13 @@ def test_a_resumed_bake_stands_beside_one_from_the_beginning(results: dict[str, 
     page = report.page(results)
     assert row(page, "from the beginning") == ["from the beginning", "2.0", "3.5", "3.0"]
     assert row(page, "resumed") == ["resumed", "1.5", "3.5", "3.0"]
+
+
+def test_kernels_stand_with_their_seconds_and_what_is_shared_is_summed(results: dict[str, Any]) -> None:
+    page = report.page(results)
+    assert row(page, "advance", "sand") == ["advance", "sand", "7.0", "9.5", "4.0", "110"]
+    assert [cell for cell in row(page, "1 others") if cell] == ["1 others", "0.2", "9"]
+    assert [cell for cell in row(page, "all") if cell] == ["all", "7.2", "119"]
 
 
 def test_a_part_measured_later_replaces_its_section_alone(results: dict[str, Any], tmp_path: Path) -> None:

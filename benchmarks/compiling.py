@@ -1,0 +1,47 @@
+"""How long kernels take to compile, and how large their code is.
+
+`python -m benchmarks.compiling` compiles all kernels that scenes with the default scheme can call, one after another; what kernels
+share is compiled with the first. With the numbers of units it compiles only these.
+"""
+
+import os
+import tempfile
+from typing import Any
+
+from mpm_addon.core.processor import chosen_level, prepare_numba
+
+from .measuring import answer, timed
+
+
+def measure(*numbers: str) -> dict[str, Any]:
+    """The processor's level, and what each unit costs, compiled into an empty folder."""
+    prepare_numba(threads=1)
+    with tempfile.TemporaryDirectory(prefix="mpm_bench_") as folder:
+        os.environ["NUMBA_CACHE_DIR"] = folder
+        from mpm_addon.core.stepping.kernel_list import units_of_default_scheme
+
+        units = units_of_default_scheme()
+        chosen = map(int, numbers) if numbers else range(len(units))
+        return {"level": chosen_level(), "units": [compiled(number, units[number]) for number in chosen]}
+
+
+def compiled(number: int, unit: Any) -> dict[str, Any]:
+    """Compile a unit: CPU seconds, those of them in LLVM, and the bytes of the object file."""
+    from numba.core.event import TimingListener, install_listener
+
+    from mpm_addon.core.compilation.kernel import store
+    from mpm_addon.core.stepping.compiling import compile_unit, kept_name
+
+    in_llvm = TimingListener()
+    with install_listener("numba:llvm_lock", in_llvm):
+        seconds = timed(lambda: compile_unit(unit))
+    share = in_llvm.duration / seconds["wall"]
+    # numba's result begins with the name of the library, the word "object", and the object file with its bitcode
+    ((_, _, (code, _)), *_) = store().load(kept_name(unit))
+    kernel = unit.kernel.rpartition(".")[2].lstrip("_")
+    costs = {"cpu": seconds["cpu"], "llvm": share * seconds["cpu"], "bytes": len(code)}
+    return {"number": number, "kernel": kernel, "law": unit.variant.law, **costs}
+
+
+if __name__ == "__main__":
+    answer(measure)
