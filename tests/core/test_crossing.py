@@ -128,7 +128,7 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
     assert len(layout.keys) == 1
     scheme = scheme_of("quadratic", 3, "apic", 0.0)
     everywhere = np.ones(1, np.bool_)
-    common = (layout.pieces, layout.neighbours, everywhere, True, 0.0, SPACING, store.scratch, store.index)
+    common = (0, 1, layout.pieces, layout.neighbours, everywhere, True, 0.0, SPACING, store.scratch, store.index)
     particles_to_grid(scheme, store.table, layout.first, *common, store.arenas)
     update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype))
     nodes = store.nodes[: len(layout.node_keys)].reshape(-1, 4)

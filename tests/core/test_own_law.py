@@ -201,8 +201,8 @@ def test_a_custom_law_has_its_own_look_or_a_plain_one() -> None:
     ("rule", "declared"),
     [
         ("name, label and family must not be empty", {"label": ""}),
-        ("at most 2 states", {"state_names": ("a",)}),
-        ("at most 2 states", {"state_names": ("a", "b", "c"), "virgin_state": (0.0, 0.0, 0.0)}),
+        ("each state must have its virgin value", {"state_names": ("a",)}),
+        ("each state must have its virgin value", {"state_names": ("a", "b"), "virgin_state": (0.0, 0.0, 0.0)}),
         ("color must be red, green, blue and alpha from 0 to 1", {"color": (0.1, 0.2, 0.3)}),
         ("color must be red, green, blue and alpha from 0 to 1", {"color": (0.1, 0.2, 30.0, 1.0)}),
         ("finish must have a display mode for particles", {"finish": Finish(mode="clouds")}),

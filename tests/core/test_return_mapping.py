@@ -14,7 +14,7 @@ from mpm_addon.core.laws import LAWS, FluidLaw, Law
 from mpm_addon.core.laws.dispatch import LEAST_PRODUCT, LEAST_VOLUME_RATIO
 from mpm_addon.core.laws.hencky import HenckyLaw, flowed
 from mpm_addon.core.transfer.advance import advance_material
-from mpm_addon.core.transfer.rows import DEFORMATION, ROW_COUNT, STATE, STATE_SIZE, STRESS, VELOCITY_GRADIENT
+from mpm_addon.core.transfer.rows import DEFORMATION, ROW_COUNT, STATE, STRESS, VELOCITY_GRADIENT
 
 from .test_laws import FORMS, advanced_by_the_solver, as_matrices
 
@@ -69,7 +69,7 @@ def stepped(law: Law, dimension: int, f: np.ndarray, dtype: Any) -> tuple[np.nda
     table = advanced_by_the_solver(law, dimension, f, np.zeros_like(f), DT, dtype)
     return (
         as_matrices(table, DEFORMATION, list(range(9))),
-        table[STATE : STATE + STATE_SIZE].astype(np.float64),
+        table[STATE : STATE + 2].astype(np.float64),
         as_matrices(table, STRESS, SYMMETRIC),
     )
 

@@ -13,7 +13,7 @@ from ..laws.law import PrincipalLaw, TensorLaw
 from ..stepping.bodies import Body
 from ..stepping.simulation import Simulation
 from ..transfer.blocks import BLOCK
-from ..transfer.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, STATE_SIZE, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from ..transfer.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from ..transfer.scheme import scheme_of
 
 Floats = NDArray[np.float64]
@@ -117,10 +117,11 @@ def elastic_energy(simulation: Simulation) -> float:
     stretches = np.linalg.svd(deformations(simulation), compute_uv=False)
     gradients = deformations(simulation).reshape(-1, 9)
     volume = rest_volumes(simulation)
-    states = _rows(simulation, STATE, STATE_SIZE)
     total = 0.0
     for body, its in _bodies(simulation):
-        energies = [_energy_density(body, gradients[particle], stretches[particle], states[particle]) for particle in np.flatnonzero(its)]
+        states = simulation.store.states(len(body.law.state_names), _slots(simulation)[its]).T
+        numbers = np.flatnonzero(its)
+        energies = [_energy_density(body, gradients[n], stretches[n], state) for n, state in zip(numbers, states, strict=True)]
         total += float(volume[its] @ np.array(energies))
     return total
 
@@ -130,7 +131,7 @@ def _energy_density(body: Body, deformation: Floats, stretches: Floats, state: F
     if issubclass(law, FluidLaw):
         return law.fluid_energy(body.constants, float(state[0]))
     if issubclass(law, PrincipalLaw):
-        kept = tuple(float(value) for value in state[: len(law.state_names)])
+        kept = tuple(float(value) for value in state)
         return law.principal_energy(body.constants, tuple(float(stretch) for stretch in stretches), kept)
     assert issubclass(law, TensorLaw)
     return law.energy(body.constants, tuple(float(entry) for entry in deformation))

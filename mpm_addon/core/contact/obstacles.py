@@ -111,7 +111,7 @@ class ObstacleGroup:
         if self._layout is not layout:
             # the first time after a sort, particles have not moved since
             self._layout = layout
-            self._reached = np.empty(len(keys) + 1, np.int64)
+            self._reached = np.empty(layout.node_count + 1, np.int64)
             mark_reached(layout.extents, layout.neighbours, self._reached)
         around = layout.node_neighbours(blocks[blocks >= 0])
         find_surface(self._level_sets, around, self._reached, places, holds_inside)
@@ -122,18 +122,19 @@ class ObstacleGroup:
         self._find_pairs(holds_inside, store)
 
     def _locate(self, keys: Ints, coordinates: Ints) -> LevelSets:
-        """The level sets in the field among node blocks with these keys (n,) and coordinates (n, 3)."""
+        """The level sets in the field among node blocks with these keys (n,); coordinates (n or more, 3): those of twins follow."""
         field = self._field
         blocks = places_of(field.keys, keys)
         # one more: a number that stands for no node block
-        row_of_block = np.full((len(self.obstacles), len(keys) + 1), -1, np.int64)
+        row_of_block = np.full((len(self.obstacles), len(coordinates) + 1), -1, np.int64)
         present = np.flatnonzero(blocks >= 0)
         row_of_block[field.owners[present], blocks[present]] = present
         distance, normal, velocity = field.distance, field.normal, field.velocity
         return LevelSets(field.owners, blocks, row_of_block, coordinates, distance, normal, velocity, self._motions, self._spacing)
 
     def _measure(self, layout: Layout) -> None:
-        keys, coordinates = layout.node_keys, layout.node_coordinates
+        keys = layout.node_keys
+        coordinates = layout.node_coordinates[: len(keys)]
         if self.is_moving:
             self._field = joined_fields([obstacle.measure(n, keys, coordinates) for n, obstacle in enumerate(self.obstacles)])
             return

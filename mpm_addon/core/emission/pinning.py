@@ -153,7 +153,7 @@ class Pins:
         self._place_of_block = np.full(len(layout.keys), -1)
         self._place_of_block[self.blocks] = np.arange(len(self.blocks))
         near = np.unique(layout.neighbours[self.blocks])
-        self._near = near[near < len(layout.node_keys)]
+        self._near = near[near < layout.node_count]
         self._arenas = np.empty((len(self.blocks), self._arenas.shape[1]))
         count = len(self._slots)
         self._targets, self._next, self._ways = np.empty((3, count, 3))

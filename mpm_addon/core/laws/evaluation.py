@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numba.extending import overload
+from numba.np.unsafe import ndarray
 from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic.linalg import determinant, principal_values, symmetric_recomposed
@@ -15,6 +16,8 @@ from . import LAWS, FluidLaw, Law, PrincipalLaw
 from .dispatch import law_kernel, law_of, projected
 
 Floats = NDArray[np.float64]
+# within kernels: an array and a constant length
+_to_tuple: Any = ndarray.to_fixed_tuple
 
 
 def evaluate_law(
@@ -182,11 +185,9 @@ def _state_tuple(constants: Any, states: Any, index: Any) -> Any:
 @overload(_state_tuple)
 def _overload_state_tuple(constants, states, index):
     count = len(law_of(constants).state_names)
-    if count == 2:
-        return lambda constants, states, index: (states[index, 0], states[index, 1])
-    if count == 1:
-        return lambda constants, states, index: (states[index, 0],)
-    return lambda constants, states, index: ()
+    if count == 0:
+        return lambda constants, states, index: ()
+    return lambda constants, states, index: _to_tuple(states[index], count)
 
 
 def _keep_state(states: Any, index: Any, state: Any) -> None:

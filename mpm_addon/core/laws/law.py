@@ -18,9 +18,6 @@ from .finish import GRAINS, PLAIN, POINTS, SPHERES, SURFACE, Color, Finish, colo
 
 LAW_OF_CONSTANTS: dict[type, type["Law"]] = {}
 
-# Numbers of plastic state per particle that the kernels store.
-MOST_STATES = 2
-
 
 @dataclass(frozen=True)
 class Law:
@@ -30,7 +27,7 @@ class Law:
         name: the word in scene files and presets.
         label: the name in the interface.
         help: how the material behaves, for tooltips; no full stop at the end.
-        state_names: the components of the plastic state (at most two), in order.
+        state_names: the components of the plastic state, in order; as many as the law needs. A particle stores a number for each.
         virgin_state: their values in undeformed material.
         scalable: the factors that may be painted on emitters of this law (see `painting.ACTING`); `scaled` defines what they mean.
         least_volume_ratio: the law is undefined for J at or below this value, where material is inverted or crushed to nothing.
@@ -156,7 +153,8 @@ def _check_declarations(law: type[Law]) -> None:
     """Check the class attributes of a law when its class is defined. Raises TypeError."""
     rules = {
         "name, label and family must not be empty": all(isinstance(word, str) and word for word in (law.name, law.label, law.family)),
-        f"there are at most {MOST_STATES} states, each with its virgin value": len(law.state_names) == len(law.virgin_state) <= MOST_STATES,
+        "each state must have its virgin value": len(law.state_names) == len(law.virgin_state),
+        "a fluid must have one state, J": not issubclass(law, FluidLaw) or len(law.state_names) == 1,
         "color must be red, green, blue and alpha from 0 to 1": len(law.color) == 4 and all(0.0 <= part <= 1.0 for part in law.color),
         "finish must have a display mode for particles": law.finish.mode in (POINTS, SPHERES, GRAINS, SURFACE),
     }

@@ -12,7 +12,7 @@ from ..laws import FluidLaw, Law
 from ..scene.description import Scene
 from ..scene.levels import Factors, combinations_of, levels_of
 from ..transfer.advance import advance_material
-from ..transfer.rows import MASS, STATE
+from ..transfer.rows import MASS, row_count, state_rows
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Body:
         Returns:
             The greatest wave speed [m/s] and the greatest velocity gradient [1/s].
         """
-        for row, value in enumerate(self.law.virgin_state):
-            table[STATE + row] = value
+        for row, value in zip(state_rows(len(self.law.virgin_state)), self.law.virgin_state, strict=True):
+            table[row] = value
         return self.renew(table)
 
     def renew(self, table: NDArray[Any]) -> tuple[float, float]:
@@ -84,6 +84,16 @@ def bodies_of(scene: Scene) -> list[Body]:
         law = replace(law.scaled(factors.friction, factors.strength), density=law.density * factors.density)
         bodies.append(Body(name, law, law.constants(factors.stiffness, dimension), names.index(name), factors, dimension))
     return bodies
+
+
+def row_count_of(bodies: Sequence[Body]) -> int:
+    """The rows of the table of these bodies' particles."""
+    return row_count(max((len(body.law.state_names) for body in bodies), default=0), is_fluid=all(body.is_fluid for body in bodies))
+
+
+def fields_of(bodies: Sequence[Body]) -> tuple[range, ...]:
+    """Which bodies share a velocity at a node, in groups of consecutive numbers (see `transfer.fields`): all of them."""
+    return (range(len(bodies)),)
 
 
 def body_numbers(bodies: list[Body], material_index: int, combinations: Sequence[Factors]) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from ..errors import SceneError
 from ..scene.description import Emitter, Scene
-from .bodies import bodies_of
+from .bodies import bodies_of, row_count_of
 
 
 def refuse_another_state(before: Scene, after: Scene) -> None:
@@ -43,6 +43,7 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
     is_shorter = len(new_bodies) < len(old_bodies)
     _compare("Materials: painted factors", len(old_bodies), len(new_bodies) if is_shorter else len(old_bodies))
     _compare("Materials: all fluids", all(body.is_fluid for body in old_bodies), all(body.is_fluid for body in new_bodies))
+    _compare("Materials: numbers that a particle keeps", row_count_of(old_bodies), row_count_of(new_bodies))
     _compare("Dynamic colliders", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))
 
 

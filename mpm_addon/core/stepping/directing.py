@@ -96,7 +96,7 @@ class Director:
     def limit_nodes(self) -> None:
         """Limit the speed of the nodes, and so of all motion."""
         if self._max_speed is not None:
-            limit_nodes(self._store.nodes, len(self._store.layout.node_keys), self._max_speed)
+            limit_nodes(self._store.nodes, self._store.layout.node_count, self._max_speed)
 
     def limit_particles(self) -> None:
         """Limit the velocities that FLIP carries between substeps; other transfers average the nodes' velocities."""

@@ -12,7 +12,7 @@ from ..particles import AGE, BIRTH, Frame, FrameStatistics, Moment, frame_attrib
 from ..scene.description import Scene
 from ..transfer.output import show_particles, totals, world_positions
 from ..transfer.particle_store import ParticleStore
-from ..transfer.rows import STATE, STATE_SIZE, VELOCITY, VOLUME
+from ..transfer.rows import VELOCITY, VOLUME
 from .bodies import Body
 
 # prefix of the names of painted values in a snapshot
@@ -104,7 +104,7 @@ def make_frame(
     show_particles(store.table, places, is_fluid, density_ratio, stress, rotation, stretch)
     for index, shown in enumerate(bodies):
         its = body == index
-        density_ratio[its] = shown.law.volume_ratio(density_ratio[its], store.table[STATE : STATE + STATE_SIZE, slots[its]])
+        density_ratio[its] = shown.law.volume_ratio(density_ratio[its], store.states(len(shown.law.state_names), slots[its]))
     births = provenance.births(scene)
     arrays = {
         "position": position,

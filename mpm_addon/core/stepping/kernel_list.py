@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # group -> kernel -> words
 KERNELS = {
     "step": {
-        "transfer.scatter.particles_to_grid": "scheme real2 int1 int1 int2 bool1 bool float float real2 short2 arenas",
+        "transfer.scatter.particles_to_grid": "scheme real2 int1 int int int1 int2 bool1 bool float float real2 short2 arenas",
         "transfer.grid.update_grid": "arenas short2 real2 short1 real1",
         "transfer.grid.empty_grid": "real2 short1 int",
         "transfer.grid.fastest_nodes": "real2 short1 int float2",
@@ -125,7 +125,7 @@ STRUCTURES = {
     "pose": ("geometry.deforming.MeshPose", "tree int2 float2 bool float"),
     "surface_samples": ("geometry.deforming.SurfaceSamples", "float1 float2 float2"),
     "form": ("geometry.inside.Form", "float float bool bool float2 float1 float1 float"),
-    "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2"),
+    "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
     "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 float2 float3 float3 float2 float"),
     "pairs": ("contact.collision.Pairs", "int1 int1 int1 single4 bool1 bool1 float1 float1"),
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1"),

@@ -24,7 +24,7 @@ from ..particles import Frame, Moment
 from ..scene.description import Scene
 from ..transfer.particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
 from ..transfer.rows import STRESS
-from .bodies import Body, bodies_of, body_numbers
+from .bodies import Body, bodies_of, body_numbers, fields_of, row_count_of
 from .compiling import kernel_problems, make_ready
 from .continuation import refuse_another_state
 from .diagnosis import STRAYED, advice, examined
@@ -104,7 +104,7 @@ class Simulation:
         solver = scene.solver
         self.store = ParticleStore(
             len(self.bodies), solver.precision, solver.dimension,
-            is_flip=solver.transfer == "flip", is_fluid=all(body.is_fluid for body in self.bodies),
+            is_flip=solver.transfer == "flip", row_count=row_count_of(self.bodies), fields=fields_of(self.bodies),
         )  # fmt: skip
         self.provenance = Provenance.empty(scene.carried)
         self.control = StepControl(scene, self.bodies)

@@ -192,16 +192,24 @@ class Stepper:
     def _move_grid(self, dt: float) -> None:
         """Scatter the waiting particles and update the grid."""
         store, layout = self._store, self._store.layout
-        is_first = bool(self._is_waiting.all())
-        scattered = (self.scheme, store.table, layout.first, layout.pieces, layout.neighbours, self._is_waiting, is_first)
         gravity = self._director.gravity
         if self.scheme.flip_ratio > 0.0:
-            particles_to_grid(*scattered, 0.0, self.spacing, store.scratch, store.index, store.arenas)
+            self._scatter(0.0)
             update_grid(store.arenas, layout.node_arenas, store.nodes_before, store.node_rows_before, 0.0 * gravity)
-        particles_to_grid(*scattered, dt, self.spacing, store.scratch, store.index, store.arenas)
+        self._scatter(dt)
         self.spent("particles")
         update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity)
         self._director.push(dt)
+
+    def _scatter(self, dt: float) -> None:
+        """Scatter the particles that wait for it for a step of dt [s], each velocity field's bodies to its own node blocks."""
+        store, layout = self._store, self._store.layout
+        is_first = bool(self._is_waiting.all())
+        for bodies, neighbours in zip(store.fields, layout.field_neighbours, strict=True):
+            particles_to_grid(
+                self.scheme, store.table, layout.first, bodies.start, bodies.stop, layout.pieces, neighbours,
+                self._is_waiting, is_first, dt, self.spacing, store.scratch, store.index, store.arenas,
+            )  # fmt: skip
 
     def _meet_obstacles(self, dt: float) -> None:
         for obstacle in self.obstacles:
@@ -217,7 +225,7 @@ class Stepper:
 
     def _fastest_node(self) -> float:
         """A bound on the next speed of particles along an axis [m/s]; not finite if a node's speed is not."""
-        fastest_nodes(self._store.nodes, self._store.node_rows, len(self._store.layout.node_keys), self._node_extremes)
+        fastest_nodes(self._store.nodes, self._store.node_rows, self._store.layout.node_count, self._node_extremes)
         fastest, check = self._node_extremes.max(axis=0)
         return float(fastest) + float(check)
 
@@ -248,7 +256,7 @@ class Stepper:
         store, layout = self._store, self._store.layout
         advance_particles(
             body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
-            layout.neighbours, store.nodes, store.nodes_before, self._is_near, next_dt is not None,
+            layout.field_neighbours[store.field_of_body[number]], store.nodes, store.nodes_before, self._is_near, next_dt is not None,
             self._way, dt, next_dt or 0.0, self.spacing, store.scratch, store.index, store.arenas, self._extremes,
         )  # fmt: skip
 

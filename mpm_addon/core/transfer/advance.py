@@ -13,7 +13,7 @@ from ..laws.law import FluidLaw
 from .extent import LEAST_WAY, keep_room, nodes_between, open_arena, range_of
 from .gather import flip_velocity, gather_arena, gather_lanes, gathered, prepare_gather, repeat_last
 from .packing import group_end
-from .rows import DEFORMATION, MASS, POSITION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .rows import DEFORMATION, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME, state_rows
 from .scatter import prepare_scatter, scatter_lanes
 from .scheme import is_plane
 from .scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
@@ -50,6 +50,32 @@ def _overload_store_deformation(constants, particles, slot, deformation):
     return lambda constants, particles, slot, deformation: store_matrix(particles, DEFORMATION, slot, deformation)
 
 
+def load_values(particles: Any, rows: Any, slot: Any) -> Any:
+    """What `LANE_COUNT` slots have in each of several rows, as a tuple."""
+    raise TypeError("load_values is for kernels")
+
+
+@overload(load_values, jit_options={"forceinline": True})
+def _overload_load_values(particles, rows, slot):
+    if len(rows) == 0:
+        return lambda particles, rows, slot: ()
+    return lambda particles, rows, slot: (load(particles[rows[0]], slot, LANE_COUNT),) + load_values(particles, rows[1:], slot)  # noqa: RUF005 - numba knows no other way
+
+
+def store_values(particles: Any, rows: Any, slot: Any, values: Any) -> None:
+    """Write a value for each of several rows to `LANE_COUNT` slots."""
+    raise TypeError("store_values is for kernels")
+
+
+@overload(store_values, jit_options={"forceinline": True})
+def _overload_store_values(particles, rows, slot, values):
+    def store_all(particles, rows, slot, values):
+        store(particles[rows[0]], slot, values[0])
+        store_values(particles, rows[1:], slot, values[1:])
+
+    return store_all if len(rows) else lambda particles, rows, slot, values: None
+
+
 def load_state(constants: Any, particles: Any, slot: Any) -> Any:
     """The state of `LANE_COUNT` slots as a tuple of the law's length."""
     raise TypeError("load_state is for kernels")
@@ -57,16 +83,8 @@ def load_state(constants: Any, particles: Any, slot: Any) -> Any:
 
 @overload(load_state, jit_options={"forceinline": True})
 def _overload_load_state(constants, particles, slot):
-    def load_two(constants, particles, slot):
-        return load(particles[STATE], slot, LANE_COUNT), load(particles[STATE + 1], slot, LANE_COUNT)
-
-    def load_one(constants, particles, slot):
-        return (load(particles[STATE], slot, LANE_COUNT),)
-
-    def load_none(constants, particles, slot):
-        return ()
-
-    return (load_none, load_one, load_two)[len(law_of(constants).state_names)]
+    rows = state_rows(len(law_of(constants).state_names))
+    return lambda constants, particles, slot: load_values(particles, rows, slot)
 
 
 def store_state(constants: Any, particles: Any, slot: Any, state: Any) -> None:
@@ -76,17 +94,8 @@ def store_state(constants: Any, particles: Any, slot: Any, state: Any) -> None:
 
 @overload(store_state, jit_options={"forceinline": True})
 def _overload_store_state(constants, particles, slot, state):
-    def store_two(constants, particles, slot, state):
-        store(particles[STATE], slot, state[0])
-        store(particles[STATE + 1], slot, state[1])
-
-    def store_one(constants, particles, slot, state):
-        store(particles[STATE], slot, state[0])
-
-    def store_none(constants, particles, slot, state):
-        return None
-
-    return (store_none, store_one, store_two)[len(law_of(constants).state_names)]
+    rows = state_rows(len(law_of(constants).state_names))
+    return lambda constants, particles, slot, state: store_values(particles, rows, slot, state)
 
 
 def dimension_of(scheme: Any) -> int:

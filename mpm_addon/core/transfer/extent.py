@@ -41,6 +41,7 @@ class Arenas(NamedTuple):
         marks: (node blocks + 1, 4) for each node block 32 bytes: which of the 27 (in the plane: 9) blocks around scattered to it,
             until the arenas are summed.
         mark_bytes: (node blocks + 1, 32) the same memory byte by byte: no two blocks write the same one.
+        bodies: (node blocks + 1, 2) the bodies [begin, end) whose arenas each node block sums; see `fields`.
     """
 
     values: NDArray[np.floating]
@@ -50,13 +51,15 @@ class Arenas(NamedTuple):
     reach: NDArray[np.int8]
     marks: NDArray[np.uint64]
     mark_bytes: NDArray[np.uint8]
+    bodies: NDArray[np.int64]
 
 
 def no_arenas(dtype: np.dtype[Any]) -> Arenas:
     """Arenas of no run."""
     marks, boxes = np.zeros((1, MARK_WORDS), np.uint64), np.zeros((0, BOX), np.int8)
     nothing = np.zeros(0, np.int64)
-    return Arenas(np.zeros(ROOM, dtype), nothing, nothing.reshape(1, 0), boxes, boxes, marks, marks.view(np.uint8))
+    bodies = np.zeros((1, 2), np.int64)
+    return Arenas(np.zeros(ROOM, dtype), nothing, nothing.reshape(1, 0), boxes, boxes, marks, marks.view(np.uint8), bodies)
 
 
 @kernel

@@ -131,7 +131,7 @@ def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse):
                 if marks >> np.uint64(8 * byte) & np.uint64(1):
                     place = 8 * word + byte
                     block = node_arenas[number, place]
-                    for run in range(block * body_count, (block + 1) * body_count):
+                    for run in range(block * body_count + arenas.bodies[number, 0], block * body_count + arenas.bodies[number, 1]):
                         if node_arenas.shape[1] == NEIGHBOURS:
                             rows |= add_arena(arenas, run, place, node)
                         else:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import blocks
+from .fields import Fields, divide
 from .packing import place_runs
 from .reach import find_wanted
 
@@ -109,6 +110,7 @@ class Layout:
         runs: of their particles.
         extents: the box that each block's particles fill when they are sorted; see `reach.find_extents`.
         dimension: 3 or 2.
+        fields: the bodies of each velocity field, see `fields`.
         old: a layout that the same node blocks may be taken from.
 
     Attributes:
@@ -116,31 +118,45 @@ class Layout:
         first, pieces: see `Runs`.
         extents: as above.
         neighbours: (blocks, 27 or 9) node blocks around each particle block; where there is none, as many as there are.
-        node_keys, node_coordinates: of the node blocks, in ascending order.
-        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
+        node_keys: of the node blocks but twins, in ascending order.
+        node_coordinates, node_arenas: of all node blocks, twins behind the others: (node blocks, 3), and (node blocks, 27 or 9) the
+            particle blocks around each, -1 where there is none.
+        node_bodies, field_neighbours: see `fields.NodeBlocks`; `neighbours` is that of the first field.
     """
 
-    def __init__(self, keys: Ints, runs: Runs, extents: NDArray[np.float64], dimension: int, old: "Layout | None" = None) -> None:
+    def __init__(
+        self, keys: Ints, runs: Runs, extents: NDArray[np.float64], dimension: int, fields: Fields, old: "Layout | None" = None
+    ) -> None:
         self.keys = keys
         self.first, self.pieces = runs.first, runs.pieces
         self.extents = extents
         self._is_wanted = np.empty((len(keys), 3**dimension), np.bool_)
         find_wanted(extents, self._is_wanted)
         if old is not None and np.array_equal(keys, old.keys) and np.array_equal(self._is_wanted, old._is_wanted):
-            self.coordinates, self._around, self.node_coordinates = old.coordinates, old._around, old.node_coordinates
+            self.coordinates, self._around, coordinates = old.coordinates, old._around, old.node_coordinates[: len(old.node_keys)]
         else:
             self.coordinates = unpacked(keys)
             self._around = blocks_around(keys, self._is_wanted)
-            self.node_coordinates = unpacked(self._around.keys)
-        self.node_keys, self.neighbours, self.node_arenas = self._around.keys, self._around.places, self._around.opposite
+            coordinates = unpacked(self._around.keys)
+        self.node_keys = self._around.keys
+        self.field_neighbours, self._origins, self.node_bodies = divide(fields, runs.first, self._around.places, len(self.node_keys))
+        self.neighbours = self.field_neighbours[0]
+        has_twins = self.node_count > len(self.node_keys)
+        self.node_coordinates = coordinates[self._origins] if has_twins else coordinates
+        self.node_arenas = self._around.opposite[self._origins] if has_twins else self._around.opposite
 
     @property
     def slot_count(self) -> int:
         return int(self.first[-1])
 
+    @property
+    def node_count(self) -> int:
+        """How many node blocks there are, with twins; the number that stands for none."""
+        return len(self._origins)
+
     def has_nodes_of(self, other: "Layout") -> bool:
         """Whether the node blocks are those of another layout."""
-        return self._around is other._around
+        return self._around is other._around and np.array_equal(self._origins, other._origins)
 
     def node_neighbours(self, numbers: Ints) -> Ints:
         """The node blocks around node blocks, (node blocks, 27 or 9), -1 where there is none; known of those with these numbers."""

@@ -12,10 +12,11 @@ from ..errors import SceneError, UnstableError
 from . import blocks, sorting
 from .blocks import NODE
 from .extent import BOX, MARK_WORDS, Arenas, make_room, no_arenas
+from .fields import Fields
 from .grid import empty_grid
 from .layout import PIECE_COUNT, Ints, Layout, Runs, blocks_around, packed, runs_of, unpacked
 from .reach import find_extents
-from .rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME, state_rows
 from .scratch import CHUNK, SCRATCH_SIZE
 
 _REACH = blocks.BLOCK * (blocks.KEY_OFFSET - 2)
@@ -111,19 +112,28 @@ class ParticleStore:
         dtype: float32 or float64.
         dimension: 3 or 2.
         is_flip: whether the nodes' velocities before a step are kept.
-        is_fluid: whether all bodies are fluids, which keep no F: the table then has no rows for it.
+        row_count: the rows of the table, see `rows.row_count`.
+        fields: the bodies of each velocity field, see `fields`; None where all bodies share one.
+
+    Attributes:
+        field_of_body: the number of each body's velocity field.
     """
 
-    def __init__(self, body_count: int, dtype: Any, dimension: int = 3, *, is_flip: bool = False, is_fluid: bool = False) -> None:
+    def __init__(
+        self, body_count: int, dtype: Any, dimension: int = 3, *, is_flip: bool = False, row_count: int = ROW_COUNT,
+        fields: Fields | None = None,
+    ) -> None:  # fmt: skip
         self.body_count = body_count
+        self.fields = fields or (range(body_count),)
+        self.field_of_body = [field for field, its in enumerate(self.fields) for _ in its]
         self._is_flip = is_flip
         self.dtype = np.dtype(dtype)
         self.dimension = dimension
-        self.row_count = FLUID_ROW_COUNT if is_fluid else ROW_COUNT
+        self.row_count = row_count
         self.table = np.zeros((self.row_count, LANE_COUNT), self.dtype)
         self.ids = np.full(LANE_COUNT, -1, np.int32)
         nothing = np.zeros(0, np.int64)
-        self.layout = Layout(nothing, runs_of(nothing, body_count), np.zeros((0, 6)), dimension)
+        self.layout = Layout(nothing, runs_of(nothing, body_count), np.zeros((0, 6)), dimension, self.fields)
         self.particle_count = 0
         self.arenas = no_arenas(self.dtype)
         self.nodes, self.node_rows = self._empty_nodes(1)
@@ -232,15 +242,15 @@ class ParticleStore:
         """Make the layout of new blocks, and empty the node blocks where they get other numbers."""
         extents, old = np.empty((len(keys), 6)), self.layout
         find_extents(self.table, runs.first, self.body_count, extents)
-        self.layout = Layout(keys, runs, extents, self.dimension, old)
+        self.layout = Layout(keys, runs, extents, self.dimension, self.fields, old)
         # one more: a number that stands for no node block
-        count = len(self.layout.node_keys) + 1
+        count = self.layout.node_count + 1
         self._place_arenas(count)
         if self.layout.has_nodes_of(old):
             return
         for values, rows in (("nodes", "node_rows"), ("nodes_before", "node_rows_before"))[: 1 + self._is_flip]:
             if len(getattr(self, values)) >= count:
-                empty_grid(getattr(self, values), getattr(self, rows), len(old.node_keys))
+                empty_grid(getattr(self, values), getattr(self, rows), old.node_count)
             else:
                 more_nodes, more_rows = self._empty_nodes(count)
                 setattr(self, values, more_nodes)
@@ -256,7 +266,7 @@ class ParticleStore:
             values = _aligned((1, size + size // 4), self.dtype)[0]
         marks = np.zeros((node_blocks, MARK_WORDS), np.uint64)
         boxes = np.zeros((runs, BOX), np.int8)
-        self.arenas = Arenas(values, np.zeros(runs, np.int64), rooms, boxes, reach, marks, marks.view(np.uint8))
+        self.arenas = Arenas(values, np.zeros(runs, np.int64), rooms, boxes, reach, marks, marks.view(np.uint8), layout.node_bodies)
 
     def _empty_nodes(self, count: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """So many node blocks, and a quarter more, and which of their rows hold something."""
@@ -278,6 +288,10 @@ class ParticleStore:
         block = np.repeat(np.arange(len(layout.keys)), np.diff(layout.first[:: self.body_count]))
         cells = self.table[POSITION : POSITION + 3, : layout.slot_count].T + blocks.BLOCK * layout.coordinates[block].astype(np.float64)
         return cells * spacing
+
+    def states(self, count: int, slots: Ints) -> NDArray[Any]:
+        """The states of particles in some slots (n,), of bodies whose law has `count` of them, shape (count, n)."""
+        return self.table[list(state_rows(count))][:, slots]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """The particles as plain arrays, exact: table, ids, bodies and keys of their blocks, in the order of the slots."""

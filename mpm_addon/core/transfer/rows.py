@@ -1,4 +1,7 @@
-"""The rows of the particles' table: which number of a particle lies in which row. One column a slot (see `blocks`)."""
+"""The rows of the particles' table: which number of a particle lies in which row. One column a slot (see `blocks`).
+
+A table of fluids alone ends before F, and one in which a law has more than two states has rows for the others behind F.
+"""
 
 POSITION = 0  # 3, relative to the block's origin [cells]
 VELOCITY = 3  # 3 [m/s]
@@ -6,8 +9,18 @@ VELOCITY_GRADIENT = 6  # 9, APIC's C [1/s]
 STRESS = 15  # 6, Kirchhoff stress [Pa]
 MASS = 21  # [kg]
 VOLUME = 22  # rest volume [m^3]
-STATE = 23  # 2, the law's state
-DEFORMATION = 25  # 9, F; last, because a table of fluids alone has none
+STATE = 23  # 2, the first of the law's states
+DEFORMATION = 25  # 9, F
 ROW_COUNT = 34
 FLUID_ROW_COUNT = DEFORMATION
-STATE_SIZE = 2
+_FIRST_STATES = 2
+
+
+def state_rows(count: int) -> tuple[int, ...]:
+    """The rows of so many states of a law, in order."""
+    return tuple(STATE + number if number < _FIRST_STATES else ROW_COUNT + number - _FIRST_STATES for number in range(count))
+
+
+def row_count(state_count: int, *, is_fluid: bool) -> int:
+    """The rows of a table of laws with at most so many states; `is_fluid`: whether all of them are fluids, which keep no F."""
+    return FLUID_ROW_COUNT if is_fluid else ROW_COUNT + max(state_count - _FIRST_STATES, 0)

@@ -249,7 +249,8 @@ def scatter_lanes(scheme, begin, end, scratch, index, arenas, run):
 
 @parallel_kernel
 def particles_to_grid(
-    tickets, scheme, particles, first, pieces, neighbours, is_waiting, is_first, dt, spacing, scratch, index, arenas
+    tickets, scheme, particles, first, low_body, high_body, pieces, neighbours, is_waiting, is_first, dt, spacing, scratch, index,
+    arenas,
 ):  # fmt: skip
     """Scatter mass and momentum, with the impulse of the stress, of the blocks that wait for it into their runs' arenas.
 
@@ -257,8 +258,9 @@ def particles_to_grid(
         scheme: see `scheme`.
         particles: (rows, slots).
         first: first slot of each run.
+        low_body, high_body: the bodies [low, high) that are scattered, those of one field.
         pieces: first block of each piece of work.
-        neighbours: (blocks, 27 or 9) node blocks around each block.
+        neighbours: (blocks, 27 or 9) node blocks around each block, of that field.
         is_waiting: (blocks,) which blocks to scatter.
         is_first: whether no block has been scattered before, so that no place is kept for the arenas.
         dt: [s]; spacing: cell size [m].
@@ -267,7 +269,7 @@ def particles_to_grid(
     """
     body_count = arenas.rooms.shape[0]
     for piece in shared(tickets[0], pieces.size - 1, 1):
-        for body in range(body_count):
+        for body in range(low_body, high_body):
             room = arenas.rooms[body, piece]
             for block in range(pieces[piece], pieces[piece + 1]):
                 run = block * body_count + body
