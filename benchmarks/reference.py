@@ -77,7 +77,7 @@ def stepper(law: str, particles: Particles) -> Callable[[int], None]:
 
     teach_generic_functions()
     advance, width = reference_laws.LAWS[law], reference_laws.WIDTH
-    # in cells and seconds, for a cell of matter that weighs its density
+    # in cells and seconds, for a cell of material that weighs its density
     step = Step(np.float32(TIME_STEP), DENSITY / 8.0, 4.0 * TIME_STEP / (8.0 * SPACING * SPACING))
 
     @njit(error_model="numpy", boundscheck=False)

@@ -171,7 +171,7 @@ def scatter(grid: Any, cells: int, chunk: Any, lane: int) -> None:
 
 @generic
 def move_plane(momenta: Any, emptied: Any, x: int, cells: int, gravity: Any, margin: int) -> None:
-    """Momenta of a plane of nodes to velocities, with gravity, and the floor that holds matter up; the other grid is emptied."""
+    """Momenta of a plane of nodes to velocities, with gravity, and the floor that holds particles up; the other grid is emptied."""
     zero = constant(0.0, load(momenta, 0, NODE))
     at = NODE * x * cells * cells
     for _ in range(cells):

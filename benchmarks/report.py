@@ -209,7 +209,7 @@ def torn(results: Results) -> Results:
         for group, said in summaries(results, "torn")
         for name, ratio in said.ratios.items()
     ]
-    return {"table": table("law | particles in a block | ns a particle-step | times dense matter | kept", rows)}
+    return {"table": table("law | particles in a block | ns a particle-step | times dense particles | kept", rows)}
 
 
 def geometry(results: Results) -> Results:

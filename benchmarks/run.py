@@ -43,7 +43,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "2D": {"dimension": 2},
     "float64": {"precision": "float64"},
 }
-# Particles per block of torn matter, and the number of blocks.
+# Particles per block where they are sparse, and the number of blocks.
 ALONE = (1, 2, 8)
 TORN_BLOCKS = 20_000
 # A fluid, something that breaks, and something that turns: scenes whose caches are measured.
@@ -138,7 +138,7 @@ def variants(effort: Effort) -> Results:
 
 
 def torn(effort: Effort) -> Results:
-    """Matter whose particles are alone or few in a block, in turn with dense matter."""
+    """Particles that are alone or few in a block, in turn with dense ones."""
     for law in REFERENCE_LAWS:
         blocks = {"dense": Block(law, effort.variant_particles)}
         blocks |= {str(alone): Block(law, TORN_BLOCKS * alone, alone) for alone in ALONE}

@@ -26,7 +26,7 @@ WAVE_CELLS = 0.2
 SLIDE_CELLS = 0.03
 # cells between the block and the walls
 MARGIN = 4
-# [m/s] for matter without pressure
+# [m/s] for particles without pressure
 DUST_WAVE_SPEED = 10.0
 
 
@@ -37,7 +37,7 @@ class Block:
     Attributes:
         law: of its material, with its standard parameters.
         particles: about how many; the cube has whole cells along its edges.
-        alone: particles in each block of 4^3 cells, of torn matter in empty space; 0 for the cube.
+        alone: particles in each block of 4^3 cells, in empty space; 0 for the cube.
         dimension, transfer, kernel, precision: of the solver.
     """
 

@@ -1,6 +1,6 @@
 """The demonstration: a bowl into which water is poured, Suzanne of jelly, snowballs that break on a ramp's edge, a column of sand.
 
-All matter shares a time step, so that none is stiffer than it needs to be: waves of 10 to 20 m/s, five times what falls here.
+All materials share a time step, so that none is stiffer than it needs to be: waves of 10 to 20 m/s, five times what falls here.
 """
 
 import math

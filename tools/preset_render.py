@@ -109,10 +109,10 @@ def point(values: Any) -> Point:
 
 def add_particles(points: Any, spacing: float, look: Look, material: Any) -> None:
     """Add particles at `points` [m] (n, 3), as grains or as the surface around them."""
-    mesh: Any = bpy.data.meshes.new("Matter")
+    mesh: Any = bpy.data.meshes.new("Particles")
     mesh.vertices.add(len(points))
     mesh.vertices.foreach_set("co", points.astype(np.float32).ravel())
-    item: Any = bpy.data.objects.new("Matter", mesh)
+    item: Any = bpy.data.objects.new("Particles", mesh)
     context.scene.collection.objects.link(item)
     group: Any = bpy.data.node_groups.new("Shown", "GeometryNodeTree")
     declare(group, (GEOMETRY,))

@@ -19,12 +19,9 @@ from .mesh_tree import SearchStack, search_stack
 
 DIAGONAL = 3**0.5
 # float64 numbers in a vector, and room for the 3^3 points of a cube in whole vectors
-LANES = 8
-ROOM = 32
-# with more triangles than this, searching for each point is faster
-MOST_TRIANGLES = 512
-# the most triangles listed for a lattice
-MOST_LISTED = 2048
+LANES, ROOM = 8, 32
+# the most triangles listed for a lattice; from the first number on, searching for each point is faster
+MOST_TRIANGLES, MOST_LISTED = 512, 2048
 # lengths are multiplied by this, so that rounding cannot make them too short
 SAFE = 1.0 + 1e-9
 # numbers per listed triangle: a corner, the edges u and v, u.u, u.v, v.v, their inverses (see `_describe_all`) and the unit normal
