@@ -16,7 +16,7 @@ from ..contact.obstacles import ObstacleGroup, obstacles_of
 from ..emission.pinning import Pins
 from ..failure import Kind, Trouble
 from ..scene.description import Scene
-from ..transfer.advance import EXTREME_COUNT, advance_particles
+from ..transfer.advance import EXTREME_COUNT, Pass, advance_particles
 from ..transfer.blocks import BLOCK
 from ..transfer.extent import LEAST_WAY
 from ..transfer.grid import fastest_nodes, update_grid
@@ -193,12 +193,12 @@ class Stepper:
         """Scatter the waiting particles and update the grid."""
         store, layout = self._store, self._store.layout
         is_first = bool(self._is_waiting.all())
-        scattered = (self.scheme, store.table, layout.first, layout.pieces, layout.neighbours, self._is_waiting, is_first)
+        scattered = (self.scheme, store.particles, store.grid(self.spacing), self._is_waiting, is_first)
         gravity = self._director.gravity
         if self.scheme.flip_ratio > 0.0:
-            particles_to_grid(*scattered, 0.0, self.spacing, store.scratch, store.index, store.arenas)
+            particles_to_grid(*scattered, 0.0, store.scratch, store.arenas)
             update_grid(store.arenas, layout.node_arenas, store.nodes_before, store.node_rows_before, 0.0 * gravity)
-        particles_to_grid(*scattered, dt, self.spacing, store.scratch, store.index, store.arenas)
+        particles_to_grid(*scattered, dt, store.scratch, store.arenas)
         self.spent("particles")
         update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity)
         self._director.push(dt)
@@ -245,12 +245,9 @@ class Stepper:
 
     def _pass(self, number: int, body: Body, dt: float, next_dt: float | None) -> None:
         """Advance one body by dt, and scatter it for the next substep if there is one."""
-        store, layout = self._store, self._store.layout
-        advance_particles(
-            body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
-            layout.neighbours, store.nodes, store.nodes_before, self._is_near, next_dt is not None,
-            self._way, dt, next_dt or 0.0, self.spacing, store.scratch, store.index, store.arenas, self._extremes,
-        )  # fmt: skip
+        store, grid = self._store, self._store.grid(self.spacing)
+        task = Pass(number, dt, next_dt or 0.0, self._way, next_dt is not None, self._is_near)
+        advance_particles(body.constants, self.scheme, store.particles, grid, task, store.scratch, store.arenas, self._extremes)
 
     def gather(self) -> None:
         """Write what the particles gather from the last substep's grid to the table, for diagnosis; no substep can follow."""
