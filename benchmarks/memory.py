@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mpm_addon.core.stepping.simulation import Simulation
 
 # what of a store belongs to blocks
-GRID = ("layout", "arenas", "nodes", "node_rows", "nodes_before", "node_rows_before", "scratch", "index")
+GRID = ("layout", "arenas", "nodes", "node_rows", "nodes_before", "node_rows_before", "scratch")
 
 
 def footprint(simulation: Simulation) -> dict[str, float]:

@@ -16,7 +16,7 @@ from mpm_addon.core.scene.description import Emitter, Scene
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.stepping.stepper import Stepper
 from mpm_addon.core.transfer.grid import update_grid
-from mpm_addon.core.transfer.particle_store import ParticleStore, new_particles
+from mpm_addon.core.transfer.particle_store import MaterialPoints, ParticleStore, new_particles
 from mpm_addon.core.transfer.rows import MASS, POSITION
 from mpm_addon.core.transfer.scatter import particles_to_grid
 from mpm_addon.core.transfer.scheme import scheme_of
@@ -110,26 +110,13 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
     positions = rng.uniform(0.5, 4.499, (count, 3)) * SPACING
     velocities = np.tile([1.0, -2.0, 3.0], (count, 1))
     store = ParticleStore(1, "float32")
-    store.sort(
-        new_particles(
-            positions,
-            velocities,
-            np.zeros((count, 9)),
-            np.full(count, 1e-3),
-            np.full(count, 1e-9),
-            spacing=SPACING,
-            dtype="float32",
-            first_id=0,
-            bodies=np.zeros(count, np.int64),
-            subject="test",
-        )
-    )
+    points = MaterialPoints(positions, velocities, np.zeros((count, 9)), np.full(count, 1e-3), np.full(count, 1e-9))
+    store.sort(new_particles(points, spacing=SPACING, dtype="float32", first_id=0, bodies=np.zeros(count, np.int64), subject="test"))
     layout = store.layout
     assert len(layout.keys) == 1
     scheme = scheme_of("quadratic", 3, "apic", 0.0)
     everywhere = np.ones(1, np.bool_)
-    common = (0, 1, layout.pieces, layout.neighbours, everywhere, True, 0.0, SPACING, store.scratch, store.index)
-    particles_to_grid(scheme, store.table, layout.first, *common, store.arenas)
+    particles_to_grid(scheme, store.particles, store.grid(SPACING), everywhere, True, 0.0, store.scratch, store.arenas)
     update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype))
     nodes = store.nodes[: len(layout.node_keys)].reshape(-1, 4)
     # sums of float32 grow by up to two million terms

@@ -17,29 +17,29 @@ from tests.core.scenes import LATTICE, box, material, scene
 def test_mass_is_density_times_volume(sampling: str) -> None:
     emitter = Emitter("ball", Sphere(center=(0.1, 0.2, 0.3), radius=0.2), "snow", sampling=sampling, mass_scale=1.5)
     (batch,) = emit(scene(emitter, materials=(material("snow"),)), 1)
-    assert batch.mass.sum() == pytest.approx(400.0 * 1.5 * 4.0 / 3.0 * np.pi * 0.2**3, rel=1e-12)
-    assert np.ptp(batch.volume) == 0.0
+    assert batch.points.mass.sum() == pytest.approx(400.0 * 1.5 * 4.0 / 3.0 * np.pi * 0.2**3, rel=1e-12)
+    assert np.ptp(batch.points.volume) == 0.0
 
 
 def test_rotation_gives_velocities_and_their_gradient() -> None:
     emitter = Emitter("spin", box((1.0, 0.0, 0.0), 0.2), "snow", velocity=(1.0, 2.0, 3.0), angular_velocity=(0.0, 0.0, 180.0), **LATTICE)
     (batch,) = emit(scene(emitter, materials=(material("snow"),)), 1)
-    arm = batch.position - [1.0, 0.0, 0.0]
+    arm = batch.points.position - [1.0, 0.0, 0.0]
     expected = np.array([1.0, 2.0, 3.0]) + np.pi * np.stack([-arm[:, 1], arm[:, 0], 0.0 * arm[:, 0]], axis=1)
-    assert np.abs(batch.velocity - expected).max() < 1e-12
-    gradient = batch.velocity_gradient[0].reshape(3, 3)
-    assert np.abs(batch.velocity - [1.0, 2.0, 3.0] - arm @ gradient.T).max() < 1e-12
+    assert np.abs(batch.points.velocity - expected).max() < 1e-12
+    gradient = batch.points.velocity_gradient[0].reshape(3, 3)
+    assert np.abs(batch.points.velocity - [1.0, 2.0, 3.0] - arm @ gradient.T).max() < 1e-12
 
 
 def test_in_the_plane_matter_turns_about_y_alone() -> None:
     shape = box((1.0, 5.0, 0.0), 0.2)
     emitter = Emitter("spin", shape, "snow", velocity=(1.0, 2.0, 3.0), angular_velocity=(90.0, 180.0, 45.0), **LATTICE)
     (batch,) = emit(scene(emitter, materials=(material("snow"),), dimension=2), 1)
-    arm = batch.position - [1.0, 0.0, 0.0]
+    arm = batch.points.position - [1.0, 0.0, 0.0]
     expected = np.array([1.0, 0.0, 3.0]) + np.pi * np.stack([arm[:, 2], 0.0 * arm[:, 0], -arm[:, 0]], axis=1)
-    assert np.abs(batch.velocity - expected).max() < 1e-12
-    gradient = batch.velocity_gradient[0].reshape(3, 3)
-    assert np.abs(batch.velocity - [1.0, 0.0, 3.0] - arm @ gradient.T).max() < 1e-12
+    assert np.abs(batch.points.velocity - expected).max() < 1e-12
+    gradient = batch.points.velocity_gradient[0].reshape(3, 3)
+    assert np.abs(batch.points.velocity - [1.0, 0.0, 3.0] - arm @ gradient.T).max() < 1e-12
     assert not gradient[1].any() and not gradient[:, 1].any()
 
 
@@ -47,8 +47,8 @@ def test_in_the_plane_matter_turns_about_y_alone() -> None:
 def test_in_the_plane_mass_is_density_times_area(sampling: str) -> None:
     emitter = Emitter("disk", Sphere(center=(0.1, 9.0, 0.3), radius=0.2), "snow", sampling=sampling, mass_scale=1.5)
     (batch,) = emit(scene(emitter, materials=(material("snow"),), dimension=2), 1)
-    assert batch.mass.sum() == pytest.approx(400.0 * 1.5 * np.pi * 0.2**2, rel=1e-12)
-    assert (batch.position[:, 1] == 0.0).all() and np.ptp(batch.volume) == 0.0
+    assert batch.points.mass.sum() == pytest.approx(400.0 * 1.5 * np.pi * 0.2**2, rel=1e-12)
+    assert (batch.points.position[:, 1] == 0.0).all() and np.ptp(batch.points.volume) == 0.0
 
 
 @pytest.mark.parametrize("mode", ["once", "inflow"])
@@ -58,8 +58,8 @@ def test_in_the_plane_a_mesh_is_what_the_plane_cuts(mode: str) -> None:
     mesh = Mesh(vertices, np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]]))
     emitter = Emitter("wedge", mesh, "snow", mode=mode, velocity=(0.0, 0.0, -1.0))
     (batch,) = emit(scene(emitter, materials=(material("snow"),), dimension=2), 1)
-    assert batch.mass.sum() == pytest.approx(400.0 * 0.125, rel=1e-12)
-    x, y, z = batch.position.T
+    assert batch.points.mass.sum() == pytest.approx(400.0 * 0.125, rel=1e-12)
+    x, y, z = batch.points.position.T
     assert x.min() > 0.0 and z.min() > 0.0 and (x + z).max() < 0.5 and not y.any()
 
 
@@ -69,7 +69,7 @@ def test_start_velocities_can_have_a_random_part() -> None:
     def velocities(spread: float, dimension: int = 3, seed: int = 0) -> list[np.ndarray]:
         shape = box((0.0, 0.0, 0.0), 0.8)
         pair = [Emitter(name, shape, "snow", velocity=(1.0, 0.0, 2.0), velocity_spread=spread, **LATTICE) for name in "ab"]
-        return [batch.velocity for batch in emit(scene(*pair, materials=(material("snow"),), dimension=dimension, seed=seed), 1)]
+        return [batch.points.velocity for batch in emit(scene(*pair, materials=(material("snow"),), dimension=dimension, seed=seed), 1)]
 
     first, second = velocities(0.5)
     assert np.abs(first.mean(axis=0) - [1.0, 0.0, 2.0]).max() < 5 * 0.5 / len(first) ** 0.5
@@ -139,9 +139,9 @@ def test_in_the_plane_points_lose_their_y() -> None:
     for given, expected in ((volumes, volumes), (None, point_volumes(positions, 0.05, 2))):
         emitter = Emitter("cloud", Points(position=positions, velocity=velocities, volume=given), "water")
         (batch,) = emit(scene(emitter, materials=(material("water"),), dimension=2), 1)
-        assert np.array_equal(batch.position, positions * [1.0, 0.0, 1.0])
-        assert np.array_equal(batch.velocity, velocities * [1.0, 0.0, 1.0])
-        assert np.array_equal(batch.volume, expected)
+        assert np.array_equal(batch.points.position, positions * [1.0, 0.0, 1.0])
+        assert np.array_equal(batch.points.velocity, velocities * [1.0, 0.0, 1.0])
+        assert np.array_equal(batch.points.volume, expected)
 
 
 def test_points_keep_their_positions_velocities_and_volumes() -> None:
@@ -167,6 +167,6 @@ def test_modes_say_when_an_emitter_is_due() -> None:
 def test_two_emissions_are_different_arrangements_and_one_seed_gives_the_same() -> None:
     emitter = Emitter("ball", Sphere(radius=0.2), "water", mode="repeat", interval=1)
     described = scene(emitter, materials=(material("water"),))
-    first, second, again = (emit(described, frame)[0].position for frame in (1, 2, 1))
+    first, second, again = (emit(described, frame)[0].points.position for frame in (1, 2, 1))
     assert np.array_equal(first, again)
     assert len(first) != len(second) or not np.array_equal(first, second)

@@ -49,8 +49,8 @@ class Carried:
                 self.position = self.position + self._velocity * ((frame + fraction - self._now) / described.time.fps)
                 self._now = frame + fraction
                 for batch in emit(described, frame, fraction, self):
-                    self.position = np.concatenate([self.position, batch.position])
-                    self.volume = np.concatenate([self.volume, batch.volume])
+                    self.position = np.concatenate([self.position, batch.points.position])
+                    self.volume = np.concatenate([self.volume, batch.points.volume])
                     found.append((self._now, batch))
         return found
 
@@ -64,7 +64,7 @@ def test_what_leaves_is_replaced_at_rest_density(dimension: int, speed: float) -
     first, *later = carried.emitted(described)
     size = 0.3**dimension
     assert first[1].volume.sum() == pytest.approx(size, rel=0.5 / len(first[1].volume))
-    assert sum(batch.volume.sum() for _, batch in later) == pytest.approx(0.3 ** (dimension - 1) * speed, rel=0.09)
+    assert sum(batch.points.volume.sum() for _, batch in later) == pytest.approx(0.3 ** (dimension - 1) * speed, rel=0.09)
     spacing = H / 8 ** (1 / dimension)
     assert cKDTree(carried.position).query(carried.position, k=2)[0][:, 1].min() > 0.75 * spacing
 
@@ -81,7 +81,7 @@ def test_a_flow_rate_emits_its_volume(dimension: int) -> None:
     emitted = Carried((1.0, 0.0, 0.0)).emitted(described)
     each = H**dimension / 8
     for now, _ in emitted:
-        so_far = sum(batch.volume.sum() for moment, batch in emitted if moment <= now)
+        so_far = sum(batch.points.volume.sum() for moment, batch in emitted if moment <= now)
         assert rate * (now - 1.0) / 24.0 - each < so_far + 1e-12 <= rate * (now - 1.0) / 24.0 + 1e-9
     assert emitted[-1][0] > 24.9
 
@@ -92,7 +92,7 @@ def test_a_flow_rate_may_change_and_stop() -> None:
     described = scene(inflow(box((0.0, 0.0, 0.0), 0.3), (2.0, 0.0, 0.0), animation=animation), materials=WATER, frames=25)
     emitted = Carried((2.0, 0.0, 0.0)).emitted(described)
     total = 0.5 * 0.01 * 0.5 + 0.01 * 4 / 24 + 0.01 * 4 / 24
-    assert sum(batch.volume.sum() for _, batch in emitted) == pytest.approx(total, abs=H**3 / 8)
+    assert sum(batch.points.volume.sum() for _, batch in emitted) == pytest.approx(total, abs=H**3 / 8)
     late = [now for now, _ in emitted if 17.3 < now <= 21.0]
     assert late == []
 
@@ -138,14 +138,14 @@ def test_repeated_emission_leaves_existing_particles_alone() -> None:
     described = scene(still, materials=WATER, frames=5)
     assert len(Carried((0.0, 0.0, 0.0)).emitted(described)) == 1
     left = Carried((9.6, 0.0, 0.0)).emitted(described)
-    assert len(left) == 5 and all(batch.volume.sum() == pytest.approx(0.008) for _, batch in left)
+    assert len(left) == 5 and all(batch.points.volume.sum() == pytest.approx(0.008) for _, batch in left)
 
 
 def test_two_taps_in_one_place_fill_it_once() -> None:
     pair = [Emitter(name, Sphere(radius=0.2), "water", mode="inflow", motion=STILL) for name in "ab"]
     described = scene(*pair, materials=WATER, frames=2)
     batches = [batch for _, batch in Carried((0.0, 0.0, 0.0)).emitted(described)]
-    assert sum(batch.volume.sum() for batch in batches) == pytest.approx(4 / 3 * np.pi * 0.008, rel=1e-3)
+    assert sum(batch.points.volume.sum() for batch in batches) == pytest.approx(4 / 3 * np.pi * 0.008, rel=1e-3)
 
 
 @pytest.mark.parametrize("mode", ["stream", "free"])
@@ -196,7 +196,7 @@ def test_the_estimate_knows_flow_rates_and_other_inflows() -> None:
         inflow(box((0.0, 0.0, 0.0), 0.3), (1.0, 0.0, 0.0), motion=STILL),
     ):
         described = scene(tap, materials=WATER, frames=25)
-        count = sum(len(batch.volume) for _, batch in Carried((1.0, 0.0, 0.0)).emitted(described))
+        count = sum(len(batch.points.volume) for _, batch in Carried((1.0, 0.0, 0.0)).emitted(described))
         # without a flow rate it is a bound: matter that falls from rest leaves faster
         assert 0.5 * estimate(described).particles < count < 1.02 * estimate(described).particles
 

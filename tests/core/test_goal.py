@@ -174,7 +174,8 @@ def test_painted_pin_strength_applies_to_each_particle() -> None:
     add = simulation._stepper.pins.add
 
     def painted(batch: Any, first_id: int, frame: float) -> None:
-        add(dataclasses.replace(batch, goal=(batch.position[:, 0] > 0.0).astype(float)), first_id, frame)
+        goal = (batch.points.position[:, 0] > 0.0).astype(float)
+        add(dataclasses.replace(batch, painted=dataclasses.replace(batch.painted, goal=goal)), first_id, frame)
 
     simulation._stepper.pins.add = painted  # type: ignore[method-assign]
     first, *_, last = simulation.frames()

@@ -52,7 +52,7 @@ def test_mass_per_second_is_density_times_cross_section_times_speed(
     # two seconds of flow, up to one layer of a lattice of spacing h / 2
     expected = 1500.0 * area * speed * 2.0
     tolerance = 0.02 * expected + (1500.0 * area * H / 2 if sampling == "lattice" else 0.0)
-    assert sum(batch.mass.sum() for *_, batch in later) == pytest.approx(expected, abs=tolerance)
+    assert sum(batch.points.mass.sum() for *_, batch in later) == pytest.approx(expected, abs=tolerance)
 
 
 def test_moments_come_before_the_flow_has_moved_more_than_half_a_cell() -> None:
@@ -77,7 +77,7 @@ def test_moments_of_several_emitters_are_joined() -> None:
 
 def test_an_inflow_that_began_before_the_scene_begins_full() -> None:
     described = scene(inflow(box((0.0, 0.0, 0.0), 0.2), (1.0, 0.0, 0.0), frame_start=-5, **LATTICE), materials=WATER)
-    assert emit(described, 1)[0].mass.sum() == pytest.approx(8.0)
+    assert emit(described, 1)[0].points.mass.sum() == pytest.approx(8.0)
 
 
 @pytest.mark.parametrize("sampling", ["poisson", "lattice"])
@@ -87,7 +87,8 @@ def test_a_free_stream_has_no_gaps_and_no_overlaps(dimension: int, sampling: str
     jet = inflow(box((0.0, 0.0, 0.0), 0.2), (2.0, 0.0, 0.0), sampling=sampling)
     described = scene(jet, materials=WATER, frames=13, dimension=dimension)
     end = 13.0
-    points = np.concatenate([b.position + b.velocity * (end - frame - fraction) / 24.0 for frame, fraction, b in emitted(described)])
+    batches = [(batch.points, end - frame - fraction) for frame, fraction, batch in emitted(described)]
+    points = np.concatenate([each.position + each.velocity * age / 24.0 for each, age in batches])
     spacing = H / 8 ** (1 / dimension)
     tree = cKDTree(points)
     assert tree.query(points, k=2)[0][:, 1].min() > 0.8 * spacing
@@ -103,7 +104,7 @@ def test_the_first_filling_has_exactly_the_count() -> None:
         first, *later = emitted(scene(jet, materials=WATER, frames=25))
         assert len(first[2].mass) == 777
         # a second of flow has 1 m / (4/3 r) = 3.75 times the ball's volume; a lattice fills a ball by leaps
-        assert sum(len(batch.mass) for *_, batch in later) == pytest.approx(777 * 3.75, rel=0.2 if sampling == "lattice" else 0.06)
+        assert sum(len(batch.points.mass) for *_, batch in later) == pytest.approx(777 * 3.75, rel=0.2 if sampling == "lattice" else 0.06)
 
 
 def test_the_same_scene_gives_the_same_stream_and_another_seed_another() -> None:
@@ -112,7 +113,7 @@ def test_the_same_scene_gives_the_same_stream_and_another_seed_another() -> None
     again = dataclasses.replace(described)
     other = dataclasses.replace(described, solver=dataclasses.replace(described.solver, seed=1))
     for frame, fraction in ((1, 0.0), (2, 0.5), (3, 0.0)):
-        mine, same, different = (emit(each, frame, fraction)[0].position for each in (described, again, other))
+        mine, same, different = (emit(each, frame, fraction)[0].points.position for each in (described, again, other))
         assert np.array_equal(mine, same)
         assert len(mine) != len(different) or not np.array_equal(mine, different)
 
@@ -130,9 +131,9 @@ def test_streams_are_forgotten_with_their_scenes() -> None:
 def test_a_swirl_about_the_flow_turns_the_particles() -> None:
     jet = inflow(Sphere(radius=0.2), (2.0, 0.0, 0.0), angular_velocity=(180.0, 0.0, 0.0))
     for _, _, batch in emitted(scene(jet, materials=WATER)):
-        x, y, z = batch.position.T
+        x, y, z = batch.points.position.T
         expected = np.array([2.0, 0.0, 0.0]) + np.pi * np.stack([0.0 * x, -z, y], axis=1)
-        assert np.abs(batch.velocity - expected).max() < 1e-12
+        assert np.abs(batch.points.velocity - expected).max() < 1e-12
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_any_flow_is_steady_and_the_estimate_includes_it(
 ) -> None:
     velocity = tuple(speed * part for part in direction)
     described = scene(inflow(shape, velocity, sampling=sampling), materials=WATER, frames=25, dimension=dimension)  # type: ignore[arg-type]
-    count = sum(len(batch.mass) for *_, batch in emitted(described))
+    count = sum(len(batch.points.mass) for *_, batch in emitted(described))
     # what a lattice meets at a small shape, and the scatter of random points
     assert count == pytest.approx(estimate(described).particles, rel=0.15, abs=4 * count**0.5)
 
@@ -186,7 +187,7 @@ def conserved(described: Scene) -> int:
     mass, frame = np.zeros(0), None
     coming = emitted(described)
     for frame in simulate(described):
-        due = [batch.mass for number, fraction, batch in coming if number + fraction <= frame.number]
+        due = [batch.points.mass for number, fraction, batch in coming if number + fraction <= frame.number]
         mass = np.concatenate(due) if due else mass
         assert frame.statistics.particles + frame.statistics.deleted == len(mass)
         assert len(frame.id) == frame.statistics.particles

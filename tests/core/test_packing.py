@@ -27,7 +27,7 @@ def test_groups_are_whole_vectors_of_one_body_and_hold_every_run_once(body_count
         for low, high in zip(runs.pieces[:-1], runs.pieces[1:], strict=True):
             block = low
             while block < high:
-                end = group_end(first, body, body_count, block, high)
+                end = group_end(runs, body, block, high)
                 members = np.arange(block, end) * body_count + body
                 begin, behind = first[members[0]], first[members[-1] + 1]
                 if counts[members].any():

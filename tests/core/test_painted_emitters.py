@@ -46,11 +46,11 @@ def one_batch(described: Scene) -> Any:
 def test_values_of_vertices_are_linear_on_the_faces() -> None:
     weight = CORNERS @ [1.0, 2.0, 3.0]
     batch = one_batch(scene(painted(given=bar((0.4, 0.4, 0.4), weight=weight)), materials=JELLY))
-    x, y, z = batch.position.T / 0.4
+    x, y, z = batch.points.position.T / 0.4
     # the nearest surface point of those nearest to the side x = 0.5, off the diagonals where two sides are as near
     near = (x > np.abs(y) + 0.05) & (x > np.abs(z) + 0.05)
     expected = 0.5 + 2.0 * y[near] + 3.0 * z[near]
-    assert near.sum() > 20 and np.abs(batch.carried["weight"][near, 0] - expected).max() < 1e-6
+    assert near.sum() > 20 and np.abs(batch.painted.carried["weight"][near, 0] - expected).max() < 1e-6
 
 
 def test_a_seam_keeps_its_sides_apart() -> None:
@@ -58,8 +58,8 @@ def test_a_seam_keeps_its_sides_apart() -> None:
     values = np.zeros((12, 3, 2))
     values[:, :, 0] = np.arange(12)[:, None]
     batch = one_batch(scene(painted(given=bar((0.4, 0.4, 0.4), UVMap=values)), materials=JELLY))
-    found = batch.carried["UVMap"]
-    assert found.dtype == np.float32 and found.shape == (len(batch.position), 2)
+    found = batch.painted.carried["UVMap"]
+    assert found.dtype == np.float32 and found.shape == (len(batch.points.position), 2)
     assert set(np.unique(found[:, 0])) == set(range(12)) and not found[:, 1].any()
 
 
@@ -69,7 +69,7 @@ def test_points_take_what_is_painted_on_them() -> None:
     emitter = Emitter("cloud", Points(points, volume=np.full(40, 1e-5)), "corotated", painting=Painting({"goal": goal, "color": color}))
     wall = Collider("wall", box((0.5, 0.0, 0.0), 1.0))
     batch = one_batch(scene(emitter, materials=JELLY))
-    assert np.array_equal(batch.goal, goal) and np.array_equal(batch.carried["color"], color.astype(np.float32))
+    assert np.array_equal(batch.painted.goal, goal) and np.array_equal(batch.painted.carried["color"], color.astype(np.float32))
     # those in a wall are missing, and the others keep their own
     frame = next(simulate(scene(emitter, materials=JELLY, colliders=(wall,))))
     outside = points[:, 0] < 0.001
@@ -82,13 +82,13 @@ def test_density_changes_mass_exactly(dimension: int) -> None:
     batch = one_batch(described)
     levels = levels_of(described, "corotated")["density"]
     assert len(levels) == 16 and np.allclose(levels[1:] / levels[:-1], 4.0 ** (1 / 15))
-    ratio = batch.mass / batch.volume / 1500.0
+    ratio = batch.points.mass / batch.points.volume / 1500.0
     nearest = np.abs(np.log(ratio[:, None] / levels)).min(axis=1)
     assert nearest.max() < 1e-12 and 1.0 <= ratio.min() < 1.2 and 3.4 < ratio.max() <= 4.0
     frame = next(simulate(described))
-    assert frame.statistics.mass == pytest.approx(batch.mass.sum(), rel=1e-6)
+    assert frame.statistics.mass == pytest.approx(batch.points.mass.sum(), rel=1e-6)
     # on the long sides the value is linear along x: rounded to the nearest level
-    x = batch.position[:, 0]
+    x = batch.points.position[:, 0]
     sides = np.abs(x) < 0.09
     wanted = 1.0 + 3.0 * (x[sides] / 0.4 + 0.5)
     assert np.abs(np.log(ratio[sides] / wanted)).max() < 0.5 * np.log(4.0) / 15 + 1e-9

@@ -90,7 +90,7 @@ def test_a_deforming_collider_moves_faster_in_slow_motion() -> None:
 def test_an_inflow_brings_mass_per_simulated_second(time_scale: float) -> None:
     described = with_time(scene(jet(), materials=WATER, frames=25), time_scale=time_scale)
     masses = [
-        batch.mass.sum()
+        batch.points.mass.sum()
         for frame in described.time.frames
         for fraction in moments(described, frame)
         for batch in emit(described, frame, fraction)
@@ -119,7 +119,7 @@ def test_emitted_particles_are_in_subframes() -> None:
     assert moments(described, 1) == (0.0, 0.25, 0.5, 0.75)
     counts, comings = [], 0
     for frame in simulate(described):
-        comings += sum(len(batch.position) for batch in emit(described, frame.number, frame.moment.share))
+        comings += sum(len(batch.points.position) for batch in emit(described, frame.number, frame.moment.share))
         assert len(frame.id) == comings
         if frame.number == 1:
             assert frame.attribute("age").min() == 0.0

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core.errors import UnstableError
 from mpm_addon.core.laws import StressFree
-from mpm_addon.core.transfer.advance import EXTREME_COUNT, advance_particles
+from mpm_addon.core.transfer.advance import EXTREME_COUNT, Pass, advance_particles
 from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.core.transfer.grid import update_grid
 from mpm_addon.core.transfer.layout import packed, unpacked
-from mpm_addon.core.transfer.particle_store import ParticleStore, new_particles
+from mpm_addon.core.transfer.particle_store import MaterialPoints, ParticleStore, new_particles
 from mpm_addon.core.transfer.rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
 from mpm_addon.core.transfer.scatter import particles_to_grid
 from mpm_addon.core.transfer.scheme import Scheme, cubic_weights, farthest_drift, quadratic_weights, scheme_of
@@ -51,19 +51,8 @@ def stored(positions: np.ndarray, dtype: str = "float64", scheme: Scheme = SCHEM
     store = ParticleStore(1, dtype, dimension_of(scheme), is_flip=scheme.flip_ratio > 0.0)
     count = len(positions)
     velocities = shift_in(scheme) + positions @ gradient_in(scheme).T
-    particles = new_particles(
-        positions,
-        velocities,
-        np.tile(gradient_in(scheme).ravel(), (count, 1)),
-        np.ones(count),
-        np.zeros(count),
-        spacing=SPACING,
-        dtype=dtype,
-        first_id=0,
-        bodies=np.zeros(count, np.int64),
-        subject="test",
-    )
-    store.sort(particles)
+    points = MaterialPoints(positions, velocities, np.tile(gradient_in(scheme).ravel(), (count, 1)), np.ones(count), np.zeros(count))
+    store.sort(new_particles(points, spacing=SPACING, dtype=dtype, first_id=0, bodies=np.zeros(count, np.int64), subject="test"))
     return store
 
 
@@ -71,54 +60,19 @@ def to_grid(store: ParticleStore, scheme: Scheme, dt: float = 0.0) -> np.ndarray
     """One transfer to the grid; returns velocities and masses of the nodes, (node blocks, block nodes, 4)."""
     layout = store.layout
     everywhere = np.ones(len(layout.keys), np.bool_)
-    particles_to_grid(
-        scheme,
-        store.table,
-        layout.first,
-        0,
-        1,
-        layout.pieces,
-        layout.neighbours,
-        everywhere,
-        True,
-        dt,
-        SPACING,
-        store.scratch,
-        store.index,
-        store.arenas,
-    )
+    particles_to_grid(scheme, store.particles, store.grid(SPACING), everywhere, True, dt, store.scratch, store.arenas)
     update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype))
     return store.nodes[: len(layout.node_keys)].reshape(len(layout.node_keys), -1, 4)
 
 
 def transfer(store: ParticleStore, scheme: Scheme = SCHEMES[0], dt: float = 0.0) -> np.ndarray:
     """One transfer to the grid and back; returns the extremes."""
-    layout, extremes = store.layout, np.zeros((len(store.layout.pieces) - 1, EXTREME_COUNT))
+    extremes = np.zeros((len(store.layout.runs.pieces) - 1, EXTREME_COUNT))
     to_grid(store, scheme, dt)
     store.nodes_before = store.nodes.copy()
-    everywhere = np.ones(len(layout.keys), np.bool_)
-    advance_particles(
-        StressFree().constants(),
-        scheme,
-        store.table,
-        layout.first,
-        0,
-        1,
-        layout.pieces,
-        layout.neighbours,
-        store.nodes,
-        store.nodes_before,
-        ~everywhere,
-        False,
-        0.0,
-        dt,
-        0.0,
-        SPACING,
-        store.scratch,
-        store.index,
-        store.arenas,
-        extremes,
-    )
+    task = Pass(body=0, dt=dt, next_dt=0.0, reach=0.0, is_fused=False, is_kept=np.zeros(len(store.layout.keys), np.bool_))
+    constants, grid = StressFree().constants(), store.grid(SPACING)
+    advance_particles(constants, scheme, store.particles, grid, task, store.scratch, store.arenas, extremes)
     return extremes
 
 
@@ -240,25 +194,10 @@ def test_a_block_writes_into_no_arena_but_its_own(scheme: Scheme, dtype: str) ->
     upper = np.array([[4.4, 4.4 if dimension_of(scheme) == 3 else 0.0, 4.4], [4.4, 0.0, 12.4]]) * SPACING
     store = stored(upper, dtype, scheme)
     store.table[POSITION : POSITION + 3] = [[place], [place if dimension_of(scheme) == 3 else 4.0], [place]]
-    layout, arenas = store.layout, store.arenas
+    arenas = store.arenas
     for is_waiting, is_first in (([True, True], True), ([True, False], False)):
         arenas.values[:] = -0.0
-        particles_to_grid(
-            scheme,
-            store.table,
-            layout.first,
-            0,
-            1,
-            layout.pieces,
-            layout.neighbours,
-            np.array(is_waiting),
-            is_first,
-            0.0,
-            SPACING,
-            store.scratch,
-            store.index,
-            arenas,
-        )
+        particles_to_grid(scheme, store.particles, store.grid(SPACING), np.array(is_waiting), is_first, 0.0, store.scratch, arenas)
     start, other = arenas.starts
     assert start < other
     assert np.signbit(arenas.values[other:]).all()

@@ -1,11 +1,10 @@
-"""From emitters to particles: positions, velocities, masses and volumes. No files, no grid of the solver.
+"""From emitters to particles: positions, velocities, masses and volumes. Knows neither files nor the solver's grid.
 
-Whoever simulates asks for the `moments` of each frame and takes at each of them what `emit` gives. Nothing is remembered from
-one moment to the next, so that a simulation can be continued from any frame.
+The simulation asks for the `moments` of each frame and calls `emit` at each of them. No state is kept between moments, so that a
+simulation can be resumed from any frame.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +15,10 @@ from ..geometry.sampling import sample_shape
 from ..geometry.shapes.points import Points
 from ..scene.animation import value_at
 from ..scene.description import Scene
-from ..scene.levels import Factors
+from ..transfer.particle_store import MaterialPoints
 from .emitter_shape import EmitterShape, kept, start_motion, subject_of
 from .inflow import Room, flow_in, moments_of, seed_of
-from .painted import paint
+from .painted import Painted, paint
 from .schedule import first_frame, frame_of_once, in_plane, last_frame
 from .surroundings import Surroundings
 
@@ -28,39 +27,25 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Batch:
-    """Particles that one emitter gives at one moment.
+    """Particles that one emitter creates at one moment.
 
     Attributes:
         emitter_index: number of the emitter in the scene.
-        position: [m], shape (n, 3); in 2D y is 0 here and everywhere below.
-        velocity: [m/s], shape (n, 3).
-        velocity_gradient: [1/s], shape (n, 9); where it is the same for all, a read-only view of one.
-        volume: rest volumes [m^3], in 2D areas [m^2], shape (n,).
-        mass: [kg], in 2D per metre of depth, shape (n,).
-        combinations: the factors on the material's parameters that the emitter's particles may have.
-        combination: which of these each particle has, shape (n,).
-        goal: painted factor on the emitter's goal, 1 where nothing is painted, shape (n,).
-        carried: painted values that are only shown: name -> float32 (n, components).
+        points: where the particles are, and how they move.
+        painted: what is painted on the emitter, at the particles.
     """
 
     emitter_index: int
-    position: Floats
-    velocity: Floats
-    velocity_gradient: Floats
-    volume: Floats
-    mass: Floats
-    combinations: list[Factors]
-    combination: NDArray[np.int64]
-    goal: Floats
-    carried: Mapping[str, NDArray[np.float32]]
+    points: MaterialPoints
+    painted: Painted
 
 
 def moments(scene: Scene, frame: int) -> tuple[float, ...]:
-    """The moments of a frame at which particles come.
+    """The moments of a frame at which particles are emitted.
 
     Args:
         scene: the scene.
-        frame: number of the frame with which the stretch of time begins.
+        frame: number of the frame.
 
     Returns:
         Fractions of the time to the next frame, ascending, in [0, 1); 0 is the frame itself.
@@ -69,32 +54,32 @@ def moments(scene: Scene, frame: int) -> tuple[float, ...]:
 
 
 def emit(scene: Scene, frame: int, fraction: float = 0.0, surroundings: Surroundings | None = None) -> list[Batch]:
-    """The particles that come into the scene at a moment.
+    """The particles that are emitted at a moment.
 
     Args:
         scene: the scene.
         frame: number of a frame.
         fraction: one of the frame's `moments`.
-        surroundings: the particles and colliders that are there; None for empty space.
+        surroundings: the particles and colliders that are present; None for empty space.
 
     Returns:
-        Batches in the order of the emitters, none of them empty.
+        Batches in the order of the emitters, without empty ones.
 
     Raises:
-        SceneError: a shape cannot be filled, or lies in colliders with all its particles.
+        SceneError: a shape cannot be filled, or all its particles lie inside colliders.
     """
     batches: list[Batch] = []
     for index in range(len(scene.emitters)):
         if fraction in _moments_of(scene, index, frame):
             around = None if surroundings is None else _WithBatches(surroundings, batches)
             batch = _batch(scene, index, frame, fraction, around)
-            if len(batch.position):
+            if len(batch.points.position):
                 batches.append(batch)
     return batches
 
 
 class _WithBatches:
-    """Surroundings in which some batches, of the same moment, are there too."""
+    """Surroundings that include batches of the same moment."""
 
     def __init__(self, surroundings: Surroundings, batches: list[Batch]) -> None:
         self._batches = batches
@@ -104,9 +89,10 @@ class _WithBatches:
     def particles_in(self, bounds: Floats) -> tuple[Floats, Floats]:
         position, volume = self._surroundings.particles_in(bounds)
         for batch in self._batches:
-            is_in = ((batch.position >= bounds[0]) & (batch.position <= bounds[1])).all(axis=1)
-            position = np.concatenate([position, batch.position[is_in]])
-            volume = np.concatenate([volume, batch.volume[is_in]])
+            points = batch.points
+            is_in = ((points.position >= bounds[0]) & (points.position <= bounds[1])).all(axis=1)
+            position = np.concatenate([position, points.position[is_in]])
+            volume = np.concatenate([volume, points.volume[is_in]])
         return position, volume
 
 
@@ -135,7 +121,7 @@ def _batch(scene: Scene, index: int, frame: int, fraction: float, surroundings: 
         else:
             chosen = _outside(position, placed, surroundings)
     if isinstance(placed.own, Points):
-        # each point has a velocity of its own
+        # each point has its own velocity
         velocity, gradient = (each[chosen] for each in start_motion(placed, position))
     else:
         velocity, gradient = start_motion(placed, position[chosen])
@@ -146,13 +132,11 @@ def _batch(scene: Scene, index: int, frame: int, fraction: float, surroundings: 
     painted = paint(scene, index, placed, position, chosen)
     density = scene.materials[emitter.material].law.density * np.array([factors.density for factors in painted.combinations])
     mass = density[painted.combination] * volume
-    return Batch(
-        index, position, velocity, gradient, volume, mass, painted.combinations, painted.combination, painted.goal, painted.carried
-    )
+    return Batch(index, MaterialPoints(position, velocity, gradient, mass, volume), painted)
 
 
 def _in_free_room(position: Floats, volume: float, placed: EmitterShape, surroundings: Surroundings | None) -> NDArray[np.int64]:
-    """The numbers of the positions (n, 3) that lie outside of colliders and of the particles that are there."""
+    """The numbers of the positions (n, 3) that lie outside colliders and away from present particles."""
     room = Room(placed, volume, surroundings)
     free = room.outside_colliders(position)
     if len(room.present) == 0:
@@ -163,7 +147,7 @@ def _in_free_room(position: Floats, volume: float, placed: EmitterShape, surroun
 
 
 def _outside(position: Floats, placed: EmitterShape, surroundings: Surroundings | None) -> NDArray[np.int64]:
-    """The numbers of the positions (n, 3) that lie outside of colliders; sticky ones clamp what is in them."""
+    """The numbers of the positions (n, 3) that lie outside colliders; sticky colliders clamp particles inside them."""
     if surroundings is None:
         return np.arange(len(position))
     is_blocked, names = surroundings.blocked(position, placed.frame, is_body=True)
@@ -178,7 +162,7 @@ def _outside(position: Floats, placed: EmitterShape, surroundings: Surroundings 
 
 
 def _fill(scene: Scene, index: int, placed: EmitterShape, frame: int) -> tuple[Floats, Floats]:
-    """Positions and rest volumes of a whole shape; the volumes add up to the shape's."""
+    """Positions and rest volumes of particles that fill a shape; the volumes add up to the shape's."""
     emitter, spacing, dimension = placed.emitter, scene.solver.grid_spacing, scene.solver.dimension
     if isinstance(placed.own, Points):
         position = placed.world(in_plane(placed.own.position, scene))
@@ -191,7 +175,7 @@ def _fill(scene: Scene, index: int, placed: EmitterShape, frame: int) -> tuple[F
         particles_per_cell=emitter.particles_per_cell,
         particle_count=emitter.particle_count,
         sampling=emitter.sampling,
-        # every emission is another arrangement, and two emitters of one shape are not copies of each other
+        # every emission is arranged differently, and two emitters of one shape are not copies of each other
         seed=seed_of(scene, index, frame),
         subject=subject_of(emitter),
         dimension=dimension,
@@ -200,7 +184,7 @@ def _fill(scene: Scene, index: int, placed: EmitterShape, frame: int) -> tuple[F
 
 
 def point_volumes(position: Floats, spacing: float, dimension: int = 3) -> Floats:
-    """Rest volumes of bare points: one transfer to the grid gives their number density there (Jiang et al. 2016, section 7).
+    """Rest volumes of points without volumes, from their number density on the grid (Jiang et al. 2016, section 7).
 
     Args:
         position: [m], shape (n, 3).

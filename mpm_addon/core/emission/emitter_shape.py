@@ -1,7 +1,7 @@
-"""What an emitter fills at a moment: its shape where it is then, how it moves there, and which way its surface looks.
+"""An emitter's shape at a moment: where it is, how it moves, and its surface normals.
 
-The shape of a rigid emitter is kept in its own coordinates, so that what is found out about it serves every moment; a pose takes
-points to the world and back.
+The shape of a rigid emitter stays in local coordinates, so that what is computed for it serves every moment; a pose converts points
+between local and world coordinates.
 """
 
 import weakref
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def subject_of(emitter: Emitter) -> str:
-    """How messages name an emitter."""
+    """What messages call an emitter."""
     return f'Emitter "{emitter.name}"'
 
 
@@ -34,7 +34,7 @@ _kept: dict[tuple[int, int, str], tuple[Any, Any]] = {}
 
 
 def kept(scene: Scene, index: int, name: str, make: Callable[[], Any]) -> Any:
-    """What has been found out about an emitter once, for all moments; forgotten with the scene."""
+    """What is computed once per emitter, for all moments; freed with the scene."""
     key = id(scene), index, name
     if key not in _kept:
         _kept[key] = weakref.ref(scene, lambda _: _kept.pop(key, None)), make()
@@ -50,11 +50,11 @@ class EmitterShape:
         frame: the moment, in (fractional) frames.
 
     Attributes:
-        scene, index, emitter, frame: what and when.
-        own: the emitter's shape as it is painted, in local coordinates; a deforming one as it is at the moment.
-        solid: what is filled, in local coordinates: holes closed, cut in 2D, or its layer at the surface. `own` for points.
+        scene, index, emitter, frame: see above.
+        own: the emitter's shape as it is painted, in local coordinates; a deforming mesh at the moment.
+        solid: the shape to fill, in local coordinates: with holes closed, its section in 2D, or its surface layer. `own` for points.
         matrix: world from local (4, 4).
-        scale: of lengths, world over local.
+        scale: factor on lengths, world over local.
     """
 
     def __init__(self, scene: Scene, index: int, frame: float) -> None:
@@ -97,7 +97,7 @@ class EmitterShape:
         return self.is_rigid and self.emitter.motion is not None
 
     def volume(self) -> float:
-        """The volume of what is filled [m^3], in 2D the area [m^2]."""
+        """The volume of the solid [m^3], in 2D the area [m^2]."""
         return self.solid.volume() * self.scale**self.scene.solver.dimension
 
     def world(self, points: Floats) -> Floats:
@@ -111,7 +111,7 @@ class EmitterShape:
         return in_plane((points - self.matrix[:3, 3]) @ np.linalg.inv(self.matrix[:3, :3]).T, self.scene)
 
     def bounds(self) -> Floats:
-        """The world's bounds of what is filled [m], shape (2, 3)."""
+        """The bounds of the solid in the world [m], shape (2, 3)."""
         bounds = self.solid.bounds()
         if not self.is_moved:
             return bounds
@@ -120,7 +120,7 @@ class EmitterShape:
         return np.array([corners.min(axis=0), corners.max(axis=0)])
 
     def are_inside(self, points: Floats) -> NDArray[np.bool_]:
-        """Whether world points (n, 3) lie inside what is filled."""
+        """Whether world points (n, 3) lie inside the solid."""
         if not self.is_rigid:
             return inside_test(self.solid)(points)
         return kept(self.scene, self.index, "inside", lambda: inside_test(self.solid))(self.local(points))
@@ -130,17 +130,16 @@ class EmitterShape:
         local = np.ascontiguousarray(self.local(points))
         is_flat = self.scene.solver.dimension == 2
         body = self.solid.body if isinstance(self.solid, Layer) else self.solid
-        # the section of a sheet does not tell its two sides apart
+        # the section of a sheet does not distinguish its two sides
         normals = outward_normals(self.own if is_flat and is_sheet(body) else body, local)
         normals = in_plane(normals @ self.matrix[:3, :3].T, self.scene)
         return normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
 
     def own_motion(self, points: Floats) -> tuple[Floats, Floats]:
-        """How the object itself moves at world points (n, 3).
+        """The object's own velocity at world points (n, 3).
 
-        A rigid one: v + w x r. Of a deforming mesh the nearest surface point's velocity, interpolated from the vertices; what its
-        vertices do on the whole (the affine field that fits them best) is evaluated at the point itself, so that a turning mesh
-        turns its inside too.
+        A rigid object: v + w x r. A deforming mesh: the affine field that fits the vertices' velocities best, evaluated at the point
+        itself, so that a rotating mesh also rotates its inside; plus the rest, interpolated at the nearest surface point.
 
         Returns:
             velocity [m/s] (n, 3) and the gradient of its affine part [1/s] (3, 3).
@@ -157,15 +156,15 @@ class EmitterShape:
         return mean + (points - middle) @ gradient.T + self.on_surface(rest, self.nearest(points)), gradient
 
     def nearest(self, points: Floats) -> tuple[NDArray[np.int64], Floats]:
-        """The triangles (n,) of the own mesh that are nearest to world points (n, 3), and the weights of their corners (n, 3)."""
+        """The triangles (n,) of the object's mesh nearest to world points (n, 3), and barycentric weights (n, 3)."""
         assert isinstance(self.own, Mesh), "only meshes have triangles"
         return self.own.surface.closest(self.local(points))
 
     def on_surface(self, values: Floats, nearest: tuple[NDArray[np.int64], Floats]) -> Floats:
-        """Values of the own mesh's vertices (v, c), or of its corners (m, 3, c), at surface points from `nearest`.
+        """Values of the mesh's vertices (v, c), or of its corners (m, 3, c), at surface points from `nearest`.
 
         Returns:
-            shape (n, c): interpolated in the nearest triangle alone, so that corners at a seam keep their sides apart.
+            shape (n, c): interpolated in the nearest triangle alone, so that the two sides of a seam stay separate.
         """
         assert isinstance(self.own, Mesh), "only meshes have values on a surface"
         triangles, weights = nearest
@@ -174,14 +173,14 @@ class EmitterShape:
 
 
 def start_motion(placed: EmitterShape, points: Floats) -> tuple[Floats, Floats]:
-    """The velocity with which an emitter lets matter begin, and its gradient.
+    """The initial velocity of emitted particles, and its gradient.
 
     Args:
         placed: the emitter's shape at the moment.
         points: world positions [m], shape (n, 3); for an emitter of points all of them, in order.
 
     Returns:
-        velocity [m/s] (n, 3), and its gradient [1/s] (n, 9), which may be one for all: read-only.
+        velocity [m/s] (n, 3), and its gradient [1/s] (n, 9): a read-only view of one gradient if it is the same for all.
     """
     scene, emitter, frame = placed.scene, placed.emitter, placed.frame
     gradient = np.zeros((3, 3))
@@ -190,8 +189,8 @@ def start_motion(placed: EmitterShape, points: Floats) -> tuple[Floats, Floats]:
     if scene.solver.dimension == 2:
         turn = turn * [0.0, 1.0, 0.0]
     if turn.any():
-        centre = placed.bounds().mean(axis=0)
-        velocity += np.cross(turn, in_plane(points - centre, scene))
+        center = placed.bounds().mean(axis=0)
+        velocity += np.cross(turn, in_plane(points - center, scene))
         gradient += cross_matrix(turn)
     if isinstance(placed.own, Points) and placed.own.velocity is not None:
         velocity += in_plane(placed.own.velocity @ placed.matrix[:3, :3].T, scene)
@@ -209,7 +208,7 @@ def start_motion(placed: EmitterShape, points: Floats) -> tuple[Floats, Floats]:
 
 
 def _normal_gradients(placed: EmitterShape, points: Floats) -> Floats:
-    """The gradient of the field of normals [1/m], shape (n, 9), by differences over a cell: the grid sees nothing finer."""
+    """The gradient of the normals [1/m], shape (n, 9), by differences over a cell: the grid resolves nothing finer."""
     spacing = placed.scene.solver.grid_spacing
     columns = []
     for axis in range(3):
@@ -223,7 +222,7 @@ def _normal_gradients(placed: EmitterShape, points: Floats) -> Floats:
 
 
 def _affine_fit(vertices: Floats, velocities: Floats) -> tuple[Floats, Floats]:
-    """The gradient (3, 3) of the affine field that fits velocities (n, 3) best by least squares, and what is left (n, 3)."""
+    """The gradient (3, 3) of the least-squares affine fit to velocities (n, 3), and the residual (n, 3)."""
     arms, change = vertices - vertices.mean(axis=0), velocities - velocities.mean(axis=0)
     gradient = np.linalg.lstsq(arms, change, rcond=1e-9)[0].T
     return gradient, change - arms @ gradient.T

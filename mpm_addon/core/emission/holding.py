@@ -1,10 +1,14 @@
-"""Particles that are held to a place, or pulled there by a spring: where they should be, and what it does to them.
+"""Pinned particles: fixed to a moving target, or pulled towards it by a spring.
 
-What holds a particle also holds the nodes: where half of a node's mass or more is held, it moves as the held particles do. With
-particles held alone, the nodes between them and free matter would give way in every step, and what hangs on them would creep off.
+Fixed particles also fix nodes: a node moves with them if they make up half of its mass or more. With particles fixed alone, the nodes
+between them and free material would yield in every substep, and what is attached to them would creep away.
 """
 
 import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
@@ -14,9 +18,46 @@ from ..transfer.node_lookup import node_of_place
 from ..transfer.rows import MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
 
 
+class PinnedParticles(NamedTuple):
+    """The pinned particles in the table, in order of slot.
+
+    Attributes:
+        slots: (n,).
+        blocks: (n, 3) coordinates of the particles' blocks.
+        emitters: (n,) number of the emitter that each is pinned to.
+        shares: (n,) painted factor on the emitter's pin strength.
+        targets, next_targets: (n, 3) where they should be at the start and at the end of the substep [m].
+        places: (n, 3) positions of fixed particles in the table after the substep [cells].
+        moves: (n,) how far fixed particles move along an axis in the substep, at most [cells]; 0 for others.
+    """
+
+    slots: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    emitters: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    targets: NDArray[np.float64]
+    next_targets: NDArray[np.float64]
+    places: NDArray[np.float64]
+    moves: NDArray[np.float64]
+
+
+class PinSprings(NamedTuple):
+    """How each emitter pins its particles.
+
+    Attributes:
+        strengths: (emitters,) 1 fixes particles to their targets; with less, a spring pulls them.
+        frequencies: (emitters,) angular frequency of the spring at full strength [rad/s].
+        damping_ratios: (emitters,) 1 is critical.
+    """
+
+    strengths: NDArray[np.float64]
+    frequencies: NDArray[np.float64]
+    damping_ratios: NDArray[np.float64]
+
+
 @kernel
 def triangle_axes(vertices, corners):
-    """The unit axes of a triangle, 9 numbers: along its first edge, across it in the plane, and its normal; zeros where it has no area."""
+    """The unit axes of a triangle, 9 numbers: along its first edge, across it in the plane, and its normal; zeros if it has no area."""
     a, b, c = corners
     ux, uy, uz = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
     vx, vy, vz = vertices[c, 0] - vertices[a, 0], vertices[c, 1] - vertices[a, 1], vertices[c, 2] - vertices[a, 2]
@@ -43,7 +84,7 @@ def foot_on(vertices, corners, weights):
 
 @parallel_kernel
 def bind(tickets, vertices, corners, weights, positions, anchors):
-    """Positions (n, 3) relative to the feet of points on triangles, along the triangles' axes: the (n, 3) results `anchors` [m]."""
+    """Compute anchors (n, 3) [m]: positions (n, 3) relative to points on triangles, along the triangles' axes."""
     for pin in shared(tickets[0], positions.shape[0], 256):
         triangle = (corners[pin, 0], corners[pin, 1], corners[pin, 2])
         fx, fy, fz = foot_on(vertices, triangle, weights[pin])
@@ -54,19 +95,22 @@ def bind(tickets, vertices, corners, weights, positions, anchors):
 
 
 @parallel_kernel
-def find_targets(tickets, groups, poses, vertices, corners, weights, anchors, targets):
-    """Where particles should be.
+def find_targets(tickets, emitters, poses, vertices, corners, weights, anchors, targets):
+    """Compute where pinned particles should be.
 
     Args:
-        groups: (n,) what each is held to; poses: (groups, 4, 4) world from local.
-        vertices: (v, 3) of all deforming meshes [m]; corners: (n, 3) three of them, or -1 for a particle held to a rigid thing.
-        weights: (n, 3) barycentric; anchors: (n, 3) in local space, or along the triangle's axes from the point that the weights name.
-        targets: (n, 3) results [m].
+        emitters: (n,) number of the emitter that each is pinned to.
+        poses: (emitters, 4, 4) world from local.
+        vertices: (v, 3) of all deforming meshes [m].
+        corners: (n, 3) vertices of a triangle, or -1 for particles of rigid emitters.
+        weights: (n, 3) barycentric weights of a point on the triangle.
+        anchors: (n, 3) in local space, or relative to that point along the triangle's axes [m].
+        targets: (n, 3) result [m].
     """
     for pin in shared(tickets[0], anchors.shape[0], 256):
         x, y, z = anchors[pin, 0], anchors[pin, 1], anchors[pin, 2]
         if corners[pin, 0] < 0:
-            pose = poses[groups[pin]]
+            pose = poses[emitters[pin]]
             for axis in range(3):
                 targets[pin, axis] = pose[axis, 0] * x + pose[axis, 1] * y + pose[axis, 2] * z + pose[axis, 3]
         else:
@@ -79,84 +123,89 @@ def find_targets(tickets, groups, poses, vertices, corners, weights, anchors, ta
 
 
 @kernel
-def way_to(table, slot, block, target, spacing, is_plane, way):
-    """The way from a particle to a target [m], written to `way` (3,); returns its length."""
+def displacement_to(table, slot, block, target, spacing, is_plane, displacement):
+    """The displacement from a particle to a target [m], written to `displacement` (3,); returns its length."""
     squared = 0.0
     for axis in range(3):
-        way[axis] = target[axis] - spacing * (table[POSITION + axis, slot] + BLOCK * block[axis])
+        displacement[axis] = target[axis] - spacing * (table[POSITION + axis, slot] + BLOCK * block[axis])
         if axis == 1 and is_plane:
-            way[axis] = 0.0
-        squared += way[axis] * way[axis]
+            displacement[axis] = 0.0
+        squared += displacement[axis] * displacement[axis]
     return math.sqrt(squared)
 
 
 @kernel
-def pull_particle(table, slot, way, target, next_target, stiffness, damping, dt, limit):
-    """A step of a spring with a damper, implicit in both: v <- (v + dt w^2 (X' - x) + 2 z w dt V) / (1 + 2 z w dt + w^2 dt^2).
+def pull_particle(table, slot, displacement, target, next_target, stiffness, damping, dt, limit):
+    """A substep of a damped spring, fully implicit: v <- (v + dt w^2 (X' - x) + 2 z w dt V) / (1 + 2 z w dt + w^2 dt^2).
 
     Args:
-        way: X' - x [m], changed; stiffness: w^2 dt^2; damping: 2 z w dt; limit: of the way that the change makes in a step [m].
+        displacement: X' - x [m]; overwritten.
+        stiffness: w^2 dt^2.
+        damping: 2 z w dt.
+        limit: upper bound on the displacement that the change in velocity causes in the substep [m].
     """
     squared = 0.0
     for axis in range(3):
         before = 1.0 * table[VELOCITY + axis, slot]
-        wanted = before * dt + stiffness * way[axis] + damping * (next_target[axis] - target[axis])
-        way[axis] = wanted / (1.0 + damping + stiffness) - before * dt
-        squared += way[axis] * way[axis]
+        wanted = before * dt + stiffness * displacement[axis] + damping * (next_target[axis] - target[axis])
+        displacement[axis] = wanted / (1.0 + damping + stiffness) - before * dt
+        squared += displacement[axis] * displacement[axis]
     share = min(1.0, limit / math.sqrt(squared)) / dt if squared > 0.0 else 0.0
     for axis in range(3):
-        table[VELOCITY + axis, slot] += share * way[axis]
+        table[VELOCITY + axis, slot] += share * displacement[axis]
 
 
 @parallel_kernel
-def pull_particles(
-    tickets, table, slots, blocks, shares, groups, goals, frequencies, dampings, targets, next_targets, dt, spacing, limit, is_plane,
-    ways, reach,
-):  # fmt: skip
-    """Set the velocities of held particles to what brings them to their targets, and pull at the others.
+def pull_particles(tickets, table, pinned, springs, dt, spacing, limit, is_plane):
+    """Set the velocities of fixed particles to reach their targets, and pull the others.
 
     Args:
-        table: (rows, slots), velocities are changed.
-        slots: (n,); blocks: (n, 3) coordinates of their blocks; shares: (n,) factors on the goal; groups: (n,).
-        goals, frequencies, dampings: (groups,) goal, angular frequency [rad/s] and damping ratio.
-        targets, next_targets: (n, 3) now and after the step [m].
-        limit: how far a particle is moved by this at most [m].
-        ways: (n, 3) results: how far held particles go in the step [m].
-        reach: (n,) results: the longest of their components [cells], 0 where a particle is not held.
+        table: (rows, slots); velocities are changed.
+        pinned: see `PinnedParticles`; places and moves are filled.
+        springs: see `PinSprings`.
+        dt: length of the substep [s].
+        spacing: cell size [m].
+        limit: upper bound on the displacement that pinning causes in the substep [m].
+        is_plane: whether there are two dimensions.
     """
+    slots, blocks, emitters, shares, targets, next_targets, places, moves = pinned
     for pin in shared(tickets[0], slots.size, 256):
-        slot, group, way = slots[pin], groups[pin], ways[pin]
-        weight = shares[pin] * goals[group]
-        reach[pin] = 0.0
-        if weight <= 0.0:
+        slot, emitter, displacement = slots[pin], emitters[pin], places[pin]
+        strength = shares[pin] * springs.strengths[emitter]
+        moves[pin] = 0.0
+        if strength <= 0.0:
             continue
-        length = way_to(table, slot, blocks[pin], next_targets[pin], spacing, is_plane, way)
-        if weight < 1.0:
-            angle = dt * frequencies[group] * math.sqrt(weight)
-            pull_particle(table, slot, way, targets[pin], next_targets[pin], angle * angle, 2.0 * dampings[group] * angle, dt, limit)
+        target, next_target = targets[pin], next_targets[pin]
+        length = displacement_to(table, slot, blocks[pin], next_target, spacing, is_plane, displacement)
+        if strength < 1.0:
+            angle = dt * springs.frequencies[emitter] * math.sqrt(strength)
+            damping = 2.0 * springs.damping_ratios[emitter] * angle
+            pull_particle(table, slot, displacement, target, next_target, angle * angle, damping, dt, limit)
             continue
         share = min(1.0, limit / length) if length > 0.0 else 0.0
         for axis in range(3):
-            way[axis] *= share
-            table[VELOCITY + axis, slot] = way[axis] / dt
-            reach[pin] = max(reach[pin], abs(way[axis]) / spacing)
-            # where it will be, as a position in the table
-            way[axis] = table[POSITION + axis, slot] + way[axis] / spacing
+            displacement[axis] *= share
+            table[VELOCITY + axis, slot] = displacement[axis] / dt
+            moves[pin] = max(moves[pin], abs(displacement[axis]) / spacing)
+            places[pin, axis] = table[POSITION + axis, slot] + displacement[axis] / spacing
+
+
+@kernel
+def is_fixed(pinned, springs, pin):
+    """Whether a pinned particle is fixed to its target."""
+    return pinned.shares[pin] * springs.strengths[pinned.emitters[pin]] >= 1.0
 
 
 @parallel_kernel
-def hold_particles(tickets, table, slots, shares, groups, goals, targets, next_targets, dt, is_plane, places):
-    """Put held particles where they should be after a step, with the velocity of that place.
-
-    Args:
-        places: (n, 3) positions in the table, see `ways` of `pull_particles`; the others: see there.
-    """
-    for pin in shared(tickets[0], slots.size, 256):
-        if shares[pin] * goals[groups[pin]] >= 1.0:
+def hold_particles(tickets, table, pinned, springs, dt, is_plane):
+    """Move fixed particles to their places after a substep, with the velocity of their targets; arguments as in `pull_particles`."""
+    for pin in shared(tickets[0], pinned.slots.size, 256):
+        if is_fixed(pinned, springs, pin):
+            slot = pinned.slots[pin]
             for axis in range(3):
-                table[POSITION + axis, slots[pin]] = places[pin, axis]
+                table[POSITION + axis, slot] = pinned.places[pin, axis]
                 if not (axis == 1 and is_plane):
-                    table[VELOCITY + axis, slots[pin]] = (next_targets[pin, axis] - targets[pin, axis]) / dt
+                    table[VELOCITY + axis, slot] = (pinned.next_targets[pin, axis] - pinned.targets[pin, axis]) / dt
 
 
 @kernel
@@ -174,7 +223,7 @@ def spline(x, is_cubic):
 
 @kernel
 def spread_particle(table, slot, spacing, is_cubic, is_plane, arena):
-    """Add a particle's mass and momentum, with what its velocity gradient adds, to the nodes of its block's arena."""
+    """Add a particle's mass and affine momentum to the nodes of its block's arena."""
     x, y, z = table[POSITION, slot] * 1.0, table[POSITION + 1, slot] * 1.0, table[POSITION + 2, slot] * 1.0
     (ix, along_x), (iy, along_y), (iz, along_z) = spline(x, is_cubic), spline(y, is_cubic), spline(z, is_cubic)
     for i in range(4):
@@ -193,24 +242,25 @@ def spread_particle(table, slot, spacing, is_cubic, is_plane, arena):
 
 
 @parallel_kernel
-def spread_held(tickets, table, slots, first, shares, groups, goals, spacing, is_cubic, is_plane, arenas):
-    """Scatter the held particles of each block.
+def spread_held(tickets, table, pinned, springs, first, spacing, is_cubic, is_plane, arenas):
+    """Scatter the fixed particles of each block.
 
     Args:
-        table: (rows, slots); slots, shares, groups: (n,); goals: see `pull_particles`.
-        first: (blocks + 1,) the first pin of each block that has one.
-        arenas: (blocks, 4 * arena nodes) results: momentum [kg m/s] and mass [kg].
+        table, pinned, springs, spacing, is_plane: see `pull_particles`.
+        first: (blocks + 1,) the first pinned particle of each block that has any.
+        is_cubic: whether splines are cubic.
+        arenas: (blocks, 4 * arena nodes) result: momentum [kg m/s] and mass [kg].
     """
     for block in shared(tickets[0], first.size - 1, 4):
         arenas[block][:] = 0.0
         for pin in range(first[block], first[block + 1]):
-            if shares[pin] * goals[groups[pin]] >= 1.0:
-                spread_particle(table, slots[pin], spacing, is_cubic, is_plane, arenas[block])
+            if is_fixed(pinned, springs, pin):
+                spread_particle(table, pinned.slots[pin], spacing, is_cubic, is_plane, arenas[block])
 
 
 @kernel
 def hold_node(node, at, u, v, w, mass):
-    """Let a node go along with the held part of its mass, wholly where that is half of it or more."""
+    """Move a node with the fixed part of its mass: completely if that is half of it or more, else in proportion."""
     share = min(1.0, 2.0 * mass / node[at + 3])
     node[at] += share * (u / mass - node[at])
     node[at + 1] += share * (v / mass - node[at + 1])
@@ -219,12 +269,13 @@ def hold_node(node, at, u, v, w, mass):
 
 @parallel_kernel
 def hold_nodes(tickets, nodes, near, node_arenas, place_of_block, arenas):
-    """Let nodes go along with held particles.
+    """Move nodes with fixed particles.
 
     Args:
-        nodes: (node blocks, 4 * block nodes) velocities [m/s], changed, and masses [kg].
-        near: (m,) node blocks around blocks with pins; node_arenas: (node blocks, 27 or 9) particle blocks around each.
-        place_of_block: (blocks,) row of `arenas` of each particle block, -1 without pins.
+        nodes: (node blocks, 4 * block nodes) velocities [m/s], which are changed, and masses [kg].
+        near: (m,) node blocks around blocks with pinned particles.
+        node_arenas: (node blocks, 27 or 9) particle blocks around each node block.
+        place_of_block: (blocks,) row of each particle block in `arenas`, -1 for blocks without pinned particles.
         arenas: see `spread_held`.
     """
     is_plane = node_arenas.shape[1] == 9
@@ -241,7 +292,7 @@ def hold_nodes(tickets, nodes, near, node_arenas, place_of_block, arenas):
                 row = place_of_block[block] if block >= 0 else -1
                 if row < 0:
                     continue
-                # the node in the arena, which begins one node below its block
+                # the node in the arena, which starts one node below its block
                 ax = ix + 1 - BLOCK * ((around // 3 if is_plane else around // 9) - 1)
                 ay = 0 if is_plane else iy + 1 - BLOCK * (around // 3 % 3 - 1)
                 az = iz + 1 - BLOCK * (around % 3 - 1)

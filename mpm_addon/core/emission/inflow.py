@@ -1,8 +1,8 @@
-"""Matter that comes over time: when an inflow lets in how much, as a steady stream or into the room that is free.
+"""Inflows: when an emitter emits how much over time, as a steady stream or into free space.
 
-A steady stream (see `geometry.stream`) brings exactly what its velocity carries. Every other inflow fills what is free of its
-shape, in moments that come before matter or the emitter has moved more than half a cell. Nothing is remembered from one moment to
-the next: what is due follows from the time alone, and what is free from the particles that are there.
+A steady stream (see `geometry.stream`) emits exactly what its velocity carries. Every other inflow fills the free part of its shape, at
+moments so close that neither particles nor the emitter move more than half a cell in between. No state is kept between moments: what
+is due depends on time alone, and what is free on the present particles.
 """
 
 import math
@@ -24,13 +24,13 @@ from .surroundings import Surroundings
 Floats = NDArray[np.float64]
 
 MOST_MOMENTS = 500
-# Candidates for each place that a particle can take.
+# Candidates per free place.
 CANDIDATES = 4.0
-# How near new particles may come to others, in distances r with N r^d / V = PACKING: first evenly, then a little nearer, until the
-# shape holds its volume. In a stream through the shape this gives 1.00 to 1.07 of the rest density, measured.
+# How close new particles may be to others, in distances r with N r^d / V = PACKING: first evenly, then slightly closer, until the
+# shape is full. In a stream through the shape the measured density is 1.00 to 1.07 times the rest density.
 PACKING = {2: 0.714, 3: 0.6805}
 DISTANCES = (1.0, 0.92)
-# How near the points of a stream, whose pattern is even by itself, may come to particles before they are held up [point spacings].
+# Points of a stream, which are evenly spaced themselves, are left out if closer to particles than this [point spacings].
 STREAM_DISTANCE = 0.5
 
 
@@ -63,7 +63,7 @@ def _moment_count(scene: Scene, index: int, frame: int) -> int:
 def flow_in(
     scene: Scene, index: int, placed: EmitterShape, frame: int, fraction: float, surroundings: Surroundings | None
 ) -> tuple[Floats, Floats]:
-    """What an inflow brings at one of its moments: positions [m] (n, 3) and rest volumes (n,)."""
+    """What an inflow emits at one of its moments: positions [m] (n, 3) and rest volumes (n,)."""
     emitter = scene.emitters[index]
     if emitter.is_stream(scene.solver.dimension):
         return _stream_in(scene, index, placed, frame, fraction, surroundings)
@@ -73,7 +73,7 @@ def flow_in(
         now, before = frame + fraction, _moment_before(scene, index, frame, fraction)
         due = volume_due(scene, emitter, now) / volume
         past = volume_due(scene, emitter, before) / volume if before is not None else 0.0
-        # the products of rates and times are whole only up to rounding
+        # products of rates and times are integers only up to rounding
         most = math.floor(due + 1e-9) - math.floor(past + 1e-9)
     if most == 0:
         return np.empty((0, 3)), np.empty(0)
@@ -92,7 +92,7 @@ def flow_in(
 
 
 def _moment_before(scene: Scene, index: int, frame: int, fraction: float) -> float | None:
-    """The moment before one of an inflow with a flow rate, in frames; None for the first."""
+    """The previous moment of an inflow with a flow rate, in frames; None for the first."""
     earlier = [moment for moment in moments_of(scene, index, frame) if moment < fraction]
     if earlier:
         return frame + earlier[-1]
@@ -102,7 +102,7 @@ def _moment_before(scene: Scene, index: int, frame: int, fraction: float) -> flo
 
 
 def _particle_volume(scene: Scene, index: int) -> float:
-    """The volume of each particle of an inflow into free room [m^3], in 2D its area [m^2]."""
+    """The volume of each particle of an inflow into free space [m^3], in 2D its area [m^2]."""
     emitter = scene.emitters[index]
     if emitter.particle_count is None:
         return scene.solver.grid_spacing**scene.solver.dimension / (emitter.particles_per_cell or PARTICLES_PER_CELL)
@@ -111,15 +111,19 @@ def _particle_volume(scene: Scene, index: int) -> float:
 
 
 def _candidates(scene: Scene, index: int, placed: EmitterShape, density: float, seed: int) -> Floats:
-    """World positions of blue noise in the shape (n, 3), `density` for each particle that fits in."""
+    """World positions of blue noise in the shape (n, 3), `density` for each particle that fits."""
     spacing, dimension = scene.solver.grid_spacing, scene.solver.dimension
     per_cell = density * spacing**dimension / _particle_volume(scene, index)
 
     def sample(seed: int) -> Floats:
         return sample_shape(
-            placed.solid, grid_spacing=spacing / placed.scale, particles_per_cell=per_cell, seed=seed,
-            subject=subject_of(scene.emitters[index]), dimension=dimension,
-        )  # fmt: skip
+            placed.solid,
+            grid_spacing=spacing / placed.scale,
+            particles_per_cell=per_cell,
+            seed=seed,
+            subject=subject_of(scene.emitters[index]),
+            dimension=dimension,
+        )
 
     if not placed.is_rigid:
         return sample(seed)
@@ -127,20 +131,20 @@ def _candidates(scene: Scene, index: int, placed: EmitterShape, density: float, 
 
 
 class Room:
-    """What is free of an emitter's shape at a moment: beside the particles that are there, and outside of colliders.
+    """The free part of an emitter's shape at a moment: away from present particles, and outside colliders.
 
-    With these particles the new ones fill the shape's free part at most, so that refilling does not make matter swell.
+    New particles never exceed the volume of the free part, so that refilling a shape does not make material expand.
 
     Args:
         placed: the shape.
         volume: of each new particle [m^3].
-        surroundings: what is there; None for nothing.
-        most: how many may come; as many as find room where it is not given.
+        surroundings: what surrounds the emitter; None for nothing.
+        most: largest number of new particles; by default as many as fit.
 
     Attributes:
         present: positions of the particles in and around the shape [m], shape (k, 3).
-        content: the volume of those in it [m^3].
-        taken: positions that new particles have taken [m], shape (n, 3).
+        content: the volume of those inside it [m^3].
+        taken: positions of new particles [m], shape (n, 3).
     """
 
     def __init__(self, placed: EmitterShape, volume: float, surroundings: Surroundings | None, most: int | None = None) -> None:
@@ -155,7 +159,7 @@ class Room:
                 self.content = float(volumes[placed.are_inside(self.present)].sum())
 
     def outside_colliders(self, points: Floats) -> NDArray[np.int64]:
-        """The numbers of those points (n, 3) which lie outside of colliders; they fill the shape, and tell how much of it does."""
+        """The numbers of points (n, 3) that lie outside colliders; as points fill the shape, their share is that of the free part."""
         if self._surroundings is None or len(points) == 0:
             return np.arange(len(points))
         is_blocked, _ = self._surroundings.blocked(points, self._placed.frame, is_body=False)
@@ -163,15 +167,15 @@ class Room:
         return np.flatnonzero(~is_blocked)
 
     def take(self, points: Floats, distance: float, *, is_arranged: bool = False) -> NDArray[np.int64]:
-        """Take points in their order where nothing is nearer than a distance, as many as there is room for.
+        """Take points in order that keep a distance from all particles, until the shape is full.
 
         Args:
             points: candidates [m], shape (n, 3).
-            distance: in those of `PACKING`.
-            is_arranged: whether the points are an arrangement of particles, which keep their own distances.
+            distance: in units of the distance r of `PACKING`.
+            is_arranged: whether the points already keep their distances from each other.
 
         Returns:
-            numbers of those that are taken, ascending.
+            numbers of the points that are taken, ascending.
         """
         most = len(points)
         if not isinstance(self._placed.solid, Points):
@@ -189,7 +193,7 @@ class Room:
 def _stream_in(
     scene: Scene, index: int, placed: EmitterShape, frame: int, fraction: float, surroundings: Surroundings | None
 ) -> tuple[Floats, Floats]:
-    """What a steady stream brings: its shape full at first, then what the flow carries in and is not held up."""
+    """What a steady stream emits: its full shape at first, then what the flow carries in and is not blocked."""
     emitter, dimension = scene.emitters[index], scene.solver.dimension
     stream: Stream = kept(scene, index, "stream", lambda: _make_stream(scene, index))
     count = _moment_count(scene, index, frame)
@@ -206,7 +210,7 @@ def _stream_in(
         present, volumes = surroundings.particles_in(placed.bounds() + np.array([[-spacing], [spacing]]))
         if len(present):
             content = float(volumes[placed.are_inside(present)].sum())
-            # a lattice enters layer by layer
+            # a lattice enters one layer at a time
             room = math.floor((placed.volume() + stream.cross_section * spacing - content) / volume)
             distance = STREAM_DISTANCE * spacing if emitter.sampling != "random" else 1e-3 * spacing
             position = position[free_places(position, present, distance, most=room, is_mutual=False)]

@@ -1,8 +1,8 @@
-"""Outflows: shapes in which matter vanishes.
+"""Outflows: shapes that remove the particles that enter them.
 
-Particles are looked at whenever they are sorted: at every frame, and before one can go farther than a cell. Each has gone a straight way
-since the sort before, in the space of the outflow, which moves on between the two; it vanishes where that way touches the shape.
-So nothing is missed however thin an outflow is, and at a frame nothing is inside one.
+Particles are checked whenever they are sorted: at every frame, and before one can move farther than a cell. In the space of the outflow,
+which may move, each particle has moved along a straight path since the previous sort; it is removed if that path touches the shape. So
+even a thin outflow misses no particle, and no frame has particles inside an outflow.
 """
 
 import itertools
@@ -21,9 +21,9 @@ from ..transfer.particle_store import NewParticles, ParticleStore
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# a way touches a shape where it comes so near [cells]
+# a path touches a shape at this distance [cells]
 TOUCH = 1e-3
-# so far may an outflow move or turn in a piece of the way [cells]
+# how far an outflow may move in one piece of a path [cells]
 PIECE = 0.5
 MOST_PIECES = 64
 
@@ -38,20 +38,22 @@ class Outflows:
         self._before = np.zeros((0, 3))
 
     def take_up(self, store: ParticleStore, particles: NewParticles, frame: float) -> None:
-        """Sort in particles that were looked at already, at a moment in frames."""
+        """Add particles that have been checked before, at a moment in frames."""
         store.sort(particles)
         if self._volumes:
             self._before, self._frame = store.positions(self._spacing), frame
 
     def sort(self, store: ParticleStore, new: NewParticles | None, limits: Floats, frame: float) -> int:
-        """Sort a store's particles, without those that are in an outflow or came through one since the last call.
+        """Sort a store's particles and remove those that have entered an outflow since the last call.
 
         Args:
-            new: particles to add, unless they are in one; limits: see `ParticleStore.sort`.
+            store: the particles.
+            new: particles to add, unless they are in an outflow.
+            limits: see `ParticleStore.sort`.
             frame: the moment, in frames.
 
         Returns:
-            How many particles were left out, for one reason or the other.
+            The number of particles that were removed, by outflows and limits.
         """
         if not self._volumes:
             return store.sort(new, limits)
@@ -65,7 +67,7 @@ class Outflows:
         return deleted
 
     def _take(self, store: ParticleStore, before: Floats, since: float, frame: float) -> int:
-        """Take out the particles whose ways from `before` (slots, 3) to here touch an outflow; returns how many."""
+        """Remove the particles whose paths from `before` (slots, 3) touch an outflow; returns how many."""
         slots = np.flatnonzero(store.live)
         acting = [volume for volume in self._volumes if volume.is_enabled(frame)]
         if not acting or len(slots) == 0:
@@ -96,7 +98,7 @@ class _Volume:
         return bool(value_at(self._outflow, "enabled", frame))
 
     def is_touched(self, start: Floats, end: Floats, since: float, frame: float) -> NDArray[np.bool_]:
-        """Which of the ways from `start` to `end` (n, 3) [m], between two moments in frames, touch the shape."""
+        """Which of the paths from `start` to `end` (n, 3) [m], between two moments in frames, touch the shape."""
         touched = np.zeros(len(start), np.bool_)
         pieces = self._piece_count(since, frame, np.vstack([start, end]))
         for piece in range(pieces):
@@ -115,7 +117,7 @@ class _Volume:
         return (points - pose[:3, 3]) @ np.linalg.inv(pose[:3, :3]).T, scale
 
     def _piece_count(self, since: float, frame: float, points: Floats) -> int:
-        """Pieces of the way in each of which the outflow hardly moves where the particles are."""
+        """The number of pieces of a path in each of which the outflow hardly moves near the particles."""
         if self._outflow.motion is None or frame == since or len(points) == 0:
             return 1
         corners = np.stack(np.meshgrid(*np.stack([points.min(axis=0), points.max(axis=0)], axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
@@ -125,13 +127,13 @@ class _Volume:
         return min(MOST_PIECES, max(1, math.ceil(way / (PIECE * self._spacing))))
 
     def _is_near(self, first: Floats, second: Floats) -> NDArray[np.bool_]:
-        """Whether the boxes around ways meet the box around the shape."""
+        """Whether the bounding boxes of paths overlap that of the shape."""
         margin = 2.0 * TOUCH * self._spacing
         low, high = np.minimum(first, second) - margin, np.maximum(first, second) + margin
         return ((low <= self._bounds[1]) & (high >= self._bounds[0])).all(axis=1)
 
     def _is_crossed(self, first: Floats, second: Floats, touch: float) -> NDArray[np.bool_]:
-        """Go along the ways by the distance that is free (Hart 1996): it never steps over a surface."""
+        """Whether paths touch the shape, by sphere tracing (Hart 1996), which never steps over a surface."""
         length = np.linalg.norm(second - first, axis=1)
         direction = (second - first) / np.maximum(length, 1e-300)[:, None]
         crossed, gone = np.zeros(len(first), np.bool_), np.zeros(len(first))

@@ -1,4 +1,4 @@
-"""What is painted on an emitter, at its particles."""
+"""Painted values of an emitter at its particles."""
 
 from dataclasses import dataclass
 
@@ -16,13 +16,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Painted:
-    """What particles of one emitter have of their own.
+    """What differs between the particles of one emitter.
 
     Attributes:
-        combinations: the factors that the emitter's particles may have.
-        combination: which of them each has, shape (n,).
-        goal: factor on the emitter's goal, shape (n,).
-        carried: name -> values that are only shown, float32 (n, components).
+        combinations: the factors on the material's parameters that the emitter's particles may have.
+        combination: which of them each particle has, shape (n,).
+        goal: factor on the emitter's pin strength, 1 if not painted, shape (n,).
+        carried: values that are only displayed: name -> float32 (n, components).
     """
 
     combinations: list[Factors]
@@ -32,14 +32,14 @@ class Painted:
 
 
 def paint(scene: Scene, index: int, placed: EmitterShape, points: Floats, chosen: NDArray[np.int64]) -> Painted:
-    """What is painted, at particles.
+    """The painted values at particles.
 
     Args:
         scene: the scene.
         index: number of the emitter.
         placed: its shape at the moment.
         points: world positions of its particles [m], shape (n, 3).
-        chosen: for an emitter of points, which of them the particles are, shape (n,).
+        chosen: for an emitter of points, the number of each particle's point, shape (n,).
     """
     painting = scene.emitters[index].painting
     if painting is None:

@@ -1,4 +1,4 @@
-"""When an emitter gives matter, how much is due and how fast it leaves: what the time alone tells. Plain numpy; no numba."""
+"""When an emitter emits, how much is due and how fast particles leave it, as functions of time. Plain numpy; no numba."""
 
 import itertools
 import math
@@ -18,22 +18,22 @@ LARGEST_GAP = 0.5
 
 
 def in_plane(vectors: Any, scene: Scene) -> Floats:
-    """Vectors (..., 3) without their y in 2D, as they are in 3D; a copy."""
+    """A copy of vectors (..., 3), with y = 0 in 2D."""
     return np.array(vectors, dtype=np.float64) * [1.0, scene.solver.dimension - 2.0, 1.0]
 
 
 def first_frame(emitter: Emitter, scene: Scene) -> int:
-    """The frame with which an emitter may begin."""
+    """The first frame in which an emitter may emit."""
     return scene.time.frame_start if emitter.frame_start is None else emitter.frame_start
 
 
 def last_frame(emitter: Emitter, scene: Scene) -> int:
-    """The frame after which an emitter gives nothing."""
+    """The last frame in which an emitter may emit."""
     return scene.time.frame_end if emitter.frame_end is None else emitter.frame_end
 
 
 def frame_of_once(emitter: Emitter, scene: Scene) -> int | None:
-    """The first frame from the emitter's first to its last at which it is enabled."""
+    """The first frame at which an emitter is enabled, between its first and last frame."""
     frames = range(first_frame(emitter, scene), last_frame(emitter, scene) + 1)
     return next((frame for frame in frames if value_at(emitter, "enabled", frame)), None)
 
@@ -44,9 +44,9 @@ def has_flow_rate(emitter: Emitter) -> bool:
 
 
 def volume_due(scene: Scene, emitter: Emitter, frame: float) -> float:
-    """The volume that the flow rate has let in from the emitter's first frame up to a moment [m^3], in 2D the area [m^2].
+    """The volume emitted from the emitter's first frame up to a moment, by its flow rate [m^3], in 2D the area [m^2].
 
-    The flow rate is linear and the flag constant between keys, so that trapezoids are exact.
+    Between keys the flow rate is linear and the enabled flag constant, so trapezoids are exact.
     """
     start = float(max(first_frame(emitter, scene), scene.time.frame_start))
     keys = [] if emitter.animation is None else [float(key) for key in emitter.animation.frames if start < key < frame]
@@ -59,7 +59,7 @@ def volume_due(scene: Scene, emitter: Emitter, frame: float) -> float:
 
 
 def greatest_speed(scene: Scene, emitter: Emitter, frame: int) -> float:
-    """A bound on how fast matter leaves its place, or the emitter its own, between a frame and the next [m/s]."""
+    """An upper bound on the speed of emitted particles, and of the emitter, between a frame and the next [m/s]."""
     keys = [each.frames for each in (emitter.motion, emitter.animation) if each is not None]
     times = [frame, frame + 1, *(key for frames in keys for key in frames if frame < key < frame + 1)]
     radius = 0.5 * float(np.linalg.norm(np.diff(emitter.shape.bounds(), axis=0)))
@@ -70,7 +70,7 @@ def greatest_speed(scene: Scene, emitter: Emitter, frame: int) -> float:
         speed += abs(float(value_at(emitter, "normal_velocity", time))) + turn * radius
         share = abs(float(value_at(emitter, "inherit_velocity", time)))
         fastest = max(fastest, speed + max(1.0, share) * _own_speed(scene, emitter, time))
-    # what begins at rest has fallen half a cell at this speed
+    # particles at rest reach this speed after falling half a cell
     changes = () if scene.solver.animation is None else scene.solver.animation.frames
     times = [frame, frame + 1, *(key for key in changes if frame < key < frame + 1)]
     weight = max(float(np.linalg.norm(in_plane(value_at(scene.solver, "gravity", time), scene))) for time in times)
@@ -78,7 +78,7 @@ def greatest_speed(scene: Scene, emitter: Emitter, frame: int) -> float:
 
 
 def _own_speed(scene: Scene, emitter: Emitter, frame: float) -> float:
-    """A bound on the speed of the emitter's object [m/s]."""
+    """An upper bound on the speed of the emitter's object [m/s]."""
     motion, frame_rate = emitter.motion, 1.0 / scene.time.frame_seconds
     if motion is None:
         return 0.0

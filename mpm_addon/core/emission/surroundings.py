@@ -1,4 +1,4 @@
-"""What is around an emitter when its particles come: the particles that are there, and the colliders."""
+"""What surrounds an emitter when it emits: the present particles, and the colliders."""
 
 from typing import Protocol
 
@@ -16,12 +16,12 @@ from ..transfer.rows import POSITION, VOLUME
 
 Floats = NDArray[np.float64]
 
-# A particle may have left its block by so much since the last sort [cells].
+# How far a particle may have left its block since the last sort [cells].
 LARGEST_DRIFT = 2.0
 
 
 class Surroundings(Protocol):
-    """What an emitter asks of whoever simulates."""
+    """What an emitter asks of the simulation."""
 
     def particles_in(self, bounds: Floats) -> tuple[Floats, Floats]:
         """The particles within bounds (2, 3) [m]: positions (n, 3) [m] and rest volumes (n,) [m^3]."""
@@ -33,22 +33,22 @@ class Surroundings(Protocol):
         Args:
             points: [m], shape (n, 3).
             frame: the moment, in frames.
-            is_body: whether a whole body is put there at once: sticky colliders clamp it, walls of the domain refuse it, and it may
-                touch what is thickened.
+            is_body: whether the points fill a whole shape at once: sticky colliders clamp it, walls of the domain refuse it, and it may
+                touch thickened colliders.
 
         Returns:
-            shape (n,), and the names of the colliders that hold any.
+            shape (n,), and the names of the colliders that contain any.
         """
         ...
 
 
 class Simulated:
-    """The surroundings in a simulation, as they are now.
+    """The present surroundings in a simulation.
 
     Args:
         scene: the scene.
-        store: the particles; they must all be in the table.
-        groups: the obstacles; moving ones are brought to the moment that is asked for.
+        store: the particles; all must be in the table.
+        groups: the colliders; moving ones are moved to the moment of a query.
     """
 
     def __init__(self, scene: Scene, store: ParticleStore, groups: list[ObstacleGroup]) -> None:

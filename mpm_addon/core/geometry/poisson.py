@@ -71,6 +71,36 @@ class Blocks(NamedTuple):
     low: Floats
 
 
+class Darts(NamedTuple):
+    """How darts are thrown into blocks.
+
+    Attributes:
+        dimension: 3 or 2.
+        seed: the same seed gives the same points.
+        parts: parts along an edge of a block at the surface that each get a dart.
+        rounds: how many darts each of these parts gets.
+    """
+
+    dimension: int
+    seed: np.uint64
+    parts: int
+    rounds: int
+
+
+class Samples(NamedTuple):
+    """The points of each block.
+
+    Attributes:
+        counts: how many there are, shape (k,).
+        thrown: how many of them have thrown darts, shape (k,).
+        places: in the block [distances], shape (k, 3, BLOCK_ROOM).
+    """
+
+    counts: NDArray[np.int64]
+    thrown: NDArray[np.int64]
+    places: NDArray[np.float32]
+
+
 def poisson_disk(shape: Shape, distance: float, seed: int, *, dimension: int = 3) -> Floats:
     """Random points inside a shape, none nearer than `distance` [m] to another, shape (n, 3).
 
@@ -119,20 +149,18 @@ def _fill(shape: Shape, radius: float, edge: float, seed: int, dimension: int, *
     table[tuple(region.blocks.T)] = np.arange(len(region.blocks))
     places = np.ascontiguousarray(region.blocks)
     blocks = Blocks(region.edge / radius, radius, period, table, places, region.is_inside, region.low - inside.center)
-    counts, places = np.zeros(len(region.blocks), np.int64), np.empty((len(region.blocks), 3, BLOCK_ROOM), np.float32)
-    parts = PARTS_AT_SURFACE[dimension]
-    rounds = math.ceil(LEAST_DARTS / (len(region.blocks) * parts**dimension))
+    count, parts = len(region.blocks), PARTS_AT_SURFACE[dimension]
+    samples = Samples(np.zeros(count, np.int64), np.zeros(count, np.int64), np.empty((count, 3, BLOCK_ROOM), np.float32))
+    darts = Darts(dimension, np.uint64(seed % 2**32), parts, math.ceil(LEAST_DARTS / (count * parts**dimension)))
     turn = (region.blocks % 2) @ [4, 2, 1]
-    thrown = np.zeros(len(region.blocks), np.int64)
     for stage in range(STAGES):
         # forth and back, so that neither neighbour is always the first
         for number in range(8)[:: 1 if stage % 2 else -1]:
-            rows = np.flatnonzero(turn == number)
-            _fill_blocks(blocks, *inside[1:], rows, dimension, np.uint64(seed % 2**32), parts, rounds, stage, thrown, counts, places)
+            _fill_blocks(blocks, inside, np.flatnonzero(turn == number), darts, stage, samples)
     # the last points of each block come last, shuffled
-    first_counts = counts - (counts + LAST - 1) // LAST
-    positions, first = np.empty((int(counts.sum()), 3)), int(first_counts.sum())
-    _write(blocks, region.low, counts, places, first_counts, first, positions)
+    first_counts = samples.counts - (samples.counts + LAST - 1) // LAST
+    positions, first = np.empty((int(samples.counts.sum()), 3)), int(first_counts.sum())
+    _write(blocks, region.low, samples, first_counts, first, positions)
     if dimension == 2:
         positions[:, 1] = 0.0
     positions[first:] = np.random.default_rng(seed % 2**32).permutation(positions[first:])
@@ -157,26 +185,27 @@ def _three(key):
 
 
 @parallel_kernel
-def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, parts, rounds, stage, thrown, counts, places):
-    """Fill blocks (n,) that do not touch each other: their points into places (k, 3, BLOCK_ROOM), and how many into counts (k,).
+def _fill_blocks(tickets, blocks, inside, rows, darts, stage, samples):
+    """Add points to the blocks `rows` (n,), which do not touch each other.
 
-    In each stage those points throw darts that were there before it; in the last one, the new ones too, until the blocks are full.
-    `thrown` (k,) says how many of each block have.
+    In each stage the points throw darts that were there before it; in the last stage the new ones do too, until the blocks are full.
     """
+    dimension, (counts, thrown, places) = darts.dimension, samples
+    form, cells, tree = inside.form, inside.cells, inside.tree
     for index in shared(tickets[0], len(rows), 1):
         row, is_cut = rows[index], not blocks.is_inside[rows[index]]
         points, near, scratch = np.full(3 * ROOM, FAR_AWAY, np.float32), np.empty(3 * ROOM, np.float32), search_stack()
         squared, found, darts_around = np.empty(ROOM, np.float32), np.empty(ROOM, np.uint32), np.empty(3 * DARTS, np.float32)
-        first = _gather(blocks, row, counts, places, points)
+        first = _gather(blocks, row, samples, points)
         count = first
         for point in range(counts[row]):
             count = _add(points, count, places[row, 0, point], places[row, 1, point], places[row, 2, point])
-        key = _mixed(_mixed(seed << np.uint64(32) | np.uint64(row)) + np.uint64(stage))
-        along = parts if is_cut else PARTS_INSIDE
+        key = _mixed(_mixed(darts.seed << np.uint64(32) | np.uint64(row)) + np.uint64(stage))
+        along = darts.parts if is_cut else PARTS_INSIDE
         layers = along if dimension == 3 else 1
         is_last, before = stage == STAGES - 1, count
-        darts = along * layers * along * (rounds if is_cut else 1)
-        for dart in range(0, darts, 1 if is_last else (SEED_SHARE if stage == 0 else darts)):
+        total = along * layers * along * (darts.rounds if is_cut else 1)
+        for dart in range(0, total, 1 if is_last else (SEED_SHARE if stage == 0 else total)):
             key += np.uint64(1)
             x, y, z = _three(key)
             px = np.float32((dart // (along * layers) % along + x) * blocks.edge / along)
@@ -207,9 +236,9 @@ def _fill_blocks(tickets, blocks, form, cells, tree, rows, dimension, seed, part
 
 
 @kernel
-def _gather(blocks, row, counts, places, points):
+def _gather(blocks, row, samples, points):
     """Copy the points around a block that its own must keep away from; returns how many."""
-    count, nx = 0, blocks.table.shape[0]
+    count, nx, counts, places = 0, blocks.table.shape[0], samples.counts, samples.places
     reach, edge = np.float32(REACH), np.float32(blocks.edge)
     for around in range(27):
         if around == 13:
@@ -311,9 +340,9 @@ def _find_near(points, count, thrower, near, squared, found):
 
 
 @kernel
-def _write(blocks, low, counts, places, first_counts, last, positions):
+def _write(blocks, low, samples, first_counts, last, positions):
     """Write the positions [m]: the first points of each block one after another, and what is left of all from number `last` on."""
-    first = 0
+    first, counts, places = 0, samples.counts, samples.places
     for row in range(len(counts)):
         for point in range(counts[row]):
             is_first = point < first_counts[row]

@@ -208,11 +208,8 @@ def _overload_keep_state(states, index, state):
 
 @kernel
 def _nine(values, index):
-    return (
-        values[index, 0], values[index, 1], values[index, 2],
-        values[index, 3], values[index, 4], values[index, 5],
-        values[index, 6], values[index, 7], values[index, 8],
-    )  # fmt: skip
+    v = values[index]
+    return v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]
 
 
 @law_kernel

@@ -143,9 +143,8 @@ class Water(FluidLaw):
     )
     viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Thickness of the fluid (water 0.001, oil 0.1, syrup 2, honey 19)")
     cohesion: float = parameter(
-        0.0, unit="Pa", minimum=0.0,
-        help="Tension that the fluid withstands before it breaks apart (spray 0, threads 100)",
-    )  # fmt: skip
+        0.0, unit="Pa", minimum=0.0, help="Tension that the fluid withstands before it breaks apart (spray 0, threads 100)"
+    )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":
         """Strength scales the cohesion."""

@@ -127,9 +127,14 @@ def _compiler() -> Iterator["subprocess.Popen[str]"]:
     # one thread each, because there are as many processes as cores
     environment = {**os.environ, "PYTHONPATH": path, "NUMBA_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-m", __name__], env=environment, text=True, encoding="utf-8",
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, "-m", __name__],
+        env=environment,
+        text=True,
+        encoding="utf-8",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         yield process
     finally:

@@ -16,6 +16,11 @@ from .forces import FIELD_SIZE, apply_forces, forces_at, greatest_force
 
 Floats = NDArray[np.float64]
 SIDES = ("both", "positive", "negative")
+# the settings of a force in a field's row, after its kind, its place and its direction
+_NUMBERS = (
+    *("strength", "falloff", "min_distance", "radius", "radial_falloff", "radial_min", "radial_max"),
+    *("flow", "noise", "seed", "size", "linear_drag", "quadratic_drag", "rest_length", "damping"),
+)
 
 
 class ForceFields:
@@ -87,15 +92,9 @@ def field_row(force: Force, frame: float, *, is_plane: bool = False) -> Floats:
         value = value_at(force, name, frame)
         return math.inf if value is None else value
 
-    words = (
-        FORCE_KINDS.index(force.kind), FORCE_SHAPES.index(force.shape),
-        FALLOFF_SHAPES.index(force.falloff_shape), SIDES.index(force.side),
-    )  # fmt: skip
-    numbers = (
-        "strength", "falloff", "min_distance", "radius", "radial_falloff", "radial_min", "radial_max",
-        "flow", "noise", "seed", "size", "linear_drag", "quadratic_drag", "rest_length", "damping",
-    )  # fmt: skip
-    return np.array([*words, *center, *normal, *(of(name) for name in numbers)], np.float64)
+    kind, shape = FORCE_KINDS.index(force.kind), FORCE_SHAPES.index(force.shape)
+    falloff_shape, side = FALLOFF_SHAPES.index(force.falloff_shape), SIDES.index(force.side)
+    return np.array([kind, shape, falloff_shape, side, *center, *normal, *(of(name) for name in _NUMBERS)], np.float64)
 
 
 def _normal_in_plane(normal: Floats, is_axis: bool) -> Floats:

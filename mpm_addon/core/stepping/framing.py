@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..emission.emission import Batch
 from ..particles import AGE, BIRTH, Frame, FrameStatistics, Moment, frame_attributes
 from ..scene.description import Scene
+from ..transfer.layout import PIECE_COUNT
 from ..transfer.output import show_particles, totals, world_positions
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import VELOCITY, VOLUME
@@ -43,13 +44,14 @@ class Provenance:
 
     def extended(self, batch: Batch, birth: float) -> "Provenance":
         """This provenance with the particles of a batch appended."""
-        count = len(batch.position)
+        position, carried = batch.points.position, batch.painted.carried
+        count = len(position)
         return Provenance(
             np.concatenate([self.emitter, np.full(count, batch.emitter_index, np.int32)]),
             np.concatenate([self.birth, np.full(count, birth)]),
-            np.concatenate([self.rest_position, batch.position.astype(np.float32)]),
+            np.concatenate([self.rest_position, position.astype(np.float32)]),
             {
-                name: np.concatenate([values, batch.carried.get(name, np.zeros((count, values.shape[1]), np.float32))])
+                name: np.concatenate([values, carried.get(name, np.zeros((count, values.shape[1]), np.float32))])
                 for name, values in self.carried.items()
             },
         )
@@ -125,9 +127,14 @@ def make_frame(
     shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=each.dtype) for name, each in attributes.items()}
     mass, *momentum, energy = _totals(store)
     statistics = FrameStatistics(
-        particles=len(slots), deleted=deleted, substeps=substeps, kinetic_energy=energy,
-        momentum=(momentum[0], momentum[1], momentum[2]), mass=mass, step_seconds=step_seconds,
-    )  # fmt: skip
+        particles=len(slots),
+        deleted=deleted,
+        substeps=substeps,
+        kinetic_energy=energy,
+        momentum=(momentum[0], momentum[1], momentum[2]),
+        mass=mass,
+        step_seconds=step_seconds,
+    )
     return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births)
 
 
@@ -141,7 +148,6 @@ def _slots_by_id(store: ParticleStore, id_count: int) -> NDArray[np.int64]:
 
 def _totals(store: ParticleStore) -> list[float]:
     """Mass [kg], momentum [kg m/s] (3) and kinetic energy [J]."""
-    layout = store.layout
-    pieces = np.zeros((len(layout.pieces) - 1, 5))
-    totals(store.table, layout.pieces, layout.first, store.body_count, pieces)
+    pieces = np.zeros((PIECE_COUNT, 5))
+    totals(store.particles, pieces)
     return [float(value) for value in pieces.sum(axis=0)]

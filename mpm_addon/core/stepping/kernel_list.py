@@ -18,34 +18,32 @@ if TYPE_CHECKING:
 # group -> kernel -> words
 KERNELS = {
     "step": {
-        "transfer.scatter.particles_to_grid": "scheme real2 int1 int int int1 int2 bool1 bool float float real2 short2 arenas",
+        "transfer.scatter.particles_to_grid": "scheme particles grid bool1 bool float scratch arenas",
         "transfer.grid.update_grid": "arenas short2 real2 short1 real1",
         "transfer.grid.empty_grid": "real2 short1 int",
         "transfer.grid.fastest_nodes": "real2 short1 int float2",
         "transfer.output.world_positions": "real2 int1 int1 int2 float single2",
         "transfer.output.show_particles": "real2 short1 bool1 single1 single1 single2 single2",
-        "transfer.output.totals": "real2 int1 int1 int float2",
-        "transfer.sorting.count_moves": "real2 short1 int1 int int2 int1 float2 byte1 short3 int2",
+        "transfer.output.totals": "particles float2",
+        "transfer.sorting.count_moves": "particles int2 float2 byte1 short3 int2",
         "transfer.sorting.find_goers": "short3 bool2",
         "transfer.sorting.count_arrivals": "short3 int2 int2",
         "transfer.sorting.place_arrivals": "short3 int2 int2",
-        "transfer.sorting.find_origins": "byte1 int1 int int1 short3 short1",
-        "transfer.sorting.copy_particles": "real2 short1 byte1 int real2 short1 short1 int1 int1 int1 real2 short1",
+        "transfer.sorting.find_origins": "runs byte1 short3 short1",
+        "transfer.sorting.copy_particles": "particles new_particles origins byte1 int particles",
         "transfer.blocks.cut_into_pieces": "int1 int1",
         "transfer.blocks.keys_around": "int1 bool2 int1 int1 int2 int1",
         "transfer.blocks.number_around": "int2 int1 int short2",
         "transfer.packing.place_runs": "int1 int int1 int1",
-        "transfer.extent.make_room": "float2 int1 int1 bool int2 byte2",
-        "transfer.reach.find_extents": "real2 int1 int float2",
+        "transfer.extent.make_room": "float2 runs bool int2 byte2",
+        "transfer.reach.find_extents": "particles float2",
         "transfer.reach.find_wanted": "float2 bool2",
         "geometry.inside._find_inside": "form cells tree float2 bool1",
         "compilation.team.is_done": "int2 int",
         "compilation.team.is_called": "int1 int int",
     },
     "law": {
-        "transfer.advance.advance_particles": (
-            "law scheme real2 int1 int int int1 int2 real2 real2 bool1 bool float float float float real2 short2 arenas float2"
-        ),
+        "transfer.advance.advance_particles": "law scheme particles grid pass scratch arenas float2",
         "transfer.advance.advance_material": "law int real2 float real1 float1",
     },
     "obstacles": {
@@ -80,16 +78,14 @@ KERNELS = {
     "goals": {
         "emission.holding.bind": "float2 int2 float2 float2 float2",
         "emission.holding.find_targets": "int1 float3 float2 int2 float2 float2 float2",
-        "emission.holding.pull_particles": (
-            "real2 int1 int2 float1 int1 float1 float1 float1 float2 float2 float float float bool float2 float1"
-        ),
-        "emission.holding.hold_particles": "real2 int1 float1 int1 float1 float2 float2 float bool float2",
-        "emission.holding.spread_held": "real2 int1 int1 float1 int1 float1 float bool bool float2",
+        "emission.holding.pull_particles": "real2 pinned springs float float float bool",
+        "emission.holding.hold_particles": "real2 pinned springs float bool",
+        "emission.holding.spread_held": "real2 pinned springs int1 float bool bool float2",
         "emission.holding.hold_nodes": "real2 int1 short2 int1 float2",
     },
     "poisson": {
-        "geometry.poisson._fill_blocks": "blocks form cells tree int1 int seed int int int int1 int1 single3",
-        "geometry.poisson._write": "blocks float1 int1 single3 int1 int float2",
+        "geometry.poisson._fill_blocks": "blocks inside int1 darts int samples",
+        "geometry.poisson._write": "blocks float1 samples int1 int float2",
     },
     "mesh": {
         "geometry.mesh_tree._fill_leaves": "float2 int2 float2 int1 float2 float2",
@@ -124,7 +120,19 @@ STRUCTURES = {
     "blocks": ("geometry.poisson.Blocks", "float float int short3 int2 bool1 float1"),
     "pose": ("geometry.deforming.MeshPose", "tree int2 float2 bool float"),
     "surface_samples": ("geometry.deforming.SurfaceSamples", "float1 float2 float2"),
+    "darts": ("geometry.poisson.Darts", "int seed int int"),
+    "samples": ("geometry.poisson.Samples", "int1 int1 single3"),
+    "inside": ("geometry.inside.Inside", "float1 form cells tree"),
     "form": ("geometry.inside.Form", "float float bool bool float2 float1 float1 float"),
+    "runs": ("transfer.blocks.Runs", "int1 int1 int"),
+    "particles": ("transfer.blocks.Particles", "real2 short1 runs"),
+    "new_particles": ("transfer.particle_store.NewParticles", "real2 int1 short1 int1"),
+    "origins": ("transfer.sorting.Origins", "short1 int1 int1"),
+    "grid": ("transfer.blocks.Grid", "float int2 real2 real2 int int"),
+    "scratch": ("transfer.scratch.Scratch", "real2 short2"),
+    "pass": ("transfer.advance.Pass", "int float float float bool bool1"),
+    "pinned": ("emission.holding.PinnedParticles", "int1 int2 int1 float1 float2 float2 float2 float1"),
+    "springs": ("emission.holding.PinSprings", "float1 float1 float1"),
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
     "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 float2 float3 float3 float2 float"),
     "pairs": ("contact.collision.Pairs", "int1 int1 int1 single4 bool1 bool1 float1 float1"),
@@ -205,10 +213,17 @@ def _type_of(word: str, variant: Variant) -> Any:
         name, words = STRUCTURES[word]
         return _tuple_type(found(name), [_type_of(each, variant) for each in words.split()])
     scalars = {
-        "real": types.float64 if variant.precision == "float64" else types.float32, "single": types.float32, "float": types.float64,
-        "int": types.int64, "short": types.int32, "half": types.int16, "byte": types.int8, "mark": types.uint8, "seed": types.uint64,
+        "real": types.float64 if variant.precision == "float64" else types.float32,
+        "single": types.float32,
+        "float": types.float64,
+        "int": types.int64,
+        "short": types.int32,
+        "half": types.int16,
+        "byte": types.int8,
+        "mark": types.uint8,
+        "seed": types.uint64,
         "bool": types.boolean,
-    }  # fmt: skip
+    }
     name = word.rstrip("0123456789")
     dimensions = word.removeprefix(name)
     return types.Array(scalars[name], int(dimensions), "C") if dimensions else scalars[name]
@@ -273,8 +288,16 @@ def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str]) -
                 yield Unit(group, kernel, _variant(words.split(), precision, scheme, law))
 
 
+def _parts(words: Iterable[str]) -> Iterator[str]:
+    """Words with structures replaced by their parts."""
+    for word in words:
+        if word in STRUCTURES:
+            yield from _parts(STRUCTURES[word][1].split())
+        else:
+            yield word
+
+
 def _variant(words: list[str], precision: str, scheme: str, law: str) -> Variant:
     """The variant reduced to what the types depend on, so that equal code has one unit."""
-    parts = [*words, *(part for word in words if word in STRUCTURES for part in STRUCTURES[word][1].split())]
-    has_real = any(part.startswith("real") for part in parts)
+    has_real = any(word.startswith("real") for word in _parts(words))
     return Variant(precision if has_real else "float32", scheme if "scheme" in words else "", law)

@@ -103,9 +103,13 @@ class Simulation:
         self.bodies: list[Body] = bodies_of(scene)
         solver = scene.solver
         self.store = ParticleStore(
-            len(self.bodies), solver.precision, solver.dimension,
-            is_flip=solver.transfer == "flip", row_count=row_count_of(self.bodies), fields=fields_of(self.bodies),
-        )  # fmt: skip
+            len(self.bodies),
+            solver.precision,
+            solver.dimension,
+            is_flip=solver.transfer == "flip",
+            row_count=row_count_of(self.bodies),
+            fields=fields_of(self.bodies),
+        )
         self.provenance = Provenance.empty(scene.carried)
         self.control = StepControl(scene, self.bodies)
         self._report_to = report
@@ -203,9 +207,16 @@ class Simulation:
         self._stepper.start_clock()
         self._sort(self._emitted(self._moment.number, self._moment.share))
         frame = make_frame(
-            self._moment, self.scene, self.bodies, self.store, self.provenance,
-            deleted=self._deleted, substeps=self._substeps, step_seconds=self._step_seconds, poses=self._stepper.rigid.poses(),
-        )  # fmt: skip
+            self._moment,
+            self.scene,
+            self.bodies,
+            self.store,
+            self.provenance,
+            deleted=self._deleted,
+            substeps=self._substeps,
+            step_seconds=self._step_seconds,
+            poses=self._stepper.rigid.poses(),
+        )
         self._stepper.spent("output")
         return frame
 
@@ -224,16 +235,20 @@ class Simulation:
         emitter = self.scene.emitters[batch.emitter_index]
         subject = f'Emitter "{emitter.name}"'
         material_index = list(self.scene.materials).index(emitter.material)
-        numbers = body_numbers(self.bodies, material_index, batch.combinations)[batch.combination]
-        refuse_outside(self.scene, batch.position, subject)
+        numbers = body_numbers(self.bodies, material_index, batch.painted.combinations)[batch.painted.combination]
+        refuse_outside(self.scene, batch.points.position, subject)
         particles = new_particles(
-            batch.position, batch.velocity, batch.velocity_gradient, batch.mass, batch.volume,
-            spacing=self.scene.solver.grid_spacing, dtype=self.store.dtype, first_id=len(self.provenance), bodies=numbers, subject=subject,
+            batch.points,
+            spacing=self.scene.solver.grid_spacing,
+            dtype=self.store.dtype,
+            first_id=len(self.provenance),
+            bodies=numbers,
+            subject=subject,
             row_count=self.store.row_count,
-        )  # fmt: skip
+        )
         self._stepper.pins.add(batch, len(self.provenance), moment)
         self.provenance = self.provenance.extended(batch, self.scene.time.seconds_at(moment))
-        fastest = float(np.sqrt((batch.velocity**2).sum(axis=1).max()))
+        fastest = float(np.sqrt((batch.points.velocity**2).sum(axis=1).max()))
         present = np.unique(numbers)
         for number in present:
             its = slice(None) if len(present) == 1 else np.flatnonzero(numbers == number)
@@ -324,7 +339,15 @@ class Simulation:
         trouble, ids, position = examined(trouble, self._stepper, self.store, self.bodies, dt)
         emitters = tuple(self.scene.emitters[number].name for number in np.unique(self.provenance.emitter[ids]))
         failure = Failure(
-            trouble.kind, trouble.subject, self._coming, self.scene.time.seconds_at(moment), dt, 2**LARGEST_HALVINGS,
-            ids, position, emitters, advice(trouble, self.scene, self.bodies, self.control),
-        )  # fmt: skip
+            kind=trouble.kind,
+            subject=trouble.subject,
+            frame=self._coming,
+            time=self.scene.time.seconds_at(moment),
+            time_step=dt,
+            shortening=2**LARGEST_HALVINGS,
+            id=ids,
+            position=position,
+            emitters=emitters,
+            advice=advice(trouble, self.scene, self.bodies, self.control),
+        )
         return UnstableError.of_failure(failure)

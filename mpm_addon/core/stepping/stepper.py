@@ -16,7 +16,7 @@ from ..contact.obstacles import ObstacleGroup, obstacles_of
 from ..emission.pinning import Pins
 from ..failure import Kind, Trouble
 from ..scene.description import Scene
-from ..transfer.advance import EXTREME_COUNT, advance_particles
+from ..transfer.advance import EXTREME_COUNT, Pass, advance_particles
 from ..transfer.blocks import BLOCK
 from ..transfer.extent import LEAST_WAY
 from ..transfer.grid import fastest_nodes, update_grid
@@ -203,13 +203,11 @@ class Stepper:
 
     def _scatter(self, dt: float) -> None:
         """Scatter the particles that wait for it for a step of dt [s], each velocity field's bodies to its own node blocks."""
-        store, layout = self._store, self._store.layout
+        store = self._store
         is_first = bool(self._is_waiting.all())
-        for bodies, neighbours in zip(store.fields, layout.field_neighbours, strict=True):
-            particles_to_grid(
-                self.scheme, store.table, layout.first, bodies.start, bodies.stop, layout.pieces, neighbours,
-                self._is_waiting, is_first, dt, self.spacing, store.scratch, store.index, store.arenas,
-            )  # fmt: skip
+        for field in range(len(store.fields)):
+            grid = store.grid(self.spacing, field)
+            particles_to_grid(self.scheme, store.particles, grid, self._is_waiting, is_first, dt, store.scratch, store.arenas)
 
     def _meet_obstacles(self, dt: float) -> None:
         for obstacle in self.obstacles:
@@ -253,12 +251,10 @@ class Stepper:
 
     def _pass(self, number: int, body: Body, dt: float, next_dt: float | None) -> None:
         """Advance one body by dt, and scatter it for the next substep if there is one."""
-        store, layout = self._store, self._store.layout
-        advance_particles(
-            body.constants, self.scheme, store.table, layout.first, number, store.body_count, layout.pieces,
-            layout.field_neighbours[store.field_of_body[number]], store.nodes, store.nodes_before, self._is_near, next_dt is not None,
-            self._way, dt, next_dt or 0.0, self.spacing, store.scratch, store.index, store.arenas, self._extremes,
-        )  # fmt: skip
+        store = self._store
+        grid = store.grid(self.spacing, store.field_of_body[number])
+        task = Pass(number, dt, next_dt or 0.0, self._way, next_dt is not None, self._is_near)
+        advance_particles(body.constants, self.scheme, store.particles, grid, task, store.scratch, store.arenas, self._extremes)
 
     def gather(self) -> None:
         """Write what the particles gather from the last substep's grid to the table, for diagnosis; no substep can follow."""

@@ -1,8 +1,10 @@
-"""The kernels that run a law: in the solver's pass over the particles, and alone. They go through slots by whole vectors."""
+"""The kernels that run a law: in the solver's pass over the particles, and alone. They process whole vectors of slots."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from ..arithmetic.linalg import squared_norm
 from ..arithmetic.operations import absolute, constant, maximum, sqrt
@@ -14,7 +16,7 @@ from .extent import LEAST_WAY, keep_room, nodes_between, open_arena, range_of
 from .gather import flip_velocity, gather_arena, gather_lanes, gathered, prepare_gather, repeat_last
 from .packing import group_end
 from .rows import DEFORMATION, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME, state_rows
-from .scatter import prepare_scatter, scatter_lanes
+from .scatter import affine_momentum, prepare_scatter, scatter_lanes
 from .scheme import is_plane
 from .scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
 from .table import live_count, load_matrix, load_vector, store_matrix, store_vector
@@ -22,8 +24,28 @@ from .table import live_count, load_matrix, load_vector, store_matrix, store_vec
 EXTREME_COUNT = 6
 
 
+class Pass(NamedTuple):
+    """What one pass over the particles of a body does.
+
+    Attributes:
+        body: number of the body.
+        dt: length of the substep [s].
+        next_dt: length of the next substep, which a fused pass scatters for [s].
+        reach: upper bound on how far a particle moves along an axis in the substep [cells].
+        is_fused: whether particles are scattered for the next substep.
+        is_kept: (blocks,) blocks that are not scattered even in a fused pass; their particles stay in the table.
+    """
+
+    body: int
+    dt: float
+    next_dt: float
+    reach: float
+    is_fused: bool
+    is_kept: NDArray[np.bool_]
+
+
 def load_deformation(constants: Any, particles: Any, slot: Any) -> Any:
-    """F of `LANE_COUNT` slots; of a fluid, which keeps none, what is not used."""
+    """F of `LANE_COUNT` slots; an unused value for a fluid, which stores none."""
     raise TypeError("load_deformation is for kernels")
 
 
@@ -39,7 +61,7 @@ def _overload_load_deformation(constants, particles, slot):
 
 
 def store_deformation(constants: Any, particles: Any, slot: Any, deformation: Any) -> None:
-    """Write F of `LANE_COUNT` slots; nothing for a fluid."""
+    """Store F of `LANE_COUNT` slots; does nothing for a fluid."""
     raise TypeError("store_deformation is for kernels")
 
 
@@ -77,7 +99,7 @@ def _overload_store_values(particles, rows, slot, values):
 
 
 def load_state(constants: Any, particles: Any, slot: Any) -> Any:
-    """The state of `LANE_COUNT` slots as a tuple of the law's length."""
+    """The state of `LANE_COUNT` slots, a tuple as long as the law's state."""
     raise TypeError("load_state is for kernels")
 
 
@@ -88,7 +110,7 @@ def _overload_load_state(constants, particles, slot):
 
 
 def store_state(constants: Any, particles: Any, slot: Any, state: Any) -> None:
-    """Write the state of `LANE_COUNT` slots."""
+    """Store the state of `LANE_COUNT` slots."""
     raise TypeError("store_state is for kernels")
 
 
@@ -109,107 +131,99 @@ def _overload_dimension_of(scheme):
 
 
 @law_kernel(parallel=True)
-def advance_particles(
-    tickets, constants, scheme, particles, first, body, body_count, pieces, neighbours, nodes, nodes_before, is_held, is_fused,
-    way, dt, next_dt, spacing, scratch, index, arenas, extremes,
-):  # fmt: skip
-    """Move one body's particles with the grid, advance F, state and stress, and scatter them again, all in one pass.
+def advance_particles(tickets, constants, scheme, particles, grid, task, scratch, arenas, extremes):
+    """Move one body's particles with the grid, update F, state and stress, and scatter them again, all in one pass.
 
-    A fused pass scatters what it has just computed for the next step, so that velocity, C and stress are neither written nor
-    read again; every particle must stay within reach of its block's arena. A pass that is not fused keeps them in the table.
-    Blocks whose runs share vectors (see `packing`) are gone through together.
+    A fused pass scatters what it has just computed for the next substep, so velocity, C and stress are neither written nor read again;
+    every particle must stay within its block's arena. An unfused pass writes them to the table. Blocks whose runs share vectors (see
+    `packing`) are processed together.
 
     Args:
         constants: the law's constants; their type selects the law.
         scheme: see `scheme`.
-        particles: (rows, slots).
-        first: first slot of each run (block, body).
-        body, body_count: number of the body, and of all bodies.
-        pieces: first block of each piece of work.
-        neighbours: (blocks, 27 or 9) node blocks around each block.
-        nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg].
-        nodes_before: the same before force, gravity and contact; read where the scheme has a FLIP ratio.
-        is_held: (blocks,) which blocks are kept in the table, even in a fused pass.
-        is_fused: whether to scatter the others.
-        way: the farthest that a particle goes along an axis, at least [cells].
-        dt: [s]; next_dt: of the next step, that a fused pass scatters for; spacing: cell size [m].
-        scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
-        arenas: results of a fused pass, see `Arenas`.
-        extremes: (pieces, 6) results: greatest speed [m/s], greatest displacement along an axis [cells], greatest wave speed
-            [m/s], greatest |C| [1/s], greatest -J, and 0, or NaN where a velocity, a stress or a wave speed is not a finite number.
+        particles: see `Particles`; the table is updated.
+        grid: see `Grid`.
+        task: see `Pass`.
+        scratch: see `Scratch`.
+        arenas: result of a fused pass, see `Arenas`.
+        extremes: (pieces, 6) result: largest speed [m/s], largest displacement along an axis [cells], largest wave speed [m/s], largest
+            |C| [1/s], largest -J, and 0, or NaN if a velocity, a stress or a wave speed is not finite.
     """
-    step = dt / spacing
+    table, runs = particles.table, particles.runs
+    first, pieces, body_count = runs
+    spacing, neighbours, nodes, nodes_before, _, _ = grid
+    body, is_fused, is_kept = task.body, task.is_fused, task.is_kept
+    step = task.dt / spacing
     dimension = dimension_of(scheme)
     per_volume = 1.0 / spacing**dimension
     for piece in shared(tickets[0], pieces.size - 1, 1):
         before = flush_tiny()
-        table = scratch[piece]
-        numbers = index[piece]
-        fastest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
+        numbers, index = scratch.values[piece], scratch.lowest[piece]
+        fastest = constant(0.0, load(table[MASS], 0, LANE_COUNT))
         farthest, stiffest, steepest, check = fastest, fastest, fastest, fastest
         flattest = constant(-1e30, fastest)
         behind = pieces[piece]
         room = arenas.rooms[body, piece]
         while behind < pieces[piece + 1]:
             begin = behind
-            behind = group_end(first, body, body_count, begin, pieces[piece + 1])
+            behind = group_end(runs, body, begin, pieces[piece + 1])
             low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
-            is_scattered, is_kept = False, False
+            has_scattered, has_kept = False, False
             for block in range(begin, behind):
-                if is_fused and not is_held[block]:
-                    is_scattered = True
+                if is_fused and not is_kept[block]:
+                    has_scattered = True
                 else:
-                    is_kept = True
+                    has_kept = True
             for chunk in range(low, high, CHUNK):
                 count = min(high - chunk, CHUNK)
-                live = live_count(particles, chunk, count)
+                live = live_count(table, chunk, count)
                 for at in range(0, count, LANE_COUNT):
-                    prepare_gather(scheme, load_vector(particles, POSITION, chunk + at), table, numbers, at)
+                    prepare_gather(scheme, load_vector(table, POSITION, chunk + at), numbers, index, at)
                 for block in range(begin, behind):
                     run = block * body_count + body
                     start, end = first[run], first[run + 1]
                     if start == end:
                         continue
                     if chunk == low:
-                        positions = range_of(scheme, particles, start, end)
-                        if is_fused and is_held[block]:
+                        positions = range_of(scheme, table, start, end)
+                        if is_fused and is_kept[block]:
                             room = keep_room(arenas, block, run, room)
                         elif is_fused:
-                            room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, way), neighbours[block])
+                            room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbours[block])
                         touched = nodes_between(scheme, positions, LEAST_WAY)
-                        gather_arena(nodes, neighbours[block], touched, table, GATHERED)
+                        gather_arena(nodes, neighbours[block], touched, numbers, GATHERED)
                         if scheme.flip_ratio > 0.0:
-                            gather_arena(nodes_before, neighbours[block], touched, table, GATHERED_BEFORE)
+                            gather_arena(nodes_before, neighbours[block], touched, numbers, GATHERED_BEFORE)
                     start, end = max(start - chunk, 0), min(end - chunk, live)
-                    gather_lanes(scheme, start, end, table, numbers, GATHERED, LANES)
+                    gather_lanes(scheme, start, end, numbers, index, GATHERED, LANES)
                     if scheme.flip_ratio > 0.0:
-                        gather_lanes(scheme, start, end, table, numbers, GATHERED_BEFORE, LANES_BEFORE)
-                repeat_last(live, count, table, LANES)
+                        gather_lanes(scheme, start, end, numbers, index, GATHERED_BEFORE, LANES_BEFORE)
+                repeat_last(live, count, numbers, LANES)
                 if scheme.flip_ratio > 0.0:
-                    repeat_last(live, count, table, LANES_BEFORE)
+                    repeat_last(live, count, numbers, LANES_BEFORE)
                 for at in range(0, count, LANE_COUNT):
                     slot = chunk + at
-                    x, y, z = load_vector(particles, POSITION, slot)
-                    velocity, gradient, mass_around = gathered(scheme, (x, y, z), spacing, table, at)
+                    x, y, z = load_vector(table, POSITION, slot)
+                    velocity, gradient, mass_around = gathered(scheme, (x, y, z), spacing, numbers, at)
                     u, v, w = velocity
                     mx, my, mz = step * u, step * v, step * w
                     position = x + mx, y + my, z + mz
                     farthest = maximum(farthest, maximum(absolute(mx), maximum(absolute(my), absolute(mz))))
                     if scheme.flip_ratio > 0.0:
-                        velocity = flip_velocity(scheme, load_vector(particles, VELOCITY, slot), velocity, table, at)
+                        velocity = flip_velocity(scheme, load_vector(table, VELOCITY, slot), velocity, numbers, at)
                         u, v, w = velocity
                     deformation, state, stress, volume_ratio, wave_speed_squared = update(
                         constants,
                         dimension,
-                        load_deformation(constants, particles, slot),
-                        load_state(constants, particles, slot),
+                        load_deformation(constants, table, slot),
+                        load_state(constants, table, slot),
                         gradient,
                         per_volume * mass_around,
-                        dt,
+                        task.dt,
                     )
-                    store_vector(particles, POSITION, slot, position)
-                    store_deformation(constants, particles, slot, deformation)
-                    store_state(constants, particles, slot, state)
+                    store_vector(table, POSITION, slot, position)
+                    store_deformation(constants, table, slot, deformation)
+                    store_state(constants, table, slot, state)
                     xx, xy, xz, yy, yz, zz = stress
                     fastest = maximum(fastest, u * u + v * v + w * w)
                     stiffest = maximum(stiffest, wave_speed_squared)
@@ -217,20 +231,21 @@ def advance_particles(
                     steepest = maximum(steepest, slope)
                     flattest = maximum(flattest, -volume_ratio)
                     check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
-                    if is_scattered:
-                        mass, volume = load(particles[MASS], slot, LANE_COUNT), load(particles[VOLUME], slot, LANE_COUNT)
-                        prepare_scatter(scheme, position, next_dt, spacing, mass, volume, velocity, gradient, stress, table, numbers, at)
-                    if is_kept:
-                        store_vector(particles, VELOCITY, slot, velocity)
-                        store_matrix(particles, VELOCITY_GRADIENT, slot, gradient)
-                        store_vector(particles, STRESS, slot, (xx, xy, xz))
-                        store_vector(particles, STRESS + 3, slot, (yy, yz, zz))
-                if is_scattered:
+                    if has_scattered:
+                        mass, volume = load(table[MASS], slot, LANE_COUNT), load(table[VOLUME], slot, LANE_COUNT)
+                        affine = affine_momentum(scheme, mass, volume, gradient, stress, task.next_dt, spacing)
+                        prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
+                    if has_kept:
+                        store_vector(table, VELOCITY, slot, velocity)
+                        store_matrix(table, VELOCITY_GRADIENT, slot, gradient)
+                        store_vector(table, STRESS, slot, (xx, xy, xz))
+                        store_vector(table, STRESS + 3, slot, (yy, yz, zz))
+                if has_scattered:
                     for block in range(begin, behind):
-                        if not is_held[block]:
+                        if not is_kept[block]:
                             run = block * body_count + body
                             start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
-                            scatter_lanes(scheme, start, end, table, numbers, arenas, run)
+                            scatter_lanes(scheme, start, end, numbers, index, arenas, run)
         extremes[piece, 0] = largest(sqrt(fastest))
         extremes[piece, 1] = largest(farthest)
         extremes[piece, 2] = largest(sqrt(stiffest))
@@ -242,16 +257,15 @@ def advance_particles(
 
 @law_kernel
 def advance_material(constants, dimension, particles, dt, density, extremes):
-    """Advance F, state and stress of particles by a step, by the velocity gradients that they have.
+    """Advance F, state and stress of particles by one substep, with the velocity gradients in the table.
 
     Args:
         constants: the law's constants; their type selects the law.
         dimension: 3, or 2 for plane strain in x-z.
         particles: (rows, slots), whole vectors of slots.
-        dt: [s].
-        density: (slots,) of the matter around [kg/m^3].
-        extremes: (3,) results: greatest wave speed [m/s], greatest |C| [1/s], and 0, or NaN where a stress or a wave speed is
-            not a finite number.
+        dt: length of the substep [s].
+        density: (slots,) density of the surrounding material [kg/m^3].
+        extremes: (3,) result: largest wave speed [m/s], largest |C| [1/s], and 0, or NaN if a stress or a wave speed is not finite.
     """
     stiffest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
     steepest, check = stiffest, stiffest

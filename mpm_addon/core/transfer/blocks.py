@@ -1,26 +1,31 @@
 """How particles and nodes are laid out in memory: the sparse, blocked grid.
 
-Space is cut into blocks of 4^3 cells. A particle belongs to the block of floor(x - 1/2) in cells: of the lowest of the 3^3 nodes
-that quadratic splines touch. Its position is kept relative to the block's origin, in cells, so that precision does not depend
-on the distance from the world's origin. A particle may leave its block by one cell (with cubic splines by half a cell) before the
-particles are sorted again.
+Space is divided into blocks of 4^3 cells. A particle belongs to the block that contains floor(x - 1/2), with x in cells: the lowest
+of the 3^3 nodes that a quadratic spline touches. Its position is stored in cells relative to the block's origin, so precision does
+not depend on the distance from the world origin. A particle may leave its block by one cell (half a cell with cubic splines) before
+the particles are sorted again.
 
-Slots: all particles of a block lie one after another, those of one material together in a run. Small runs of one material that follow
-one another share vectors (see `packing`): such a group is filled up to a multiple of `LANE_COUNT` with copies of its last particle that
-weigh nothing, and which count to its last run.
+Slots: the particles of a block are stored one after another, grouped by body into runs. Small consecutive runs of one body share
+vectors (see `packing`). Such a group is padded to a multiple of `LANE_COUNT` with massless copies of its last particle; they belong
+to its last run.
 
-Arena: of the 8^3 nodes that a block's particles can touch, from one node below the block on, those that the particles of one run do
-touch (see `extent`). Every run scatters into its own arena; a node's value is the sum over the arenas that hold it, in a fixed order.
-So there are no races, and the result does not depend on the number of threads.
+Arenas: a block's particles can touch 8^3 nodes, starting one node below the block. A run's arena holds those that its own particles
+touch (see `extent`). Each run scatters into its own arena, and a node's value is the sum over the arenas that contain it, in a fixed
+order. There are no races, and the result does not depend on the number of threads.
 
-Nodes: blocks of 4^3 nodes of four numbers: momentum (later velocity) and mass. Every block exists that holds a node which a particle
-can touch before the next sort, or a neighbour of such a node.
+Nodes: blocks of 4^3 nodes with four numbers each: momentum (later velocity) and mass. A node block exists if it contains a node that
+a particle can touch before the next sort, or a neighbor of such a node.
 
-In the plane everything is the same without y: blocks of 4^2 nodes, arenas of 8^2, nine blocks around each. The particles lie at
-y = 0, which is the top of the blocks with the y coordinate -1.
+In two dimensions the layout is the same without y: blocks of 4^2 nodes, arenas of 8^2, nine blocks around each. Particles lie at
+y = 0, the top of the blocks with y coordinate -1.
+
+A body is what the solver calls a material instance: all particles with the same law and the same constants.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
@@ -31,19 +36,66 @@ BLOCK = 1 << BLOCK_BITS
 ARENA = 8
 ARENA_NODES = ARENA**3
 NEIGHBOURS = 27
-# numbers of a node, and the distance in an arena between nodes that are neighbours along y (in the plane: x) and along x
+# numbers per node, and the distance in an arena between neighboring nodes along y (in two dimensions: x) and along x
 NODE = 4
 ROW = NODE * ARENA
 PLANE = ROW * ARENA
 
-# the blocks that a packed key can name along an axis: -2^20 to 2^20 - 1
+# block coordinates that fit in a packed key: -2^20 to 2^20 - 1 along each axis
 KEY_BITS = 21
 KEY_OFFSET = 1 << (KEY_BITS - 1)
 
 
+class Runs(NamedTuple):
+    """Which slots each run occupies. A run is the particles of one body in one block.
+
+    Attributes:
+        first: (runs + 1,) first slot of each run, and the number of slots at the end; run = block * body_count + body.
+        pieces: (pieces + 1,) first block of each piece of work, and the number of blocks at the end.
+        body_count: number of bodies.
+    """
+
+    first: NDArray[np.int64]
+    pieces: NDArray[np.int64]
+    body_count: int
+
+
+class Particles(NamedTuple):
+    """Particles in memory, sorted into runs.
+
+    Attributes:
+        table: (rows, slots), one column per slot; see `rows`.
+        ids: (slots,), -1 for massless copies.
+        runs: which slots each run occupies.
+    """
+
+    table: NDArray[Any]
+    ids: NDArray[np.int32]
+    runs: Runs
+
+
+class Grid(NamedTuple):
+    """The nodes that particles exchange momentum with.
+
+    Attributes:
+        spacing: cell size [m].
+        neighbours: (blocks, 27 or 9) node blocks around each particle block.
+        nodes: (node blocks, 4 * block nodes) velocity [m/s] and mass [kg] of each node.
+        nodes_before: the same before gravity, forces and contact; read with FLIP only.
+        low_body, high_body: the bodies [low, high) of the velocity field that these nodes are of, see `fields`.
+    """
+
+    spacing: float
+    neighbours: NDArray[np.int64]
+    nodes: NDArray[Any]
+    nodes_before: NDArray[Any]
+    low_body: int
+    high_body: int
+
+
 @kernel
 def hashed(key):
-    """A number whose low bits depend on all bits of a key: multiplied alone, the low bits would know nothing of x."""
+    """A hash whose low bits depend on all bits of a key; after a multiplication alone they would not depend on x."""
     product = key * np.int64(-7046029254386353131)
     return (product ^ (product >> np.int64(32))) * np.int64(-7046029254386353131) >> np.int64(32)
 
@@ -62,7 +114,7 @@ def find(table_keys, table_values, key):
 
 @kernel
 def insert(table_keys, table_values, key, value):
-    """Add a key to an open-addressing table (a power of two in size, keys -1 where empty); returns the value that it has."""
+    """Add a key to an open-addressing table (size a power of two, -1 for empty); returns the value stored for the key."""
     mask = table_keys.size - 1
     place = hashed(key) & mask
     while table_keys[place] != -1:
@@ -76,18 +128,18 @@ def insert(table_keys, table_values, key, value):
 
 @kernel
 def keys_around(keys, is_wanted, table_keys, table_values, around, unique):
-    """The distinct keys of the wanted ones of the 27 (in the plane: 9) blocks around each block.
+    """Collect the distinct keys of the wanted blocks among the 27 (in two dimensions: 9) around each block.
 
     Args:
         keys: (n,).
-        is_wanted: (n, 27 or 9) which of those around, in order of the offsets (-1 ... 1)^3, z fastest.
-        table_keys, table_values: an empty hash table, more than twice as large as what it has to hold; each key's value becomes
-            its place in `unique`.
-        around: (n, 27 or 9) result: places in `unique`, -1 where nothing is wanted.
-        unique: (as many as there may be,) result, in order of first appearance.
+        is_wanted: (n, 27 or 9) which of the surrounding blocks, in order of the offsets (-1 ... 1)^3, z fastest.
+        table_keys, table_values: an empty hash table, more than twice the size of its contents; a key's value becomes its place in
+            `unique`.
+        around: (n, 27 or 9) result: places in `unique`, -1 if not wanted.
+        unique: result, in order of first appearance; as long as the table.
 
     Returns:
-        How many there are, or -1 where the table is too small.
+        The number of keys, or -1 if the table is too small.
     """
     count = 0
     reach = 1 if around.shape[1] == NEIGHBOURS else 0
@@ -112,12 +164,13 @@ def keys_around(keys, is_wanted, table_keys, table_values, around, unique):
 
 @kernel
 def number_around(around, numbers, absent, opposite):
-    """Turn places in a list into numbers, and note which blocks lie around each of these.
+    """Replace places in a list by numbers, and record the reverse relation.
 
     Args:
-        around: (n, 27 or 9) places, -1 for none; becomes numbers, `absent` for none.
-        numbers: of the places.
-        opposite: (numbers, 27 or 9) result: the blocks around each number that have it around them; -1 elsewhere, and before.
+        around: (n, 27 or 9) places, -1 for none; becomes numbers, with `absent` for none.
+        numbers: number of each place.
+        absent: number for none.
+        opposite: (numbers, 27 or 9) result: the blocks that each number surrounds; filled with -1 before.
     """
     last = around.shape[1] - 1
     for index in range(around.shape[0]):
@@ -125,17 +178,18 @@ def number_around(around, numbers, absent, opposite):
             at = around[index, place]
             around[index, place] = numbers[at] if at >= 0 else absent
             if at >= 0:
-                # seen from there, this block lies on the other side
+                # from there, this block lies on the opposite side
                 opposite[numbers[at], last - place] = index
 
 
 @parallel_kernel
 def find_around(tickets, keys, table_keys, table_values, numbers, result):
-    """The numbers of the 27 (in the plane: 9) blocks around each block, -1 where there is none.
+    """Find the numbers of the 27 (in two dimensions: 9) blocks around each block, -1 for none.
 
     Args:
         keys: (n,).
-        table_keys, table_values: a hash table of keys; numbers: what each of its values stands for.
+        table_keys, table_values: a hash table of keys.
+        numbers: the block number that each value of the table stands for.
         result: (n, 27 or 9).
     """
     reach = 1 if result.shape[1] == NEIGHBOURS else 0
@@ -152,10 +206,10 @@ def find_around(tickets, keys, table_keys, table_values, numbers, result):
 
 @kernel
 def cut_into_pieces(before, pieces):
-    """Cut the blocks into `pieces.size - 1` ranges of about as many particles each.
+    """Divide the blocks into `pieces.size - 1` ranges with about the same number of particles.
 
     Args:
-        before: (blocks + 1,) how many particles the blocks before each hold.
+        before: (blocks + 1,) number of particles in the blocks before each block.
         pieces: result: pieces[k] is the first block of range k.
     """
     total = before[before.size - 1]

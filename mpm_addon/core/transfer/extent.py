@@ -1,8 +1,8 @@
-"""Arenas: what the particles of each run have scattered, and which nodes they touch: few where particles are few, and seldom all.
+"""Arenas: what each run has scattered, stored only for the nodes that its particles touch.
 
-Nodes are counted from one node below the block on, eight along an axis. Of these a run has only those in a box around the ones
-that its particles touch, all eight along z: its arena. Arenas lie one behind another, as small as they are in a step: where particles
-are alone, this is most of what a step reads and writes.
+Nodes are counted from one node below the block, eight along each axis. A run's arena is the box around the nodes that its particles
+touch, with all eight along z. Arenas are stored one after another, each as small as the substep allows: where particles are sparse,
+they are most of what a substep reads and writes.
 """
 
 import math
@@ -20,12 +20,12 @@ from .reach import HIGH, LOW
 from .rows import POSITION
 from .scheme import is_cubic, is_plane
 
-# behind the nodes of an arena: room for pairs of nodes that are written past its end (with a weight of zero)
+# padding after each arena, for pairs of nodes that are written past its end (with zero weight)
 ROOM = 16
 BOX = 6
 HALF_ROW = ROW // 2
 MARK_WORDS = 4
-# what rounding may add to a way [cells]
+# largest rounding error of a displacement [cells]
 LEAST_WAY = 1e-3
 
 
@@ -33,15 +33,15 @@ class Arenas(NamedTuple):
     """What the runs have scattered.
 
     Attributes:
-        values: momentum [kg m/s] and mass [kg] of each node in each arena's box, in order of x, y and z.
-        starts: (runs,) where each arena begins.
-        rooms: (bodies, pieces) where the arenas of a body in a piece of work begin; there is room for the largest boxes.
-        boxes: (runs, 6) the nodes [begin, end) along x, y and z that each arena has; those along z are all there, the others empty.
-        reach: (blocks, 6) the largest box until the next sort.
-        marks: (node blocks + 1, 4) for each node block 32 bytes: which of the 27 (in the plane: 9) blocks around scattered to it,
-            until the arenas are summed.
-        mark_bytes: (node blocks + 1, 32) the same memory byte by byte: no two blocks write the same one.
-        bodies: (node blocks + 1, 2) the bodies [begin, end) whose arenas each node block sums; see `fields`.
+        values: momentum [kg m/s] and mass [kg] of the nodes of all arenas, in order of x, y and z within each arena.
+        starts: (runs,) offset of each arena in `values`.
+        rooms: (bodies, pieces) offset of the first arena of each body in each piece of work; each has room for its largest box.
+        boxes: (runs, 6) nodes [begin, end) along x, y and z that each run touches; along z an arena stores all eight anyway.
+        reach: (blocks, 6) largest possible box until the next sort.
+        marks: (node blocks + 1, 4) 32 bytes per node block, one for each of the 27 (in two dimensions: 9) blocks around it that has
+            scattered to it since the arenas were last summed.
+        mark_bytes: (node blocks + 1, 32) the same memory as bytes: no two blocks write the same one.
+        bodies: (node blocks + 1, 2) bodies [begin, end) whose arenas each node block sums; see `fields`.
     """
 
     values: NDArray[np.floating]
@@ -55,7 +55,7 @@ class Arenas(NamedTuple):
 
 
 def no_arenas(dtype: np.dtype[Any]) -> Arenas:
-    """Arenas of no run."""
+    """Arenas without runs."""
     marks, boxes = np.zeros((1, MARK_WORDS), np.uint64), np.zeros((0, BOX), np.int8)
     nothing = np.zeros(0, np.int64)
     bodies = np.zeros((1, 2), np.int64)
@@ -63,17 +63,18 @@ def no_arenas(dtype: np.dtype[Any]) -> Arenas:
 
 
 @kernel
-def make_room(extents, first, pieces, is_plane, rooms, reach):
-    """Find how large the arenas can become.
+def make_room(extents, runs, is_plane, rooms, reach):
+    """Compute how large the arenas can become.
 
     Args:
-        extents: see `reach.find_extents`; first: first slot of each run; pieces: first block of each piece of work.
+        extents: see `reach.find_extents`.
+        runs: see `Runs`.
+        is_plane: whether there are two dimensions.
         rooms, reach: results, see `Arenas`.
 
     Returns:
-        How many numbers all arenas take at most.
+        Upper bound on the length of `Arenas.values`.
     """
-    body_count = rooms.shape[0]
     for block in range(extents.shape[0]):
         for axis in range(3):
             reach[block, 2 * axis] = inside_arena(math.floor(-extents[block, axis] - LOW) + 1)
@@ -81,6 +82,7 @@ def make_room(extents, first, pieces, is_plane, rooms, reach):
         if is_plane:
             reach[block, 2], reach[block, 3] = 0, 1
     start = 0
+    first, pieces, body_count = runs
     for body in range(body_count):
         for piece in range(rooms.shape[1]):
             rooms[body, piece] = start
@@ -93,18 +95,18 @@ def make_room(extents, first, pieces, is_plane, rooms, reach):
 
 @kernel
 def largest_arena(reach):
-    """The numbers that an arena takes whose box is all that its block can reach."""
+    """The size of an arena whose box covers all that its block can reach."""
     return (reach[1] - reach[0]) * (reach[3] - reach[2]) * ROW + ROOM
 
 
 @generic
 def inside_arena(number):
-    """A node's number along an axis, within the arena whatever it is."""
+    """A node's number along an axis, clamped to the arena."""
     return min(max(int(number), 0), ARENA)
 
 
 def range_of(scheme: Any, particles: Any, low: Any, high: Any) -> Any:
-    """The least and the greatest position along x, y and z of the particles in slots [low, high)."""
+    """The minimum and maximum position along x, y and z of the particles in slots [low, high)."""
     raise TypeError("range_of is for kernels")
 
 
@@ -126,9 +128,9 @@ def _overload_range_of(scheme, particles, low, high):
 
 @generic
 def range_along(row, low, high):
-    """The least and the greatest number in [low, high) of a row."""
+    """The minimum and maximum of a row in [low, high)."""
     if high - low < LANE_COUNT:
-        # what lies behind in the vector may be another block's
+        # the rest of the vector may belong to another block
         above = load(row, low, 1)
         below = -above
         for slot in range(low + 1, high):
@@ -144,51 +146,47 @@ def range_along(row, low, high):
 
 
 def nodes_between(scheme: Any, positions: Any, way: Any) -> Any:
-    """The nodes [begin, end) along x, y and z that particles touch which are at most `way` cells from a range of positions."""
+    """The nodes [begin, end) along x, y and z touched by particles that are at most `way` cells away from a range of positions."""
     raise TypeError("nodes_between is for kernels")
 
 
 @overload(nodes_between, jit_options={"forceinline": True})
 def _overload_nodes_between(scheme, positions, way):
-    # the lowest node lies one below the centre, and the arena begins one below the block
+    # the lowest node is one below the center, and the arena starts one below the block
     shift, count = (0.0, 4) if is_cubic(scheme) else (0.5, 3)
 
     def in_space(scheme, positions, way):
         x0, x1, y0, y1, z0, z1 = positions
-        return (
-            lowest_node(x0 - way, shift), inside_arena(lowest_node(x1 + way, shift) + count),
-            lowest_node(y0 - way, shift), inside_arena(lowest_node(y1 + way, shift) + count),
-            lowest_node(z0 - way, shift), inside_arena(lowest_node(z1 + way, shift) + count),
-        )  # fmt: skip
+        bx, ex = lowest_node(x0 - way, shift), inside_arena(lowest_node(x1 + way, shift) + count)
+        by, ey = lowest_node(y0 - way, shift), inside_arena(lowest_node(y1 + way, shift) + count)
+        bz, ez = lowest_node(z0 - way, shift), inside_arena(lowest_node(z1 + way, shift) + count)
+        return bx, ex, by, ey, bz, ez
 
     def in_plane(scheme, positions, way):
         x0, x1, _, _, z0, z1 = positions
-        return (
-            lowest_node(x0 - way, shift), inside_arena(lowest_node(x1 + way, shift) + count), 0, 1,
-            lowest_node(z0 - way, shift), inside_arena(lowest_node(z1 + way, shift) + count),
-        )  # fmt: skip
+        bx, ex = lowest_node(x0 - way, shift), inside_arena(lowest_node(x1 + way, shift) + count)
+        bz, ez = lowest_node(z0 - way, shift), inside_arena(lowest_node(z1 + way, shift) + count)
+        return bx, ex, 0, 1, bz, ez
 
     return in_plane if is_plane(scheme) else in_space
 
 
 @generic
 def lowest_node(position, shift):
-    """The lowest node that a particle touches, counted in the arena; splines are centred at the node above x - shift, or below."""
+    """The lowest node that a particle touches, counted in the arena; a spline is centered at the node above x - shift, or below."""
     return inside_arena(math.floor(position - shift) + (1 if shift > 0.0 else 0))
 
 
 @generic
 def box_of(arenas, run):
-    """The box of a run's arena."""
-    return (
-        int(arenas.boxes[run, 0]), int(arenas.boxes[run, 1]), int(arenas.boxes[run, 2]),
-        int(arenas.boxes[run, 3]), int(arenas.boxes[run, 4]), int(arenas.boxes[run, 5]),
-    )  # fmt: skip
+    """The nodes [begin, end) along x, y and z of a run's arena."""
+    box = arenas.boxes[run]
+    return int(box[0]), int(box[1]), int(box[2]), int(box[3]), int(box[4]), int(box[5])
 
 
 @generic
 def blocks_along(begin, end):
-    """The node blocks [low, high) along an axis, the own one being number 1, that nodes [begin, end) of an arena lie in."""
+    """The node blocks [low, high) along an axis that contain nodes [begin, end) of an arena; its own block is number 1."""
     low = 0 if begin < 1 else (1 if begin <= BLOCK else 2)
     high = 1 if end <= 1 else (2 if end <= BLOCK + 1 else 3)
     return low, high
@@ -196,15 +194,15 @@ def blocks_along(begin, end):
 
 @generic
 def open_arena(arenas, block, run, start, touched, neighbours):
-    """Make a run's arena anew, empty, and mark the node blocks that it lies in.
+    """Reset a run's arena to zero and mark the node blocks that it overlaps.
 
     Args:
-        start: where it begins.
+        start: its offset in `Arenas.values`.
         touched: the nodes that the run's particles touch, see `nodes_between`.
         neighbours: (27 or 9,) node blocks around the block.
 
     Returns:
-        Where it ends.
+        The offset behind it.
     """
     x0, x1, y0, y1, z0, z1 = touched
     reach = arenas.reach[block]
@@ -216,7 +214,7 @@ def open_arena(arenas, block, run, start, touched, neighbours):
         for y in range(by[0], by[1]):
             for z in range(bz[0], bz[1]):
                 place = 9 * x + 3 * y + z if neighbours.size == NEIGHBOURS else 3 * x + z
-                # seen from there, this block lies on the other side
+                # from there, this block lies on the opposite side
                 arenas.mark_bytes[neighbours[place], last - place] = 1
     arenas.boxes[run, 0], arenas.boxes[run, 1] = x0, x1
     arenas.boxes[run, 2], arenas.boxes[run, 3] = y0, y1
@@ -231,18 +229,18 @@ def open_arena(arenas, block, run, start, touched, neighbours):
 
 @generic
 def keep_room(arenas, block, run, start):
-    """Let a run's arena, which is opened later, begin at `start`; returns where it ends at most."""
+    """Reserve an arena at `start` for a run that is scattered later; returns the offset behind the largest it can be."""
     arenas.starts[run] = start
     return start + largest_arena(arenas.reach[block])
 
 
 def offset_in_arena(scheme: Any, arenas: Any, run: Any) -> Any:
-    """How nodes of an arena of 8^3 (in the plane: 8^2) are found in a run's: what to add, and the nodes from plane to plane."""
+    """How to convert node numbers in 8^3 (in two dimensions: 8^2) nodes to a run's arena: an offset, and the nodes per x plane."""
     raise TypeError("offset_in_arena is for kernels")
 
 
 def place_in_arena(scheme: Any, node: Any, across: Any) -> Any:
-    """Where the node number `node` of an arena of 8^3 (in the plane: 8^2) lies, but for what `offset_in_arena` says is to be added."""
+    """The place in a run's arena of a node numbered in 8^3 (in two dimensions: 8^2) nodes, without the offset of `offset_in_arena`."""
     raise TypeError("place_in_arena is for kernels")
 
 

@@ -1,9 +1,8 @@
 """Grid to particles: APIC (Jiang et al. 2015), PIC or FLIP (Zhu and Bridson 2005), with MLS-MPM's velocity gradient (Hu et al. 2018).
 
-A particle reads its nodes by rows along z: four nodes, sixteen numbers, at once (with quadratic splines the fourth has no weight).
-Rows are weighted and added up first, the nodes within them last. Nodes are counted from the centre one, so that the same sums
-serve the velocity and its gradient: the slope along an axis is the sum of weight * count * velocity. See `scatter` for the
-other way.
+A particle reads its nodes by rows along z, four nodes or sixteen numbers at once; with quadratic splines the fourth has zero weight.
+Rows are weighted and summed first, then the nodes within them. Nodes are counted from the center node, so the same sums give the
+velocity and its gradient: the slope along an axis is the sum of weight * count * velocity. See `scatter` for the opposite transfer.
 """
 
 from typing import Any
@@ -49,7 +48,7 @@ def gather_plane_of_four(arena, at, scratch, weight):
 
 
 def gather_rows(scheme: Any, arena: Any, at: Any, scratch: Any, lane: Any) -> Any:
-    """The weighted sum over one particle's rows, and the slopes along x and y: each of four nodes along z, not yet weighted."""
+    """The weighted sum over one particle's rows, and the slopes along x and y: four nodes along z each, not yet weighted along z."""
     raise TypeError("gather_rows is for kernels")
 
 
@@ -86,13 +85,13 @@ def _overload_gather_rows(scheme, arena, at, scratch, lane):
 
 @generic
 def gather_lane(scheme, arena, at, scratch, lane, result):
-    """Write one particle's velocity (and the mass around), and its slopes along x, y and z, as four rows of four at `result`."""
+    """Store one particle's velocity and surrounding mass, and their slopes along x, y and z, as four rows of four at `result`."""
     value, along_x, along_y = gather_rows(scheme, arena, at, scratch, lane)
     weights = load(scratch, ALONG_Z + LANE_ROW * lane, 4)
     wz = shuffled(weights, weights, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
     value, along_x, along_y = value * wz, along_x * wz, along_y * wz
     along_z = value * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2))
-    # each holds four nodes; pairs of nodes are added, then pairs of pairs
+    # four nodes each: add pairs of nodes, then pairs of pairs
     low = (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
     high = (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
     first = shuffled(value, along_x, low) + shuffled(value, along_x, high)
@@ -108,19 +107,19 @@ def copy_row(below, middle, above, z0, z1, nodes, scratch, at):
     if z0 == 0:
         store(scratch, at, load(nodes, below + 3 * NODE, NODE))
     store(scratch, at + NODE, load(nodes, middle, ROW_OF_FOUR))
-    # also where z1 is the first of these: what is read without a weight must be a number too. The fourth of them is written over, or
-    # lies behind the arena
+    # also if z1 is the first of these: what is read with zero weight must be a finite number. The fourth is overwritten, or lies
+    # behind the arena
     if z1 > BLOCK:
         store(scratch, at + 5 * NODE, load(nodes, above, ROW_OF_FOUR))
 
 
 @generic
 def gather_arena(nodes, neighbours, touched, scratch, start):
-    """Copy the nodes that are touched (see `extent`) from the node blocks around into an arena of the scratch."""
+    """Copy the touched nodes (see `extent`) from the surrounding node blocks into an arena of the scratch."""
     x0, x1, y0, y1, z0, z1 = touched
     flat = nodes.reshape(-1)
     size = nodes.shape[1]
-    # an arena begins at the last node of the block below
+    # an arena starts at the last node of the block below
     if neighbours.size == NEIGHBOURS:
         for x in range(x0 + BLOCK - 1, x1 + BLOCK - 1):
             for y in range(y0 + BLOCK - 1, y1 + BLOCK - 1):
@@ -141,7 +140,7 @@ def gather_arena(nodes, neighbours, touched, scratch, start):
 
 @generic
 def prepare_gather(scheme, position, scratch, index, at):
-    """Write the weights of `LANE_COUNT` slots, the first of which is number `at` of the chunk."""
+    """Store the weights of `LANE_COUNT` slots, from number `at` of the chunk on."""
     lowest, _, wx, wy, wz = all_weights(scheme, position)
     store_as_int32(index, at, lowest)
     store_row_weights(scheme, scratch, at, wx, wy)
@@ -151,7 +150,7 @@ def prepare_gather(scheme, position, scratch, index, at):
 
 @generic
 def gather_lanes(scheme, begin, end, scratch, index, start, result):
-    """Gather what the grid has at the slots number [begin, end) of the chunk from the arena of velocities at `start`."""
+    """Gather slots [begin, end) of the chunk from the arena of velocities at `start`."""
     arena = scratch[start:]
     for lane in range(begin, end):
         gather_lane(scheme, arena, NODE * index[lane], scratch, lane, result)
@@ -159,7 +158,7 @@ def gather_lanes(scheme, begin, end, scratch, index, start, result):
 
 @generic
 def repeat_last(live, count, scratch, result):
-    """Let the slots of the chunk behind the first `live` ones, which are copies of the last of these, have what it has."""
+    """Give the slots after the first `live` ones, copies of the last particle, the values gathered for it."""
     last = load(scratch, result + LANE_ROW * (live - 1), LANE_ROW)
     for lane in range(live, count):
         store(scratch, result + LANE_ROW * lane, last)
@@ -167,12 +166,12 @@ def repeat_last(live, count, scratch, result):
 
 @generic
 def gathered(scheme, position, spacing, scratch, at):
-    """What was gathered for `LANE_COUNT` slots, the first of which is number `at` of the chunk.
+    """What was gathered for `LANE_COUNT` slots, from number `at` of the chunk on.
 
     v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 
     Returns:
-        v (3 values) [m/s], C (9 values) [1/s], the mass at the nodes around by their weights [kg].
+        v (3 values) [m/s], C (9 values) [1/s], and the weighted mass of the surrounding nodes [kg].
     """
     _, (dx, dy, dz), _, _, _ = all_weights(scheme, position)
     row = LANES + LANE_ROW * at

@@ -1,4 +1,4 @@
-"""The grid's own step: the blocks' arenas summed into nodes, momentum to velocity, gravity. See `blocks` for the layout."""
+"""The grid update: arenas summed into nodes, momentum to velocity, gravity. See `blocks` for the layout."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ from ..compilation.tickets import shared
 from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
 from .extent import MARK_WORDS, box_of
 
-# a row of nodes in a block; an arena's row is twice as long
+# numbers per row of nodes in a block; an arena's row is twice as long
 ROW = NODE * BLOCK
-# the rows of a node block that may hold something, as bits: all of them
+# the rows of a node block that may be nonzero, as bits: all of them
 ALL_ROWS = (1 << BLOCK * BLOCK) - 1
-# rows that lie together are gone through together: branches cost more than rows
+# adjacent rows are processed together: branches cost more than rows
 FOUR_ROWS = (1 << BLOCK) - 1
 
 
 @generic
 def overlap(offset, begin, end):
-    """The nodes [low, high) of a node block that touched nodes [begin, end) of the arena of the block at `offset` are, and what to add
-    for the arena's own count."""
+    """The nodes [low, high) of a node block that nodes [begin, end) in the arena of the block at `offset` correspond to, and the number
+    to add for the arena's own count."""
     if offset < 0:
         return max(begin - BLOCK - 1, 0), min(end - BLOCK - 1, BLOCK - 1), BLOCK + 1
     if offset == 0:
@@ -30,7 +30,7 @@ def overlap(offset, begin, end):
 
 @generic
 def add_row(arena, at, offset, node, row):
-    """Add to a row of four nodes along z what an arena's row holds of it; `offset` is where along z the arena's block lies."""
+    """Add an arena's row to a row of four nodes along z; `offset` is the position of the arena's block along z."""
     total = load(node, row, ROW)
     zero = constant(0.0, total)
     if offset < 0:
@@ -47,7 +47,7 @@ def add_row(arena, at, offset, node, row):
 
 @generic
 def add_arena(arenas, run, place, node):
-    """Add what a run of the neighbour number `place` holds of a node block; returns the rows that it holds something of, as bits."""
+    """Add the arena of a run in neighbor number `place` to a node block; returns the rows that it overlaps, as bits."""
     x0, x1, y0, y1, z0, z1 = box_of(arenas, run)
     low_x, high_x, ax = overlap(place // 9 - 1, x0, x1)
     low_y, high_y, ay = overlap(place // 3 % 3 - 1, y0, y1)
@@ -64,7 +64,7 @@ def add_arena(arenas, run, place, node):
 
 @generic
 def add_plane_arena(arenas, run, place, node):
-    """`add_arena` in the plane."""
+    """`add_arena` in two dimensions."""
     x0, x1, _, _, z0, z1 = box_of(arenas, run)
     low_x, high_x, ax = overlap(place // 3 - 1, x0, x1)
     low_z, high_z, _ = overlap(place % 3 - 1, z0, z1)
@@ -78,7 +78,7 @@ def add_plane_arena(arenas, run, place, node):
 
 @generic
 def velocity_of(row, gravity):
-    """Momenta and masses of four nodes as velocities and masses; a node without mass keeps what it has, nothing."""
+    """Momenta and masses of four nodes as velocities and masses; a node without mass stays zero."""
     mass = shuffled(row, row, (3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15))
     one = constant(1.0, row)
     divisor = shuffled(row, one, (3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16))
@@ -87,7 +87,7 @@ def velocity_of(row, gravity):
 
 @generic
 def clear_rows(node, rows):
-    """Empty the rows of a node block that are named by bits, and those beside them."""
+    """Set rows of a node block, given as bits, to zero, and the rows next to them."""
     zero = constant(0.0, load(node, 0, ROW))
     for row in range(0, node.size // ROW, BLOCK):
         if rows >> row & FOUR_ROWS:
@@ -97,7 +97,7 @@ def clear_rows(node, rows):
 
 @parallel_kernel
 def empty_grid(tickets, nodes, node_rows, count):
-    """Empty the first `count` node blocks; nodes, node_rows: see `update_grid`."""
+    """Set the first `count` node blocks to zero; nodes, node_rows: see `update_grid`."""
     for number in shared(tickets[0], count, 64):
         if node_rows[number] != 0:
             clear_rows(nodes[number], node_rows[number])
@@ -106,13 +106,13 @@ def empty_grid(tickets, nodes, node_rows, count):
 
 @parallel_kernel
 def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse):
-    """Sum the arenas into nodes, in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
+    """Sum the arenas into nodes in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
 
     Args:
-        arenas: see `Arenas`; what is marked is not any more.
-        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
-        nodes: (node blocks, 4 * block nodes) results: velocity [m/s] and mass [kg].
-        node_rows: (node blocks,) the rows along z in each that may hold something, as bits; results too.
+        arenas: see `Arenas`; the marks are cleared.
+        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 for none.
+        nodes: (node blocks, 4 * block nodes) result: velocity [m/s] and mass [kg].
+        node_rows: (node blocks,) the rows along z that may be nonzero, as bits; read and updated.
         impulse: (16,) dt g [m/s] and 0, four times.
     """
     gravity = load(impulse, 0, ROW)
@@ -151,11 +151,12 @@ def without_masses(row):
 
 @parallel_kernel
 def fastest_nodes(tickets, nodes, node_rows, count, extremes):
-    """A bound on how fast a particle can be gathered from the grid: weights are positive and add up to one.
+    """An upper bound on gathered velocities: weights are positive and add up to one.
 
     Args:
-        nodes: (node blocks, 4 * block nodes) velocities and masses; node_rows: see `update_grid`; the first `count` blocks are looked at.
-        extremes: (pieces, 2) results: greatest component of a velocity [m/s], and 0, or NaN where one is not a finite number.
+        nodes, node_rows: see `update_grid`.
+        count: number of node blocks in use.
+        extremes: (pieces, 2) result: largest component of a velocity [m/s], and 0, or NaN if one is not finite.
     """
     pieces = extremes.shape[0]
     for piece in shared(tickets[0], pieces, 1):

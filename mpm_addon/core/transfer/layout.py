@@ -1,4 +1,4 @@
-"""How the particles of a store are cut into blocks: where each block's lie, and which node blocks surround it. See `blocks`."""
+"""How particles are divided into blocks: which slots each block occupies, and which node blocks surround it. See `blocks`."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import blocks
+from .blocks import Runs
 from .fields import Fields, divide
 from .packing import place_runs
 from .reach import find_wanted
@@ -16,7 +17,7 @@ _MASK = (1 << blocks.KEY_BITS) - 1
 
 
 def unpacked(keys: Ints) -> Ints:
-    """The coordinates of blocks from their keys, shape (n, 3)."""
+    """The coordinates of blocks, shape (n, 3), from their keys."""
     return np.stack([keys >> (2 * blocks.KEY_BITS), keys >> blocks.KEY_BITS & _MASK, keys & _MASK], axis=1) - blocks.KEY_OFFSET
 
 
@@ -26,38 +27,26 @@ def packed(coordinates: Ints) -> Ints:
     return (x << (2 * blocks.KEY_BITS)) | (y << blocks.KEY_BITS) | z
 
 
-@dataclass
-class Runs:
-    """Where the particles of each block and body lie.
-
-    Attributes:
-        first: first slot of each run (block, body), with the number of slots at the end.
-        pieces: first block of each piece of work.
-    """
-
-    first: Ints
-    pieces: Ints
-
-
 def runs_of(counts: Ints, body_count: int) -> Runs:
-    """Where so many particles in each run come to lie, (runs,)."""
+    """The slots of runs with these numbers of particles, (runs,)."""
     pieces, first = np.zeros(PIECE_COUNT + 1, np.int64), np.empty(len(counts) + 1, np.int64)
     before = np.zeros(len(counts) // body_count + 1, np.int64)
     np.cumsum(counts.reshape(-1, body_count).sum(axis=1), out=before[1:])
     blocks.cut_into_pieces(before, pieces)
     place_runs(counts, body_count, pieces, first)
-    return Runs(first, pieces)
+    return Runs(first, pieces, body_count)
 
 
 @dataclass
 class Around:
-    """Blocks around each of some blocks: their distinct keys, and which of them lie where.
+    """The blocks around some blocks: their distinct keys, and which of them lies where.
 
     Attributes:
         keys: in ascending order.
-        places: (blocks, 27 or 9) places in `keys`, as many as there are where none is wanted.
-        opposite: (keys, 27 or 9) the blocks that lie around each of `keys`, -1 where there is none.
-        table_keys, table_values: a hash table of keys; numbers: the places in `keys` that its values stand for.
+        places: (blocks, 27 or 9) places in `keys`; the number of keys where none is wanted.
+        opposite: (keys, 27 or 9) the blocks that each of `keys` surrounds, -1 for none.
+        table_keys, table_values: a hash table of keys.
+        numbers: the place in `keys` that each value of the table stands for.
     """
 
     keys: Ints
@@ -72,7 +61,7 @@ class Around:
         self._is_known = np.zeros(len(self.keys), np.bool_)
 
     def neighbours_of(self, numbers: Ints) -> Ints:
-        """Which of `keys` lie around each of them, (keys, 27 or 9), -1 where there is none; known of those with these numbers."""
+        """Which of `keys` surround each of them, (keys, 27 or 9), -1 for none; filled for those with these numbers."""
         missing = numbers[~self._is_known[numbers]]
         if len(missing):
             found = np.empty((len(missing), self._neighbours.shape[1]), np.int64)
@@ -83,7 +72,7 @@ class Around:
 
 
 def blocks_around(keys: Ints, is_wanted: NDArray[np.bool_]) -> Around:
-    """The wanted ones of the blocks around each block, (blocks, 27 or 9)."""
+    """The wanted blocks around each block; is_wanted: (blocks, 27 or 9)."""
     wanted = int(np.count_nonzero(is_wanted))
     size = 1 << (2 * min(wanted, 4 * len(keys)) + 64).bit_length()
     places = np.empty(is_wanted.shape, np.int64)
@@ -103,24 +92,24 @@ def blocks_around(keys: Ints, is_wanted: NDArray[np.bool_]) -> Around:
 
 
 class Layout:
-    """Where the particles of each block lie, and which node blocks surround it.
+    """Which slots each block's particles occupy, and which node blocks surround it.
 
     Args:
-        keys: of the particle blocks, in ascending order.
-        runs: of their particles.
-        extents: the box that each block's particles fill when they are sorted; see `reach.find_extents`.
+        keys: keys of the particle blocks, in ascending order.
+        runs: slots of their particles.
+        extents: bounding box of each block's particles when they are sorted; see `reach.find_extents`.
         dimension: 3 or 2.
-        fields: the bodies of each velocity field, see `fields`.
-        old: a layout that the same node blocks may be taken from.
+        fields: bodies of each velocity field, see `fields`.
+        old: a layout to reuse the node blocks of, if they are the same.
 
     Attributes:
         keys, coordinates: of the particle blocks, in ascending order.
-        first, pieces: see `Runs`.
-        extents: as above.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block; where there is none, as many as there are.
+        runs, extents: as above.
+        first: first slot of each run, see `Runs`.
+        neighbours: (blocks, 27 or 9) node blocks around each particle block; the number of node blocks for none.
         node_keys: of the node blocks but twins, in ascending order.
-        node_coordinates, node_arenas: of all node blocks, twins behind the others: (node blocks, 3), and (node blocks, 27 or 9) the
-            particle blocks around each, -1 where there is none.
+        node_coordinates, node_arenas: of all node blocks, twins behind the others: (node blocks, 3), and (node blocks, 27 or 9) particle
+            blocks around each, -1 for none.
         node_bodies, field_neighbours: see `fields.NodeBlocks`; `neighbours` is that of the first field.
     """
 
@@ -128,7 +117,8 @@ class Layout:
         self, keys: Ints, runs: Runs, extents: NDArray[np.float64], dimension: int, fields: Fields, old: "Layout | None" = None
     ) -> None:
         self.keys = keys
-        self.first, self.pieces = runs.first, runs.pieces
+        self.runs = runs
+        self.first = runs.first
         self.extents = extents
         self._is_wanted = np.empty((len(keys), 3**dimension), np.bool_)
         find_wanted(extents, self._is_wanted)
@@ -155,16 +145,16 @@ class Layout:
         return len(self._origins)
 
     def has_nodes_of(self, other: "Layout") -> bool:
-        """Whether the node blocks are those of another layout."""
+        """Whether this layout has the same node blocks as another."""
         return self._around is other._around and np.array_equal(self._origins, other._origins)
 
     def node_neighbours(self, numbers: Ints) -> Ints:
-        """The node blocks around node blocks, (node blocks, 27 or 9), -1 where there is none; known of those with these numbers."""
+        """The node blocks around each node block, (node blocks, 27 or 9), -1 for none; filled for those with these numbers."""
         return self._around.neighbours_of(numbers)
 
 
 def places_of(wanted: Ints, keys: Ints) -> Ints:
-    """Where keys lie in an ascending list, -1 where they are not in it."""
+    """The places of keys in an ascending list, -1 for those not in it."""
     if len(keys) == 0:
         return np.full(wanted.shape, -1, np.int64)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

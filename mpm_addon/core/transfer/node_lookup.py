@@ -1,4 +1,4 @@
-"""Finding a node's block and its place there, from its coordinates in a block nearby."""
+"""Finding a node's block and its place in it, from its coordinates relative to a nearby block."""
 
 from ..compilation.kernel import kernel
 from .blocks import BLOCK, BLOCK_BITS, NEIGHBOURS
@@ -6,8 +6,8 @@ from .blocks import BLOCK, BLOCK_BITS, NEIGHBOURS
 
 @kernel
 def neighbour_of_node(ix, iy, iz, neighbours):
-    """The block among the neighbours of a block that holds a node, counted from that block's origin; -1 where there is none."""
-    # shifts and masks: these run for eight corners of every particle near an obstacle
+    """The block among a block's neighbors that contains a node, given relative to that block's origin; -1 for none."""
+    # shifts and masks: this runs for eight corners of every particle near a collider
     bx, bz = ix + BLOCK >> BLOCK_BITS, iz + BLOCK >> BLOCK_BITS
     if neighbours.size == NEIGHBOURS:
         return neighbours[(bx * 3 + (iy + BLOCK >> BLOCK_BITS)) * 3 + bz]
@@ -24,7 +24,7 @@ def corner_place(ix, iy, iz, neighbours):
 
 @kernel
 def node_of_place(place, block_nodes):
-    """The node in its block that lies at a place; in the plane all lie at the top, y = 0."""
+    """The coordinates of a place in its block; in two dimensions all nodes lie at the top, y = 0."""
     if block_nodes == BLOCK * BLOCK:
         return place // BLOCK, BLOCK, place % BLOCK
     return place // (BLOCK * BLOCK), place // BLOCK % BLOCK, place % BLOCK

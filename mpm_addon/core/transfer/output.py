@@ -1,4 +1,4 @@
-"""What a frame shows of the particles, and their sums."""
+"""What a frame shows of the particles, and their totals."""
 
 import math
 
@@ -16,7 +16,7 @@ from .table import load_matrix, store_matrix
 
 @parallel_kernel
 def world_positions(tickets, table, slots, block_of, coordinates, spacing, result):
-    """World positions [m] of slots (n,), shape (n, 3); `block_of` gives the block of each."""
+    """World positions [m] of slots (n,), shape (n, 3); `block_of` is the block of each."""
     for index in shared(tickets[0], slots.size, 1024):
         for axis in range(3):
             cells = np.float64(table[POSITION + axis, slots[index]]) + BLOCK * coordinates[block_of[index], axis]
@@ -25,16 +25,16 @@ def world_positions(tickets, table, slots, block_of, coordinates, spacing, resul
 
 @parallel_kernel
 def show_particles(tickets, table, places, is_fluid, density_ratio, stress, rotation, stretch):
-    """What can be seen of the deformation of particles.
+    """What a frame shows of the particles' deformation.
 
     Args:
-        table: (rows, slots), whole vectors of slots; without rows for F where all are fluids.
-        places: (slots,) where a slot's particle stands in the results, -1 for weightless copies.
-        is_fluid: (slots,) whether the particle keeps J as its state and no F.
+        table: (rows, slots), whole vectors of slots; without rows for F if all particles are fluid.
+        places: (slots,) index of each slot's particle in the results, -1 for massless copies.
+        is_fluid: (slots,) whether the particle stores J as its state and no F.
         density_ratio: (n,) result: J.
         stress: (n,) result: von Mises equivalent of the Cauchy stress [Pa].
         rotation: (n, 4) result: quaternion w, x, y, z of the polar rotation of F.
-        stretch: (n, 3) result: length of each column of F, which is what becomes of a unit edge along x, y and z.
+        stretch: (n, 3) result: length of each column of F, the deformed length of a unit edge along x, y and z.
     """
     rotations = np.empty((9, LANE_COUNT), table.dtype)
     deformations = np.empty((9, LANE_COUNT), table.dtype)
@@ -89,11 +89,12 @@ def write_quaternion(r, result):
 
 
 @parallel_kernel
-def totals(tickets, table, pieces, first, material_count, result):
-    """Mass, momentum and kinetic energy of each piece: (pieces, 5) [kg, kg m/s, J]; weightless copies add nothing."""
+def totals(tickets, particles, result):
+    """Mass, momentum and kinetic energy of each piece of work: (pieces, 5) [kg, kg m/s, J]; massless copies add nothing."""
+    table, (first, pieces, body_count) = particles.table, particles.runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
         mass, mx, my, mz, energy = 0.0, 0.0, 0.0, 0.0, 0.0
-        for slot in range(first[pieces[piece] * material_count], first[pieces[piece + 1] * material_count]):
+        for slot in range(first[pieces[piece] * body_count], first[pieces[piece + 1] * body_count]):
             m = np.float64(table[MASS, slot])
             u, v, w = np.float64(table[VELOCITY, slot]), np.float64(table[VELOCITY + 1, slot]), np.float64(table[VELOCITY + 2, slot])
             mass += m

@@ -1,8 +1,7 @@
-"""Groups: small runs of one material that follow one another share vectors of slots, so that particles that are alone in their blocks do
-not each take a vector of their own.
+"""Groups: consecutive small runs of one body share vectors of slots, so that sparse particles do not each occupy a vector.
 
-A group is one run, or several that together fit in a chunk; it begins and ends at a whole vector, in one piece of work. Runs without
-particles belong to any group.
+A group is one run, or several that fit in a chunk together. It starts and ends at a whole vector and lies in one piece of work. Empty
+runs belong to any group.
 """
 
 from ..arithmetic.vector import LANE_COUNT
@@ -12,13 +11,12 @@ from .scratch import CHUNK
 
 @kernel
 def place_runs(counts, body_count, pieces, first):
-    """Give every run its first slot.
+    """Assign slots to runs.
 
     Args:
-        counts: (runs,) particles of each run (block, body).
-        body_count: of all bodies.
-        pieces: first block of each piece of work.
-        first: (runs + 1,) result: the first slot of each run, and how many slots there are.
+        counts: (runs,) number of particles in each run.
+        body_count, pieces: see `Runs`.
+        first: result, see `Runs`.
     """
     slot, start, last, body = 0, 0, -1, -1
     for piece in range(pieces.size - 1):
@@ -35,12 +33,13 @@ def place_runs(counts, body_count, pieces, first):
 
 
 @kernel
-def group_end(first, body, body_count, block, end):
-    """The block behind the group that begins with a block, among those before `end`, for one body."""
-    low, high = first[block * body_count + body], first[block * body_count + body + 1]
+def group_end(runs, body, block, end):
+    """The block behind a body's group that starts with a block; the group lies before block `end`."""
+    first = runs.first
+    low, high = first[block * runs.body_count + body], first[block * runs.body_count + body + 1]
     block += 1
     while block < end:
-        run = block * body_count + body
+        run = block * runs.body_count + body
         if first[run] != high or first[run + 1] - low > CHUNK:
             break
         high = first[run + 1]

@@ -1,8 +1,8 @@
-"""The solver's particles in memory: sorted into blocks, with the grid's blocks around them. See `blocks` for the layout."""
+"""The solver's particles in memory, sorted into blocks, with the node blocks around them. See `blocks` for the layout."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,27 +10,45 @@ from numpy.typing import NDArray
 from ..arithmetic.vector import LANE_COUNT
 from ..errors import SceneError, UnstableError
 from . import blocks, sorting
-from .blocks import NODE
+from .blocks import NODE, Grid, Particles
 from .extent import BOX, MARK_WORDS, Arenas, make_room, no_arenas
 from .fields import Fields
 from .grid import empty_grid
-from .layout import PIECE_COUNT, Ints, Layout, Runs, blocks_around, packed, runs_of, unpacked
+from .layout import PIECE_COUNT, Ints, Layout, blocks_around, packed, runs_of, unpacked
 from .reach import find_extents
 from .rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, ROW_COUNT, VELOCITY, VELOCITY_GRADIENT, VOLUME, state_rows
-from .scratch import CHUNK, SCRATCH_SIZE
+from .scratch import CHUNK, SCRATCH_SIZE, Scratch
 
 _REACH = blocks.BLOCK * (blocks.KEY_OFFSET - 2)
-# particles whose first places are found at once
+# particles whose blocks are computed at once
 _CHUNK = 2**18
 
 
 class Strayed(UnstableError):
-    """Particles moved past the blocks around their own since the last sort."""
+    """Particles moved beyond the blocks around their own since the last sort."""
 
 
-@dataclass
-class NewParticles:
-    """Particles that wait to be sorted in.
+@dataclass(frozen=True)
+class MaterialPoints:
+    """Undeformed particles in the world.
+
+    Attributes:
+        position: [m], shape (n, 3); in 2D y is 0 here and in all vectors.
+        velocity: [m/s], shape (n, 3).
+        velocity_gradient: [1/s], shape (n, 9); a read-only view of one gradient if it is the same for all.
+        mass: [kg], in 2D per meter of depth, shape (n,).
+        volume: rest volumes [m^3], in 2D areas [m^2], shape (n,).
+    """
+
+    position: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+    velocity_gradient: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    volume: NDArray[np.float64]
+
+
+class NewParticles(NamedTuple):
+    """Particles to be added by the next sort.
 
     Attributes:
         table: (rows, n), positions relative to their blocks [cells].
@@ -45,28 +63,23 @@ class NewParticles:
 
 
 def new_particles(
-    position: NDArray[np.float64],
-    velocity: NDArray[np.float64],
-    velocity_gradient: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    volume: NDArray[np.float64],
-    *,
-    spacing: float,
-    dtype: Any,
-    first_id: int,
-    bodies: Ints,
-    subject: str,
-    row_count: int = ROW_COUNT,
+    points: MaterialPoints, *, spacing: float, dtype: Any, first_id: int, bodies: Ints, subject: str, row_count: int = ROW_COUNT
 ) -> NewParticles:
-    """Undeformed particles at world positions [m]; the law's virgin state and stress are still to be filled in.
+    """Particles for the next sort; the law's virgin state and stress are filled in later.
 
     Args:
-        position, velocity, mass, volume: of each, (n, 3) or (n,); velocity_gradient: (n, 9).
-        bodies: number of the body of each, (n,).
+        points: the particles.
+        spacing: cell size [m].
+        dtype: of the table, float32 or float64.
+        first_id: id of the first particle; the others follow.
+        bodies: number of each particle's body, (n,).
+        subject: what messages call the emitter.
+        row_count: number of rows in the table.
 
     Raises:
-        SceneError: naming `subject`, where a position is too far from the origin for the grid's keys.
+        SceneError: a position is too far from the origin for the grid's keys.
     """
+    position = points.position
     table, keys, farthest = np.zeros((row_count, len(position)), dtype), np.empty(len(position), np.int64), 0
     for start in range(0, len(position), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -80,22 +93,21 @@ def new_particles(
         raise SceneError(
             f"a particle lies {distance:g} m from the origin", f"at grid_spacing {spacing:g} m use at most {limit:g} m", subject=subject
         )
-    table[VELOCITY : VELOCITY + 3] = velocity.T
-    table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = velocity_gradient.T
+    table[VELOCITY : VELOCITY + 3] = points.velocity.T
+    table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = points.velocity_gradient.T
     if row_count > FLUID_ROW_COUNT:
         table[[DEFORMATION, DEFORMATION + 4, DEFORMATION + 8]] = 1.0
-    table[MASS] = mass
-    table[VOLUME] = volume
+    table[MASS] = points.mass
+    table[VOLUME] = points.volume
     ids = np.arange(first_id, first_id + len(position), dtype=np.int32)
     return NewParticles(table, keys, ids, bodies)
 
 
 @dataclass
 class _Source:
-    """What a sort read: it can be read again."""
+    """The input of a sort, kept so that the sort can be repeated."""
 
-    table: NDArray[Any]
-    ids: NDArray[np.int32]
+    particles: Particles
     layout: Layout
     new: NewParticles
     limits: NDArray[np.float64]
@@ -104,19 +116,19 @@ class _Source:
 class ParticleStore:
     """The particles and the sparse grid around them.
 
-    `sort` writes the particles of one table, in new order, to the other; the old one stays as it was until the next sort, so
-    that `restore` can go back to it.
+    `sort` copies the particles from one table to another in the new order. The old table stays unchanged until the next sort, so that
+    `restore` can return to it.
 
     Args:
-        body_count: how many bodies there are.
+        body_count: number of bodies.
         dtype: float32 or float64.
         dimension: 3 or 2.
-        is_flip: whether the nodes' velocities before a step are kept.
-        row_count: the rows of the table, see `rows.row_count`.
-        fields: the bodies of each velocity field, see `fields`; None where all bodies share one.
+        is_flip: whether the nodes' velocities from before the substep are stored.
+        row_count: rows of the table, see `rows.row_count`.
+        fields: bodies of each velocity field, see `fields`; None if all bodies share one.
 
     Attributes:
-        field_of_body: the number of each body's velocity field.
+        field_of_body: number of each body's velocity field.
     """
 
     def __init__(
@@ -138,8 +150,7 @@ class ParticleStore:
         self.arenas = no_arenas(self.dtype)
         self.nodes, self.node_rows = self._empty_nodes(1)
         self.nodes_before, self.node_rows_before = self._empty_nodes(1)
-        self.scratch = _aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype)
-        self.index = np.zeros((PIECE_COUNT, CHUNK), np.int32)
+        self.scratch = Scratch(_aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype), np.zeros((PIECE_COUNT, CHUNK), np.int32))
         self._spare_table = self.table.copy()
         self._spare_ids = self.ids.copy()
         self._places = np.zeros(0, np.int8)
@@ -148,32 +159,42 @@ class ParticleStore:
 
     @property
     def live(self) -> NDArray[np.bool_]:
-        """Which slots hold a particle, not a weightless copy, shape (slots,)."""
+        """Which slots hold a particle and not a massless copy, shape (slots,)."""
         return self.ids[: self.layout.slot_count] >= 0
 
+    @property
+    def particles(self) -> Particles:
+        """The particles, for kernels."""
+        return Particles(self.table, self.ids, self.layout.runs)
+
+    def grid(self, spacing: float, field: int = 0) -> Grid:
+        """The grid of a velocity field, for kernels, with its cell size [m]."""
+        bodies = self.fields[field]
+        return Grid(spacing, self.layout.field_neighbours[field], self.nodes, self.nodes_before, bodies.start, bodies.stop)
+
     def sort(self, new: NewParticles | None = None, limits: NDArray[np.float64] | None = None) -> int:
-        """Sort the particles, with new ones, into blocks.
+        """Sort the particles into blocks, together with new ones.
 
         Args:
             new: particles to add.
-            limits: (2, 3) lowest and highest corner [cells]; particles beyond them are left out.
+            limits: (2, 3) lowest and highest corner [cells]; particles beyond them are removed.
 
         Returns:
-            How many particles were left out.
+            The number of particles that were removed.
 
         Raises:
-            Strayed: where a particle has moved past the blocks around its own; all is as it was, and `restore` can be called.
-            UnstableError: where one has moved farther than the grid's keys can name.
+            Strayed: a particle has moved beyond the blocks around its own; nothing has changed, and `restore` can be called.
+            UnstableError: a particle has moved farther than the grid's keys can represent.
         """
         bounds = np.array([[-np.inf] * 3, [np.inf] * 3]) if limits is None else limits
         added = NewParticles(self.table[:, :0].copy(), np.zeros(0, np.int64), self.ids[:0], np.zeros(0, np.int64))
-        source = _Source(self.table, self.ids, self.layout, new or added, bounds)
+        source = _Source(self.particles, self.layout, added if new is None else new, bounds)
         left_out = self._sort(source)
         self._source = source
         return left_out
 
     def restore(self) -> None:
-        """Go back to the state at the last sort."""
+        """Return to the state at the last sort."""
         assert self._source is not None, "restore needs a sort before it"
         self._spare_table, self._spare_ids = self.table, self.ids
         self._sort(self._source)
@@ -196,33 +217,27 @@ class ParticleStore:
         new_run = np.searchsorted(keys, new.keys) * self.body_count + new.bodies
         counts = arrived.reshape(-1) + np.bincount(new_run, minlength=arrived.size)
         runs = runs_of(counts, self.body_count)
-        first = runs.first
         self.particle_count = int(counts.sum())
-        self._reserve(int(first[-1]))
-        sorting.place_arrivals(moves, targets, first[:-1].reshape(-1, self.body_count).copy())
-        arrived = arrived.reshape(-1)
-        sorting.find_origins(self._places, old.first, self.body_count, old.pieces, moves, self._origin)
-        self._place_new(new_run, first, arrived)
-        sorting.copy_particles(
-            source.table, source.ids, self._places, self.dimension, new.table, new.ids,
-            self._origin, first, arrived, counts, self._spare_table, self._spare_ids,
-        )  # fmt: skip
-        self.table, self._spare_table = self._spare_table, source.table
-        self.ids, self._spare_ids = self._spare_ids, source.ids
-        self._lay_out(keys, runs)
+        self._reserve(int(runs.first[-1]))
+        sorting.place_arrivals(moves, targets, runs.first[:-1].reshape(-1, self.body_count).copy())
+        origins = sorting.Origins(self._origin, arrived.reshape(-1), counts)
+        sorting.find_origins(old.runs, self._places, moves, origins.sources)
+        self._place_new(new_run, runs.first, origins)
+        result = Particles(self._spare_table, self._spare_ids, runs)
+        sorting.copy_particles(source.particles, new, origins, self._places, self.dimension, result)
+        self.table, self._spare_table = self._spare_table, source.particles.table
+        self.ids, self._spare_ids = self._spare_ids, source.particles.ids
+        self._lay_out(keys, result)
         return left_out
 
     def _count_moves(self, source: "_Source") -> tuple[NDArray[np.int32], int]:
-        """How many particles go from each block to those around it, (blocks, bodies, 27 or 9), and how many are left out."""
+        """The numbers of particles that go from each block to those around it, (blocks, bodies, 27 or 9), and that are removed."""
         layout = source.layout
         if len(self._places) < layout.slot_count:
-            self._places = np.empty(source.table.shape[1], np.int8)
+            self._places = np.empty(source.particles.table.shape[1], np.int8)
         moves = np.empty((len(layout.keys), self.body_count, 3**self.dimension), np.int32)
         lost = np.zeros((PIECE_COUNT, 2), np.int64)
-        sorting.count_moves(
-            source.table, source.ids, layout.first, self.body_count, layout.coordinates, layout.pieces, source.limits,
-            self._places, moves, lost,
-        )  # fmt: skip
+        sorting.count_moves(source.particles, layout.coordinates, source.limits, self._places, moves, lost)
         beyond, strays = lost.sum(axis=0)
         if strays:
             raise Strayed(
@@ -231,19 +246,19 @@ class ParticleStore:
             )
         return moves, int(beyond)
 
-    def _place_new(self, new_run: Ints, first: Ints, arrived: Ints) -> None:
-        """Give new particles the slots behind those that are in their runs already, in the order in which they came."""
+    def _place_new(self, new_run: Ints, first: Ints, origins: sorting.Origins) -> None:
+        """Place new particles after the old ones of their runs, in the order in which they were added."""
         order = np.argsort(new_run, kind="stable")
         ordered = new_run[order]
         place_in_run = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-        self._origin[first[ordered] + arrived[ordered] + place_in_run] = order
+        origins.sources[first[ordered] + origins.old_counts[ordered] + place_in_run] = order
 
-    def _lay_out(self, keys: Ints, runs: Runs) -> None:
-        """Make the layout of new blocks, and empty the node blocks where they get other numbers."""
+    def _lay_out(self, keys: Ints, particles: Particles) -> None:
+        """Make the layout of sorted particles, and clear the node blocks if their numbers change."""
         extents, old = np.empty((len(keys), 6)), self.layout
-        find_extents(self.table, runs.first, self.body_count, extents)
-        self.layout = Layout(keys, runs, extents, self.dimension, self.fields, old)
-        # one more: a number that stands for no node block
+        find_extents(particles, extents)
+        self.layout = Layout(keys, particles.runs, extents, self.dimension, self.fields, old)
+        # one more, for the number that stands for no node block
         count = self.layout.node_count + 1
         self._place_arenas(count)
         if self.layout.has_nodes_of(old):
@@ -257,10 +272,10 @@ class ParticleStore:
                 setattr(self, rows, more_rows)
 
     def _place_arenas(self, node_blocks: int) -> None:
-        """Make empty arenas for the runs of the layout."""
+        """Reserve the arenas of the layout's runs."""
         layout, runs = self.layout, len(self.layout.first) - 1
         rooms, reach = np.empty((self.body_count, PIECE_COUNT), np.int64), np.empty((len(layout.keys), BOX), np.int8)
-        size = make_room(layout.extents, layout.first, layout.pieces, self.dimension == 2, rooms, reach)
+        size = make_room(layout.extents, layout.runs, self.dimension == 2, rooms, reach)
         values = self.arenas.values
         if len(values) < size:
             values = _aligned((1, size + size // 4), self.dtype)[0]
@@ -269,12 +284,12 @@ class ParticleStore:
         self.arenas = Arenas(values, np.zeros(runs, np.int64), rooms, boxes, reach, marks, marks.view(np.uint8), layout.node_bodies)
 
     def _empty_nodes(self, count: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
-        """So many node blocks, and a quarter more, and which of their rows hold something."""
+        """Empty node blocks, a quarter more than `count`, and their nonzero rows."""
         count += count // 4
         return _aligned((count, NODE * blocks.BLOCK**self.dimension), self.dtype), np.zeros(count, np.int32)
 
     def _reserve(self, slots: int) -> None:
-        """Make the spare table large enough; it grows by a quarter so that emission does not allocate at every frame."""
+        """Make the spare table large enough; it grows by a quarter so that emission does not reallocate in every frame."""
         capacity = (slots + slots // 4) // LANE_COUNT * LANE_COUNT + LANE_COUNT
         if self._spare_table.shape[1] < slots + LANE_COUNT:
             self._spare_table = _aligned((self.row_count, capacity), self.dtype)
@@ -294,7 +309,7 @@ class ParticleStore:
         return self.table[list(state_rows(count))][:, slots]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The particles as plain arrays, exact: table, ids, bodies and keys of their blocks, in the order of the slots."""
+        """The exact particles as plain arrays, in the order of the slots: table, ids, bodies and keys of their blocks."""
         live = np.flatnonzero(self.live)
         run = np.repeat(np.arange(len(self.layout.first) - 1), np.diff(self.layout.first))[live]
         return {
@@ -306,24 +321,19 @@ class ParticleStore:
 
 
 def particles_of_snapshot(arrays: Mapping[str, NDArray[Any]]) -> NewParticles:
-    """The particles that `ParticleStore.snapshot` wrote."""
-    return NewParticles(np.ascontiguousarray(arrays["table"]), arrays["keys"], arrays["ids"], arrays["bodies"])
+    """The particles that `ParticleStore.snapshot` returned."""
+    return NewParticles(*(np.require(arrays[name], requirements=["C", "W"]) for name in ("table", "keys", "ids", "bodies")))
 
 
 def joined(parts: list[NewParticles]) -> NewParticles:
     """Several groups of new particles as one."""
     if len(parts) == 1:
         return parts[0]
-    return NewParticles(
-        np.concatenate([part.table for part in parts], axis=1),
-        np.concatenate([part.keys for part in parts]),
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.bodies for part in parts]),
-    )
+    return NewParticles(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
 
 
 def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros that begin where a line of the processor's cache begins: a vector then never lies across two lines."""
+    """Zeros aligned to the processor's cache lines, so that no vector straddles two lines."""
     line = 64 // dtype.itemsize
     memory = np.zeros(shape[0] * shape[1] + line, dtype)
     start = -(memory.ctypes.data // dtype.itemsize) % line

@@ -1,4 +1,4 @@
-"""Which nodes can have mass until the particles are sorted again: those that particles reach from where they are now."""
+"""Which nodes can have mass before the next sort: those that particles can reach from where they are now."""
 
 import math
 
@@ -12,23 +12,24 @@ from ..compilation.tickets import shared
 from .blocks import BLOCK, NEIGHBOURS
 from .rows import POSITION
 
-# before its nodes are touched, a particle has gone a cell and its splines reach 3/2 (quadratic) or half a cell and 2 (cubic), at
-# most: from the node below x - LOW to the node below x + HIGH
+# a particle moves up to one cell and its splines reach 3/2 cells (quadratic), or half a cell and 2 (cubic): it touches at most the
+# nodes from the one below x - LOW to the one below x + HIGH
 LOW, HIGH = 1.5, 2.5
 
 
 @parallel_kernel
-def find_extents(tickets, particles, first, body_count, extents):
-    """Find the box that each block's particles fill.
+def find_extents(tickets, particles, extents):
+    """Find the bounding box of each block's particles.
 
     Args:
-        particles: (ROW_COUNT, slots); first: first slot of each run, with the number of slots at the end.
-        extents: (blocks, 6) result: highest -x, -y, -z, x, y, z, relative to the block [cells].
+        particles: see `Particles`.
+        extents: (blocks, 6) result: maximum of -x, -y, -z, x, y, z, relative to the block [cells].
     """
+    table, first, body_count = particles.table, particles.runs.first, particles.runs.body_count
     for block in shared(tickets[0], extents.shape[0], 64):
         begin, end = first[block * body_count], first[(block + 1) * body_count]
         for axis in range(3):
-            row = particles[POSITION + axis]
+            row = table[POSITION + axis]
             if end - begin < LANE_COUNT:
                 low, high = row[begin], row[begin]
                 for slot in range(begin + 1, end):
@@ -45,7 +46,7 @@ def find_extents(tickets, particles, first, body_count, extents):
 
 @kernel
 def find_wanted(extents, is_wanted):
-    """Which node blocks around each block are there: those that hold a node which particles can touch, or a neighbour of one.
+    """Find the node blocks around each block that must exist: those with a node that particles can touch, or with a neighbor of one.
 
     Args:
         extents: see `find_extents`.
@@ -67,7 +68,7 @@ def find_wanted(extents, is_wanted):
 
 @kernel
 def layer_bits(axis, index, is_plane):
-    """The nodes of a block with one coordinate along an axis: a bit for each."""
+    """The nodes of a block that share a coordinate along an axis, as bits."""
     if is_plane:
         return np.int64(0xF) << (BLOCK * index) if axis == 0 else np.int64(0x1111) << index
     if axis == 0:
@@ -77,12 +78,12 @@ def layer_bits(axis, index, is_plane):
 
 @kernel
 def mark_reached(extents, neighbours, reached):
-    """Mark the nodes that particles can touch before they are sorted again.
+    """Mark the nodes that particles can touch before the next sort.
 
     Args:
         extents: see `find_extents`.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block; one more than there are where there is none.
-        reached: (node blocks + 1,) result: a bit for each node.
+        neighbours: (blocks, 27 or 9) node blocks around each particle block; the number of node blocks for none.
+        reached: (node blocks + 1,) result: one bit per node.
     """
     is_plane = neighbours.shape[1] != NEIGHBOURS
     bits = np.zeros((3, 3), np.int64)

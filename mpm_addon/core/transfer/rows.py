@@ -1,11 +1,11 @@
-"""The rows of the particles' table: which number of a particle lies in which row. One column a slot (see `blocks`).
+"""The rows of the particle table: which quantity is stored in which row. One column per slot (see `blocks`).
 
-A table of fluids alone ends before F, and one in which a law has more than two states has rows for the others behind F.
+A table with only fluids ends before F; one in which a law has more than two states has rows for the others behind F.
 """
 
 POSITION = 0  # 3, relative to the block's origin [cells]
 VELOCITY = 3  # 3 [m/s]
-VELOCITY_GRADIENT = 6  # 9, APIC's C [1/s]
+VELOCITY_GRADIENT = 6  # 9, C of APIC [1/s]
 STRESS = 15  # 6, Kirchhoff stress [Pa]
 MASS = 21  # [kg]
 VOLUME = 22  # rest volume [m^3]

@@ -1,10 +1,10 @@
 """Particles to grid: MLS-MPM (Hu et al. 2018) with APIC (Jiang et al. 2015), PIC or FLIP.
 
-`LANE_COUNT` particles at a time: weights and affine momenta are made for all lanes at once; then each particle's nodes are
-written two by two along z, as vectors of eight numbers (momentum and mass of two nodes). Pairs begin at even nodes, so that two
-of them hold the three nodes of a quadratic spline, and so that what one particle writes and the next one reads is the same
-pair: where they overlap in part the processor waits for memory. The momentum is linear in the node's count; along z it is
-counted from the second node of the first pair. See `blocks` for the layout of slots and arenas.
+Weights and affine momenta are computed for `LANE_COUNT` particles at once. Then each particle's nodes are written in pairs along z,
+as vectors of eight numbers (momentum and mass of two nodes). Pairs start at even nodes. So two pairs hold the three nodes of a
+quadratic spline, and the pairs that one particle writes are the pairs that the next one reads; with partial overlaps, the processor
+would wait for memory. The momentum is linear in the node's number; along z it is counted from the second node of the first pair. See
+`blocks` for the layout of slots and arenas.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ def add(arena, at, share, value):
 
 @generic
 def scatter_row(arena, at, scratch, weight, value):
-    """Add to the two or three pairs of a row; `weight` is where the row's weight lies in the scratch."""
+    """Add to the two or three pairs of a row; `weight` is the offset of the row's weight in the scratch."""
     share = broadcast(scratch, weight, PAIR)
     add(arena, at, share, value[0])
     add(arena, at + PAIR, share, value[1])
@@ -44,7 +44,7 @@ def scatter_row(arena, at, scratch, weight, value):
 
 @generic
 def scatter_plane_of_three(arena, at, scratch, weight, value, slope):
-    """Add to three rows a value that is linear in the row's count."""
+    """Add a value that is linear in the row's number to three rows."""
     scatter_row(arena, at, scratch, weight, minus(value, slope))
     scatter_row(arena, at + ROW, scratch, weight + CHUNK, value)
     scatter_row(arena, at + 2 * ROW, scratch, weight + 2 * CHUNK, plus(value, slope))
@@ -52,7 +52,7 @@ def scatter_plane_of_three(arena, at, scratch, weight, value, slope):
 
 @generic
 def scatter_plane_of_four(arena, at, scratch, weight, value, slope):
-    """Add to four rows a value that is linear in the row's count."""
+    """Add a value that is linear in the row's number to four rows."""
     above = plus(value, slope)
     scatter_row(arena, at, scratch, weight, minus(value, slope))
     scatter_row(arena, at + ROW, scratch, weight + CHUNK, value)
@@ -61,7 +61,7 @@ def scatter_plane_of_four(arena, at, scratch, weight, value, slope):
 
 
 def plus(a: Any, b: Any) -> Any:
-    """The sums of two tuples' values."""
+    """The element-wise sum of two tuples."""
     raise TypeError("plus is for kernels")
 
 
@@ -73,7 +73,7 @@ def _overload_plus(a, b):
 
 
 def minus(a: Any, b: Any) -> Any:
-    """The differences of two tuples' values."""
+    """The element-wise difference of two tuples."""
     raise TypeError("minus is for kernels")
 
 
@@ -104,13 +104,13 @@ def _overload_pairs_along_z(scheme, value, scratch, lane):
 
 @generic
 def pair(scratch, at):
-    """Two numbers of the scratch, each four times: for the numbers of two nodes."""
+    """Two numbers of the scratch, each repeated four times: one for each number of two nodes."""
     both = load(scratch, at, 2)
     return shuffled(both, both, (0, 0, 0, 0, 1, 1, 1, 1))
 
 
 def scatter_lane(scheme: Any, arena: Any, at: Any, across: Any, scratch: Any, lane: Any) -> None:
-    """Add one particle's momentum and mass to its nodes; `across` is the distance of planes in the arena."""
+    """Add one particle's momentum and mass to its nodes; `across` is the distance between x planes in the arena."""
     raise TypeError("scatter_lane is for kernels")
 
 
@@ -147,18 +147,18 @@ def _overload_scatter_lane(scheme, arena, at, across, scratch, lane):
 
 @generic
 def twice(scratch, at):
-    """Four numbers of the scratch, twice: for two nodes."""
+    """Four numbers of the scratch, repeated twice: once for each of two nodes."""
     node = load(scratch, at, NODE)
     return shuffled(node, node, (0, 1, 2, 3, 0, 1, 2, 3))
 
 
 @generic
 def momentum_of_lane(scheme, scratch, lane):
-    """One particle's momentum and mass on the pairs of its centre row, weighted along z, and their slopes along x and y."""
+    """One particle's momentum and mass on the pairs of its center row, weighted along z, and their slopes along x and y."""
     row = LANES + LANE_ROW * lane
     value, slope = twice(scratch, row), twice(scratch, row + 3 * NODE)
     along_x, along_y = twice(scratch, row + NODE), twice(scratch, row + 2 * NODE)
-    # counted from the second of the nodes
+    # counted from the second node
     first = value + slope * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0))
     second = value + slope * whole_numbers(value, (1, 1, 1, 1, 2, 2, 2, 2))
     third = value + slope * whole_numbers(value, (3, 3, 3, 3, 4, 4, 4, 4))
@@ -171,14 +171,14 @@ def momentum_of_lane(scheme, scratch, lane):
 
 @generic
 def store_two_pairs(scratch, row, is_odd, wz):
-    """Write the weights along z of four nodes counted from an even one: the lowest, or the one below it."""
+    """Store the weights along z of four nodes from an even one on: the lowest, or the one below it."""
     w0, w1, w2, w3 = wz
     zero = constant(0.0, w0)
     store_rows(scratch, row, select(is_odd, zero, w0), select(is_odd, w0, w1), select(is_odd, w1, w2), select(is_odd, w2, w3))
 
 
 def store_pairs(scheme: Any, scratch: Any, row: Any, is_odd: Any, wz: Any) -> None:
-    """Write the weights along z of the two pairs of a quadratic spline or the three of a cubic one."""
+    """Store the weights along z of the two pairs of a quadratic spline or the three of a cubic one."""
     raise TypeError("store_pairs is for kernels")
 
 
@@ -195,17 +195,27 @@ def _overload_store_pairs(scheme, scratch, row, is_odd, wz):
 
 
 @generic
-def prepare_momenta(scheme, scratch, row, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress):
-    """Write each lane's momentum at the node that counts begin at, with its mass, and the slopes of the momentum along x, y and z."""
-    dx, dy, dz = offsets
-    u, v, w = velocity
+def affine_momentum(scheme, mass, volume, velocity_gradient, stress, dt, spacing):
+    """h (m C - dt V0 D^-1 tau), 9 values [kg m/s]: the slope of the momentum per cell along each axis. PIC and FLIP leave out m C.
+
+    From Hu et al. 2018, eq. 16 and 29, where (mv)_i += w [m v + (m C - dt V0 D^-1 tau)(x_i - x_p)].
+    """
     a, b, c, d, e, f, g, h, i = velocity_gradient
     xx, xy, xz, yy, yz, zz = stress
-    affine = (scheme.affine * spacing) * mass
+    inertia = (scheme.affine * spacing) * mass
     force = (scheme.inverse_inertia * dt / spacing) * volume
-    a, b, c = affine * a - force * xx, affine * b - force * xy, affine * c - force * xz
-    d, e, f = affine * d - force * xy, affine * e - force * yy, affine * f - force * yz
-    g, h, i = affine * g - force * xz, affine * h - force * yz, affine * i - force * zz
+    a, b, c = inertia * a - force * xx, inertia * b - force * xy, inertia * c - force * xz
+    d, e, f = inertia * d - force * xy, inertia * e - force * yy, inertia * f - force * yz
+    g, h, i = inertia * g - force * xz, inertia * h - force * yz, inertia * i - force * zz
+    return a, b, c, d, e, f, g, h, i
+
+
+@generic
+def store_momenta(scratch, row, offsets, mass, velocity, affine):
+    """Store each lane's momentum and mass at the node where counting starts, and the momentum's slopes along x, y and z."""
+    dx, dy, dz = offsets
+    u, v, w = velocity
+    a, b, c, d, e, f, g, h, i = affine
     store_rows(
         scratch,
         row,
@@ -221,26 +231,23 @@ def prepare_momenta(scheme, scratch, row, offsets, dt, spacing, mass, volume, ve
 
 
 @generic
-def prepare_scatter(scheme, position, dt, spacing, mass, volume, velocity, velocity_gradient, stress, scratch, index, at):
-    """Write weights and momenta of `LANE_COUNT` slots, the first of which is number `at` of the chunk.
-
-    (mv)_i += w [m v + (m C - dt V0 D^-1 tau)(x_i - x_p)] (Hu et al. 2018, eq. 16 and 29); PIC and FLIP leave out m C.
-    """
+def prepare_scatter(scheme, position, mass, velocity, affine, scratch, index, at):
+    """Store weights and momenta of `LANE_COUNT` slots, from number `at` of the chunk on; `affine`: see `affine_momentum`."""
     lowest, (dx, dy, dz), wx, wy, wz = all_weights(scheme, position)
-    # rows of the arena are even in length
+    # rows of the arena have an even length
     even = 2.0 * floor(0.5 * lowest)
     store_as_int32(index, at, even)
     store_row_weights(scheme, scratch, at, wx, wy)
     store_pairs(scheme, scratch, ALONG_Z + LANE_ROW * at, even < lowest, wz)
-    # along z from the node behind the even one
+    # along z, from the node after the even one
     offsets = dx, dy, dz + (lowest - even)
     row = LANES + LANE_ROW * at
-    prepare_momenta(scheme, scratch, row, offsets, dt, spacing, mass, volume, velocity, velocity_gradient, stress)
+    store_momenta(scratch, row, offsets, mass, velocity, affine)
 
 
 @generic
 def scatter_lanes(scheme, begin, end, scratch, index, arenas, run):
-    """Scatter the slots number [begin, end) of the chunk into the arena of their run."""
+    """Scatter slots [begin, end) of the chunk into the arena of their run."""
     start, across = offset_in_arena(scheme, arenas, run)
     start = arenas.starts[run] + NODE * start
     for lane in range(begin, end):
@@ -248,35 +255,31 @@ def scatter_lanes(scheme, begin, end, scratch, index, arenas, run):
 
 
 @parallel_kernel
-def particles_to_grid(
-    tickets, scheme, particles, first, low_body, high_body, pieces, neighbours, is_waiting, is_first, dt, spacing, scratch, index,
-    arenas,
-):  # fmt: skip
-    """Scatter mass and momentum, with the impulse of the stress, of the blocks that wait for it into their runs' arenas.
+def particles_to_grid(tickets, scheme, particles, grid, is_waiting, is_first, dt, scratch, arenas):
+    """Scatter mass, momentum and the impulse of the stress from the waiting blocks into their runs' arenas.
 
     Args:
         scheme: see `scheme`.
-        particles: (rows, slots).
-        first: first slot of each run.
-        low_body, high_body: the bodies [low, high) that are scattered, those of one field.
-        pieces: first block of each piece of work.
-        neighbours: (blocks, 27 or 9) node blocks around each block, of that field.
+        particles: see `Particles`.
+        grid: see `Grid`; the nodes are not read. Only the bodies of its velocity field are scattered.
         is_waiting: (blocks,) which blocks to scatter.
-        is_first: whether no block has been scattered before, so that no place is kept for the arenas.
-        dt: [s]; spacing: cell size [m].
-        scratch: (pieces, SCRATCH_SIZE); index: (pieces, CHUNK) int32.
+        is_first: whether no block has been scattered yet, so that no arena has its place.
+        dt: length of the substep [s].
+        scratch: see `Scratch`.
         arenas: result, see `Arenas`.
     """
-    body_count = arenas.rooms.shape[0]
+    table, (first, pieces, body_count) = particles.table, particles.runs
+    spacing, neighbours = grid.spacing, grid.neighbours
     for piece in shared(tickets[0], pieces.size - 1, 1):
-        for body in range(low_body, high_body):
+        numbers, index = scratch.values[piece], scratch.lowest[piece]
+        for body in range(grid.low_body, grid.high_body):
             room = arenas.rooms[body, piece]
             for block in range(pieces[piece], pieces[piece + 1]):
                 run = block * body_count + body
                 low, high = first[run], first[run + 1]
                 if low == high or not is_waiting[block]:
                     continue
-                touched = nodes_between(scheme, range_of(scheme, particles, low, high), LEAST_WAY)
+                touched = nodes_between(scheme, range_of(scheme, table, low, high), LEAST_WAY)
                 end = open_arena(arenas, block, run, room if is_first else arenas.starts[run], touched, neighbours[block])
                 if is_first:
                     room = end
@@ -284,18 +287,9 @@ def particles_to_grid(
                     count = min(high - chunk, CHUNK)
                     for at in range(0, count, LANE_COUNT):
                         slot = chunk + at
-                        prepare_scatter(
-                            scheme,
-                            load_vector(particles, POSITION, slot),
-                            dt,
-                            spacing,
-                            load(particles[MASS], slot, LANE_COUNT),
-                            load(particles[VOLUME], slot, LANE_COUNT),
-                            load_vector(particles, VELOCITY, slot),
-                            load_matrix(particles, VELOCITY_GRADIENT, slot),
-                            load_symmetric(particles, STRESS, slot),
-                            scratch[piece],
-                            index[piece],
-                            at,
-                        )
-                    scatter_lanes(scheme, 0, live_count(particles, chunk, count), scratch[piece], index[piece], arenas, run)
+                        mass, volume = load(table[MASS], slot, LANE_COUNT), load(table[VOLUME], slot, LANE_COUNT)
+                        gradient, stress = load_matrix(table, VELOCITY_GRADIENT, slot), load_symmetric(table, STRESS, slot)
+                        affine = affine_momentum(scheme, mass, volume, gradient, stress, dt, spacing)
+                        position, velocity = load_vector(table, POSITION, slot), load_vector(table, VELOCITY, slot)
+                        prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
+                    scatter_lanes(scheme, 0, live_count(table, chunk, count), numbers, index, arenas, run)

@@ -1,10 +1,10 @@
-"""Schemes: which B-spline carries particles to the grid, in how many dimensions, and how velocities travel back.
+"""Transfer schemes: the B-spline, the number of dimensions, and how velocities return to particles.
 
-The type of a scheme selects the code of the transfers when they are compiled; its numbers choose between APIC, PIC and FLIP.
-In two dimensions (plane strain in the x-z plane) particles keep all their rows, and everything along y stays zero.
+A scheme's type selects the code of the transfers when they are compiled; its numbers choose between APIC, PIC and FLIP. In two
+dimensions (plane strain in the x-z plane) particles keep all their rows, and everything along y stays zero.
 
-Quadratic splines touch three nodes along an axis, cubic ones four. Both are counted from a centre node: the nearest one for
-the quadratic spline, the next lower one for the cubic; the offset d of the particle from it is in cells.
+Quadratic splines touch three nodes along an axis, cubic splines four. Nodes are counted from a center node: the nearest node for
+quadratic splines, the next lower one for cubic splines. The offset d of a particle from its center node is in cells.
 """
 
 from typing import Any, NamedTuple
@@ -17,12 +17,12 @@ from .blocks import ARENA
 
 
 class Quadratic3(NamedTuple):
-    """Quadratic splines in space.
+    """Quadratic splines in three dimensions.
 
     Attributes:
         inverse_inertia: D^-1 h^2: 4 for quadratic, 3 for cubic splines (Jiang et al. 2016, section 5.3).
-        affine: 1 where C goes to the grid (APIC), 0 where it does not (PIC, FLIP).
-        flip_ratio: share of FLIP in the velocity that a particle gets back.
+        affine: 1 if C is transferred to the grid (APIC), else 0 (PIC, FLIP).
+        flip_ratio: share of FLIP in the velocity transferred back to particles.
     """
 
     inverse_inertia: float
@@ -31,7 +31,7 @@ class Quadratic3(NamedTuple):
 
 
 class Cubic3(NamedTuple):
-    """Cubic splines in space."""
+    """Cubic splines in three dimensions."""
 
     inverse_inertia: float
     affine: float
@@ -39,7 +39,7 @@ class Cubic3(NamedTuple):
 
 
 class Quadratic2(NamedTuple):
-    """Quadratic splines in the plane."""
+    """Quadratic splines in two dimensions."""
 
     inverse_inertia: float
     affine: float
@@ -47,7 +47,7 @@ class Quadratic2(NamedTuple):
 
 
 class Cubic2(NamedTuple):
-    """Cubic splines in the plane."""
+    """Cubic splines in two dimensions."""
 
     inverse_inertia: float
     affine: float
@@ -58,30 +58,30 @@ Scheme = Quadratic3 | Cubic3 | Quadratic2 | Cubic2
 
 
 def scheme_of(kernel: str, dimension: int, transfer: str, flip_ratio: float) -> Scheme:
-    """The scheme of a solver's settings."""
+    """The scheme for a solver's settings."""
     cubic, quadratic = (Cubic3, Quadratic3) if dimension == 3 else (Cubic2, Quadratic2)
     kind, inverse_inertia = (cubic, 3.0) if kernel == "cubic" else (quadratic, 4.0)
     return kind(inverse_inertia, float(transfer == "apic"), flip_ratio if transfer == "flip" else 0.0)
 
 
 def farthest_drift(scheme: Scheme) -> float:
-    """How far a particle may be from where it was sorted [cells], for its nodes to lie in its block's arena."""
+    """How far a particle may move between sorts for its nodes to stay in its block's arena [cells]."""
     return 0.49 if isinstance(scheme, Cubic3 | Cubic2) else 0.99
 
 
 def is_cubic(scheme: Any) -> bool:
-    """Whether a scheme's numba type has cubic splines."""
+    """Whether a scheme, given as a numba type, has cubic splines."""
     return scheme.instance_class in (Cubic3, Cubic2)
 
 
 def is_plane(scheme: Any) -> bool:
-    """Whether a scheme's numba type is two-dimensional."""
+    """Whether a scheme, given as a numba type, is two-dimensional."""
     return scheme.instance_class in (Quadratic2, Cubic2)
 
 
 @generic
 def quadratic_weights(d):
-    """The weights of the nodes at -1, 0 and +1 for an offset d in [-1/2, 1/2] from the centre node."""
+    """The weights of the nodes at -1, 0 and +1 for an offset d in [-1/2, 1/2] from the center node."""
     low = 0.5 - d
     high = 0.5 + d
     return 0.5 * (low * low), 0.75 - d * d, 0.5 * (high * high)
@@ -89,35 +89,35 @@ def quadratic_weights(d):
 
 @generic
 def cubic_weights(d):
-    """The weights of the nodes at -1, 0, +1 and +2 for an offset d in [0, 1] from the centre node."""
+    """The weights of the nodes at -1, 0, +1 and +2 for an offset d in [0, 1] from the center node."""
     e = 1.0 - d
     sixth = 1.0 / 6.0
     w0 = sixth * (e * e * e)
     w1 = 0.5 * (d * d * d) - d * d + 4.0 * sixth
     w3 = sixth * (d * d * d)
-    # so that they add up to one in any float: the gathered velocity would grow or shrink at every step
+    # the weights add up to exactly one in any precision; otherwise gathered velocities would grow or shrink in every substep
     return w0, w1, 1.0 - (w0 + w1 + w3), w3
 
 
 @generic
 def quadratic_axis(x):
-    """The centre node of positions along an axis, the offset from it, and four weights, the last one zero."""
-    centre = floor(x - 0.5) + 1.0
-    offset = x - centre
+    """The center node of positions along an axis, the offset from it, and four weights, the last one zero."""
+    center = floor(x - 0.5) + 1.0
+    offset = x - center
     w0, w1, w2 = quadratic_weights(offset)
-    return centre, offset, (w0, w1, w2, 0.0 * offset)
+    return center, offset, (w0, w1, w2, 0.0 * offset)
 
 
 @generic
 def cubic_axis(x):
-    """The centre node of positions along an axis, the offset from it, and four weights."""
-    centre = floor(x)
-    offset = x - centre
-    return centre, offset, cubic_weights(offset)
+    """The center node of positions along an axis, the offset from it, and four weights."""
+    center = floor(x)
+    offset = x - center
+    return center, offset, cubic_weights(offset)
 
 
 def axis_weights(scheme: Any, x: Any) -> Any:
-    """The centre node of positions along an axis, the offset from it, and the weights of the nodes at -1, 0, +1 and +2."""
+    """The center node of positions along an axis, the offset from it, and the weights of the nodes at -1, 0, +1 and +2."""
     raise TypeError("axis_weights is for kernels")
 
 
@@ -130,15 +130,15 @@ def all_weights(scheme: Any, position: Any) -> Any:
     """The weights of `LANE_COUNT` particles on their nodes, axis by axis.
 
     Returns:
-        The number of the lowest node in the arena, the offsets from the centre nodes [cells], and the weights of the three axes;
-        in the plane the node in it has all the weight along y.
+        The number of the lowest node in the arena, the offsets from the center nodes [cells], and the weights along the three axes;
+        in two dimensions the node at y = 0 has all the weight along y.
     """
     raise TypeError("all_weights is for kernels")
 
 
 @overload(all_weights, jit_options={"forceinline": True})
 def _overload_all_weights(scheme, position):
-    # the arena begins one node below the block, and the lowest node lies one below the centre: whole numbers, exact in any float
+    # the arena starts one node below the block, and the lowest node is one below the center: integers, exact in any precision
     def in_space(scheme, position):
         x, y, z = position
         cx, dx, wx = axis_weights(scheme, x)

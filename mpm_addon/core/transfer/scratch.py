@@ -1,12 +1,14 @@
-"""The scratch of a piece of work: what is made for a vector of slots at once and then read particle by particle, and the arenas.
+"""Scratch memory: what is computed for a vector of slots at once and then read particle by particle, and gathered arenas.
 
-Particles pass through in chunks, and each stage goes through a whole chunk before the next begins: particles do not wait for one
-another within a stage, and a processor works on several at a time. A chunk stays in the first cache.
+Particles are processed in chunks, and each stage processes a whole chunk before the next begins. Within a stage particles do not depend
+on each other, so the processor works on several at a time. A chunk fits in the first-level cache.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from ..arithmetic.operations import generic
 from ..arithmetic.vector import store
@@ -14,19 +16,31 @@ from .blocks import ARENA_NODES, NODE
 from .scheme import is_cubic, is_plane
 from .table import LANE_ROW
 
-# slots of a chunk
+# slots per chunk
 CHUNK = 64
-# the weights of up to 4^2 rows of nodes, each for all slots
+# weights of up to 4^2 rows of nodes, each for all slots
 WEIGHTS = 0
-# one row for each slot: up to six weights along z
+# one row per slot: up to six weights along z
 ALONG_Z = WEIGHTS + 16 * CHUNK
-# one row for each slot: four numbers, and their slopes along x, y and z; for FLIP the same of what was before the step
+# one row per slot: four numbers, and their slopes along x, y and z; for FLIP also those from before the substep
 LANES = ALONG_Z + LANE_ROW * CHUNK
 LANES_BEFORE = LANES + LANE_ROW * CHUNK
-# nodes around a block, and what they were before the step; a row of nodes may be read and written one node past the end
+# nodes around a block, and the same from before the substep; a row of nodes may be read and written one node past its end
 GATHERED = LANES_BEFORE + LANE_ROW * CHUNK
 GATHERED_BEFORE = GATHERED + NODE * (ARENA_NODES + 4)
 SCRATCH_SIZE = GATHERED_BEFORE + NODE * (ARENA_NODES + 4)
+
+
+class Scratch(NamedTuple):
+    """Scratch memory of all pieces of work.
+
+    Attributes:
+        values: (pieces, SCRATCH_SIZE), at the offsets above.
+        lowest: (pieces, CHUNK) number in the arena of each slot's lowest node.
+    """
+
+    values: NDArray[Any]
+    lowest: NDArray[np.int32]
 
 
 @generic
@@ -47,7 +61,7 @@ def store_products_of_four(scratch, at, share, wy):
 
 
 def store_row_weights(scheme: Any, scratch: Any, at: Any, wx: Any, wy: Any) -> None:
-    """Write the weights on their rows of nodes of `LANE_COUNT` slots, the first of which is number `at` of the chunk."""
+    """Store the weights of `LANE_COUNT` slots, from number `at` of the chunk on, on their rows of nodes."""
     raise TypeError("store_row_weights is for kernels")
 
 

@@ -1,13 +1,15 @@
-"""Sorting particles into blocks again: counted, placed and copied in parallel, always to the same order.
+"""Sorting particles into blocks: counting, placing and copying in parallel, with the same result for any number of threads.
 
-Between two sorts a particle stays in its block or comes into one of those around it. So every block counts what goes where; what comes
-into each is added up in order of the blocks' keys; then every particle has a slot of its own. In a run (block, body) particles keep the
-order that they had, block after block, and new ones come last. Nothing here depends on the number of threads.
+Between two sorts a particle stays in its block or moves to one around it. Each block counts how many particles go where; the arrivals of
+each block are summed in order of the blocks' keys, which gives every particle a slot. Within a run, particles keep their previous order,
+block by block, and new particles come last.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
@@ -20,9 +22,23 @@ BEYOND = -2
 STRAY = -3
 
 
+class Origins(NamedTuple):
+    """Which particle fills each slot of a sorted table. Each run holds particles that were in the old table, then new ones.
+
+    Attributes:
+        sources: (slots,) old slot or number of the new particle.
+        old_counts: (runs,) number of particles from the old table.
+        counts: (runs,) number of all particles; massless copies of the last one fill the other slots.
+    """
+
+    sources: NDArray[np.int32]
+    old_counts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
 @kernel
 def shift_of(position):
-    """Where a particle's base node lies now: in the block below (-1), its own (0), the one above (1), or farther away (2)."""
+    """Which block a particle's base node is in now: the one below (-1), its own (0), the one above (1), or one farther away (2)."""
     if position < 0.5:
         return -1 if position >= 0.5 - BLOCK else 2
     if position < BLOCK + 0.5:
@@ -31,17 +47,18 @@ def shift_of(position):
 
 
 @parallel_kernel
-def count_moves(tickets, table, ids, first, body_count, coordinates, pieces, limits, places, moves, lost):
-    """Find the block, among those around its own, that each particle's base node lies in now.
+def count_moves(tickets, particles, coordinates, limits, places, moves, lost):
+    """Find the block that each particle's base node is in now, among those around its own.
 
     Args:
-        table: (rows, slots); ids: (slots,), -1 for weightless copies.
-        first: first slot of each run; coordinates: (blocks, 3); pieces: first block of each piece of work.
+        particles: see `Particles`.
+        coordinates: (blocks, 3).
         limits: (2, 3) lowest and highest corner [cells].
-        places: (slots,) result: number of the block among the 27 (in the plane: 9) around, or COPY, BEYOND (the limits), STRAY.
-        moves: (blocks, bodies, 27 or 9) result: how many go there.
-        lost: (pieces, 2) results: how many are BEYOND and STRAY.
+        places: (slots,) result: number of the block among the 27 (in two dimensions: 9) around, or COPY, BEYOND (the limits), STRAY.
+        moves: (blocks, bodies, 27 or 9) result: number of particles that go there.
+        lost: (pieces, 2) result: number of particles that are BEYOND and STRAY.
     """
+    table, ids, (first, pieces, body_count) = particles
     is_plane = moves.shape[2] == 9
     for piece in shared(tickets[0], pieces.size - 1, 1):
         beyond, strays = 0, 0
@@ -83,7 +100,7 @@ def count_moves(tickets, table, ids, first, body_count, coordinates, pieces, lim
 
 @kernel
 def find_goers(moves, goes):
-    """Which of the blocks around each block particles go to: goes: (blocks, 27 or 9) result; moves: see `count_moves`."""
+    """Find which of the blocks around each block particles go to: `goes` (blocks, 27 or 9); `moves`: see `count_moves`."""
     for block in range(moves.shape[0]):
         for place in range(moves.shape[2]):
             goes[block, place] = False
@@ -93,11 +110,11 @@ def find_goers(moves, goes):
 
 @kernel
 def count_arrivals(moves, around, counts):
-    """How many particles of each body come into each new block.
+    """Count the particles of each body that arrive in each new block.
 
     Args:
         moves: see `count_moves`.
-        around: (blocks, 27 or 9) number of each block around as a new block, where particles go there.
+        around: (blocks, 27 or 9) number of each surrounding block among the new blocks, if particles go there.
         counts: (new blocks, bodies) result; 0 before.
     """
     for block in range(moves.shape[0]):
@@ -109,7 +126,7 @@ def count_arrivals(moves, around, counts):
 
 @kernel
 def place_arrivals(moves, around, free):
-    """Turn the counts of `moves` into the first slot of those who go there, in order of the blocks' keys.
+    """Replace the counts in `moves` by the first slot of the particles that go there, in order of the blocks' keys.
 
     Args:
         moves: see `count_moves`; changed.
@@ -126,14 +143,16 @@ def place_arrivals(moves, around, free):
 
 
 @parallel_kernel
-def find_origins(tickets, places, first, body_count, pieces, moves, origin):
-    """Which old slot every new slot is filled from.
+def find_origins(tickets, runs, places, moves, sources):
+    """Find the old slot that fills each new slot.
 
     Args:
-        places, first, body_count, pieces: see `count_moves`.
-        moves: the first slots from `place_arrivals`; changed.
-        origin: (new slots,) result, where a particle comes from an old slot.
+        runs: the old runs.
+        places: see `count_moves`.
+        moves: first slots from `place_arrivals`; changed.
+        sources: result for particles of the old table, see `Origins`.
     """
+    first, pieces, body_count = runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
         for block in range(pieces[piece], pieces[piece + 1]):
             for body in range(body_count):
@@ -141,43 +160,52 @@ def find_origins(tickets, places, first, body_count, pieces, moves, origin):
                 for slot in range(first[run], first[run + 1]):
                     place = places[slot]
                     if place >= 0:
-                        origin[moves[block, body, place]] = slot
+                        sources[moves[block, body, place]] = slot
                         moves[block, body, place] += 1
 
 
+@kernel
+def fill_rows(table, sources, low, high, result):
+    """Copy the columns `sources` of a table to slots [low, high) of another. This is most of a sort's time."""
+    for row in range(result.shape[0]):
+        values, filled = table[row], result[row]
+        for slot in range(low, high):
+            # unsigned, so that numba does not check for negative indices
+            filled[slot] = values[np.uint32(sources[slot])]
+
+
 @parallel_kernel
-def copy_particles(tickets, table, ids, places, dimension, new_table, new_ids, origin, first, arrived, counts, result, result_ids):
-    """Fill every run of `result`: particles that come from old slots, then new ones, then weightless copies of the last.
+def copy_particles(tickets, old, new, origins, places, dimension, result):
+    """Fill every run of `result`: particles of the old table, then new ones, then massless copies of the last.
 
     Args:
-        table: (rows, old slots), positions relative to the old blocks; ids, places: (old slots,).
+        old: see `Particles`; positions are relative to the old blocks.
+        new: see `NewParticles`.
+        origins: see `Origins`.
+        places: see `count_moves`.
         dimension: 3 or 2.
-        new_table: (rows, new particles), positions relative to their blocks; new_ids: (new particles,).
-        origin: (slots,) the old slot, or the new particle, that a slot is filled from.
-        first: first slot of each run; arrived, counts: (runs,) particles from old slots, and all particles.
+        result: the sorted particles, see `Particles`; table and ids are filled.
     """
+    sources, old_counts, counts = origins
+    old_ids, new_ids = old.ids, new.ids
+    table, ids, first = result.table, result.ids, result.runs.first
     for run in shared(tickets[0], counts.size, 16):
-        low, middle, end, high = first[run], first[run] + arrived[run], first[run] + counts[run], first[run + 1]
-        for row in range(result.shape[0]):
-            # unsigned, so that numba has no negative index to look out for: this is most of a sort's time
-            old, new, filled = table[row], new_table[row], result[row]
-            for slot in range(low, middle):
-                filled[slot] = old[np.uint32(origin[slot])]
-            for slot in range(middle, end):
-                filled[slot] = new[np.uint32(origin[slot])]
+        low, middle, end, high = first[run], first[run] + old_counts[run], first[run] + counts[run], first[run + 1]
+        fill_rows(old.table, sources, low, middle, table)
+        fill_rows(new.table, sources, middle, end, table)
         side = 3 ** (dimension - 1)
         for slot in range(low, middle):
-            place = places[origin[slot]]
-            result[POSITION, slot] -= BLOCK * (place // side - 1)
+            place = places[sources[slot]]
+            table[POSITION, slot] -= BLOCK * (place // side - 1)
             if dimension == 3:
-                result[POSITION + 1, slot] -= BLOCK * (place // 3 % 3 - 1)
-            result[POSITION + 2, slot] -= BLOCK * (place % 3 - 1)
-            result_ids[slot] = ids[origin[slot]]
+                table[POSITION + 1, slot] -= BLOCK * (place // 3 % 3 - 1)
+            table[POSITION + 2, slot] -= BLOCK * (place % 3 - 1)
+            ids[slot] = old_ids[sources[slot]]
         for slot in range(middle, end):
-            result_ids[slot] = new_ids[origin[slot]]
+            ids[slot] = new_ids[sources[slot]]
         for slot in range(end, high):
-            for row in range(result.shape[0]):
-                result[row, slot] = result[row, end - 1]
-            result[MASS, slot] = 0.0
-            result[VOLUME, slot] = 0.0
-            result_ids[slot] = -1
+            for row in range(table.shape[0]):
+                table[row, slot] = table[row, end - 1]
+            table[MASS, slot] = 0.0
+            table[VOLUME, slot] = 0.0
+            ids[slot] = -1

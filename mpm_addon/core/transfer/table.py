@@ -1,4 +1,4 @@
-"""Reading and writing the particles' table `LANE_COUNT` slots at a time. See `rows` for what lies where."""
+"""Loading and storing the particle table, `LANE_COUNT` slots at a time. See `rows` for its contents."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ..arithmetic.operations import generic
 from ..arithmetic.vector import LANE_COUNT, load, shuffled, store
 from .rows import MASS
 
-# the distance between the rows that `store_rows` and `load_rows` have for two lanes that are neighbours
+# distance between the rows of neighboring lanes in `store_rows` and `load_rows`
 LANE_ROW = 16
 
 
@@ -53,19 +53,19 @@ def store_matrix(particles, row, slot, value):
 
 @generic
 def live_count(particles, slot, count):
-    """How many of the `count` slots from `slot` on hold a particle, not a weightless copy of the last one; at least one."""
+    """The number of particles in the `count` slots from `slot` on, without the massless copies of the last one; at least one."""
     while count > 1 and particles[MASS, slot + count - 1] == 0.0:
         count -= 1
     return count
 
 
 def store_rows(table: Any, column: Any, a: Any, b: Any, c: Any, d: Any) -> None:
-    """Write lanes of four values as rows of four, `LANE_ROW` numbers apart."""
+    """Store lanes of four values as rows of four, `LANE_ROW` numbers apart."""
     raise TypeError("store_rows is for kernels")
 
 
 def load_rows(table: Any, column: Any) -> Any:
-    """Read rows of four, `LANE_ROW` numbers apart, as four vectors of `LANE_COUNT` lanes."""
+    """Load rows of four, `LANE_ROW` numbers apart, as four vectors of `LANE_COUNT` lanes."""
     raise TypeError("load_rows is for kernels")
 
 
