@@ -154,7 +154,7 @@ def test_the_panel_shows_the_answer_until_the_scene_changes(bpy: Any, draw: Any,
     texts = draw(bake_panels.MPM_PT_preflight).texts()
     for text in (
         "12,345 particles in 1,543 cells",
-        "About 777 steps for 48 frames",
+        "About 777 substeps for 48 frames",
         "A bake takes about 2 min",
         "Cube is 2.7 x 1.9 x 1.6 m",
     ):

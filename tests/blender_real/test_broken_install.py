@@ -20,7 +20,7 @@ import addon_utils, json
 MODULE = "bl_ext.user_default.mpm_addon"
 addon_utils.enable(MODULE, default_set=True)
 health = sys.modules[MODULE + ".blender.baking.health"]
-playback = sys.modules[MODULE + ".blender.playback.particle_objects"]
+particle_objects = sys.modules[MODULE + ".blender.playback.particle_objects"]
 bpy.ops.wm.read_homefile(use_empty=True)
 scene = bpy.context.scene
 mesh = bpy.data.meshes.new("Points")

@@ -103,7 +103,7 @@ def objects_and_materials(folder: Path) -> None:
         press("add", kind=kind)
         assert len(scene.objects) == count + 1 and bpy.context.selected_objects == [bpy.context.object]
     assert scene.mpm.domain.object is not None
-    assert "has a domain already" in refusal("add", kind="domain")
+    assert "already has a domain" in refusal("add", kind="domain")
     honey = bpy.context.object
     assert (honey.mpm.type, honey.mpm.material.preset) == ("emitter", "honey")
     press("material_choose", name="snow")
