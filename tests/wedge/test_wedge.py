@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -143,10 +144,11 @@ def test_stopped_it_leaves_no_process_and_goes_on_later(tmp_path: Path, number: 
 
 def test_threads_are_shared_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = []
+    all_run = threading.Barrier(3, timeout=60.0)
 
     def note(order: Order) -> Outcome:
         shares.append(order.threads)
-        time.sleep(0.2)
+        all_run.wait()
         return Outcome("done")
 
     monkeypatch.setattr("mpm_addon.wedge.cluster.run", note)
