@@ -1,9 +1,9 @@
-"""Velocity fields: bodies of one field share a velocity at each node, bodies of another field have one of their own.
+"""Velocity fields: the bodies of one field share a velocity at each node, the bodies of another field have their own.
 
-Where particles of several fields can reach a node block, it belongs to the first of these, and each other one has a *twin* of it: a node
-block like any other, numbered behind the rest. Such a node block sums the arenas of the bodies of its field alone (see `grid`), and a
-body scatters to the node blocks of its field and gathers from them. Everywhere else one node block serves the field that is there,
-so that a field takes memory only where it meets others.
+Where particles of several fields can reach a node block, it belongs to the first of these fields, and each other field has a *twin* of
+it: a node block like any other, numbered after the rest. Such a node block sums only the arenas of its field's bodies (see `grid`), and
+a body scatters to and gathers from the node blocks of its field. Everywhere else one node block serves the field that is present, so
+that a field takes memory only where it meets others.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-# bodies with consecutive numbers, for each field
+# the bodies of each field, with consecutive numbers
 Fields = tuple[range, ...]
 
 
@@ -20,8 +20,8 @@ class NodeBlocks(NamedTuple):
     """The node blocks of all fields.
 
     Attributes:
-        neighbours: for each field, the node blocks around each particle block, (blocks, 27 or 9); as many as there are where there is none.
-        origins: (node blocks,) the node block that each one lies at the place of: its own number, or that of which it is a twin.
+        neighbours: for each field, the node blocks around each particle block, (blocks, 27 or 9); the number of node blocks for none.
+        origins: (node blocks,) the node block in the same place: its own number, or that of the block whose twin it is.
         bodies: (node blocks + 1, 2) the bodies [begin, end) whose arenas each sums.
     """
 
@@ -31,13 +31,13 @@ class NodeBlocks(NamedTuple):
 
 
 def divide(fields: Fields, first: Ints, neighbours: Ints, count: int) -> NodeBlocks:
-    """Give the bodies of each field node blocks of their own where several fields meet.
+    """Give the bodies of each field their own node blocks where several fields meet.
 
     Args:
-        fields: the bodies of each, all bodies together, in order.
-        first: first slot of each run, with the number of slots at the end.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block; `count` where there is none.
-        count: how many there are.
+        fields: the bodies of each field, in order; every body is in one.
+        first: see `Runs`.
+        neighbours: (blocks, 27 or 9) node blocks around each particle block; `count` for none.
+        count: number of node blocks.
     """
     body_count = fields[-1].stop
     bodies = np.tile(np.array([0, body_count]), (count + 1, 1))

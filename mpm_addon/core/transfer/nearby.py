@@ -1,15 +1,15 @@
-"""Particles that are near one another, for kernels that look at a particle's neighbourhood: damage, cohesion, density.
+"""Particles near one another, for kernels that need a particle's neighborhood: damage, cohesion, density.
 
-A kernel goes through the blocks, through the particles of each, and through those near each of these. It may do so between any two steps,
-since particles are always found in the block where they were sorted, at most a cell away from it:
+A kernel loops over the blocks, over the particles of each, and over the particles near each of these. It may do so between any two
+substeps, because a particle is always stored in the block where it was sorted, at most one cell away from it:
 
     for block in shared(tickets[0], near.around.shape[0], 1):
         for slot in particles_of(near, block):
             for other, squared in particles_near(near, block, slot):
                 result[slot] += ...
 
-A kernel's own arrays have one number for each slot; a kernel that writes only to the slots of its own block gives the same bytes with any
-number of threads. The solver's own passes look at each particle alone: so far only a test runs such a kernel.
+A kernel's own arrays have one number per slot. A kernel that writes only to the slots of its own block gives the same bytes with any
+number of threads. The solver's own passes process each particle alone; so far only a test runs such a kernel.
 """
 
 from typing import Any, NamedTuple
@@ -24,18 +24,18 @@ from .particle_store import ParticleStore
 from .reach import find_extents
 from .rows import MASS, POSITION
 
-# two particles that are two blocks apart have each drifted by less than a cell since they were sorted
+# particles two blocks apart have each drifted by less than a cell since they were sorted
 LARGEST_RADIUS = BLOCK - 2.0
 
 
 class Near(NamedTuple):
-    """What kernels find near particles by.
+    """What kernels need to find particles near one another.
 
     Attributes:
         table: (rows, slots).
         first: (blocks + 1,) first slot of each block.
-        extents: (blocks, 6) the box that each block's particles fill, see `reach.find_extents`.
-        around: (blocks, 27 or 9) particle blocks around each block, -1 where there is none.
+        extents: (blocks, 6) bounding box of each block's particles, see `reach.find_extents`.
+        around: (blocks, 27 or 9) particle blocks around each block, -1 for none.
         radius: [cells].
     """
 
@@ -47,25 +47,26 @@ class Near(NamedTuple):
 
 
 def near(store: ParticleStore, radius: float) -> Near:
-    """What kernels find the particles within a radius of each by, where particles are now.
+    """What kernels need to find the particles within a radius of each other, at their present positions.
 
     Args:
+        store: the particles.
         radius: [cells], at most LARGEST_RADIUS.
     """
-    assert 0.0 < radius <= LARGEST_RADIUS, "only the blocks around a block are looked through"
+    assert 0.0 < radius <= LARGEST_RADIUS, "only the blocks around a block are searched"
     layout = store.layout
     steps = np.arange(-1, 2)
     along_y = steps if store.dimension == 3 else steps[1:2]
     offsets = (steps[:, None, None] << 2 * KEY_BITS) + (along_y[:, None] << KEY_BITS) + steps
     around = places_of(layout.keys[:, None] + offsets.reshape(-1), layout.keys)
     extents = np.empty_like(layout.extents)
-    find_extents(store.table, layout.first, store.body_count, extents)
+    find_extents(store.particles, extents)
     return Near(store.table, layout.first[:: store.body_count].copy(), extents, around, radius)
 
 
 @njit(nogil=True)
 def particles_of(near, block):
-    """The slots of a block's particles, without weightless copies."""
+    """The slots of a block's particles, without massless copies."""
     for slot in range(near.first[block], near.first[block + 1]):
         if near.table[MASS, slot] > 0.0:
             yield slot
@@ -73,7 +74,7 @@ def particles_of(near, block):
 
 @njit(nogil=True)
 def origin_around(near, place):
-    """Where the block number `place` of those around a block lies from it [cells]."""
+    """The offset from a block to block number `place` of those around it [cells]."""
     if near.around.shape[1] == NEIGHBOURS:
         return BLOCK * (place // 9 - 1), BLOCK * (place // 3 % 3 - 1), BLOCK * (place % 3 - 1)
     return BLOCK * (place // 3 - 1), 0, BLOCK * (place % 3 - 1)
@@ -92,16 +93,16 @@ def is_within(near, block, x, y, z):
 
 @njit(nogil=True)
 def particles_near(near, block, slot):
-    """The particles within the radius of the one in a slot of a block, itself too: their slots and squared distances [cells^2].
+    """The slots and squared distances [cells^2] of the particles within the radius of the one in a slot, including itself.
 
-    Their order is that of the blocks around and of the slots in each.
+    They are in order of the surrounding blocks, and of the slots in each.
     """
     x, y, z = near.table[POSITION, slot], near.table[POSITION + 1, slot], near.table[POSITION + 2, slot]
     for place in range(near.around.shape[1]):
         there = near.around[block, place]
         if there < 0:
             continue
-        # positions count from the block that they are in
+        # positions are relative to the block that the particle is in
         dx, dy, dz = origin_around(near, place)
         px, py, pz = x - np.float32(dx), y - np.float32(dy), z - np.float32(dz)
         if not is_within(near, there, px, py, pz):
