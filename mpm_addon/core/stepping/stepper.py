@@ -202,7 +202,7 @@ class Stepper:
         self._director.push(dt)
 
     def _scatter(self, dt: float) -> None:
-        """Scatter the particles that wait for it for a step of dt [s], each velocity field's bodies to its own node blocks."""
+        """Scatter the waiting particles for a substep of dt [s], each velocity field's bodies to its own node blocks."""
         store = self._store
         is_first = bool(self._is_waiting.all())
         for field in range(len(store.fields)):

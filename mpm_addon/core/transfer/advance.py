@@ -73,7 +73,7 @@ def _overload_store_deformation(constants, particles, slot, deformation):
 
 
 def load_values(particles: Any, rows: Any, slot: Any) -> Any:
-    """What `LANE_COUNT` slots have in each of several rows, as a tuple."""
+    """Several rows of `LANE_COUNT` slots, as a tuple."""
     raise TypeError("load_values is for kernels")
 
 
@@ -85,7 +85,7 @@ def _overload_load_values(particles, rows, slot):
 
 
 def store_values(particles: Any, rows: Any, slot: Any, values: Any) -> None:
-    """Write a value for each of several rows to `LANE_COUNT` slots."""
+    """Store several rows of `LANE_COUNT` slots."""
     raise TypeError("store_values is for kernels")
 
 

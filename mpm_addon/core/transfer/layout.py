@@ -107,9 +107,9 @@ class Layout:
         runs, extents: as above.
         first: first slot of each run, see `Runs`.
         neighbours: (blocks, 27 or 9) node blocks around each particle block; the number of node blocks for none.
-        node_keys: of the node blocks but twins, in ascending order.
-        node_coordinates, node_arenas: of all node blocks, twins behind the others: (node blocks, 3), and (node blocks, 27 or 9) particle
-            blocks around each, -1 for none.
+        node_keys: of the node blocks without twins, in ascending order.
+        node_coordinates: (node blocks, 3) of all node blocks, with twins at the end.
+        node_arenas: (node blocks, 27 or 9) particle blocks around each of them, -1 for none.
         node_bodies, field_neighbours: see `fields.NodeBlocks`; `neighbours` is that of the first field.
     """
 

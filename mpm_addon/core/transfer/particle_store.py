@@ -305,7 +305,7 @@ class ParticleStore:
         return cells * spacing
 
     def states(self, count: int, slots: Ints) -> NDArray[Any]:
-        """The states of particles in some slots (n,), of bodies whose law has `count` of them, shape (count, n)."""
+        """The states of the particles in some slots (n,), for laws with `count` states, shape (count, n)."""
         return self.table[list(state_rows(count))][:, slots]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
