@@ -63,7 +63,7 @@ def test_what_leaves_is_replaced_at_rest_density(dimension: int, speed: float) -
     carried = Carried((speed, 0.0, 0.0))
     first, *later = carried.emitted(described)
     size = 0.3**dimension
-    assert first[1].volume.sum() == pytest.approx(size, rel=0.5 / len(first[1].volume))
+    assert first[1].points.volume.sum() == pytest.approx(size, rel=0.5 / len(first[1].points.volume))
     assert sum(batch.points.volume.sum() for _, batch in later) == pytest.approx(0.3 ** (dimension - 1) * speed, rel=0.09)
     spacing = H / 8 ** (1 / dimension)
     assert cKDTree(carried.position).query(carried.position, k=2)[0][:, 1].min() > 0.75 * spacing
