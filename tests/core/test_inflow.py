@@ -48,7 +48,7 @@ def test_mass_per_second_is_density_times_cross_section_times_speed(
     jet = inflow(Sphere(radius=0.2), tuple(speed * direction), sampling=sampling, mass_scale=1.5)
     described = scene(jet, materials=WATER, frames=49, dimension=dimension)
     first, *later = emitted(described)
-    assert first[:2] == (1, 0.0) and first[2].mass.sum() == pytest.approx(1500.0 * volume, rel=1e-12)
+    assert first[:2] == (1, 0.0) and first[2].points.mass.sum() == pytest.approx(1500.0 * volume, rel=1e-12)
     # two seconds of flow, up to one layer of a lattice of spacing h / 2
     expected = 1500.0 * area * speed * 2.0
     tolerance = 0.02 * expected + (1500.0 * area * H / 2 if sampling == "lattice" else 0.0)
@@ -102,7 +102,7 @@ def test_the_first_filling_has_exactly_the_count() -> None:
     for sampling in ("poisson", "lattice", "random"):
         jet = inflow(Sphere(radius=0.2), (1.0, 0.0, 0.0), sampling=sampling, particle_count=777)
         first, *later = emitted(scene(jet, materials=WATER, frames=25))
-        assert len(first[2].mass) == 777
+        assert len(first[2].points.mass) == 777
         # a second of flow has 1 m / (4/3 r) = 3.75 times the ball's volume; a lattice fills a ball by leaps
         assert sum(len(batch.points.mass) for *_, batch in later) == pytest.approx(777 * 3.75, rel=0.2 if sampling == "lattice" else 0.06)
 
