@@ -172,7 +172,7 @@ def test_names_that_files_use_are_refused() -> None:
 
 
 def test_emitters_must_agree_on_components() -> None:
-    with pytest.raises(SceneError, match=r'^Emitter "a": the painted attribute "v" has 1 components and 3 on another'):
+    with pytest.raises(SceneError, match=r'^Emitter "a": the painted attribute "v" has 1 components, but 3 on another'):
         scene(painted("a", given=bar(v=np.ones(8))), painted("b", given=bar(v=np.ones((8, 3)))), materials=JELLY)
 
 
