@@ -1,4 +1,4 @@
-"""Writes docs/materials.md: the parameters of every law and of the look of a preset, as they are declared."""
+"""Writes docs/materials.md: the parameters of every law, and of the look and finish of a preset, as they are declared."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ PAGE = ROOT / "docs" / "materials.md"
 INTRODUCTION = """\
 # Materials
 
-The laws and their parameters, as scene files, presets and the interface name them, and what a preset says of its look. `make docs`
-writes this page from their declarations. A value outside its range is refused with a line that says what is allowed.
+The laws and their parameters, as scene files, presets and the interface name them, and the look and finish of a preset.
+`make docs` writes this page from their declarations. A value outside its range is refused with a line that says what is allowed.
 """
 
 
@@ -26,15 +26,16 @@ def main() -> int:
 
 
 def page() -> str:
-    """Returns the page: a heading and a table for each law, and for the look of a preset."""
+    """Returns the page: a heading and a table for each law, and for the look and finish of a preset."""
     from mpm_addon.core.laws import LAWS
+    from mpm_addon.core.laws.finish import Finish
     from mpm_addon.storage.looks import Look
 
-    return "\n".join([INTRODUCTION, *(section(name, owner) for name, owner in {**LAWS, "look": Look}.items())])
+    return "\n".join([INTRODUCTION, *(section(name, owner) for name, owner in {**LAWS, "look": Look, "finish": Finish}.items())])
 
 
 def section(name: str, owner: Any) -> str:
-    """Returns the heading of a law or a look, and the table of its parameters."""
+    """Returns the heading of a law, a look or a finish, and the table of its parameters."""
     from mpm_addon.core.parameters import parameters_of
 
     rows = ["| parameter | default | unit | range | meaning |", "|---|---|---|---|---|"]

@@ -31,9 +31,5 @@ class Look:
     )
     glow: tuple[float, float, float] | None = parameter(None, minimum=0.0, maximum=1.0, help="Color of glowing cracks in the crust")
     emission: float = parameter(0.0, minimum=0.0, maximum=1e3, help="Brightness of the cracks")
-    variation: float | None = parameter(None, minimum=0.0, maximum=1.0, help="Variation of the brightness of grains; the law's if not set")
-    flatness: float | None = parameter(
-        None, minimum=0.0, maximum=1.0, help="Flatness of grains (stones 0, flakes 0.7); the law's if not set"
-    )
     ground: str = parameter("middle", choices=GROUNDS, help="Brightness of the background")
     light: float = parameter(1.0, above=0.0, maximum=10.0, help="Brightness of the lights")

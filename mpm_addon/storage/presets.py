@@ -1,11 +1,12 @@
 """Presets: named materials (TOML files) and scenes (scene packages) that ship with the extension."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import PresetError, SceneError
 from ..core.laws import LAWS, Law
+from ..core.laws.finish import Finish
 from ..core.parameters import suggestion
 from .installation import presets_folder
 from .looks import Look
@@ -16,7 +17,7 @@ MATERIAL_SCHEMA = 1
 LARGEST_PRESET = 64_000
 LONGEST_LABEL, LONGEST_TEXT = 60, 1000
 
-_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "look")
+_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "look", "finish")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class MaterialPreset:
         law: the law with its parameters.
         color: display color, linear RGB; None for the law's color.
         look: its look in pictures; None if its file has none.
+        finish: the surface of its particles in Blender; None for the law's.
     """
 
     name: str
@@ -40,6 +42,7 @@ class MaterialPreset:
     law: Law
     color: tuple[float, float, float] | None = None
     look: Look | None = None
+    finish: Finish | None = None
 
     @property
     def family(self) -> str:
@@ -105,6 +108,7 @@ def read_material_preset(path: Path) -> MaterialPreset:
             law=law(**declared_values(law, parameters, subject)),
             color=_color(table, subject),
             look=_look(table, f"{subject}, look"),
+            finish=_finish(table, law, f"{subject}, finish"),
         )
         preset.law.check(subject)
     except SceneError as error:
@@ -138,6 +142,13 @@ def _look(table: dict[str, Any], subject: str) -> Look | None:
     check_keys(table["look"], parameter_names(Look), subject)
     color = {"color": table["color"]} if "color" in table else {}
     return Look(**declared_values(Look, color | table["look"], subject))
+
+
+def _finish(table: dict[str, Any], law: type[Law], subject: str) -> Finish | None:
+    if "finish" not in table:
+        return None
+    check_keys(table["finish"], parameter_names(Finish), subject)
+    return replace(law.finish, **declared_values(Finish, table["finish"], subject))
 
 
 def preset_file(name: str) -> Path:

@@ -34,13 +34,15 @@ def particles(bpy: Any, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", material_preset_names())
-def test_the_finish_of_a_preset_is_its_look_and_no_clearer_than_its_law(name: str) -> None:
+def test_the_finish_of_a_preset_overrides_that_of_its_law(name: str) -> None:
     preset = material_preset(name)
-    law, look, finish = preset.law.finish, preset.look, finish_of(preset.law.name, name)
-    assert look is not None
-    assert (finish.mode, finish.roughness, finish.coat, finish.bump) == (law.mode, look.roughness, look.coat, look.bump)
-    assert finish.transmission == min(law.transmission, look.transmission)
-    assert finish.flatness == (law.flatness if look.flatness is None else look.flatness)
+    assert finish_of(preset.law.name, name) == (preset.finish or preset.law.finish)
+
+
+def test_a_finish_keeps_what_its_preset_does_not_name() -> None:
+    gravel, law = finish_of("sand", "gravel"), LAWS["sand"].finish
+    assert (gravel.roughness, gravel.variation) == (0.8, 0.7) != (law.roughness, law.variation)
+    assert (gravel.mode, gravel.coat, gravel.flatness) == (law.mode, law.coat, law.flatness)
 
 
 def test_without_a_preset_the_finish_is_that_of_the_law() -> None:

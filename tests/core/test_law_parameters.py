@@ -62,7 +62,7 @@ def assert_refused(name: str, declared: Parameter, value: Any) -> None:
     assert message is not None, f"{name}.{declared.name} = {value} is allowed"
     assert message.startswith(f"{SUBJECT}: {declared.name} ")
     words = f" is not allowed; use {declared.limits()}"
-    assert message.endswith((f"{words}.", f"{words}, at most {LARGEST_NUMBER:g} in size."))
+    assert message.endswith((f"{words}.", f"{words}, at most {LARGEST_NUMBER:g} in magnitude."))
     assert declared.limits().endswith(f" {declared.unit}" if declared.unit else "")
     for limit in (declared.minimum, declared.maximum, declared.above, declared.below):
         assert limit is None or f"{limit:g}" in message

@@ -115,6 +115,9 @@ def test_presets_inside_the_package_come_first(tmp_path: Path, monkeypatch: pyte
         (("transmission", "transmision"), 'unknown key "transmision" (did you mean "transmission"?)'),
         (("color = [0.25, 0.62, 0.88]", "color = [0.25, 0.62]"), "is not allowed; use 3 finite numbers at least 0 and at most 1."),
         (("[look]", "[[look]]"), 'Material preset "water", look: '),
+        (("[look]", "[finish]\nroughness = 2\n[look]"), '"water", finish: roughness 2 is not allowed; use a finite number at'),
+        (("[look]", "[finish]\nrougness = 0.5\n[look]"), 'finish: unknown key "rougness" (did you mean "roughness"?)'),
+        (("[look]", '[finish]\nmode = "clouds"\n[look]'), 'mode "clouds" is not allowed; use one of points, spheres, grains, surface.'),
     ],
 )
 def test_a_malformed_preset_is_a_preset_error(tmp_path: Path, change: tuple[str, str], expected: str) -> None:

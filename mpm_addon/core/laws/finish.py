@@ -2,38 +2,36 @@
 
 import math
 import zlib
-from typing import NamedTuple
+from dataclasses import dataclass
+
+from ..parameters import parameter
 
 Color = tuple[float, float, float, float]
 
 POINTS, SPHERES, GRAINS, SURFACE, HIDDEN = "points", "spheres", "grains", "surface", "hidden"
 
 
-class Finish(NamedTuple):
-    """A surface, in the terms of Blender's Principled BSDF.
+@dataclass(frozen=True)
+class Finish:
+    """The surface of particles in Blender, in the terms of its Principled BSDF."""
 
-    Attributes:
-        mode: how it is rendered.
-        roughness, coat: roughness, and weight of a clear coat.
-        transmission, ior: weight of transmission, and index of refraction.
-        subsurface: weight of subsurface scattering.
-        metallic, emission: weight of metal, and strength of emission.
-        variation: how much grains differ in brightness.
-        flatness: flatness of grains (stones 0, flakes 0.7).
-        bump: strength of small bumps on a surface.
-    """
+    label = "The finish of a preset"
 
-    mode: str = SURFACE
-    roughness: float = 0.5
-    coat: float = 0.0
-    transmission: float = 0.0
-    ior: float = 1.45
-    subsurface: float = 0.0
-    metallic: float = 0.0
-    emission: float = 0.0
-    variation: float = 0.0
-    flatness: float = 0.0
-    bump: float = 0.0
+    mode: str = parameter(
+        SURFACE,
+        choices={POINTS: "Points", SPHERES: "Spheres", GRAINS: "Grains that turn and stretch", SURFACE: "One smooth surface"},
+        help="How the particles are rendered",
+    )
+    roughness: float = parameter(0.5, minimum=0.0, maximum=1.0, help="Roughness (mirror 0, dull 1)")
+    coat: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of a clear coat, for wet materials")
+    transmission: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of transmission (1 is clear)")
+    ior: float = parameter(1.45, minimum=1.0, maximum=4.0, help="Index of refraction (water 1.33)")
+    subsurface: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of subsurface scattering (snow, wax, skin)")
+    metallic: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of metal (1 for metals)")
+    emission: float = parameter(0.0, minimum=0.0, maximum=1e3, help="Strength of emission in the material's color")
+    variation: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Variation of the brightness of grains")
+    flatness: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Flatness of grains (stones 0, flakes 0.7)")
+    bump: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Strength of small bumps on the surface")
 
 
 PLAIN = Finish(mode=SPHERES)
