@@ -198,7 +198,7 @@ def fill_a_disk(disk: Path) -> None:
                     pass
 
     with faulty_writes(fault):
-        assert "No space left on device, 0.0 GB free); make room" in refused(scene, cache)
+        assert "No space left on device, 0.0 GB free); free disk space" in refused(scene, cache)
     assert open_cache(cache).frames == [1, 2] and len(frames_of(cache)) == 2
     # still full: refused again, whatever is said, and nothing is lost
     with pytest.raises(MpmError) as caught:
