@@ -212,6 +212,20 @@ def torn(results: Results) -> Results:
     return {"table": table("law | particles in a block | ns a particle-step | times dense particles | kept", rows)}
 
 
+def large(results: Results) -> Results:
+    (found,) = results["large"]
+    sampled, steps = found["sampled"], found["steps"]
+    row = [f"{found['particles']:,}", found["threads"], f"{sampled['wall']:.0f}", f"{sampled['cpu']:.0f}", found["substeps"]]
+    row += [
+        f"{steps['wall']:.0f}",
+        f"{steps['cpu']:.0f}",
+        millions(steps["particle_steps"] / steps["wall"]),
+        f"{found['peak_bytes'] / 1e9:.1f}",
+    ]
+    head = "particles | threads | to the first frame, s | CPU, s | substeps | wall, s | CPU, s | M/s | peak memory, GB"
+    return {"table": table(head, [" | ".join(map(str, row))], 0)}
+
+
 def geometry(results: Results) -> Results:
     meshes, fillings = [], []
     for group in results["geometry"]:
@@ -294,6 +308,7 @@ SECTIONS: dict[str, Callable[[Results], Results]] = {
     "scaling": scaling,
     "variants": variants,
     "torn": torn,
+    "large": large,
     "geometry": geometry,
     "caches": caches,
     "interface": interface,

@@ -68,6 +68,7 @@ class Effort:
         threads: numbers of threads.
         played: particles of the caches that Blender plays.
         watched: particles of the bake during which Blender's main loop is watched.
+        large: particles of the largest scene.
     """
 
     particles: tuple[int, ...] = (100_000, 500_000, 1_000_000)
@@ -81,10 +82,11 @@ class Effort:
     threads: tuple[int, ...] = tuple(n for n in (1, 2) if n <= (os.cpu_count() or 1))
     played: tuple[int, ...] = (100_000, 1_000_000)
     watched: int = 500_000
+    large: int = 20_000_000
 
 
 SMALL = 50_000
-QUICK = Effort((SMALL,), (SMALL, 2 * SMALL), SMALL, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1, watched=SMALL)
+QUICK = Effort((SMALL,), (SMALL, 2 * SMALL), SMALL, rounds=2, lone_rounds=1, seconds=0.1, frames=8, starts=1, watched=SMALL, large=SMALL)
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,7 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "scaling": scaling,
     "variants": variants,
     "torn": torn,
+    "large": lambda effort: iter([ask("benchmarks.large", str(effort.large), str(max(effort.threads)))]),
     "geometry": each_number_of_threads("benchmarks.geometry"),
     "caches": caches,
     "interface": interface,

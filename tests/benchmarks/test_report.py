@@ -79,6 +79,12 @@ def results() -> dict[str, Any]:
             }
         ],
         "torn": [{"label": "snow", "threads": 1, "programs": [ours("dense", 4e7, busy=1.0), ours("2", 1e7, busy=1.0)]}],
+        "large": [
+            {
+                "particles": 20_000_001, "threads": 2, "sampled": {"wall": 61.2, "cpu": 101.4}, "substeps": 57,
+                "steps": {"particle_steps": 1.2e9, "wall": 60.0, "cpu": 119.0}, "peak_bytes": 1.26e10,
+            },
+        ],
         "interface": [
             {"particles": 500_000, "frames": 2000, "calls": [
                 {"call": "timer", "times": 30, "middle": 1e-4, "worst": 2e-4, "cpu": 1e-4},
@@ -152,6 +158,10 @@ def test_a_resumed_bake_stands_beside_one_from_the_beginning(results: dict[str, 
     page = report.page(results)
     assert row(page, "from the beginning") == ["from the beginning", "2.0", "3.5", "3.0"]
     assert row(page, "resumed") == ["resumed", "1.5", "3.5", "3.0"]
+
+
+def test_a_large_scene_stands_with_its_memory(results: dict[str, Any]) -> None:
+    assert row(report.page(results), "20,000,001") == ["20,000,001", "2", "61", "101", "57", "60", "119", "20", "12.6"]
 
 
 def test_kernels_stand_with_their_seconds_and_what_is_shared_is_summed(results: dict[str, Any]) -> None:
