@@ -30,14 +30,14 @@ def compiled(number: int, unit: Any) -> dict[str, Any]:
     from numba.core.event import TimingListener, install_listener
 
     from mpm_addon.core.compilation.kernel import store
-    from mpm_addon.core.stepping.compiling import compile_unit, kept_name
+    from mpm_addon.core.stepping.compiling import compile_unit, stored_name
 
     in_llvm = TimingListener()
     with install_listener("numba:llvm_lock", in_llvm):
         seconds = timed(lambda: compile_unit(unit))
     share = in_llvm.duration / seconds["wall"]
     # numba's result begins with the name of the library, the word "object", and the object file with its bitcode
-    ((_, _, (code, _)), *_) = store().load(kept_name(unit))
+    ((_, _, (code, _)), *_) = store().load(stored_name(unit))
     kernel = unit.kernel.rpartition(".")[2].lstrip("_")
     costs = {"cpu": seconds["cpu"], "llvm": share * seconds["cpu"], "bytes": len(code)}
     return {"number": number, "kernel": kernel, "law": unit.variant.law, **costs}

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from .report import BYTES, FLOPS, block_rates, nanoseconds, phase_names, phase_shares, summaries
 
-BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb4", "#e07b1a", "#2f8f4e", "#c2333a", "#8a8a8a"
-COLORS = (BLUE, ORANGE, GREEN, RED, "#7a5195", GREY)
+BLUE, ORANGE, GREEN, RED, GRAY = "#1f6fb4", "#e07b1a", "#2f8f4e", "#c2333a", "#8a8a8a"
+COLORS = (BLUE, ORANGE, GREEN, RED, "#7a5195", GRAY)
 STYLE = Path(__file__).resolve().parent.parent / "tools" / "figures.mplstyle"
 
 Results = dict[str, Any]
@@ -48,7 +48,7 @@ def peers(results: Results) -> Figure | None:
                 rates |= {name: said.rates[name].median for name in said.ratios}
         names = list(rates)[::-1]
         values = [rates[name] / 1e6 for name in names]
-        bars = each.barh(names, values, color=[BLUE if name.startswith("ours") else GREY for name in names])
+        bars = each.barh(names, values, color=[BLUE if name.startswith("ours") else GRAY for name in names])
         each.bar_label(bars, fmt="{:.3g}", padding=3, fontsize=8)
         each.margins(x=0.12)
         each.set_xlabel("M particle-steps / s")
@@ -66,7 +66,7 @@ def roofline(results: Results) -> Figure | None:
     for each, roof in zip(axes[0], roofs, strict=True):
         for lanes, line in (("8", "-"), ("16", "--")):
             limit = np.minimum(intensity * roof["bytes_per_second"], roof["flops_per_second"][lanes])
-            each.loglog(intensity, limit / 1e9, line, color=GREY, label=f"roof, vectors of {lanes}")
+            each.loglog(intensity, limit / 1e9, line, color=GRAY, label=f"roof, vectors of {lanes}")
         rates = block_rates(results, roof["threads"])[1]
         for law, color, marker in zip(FLOPS, COLORS, "osD^", strict=False):
             if law in rates:

@@ -197,7 +197,7 @@ class Job:
         if self._writer.from_frame is not None:
             checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
-        self._tell_warnings([SceneWarning("kernels", "Kernels", line).fields() for line in simulation.kernel_problems])
+        self._tell_warnings([problem.fields() for problem in simulation.kernel_problems])
         missing, last = set(self._missing), self._missing[-1]
         started = self._clock.seconds
         for frame in simulation.frames():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# Direction to the light, in the picture's axes: right, up, toward the viewer.
+# Direction to the light, in the picture's axes: right, up, squared the viewer.
 _LIGHT = np.array((-0.45, 0.65, 0.61))
 _AMBIENT = 0.35
 # How much darker the farthest particles are.
@@ -21,7 +21,7 @@ class View:
     """A parallel projection.
 
     Attributes:
-        axes: rows are right, up and toward the viewer, shape (3, 3).
+        axes: rows are right, up and squared the viewer, shape (3, 3).
         low, high: corners of the visible area along right and up [m].
         depth: nearest and farthest along the third axis [m].
     """
@@ -84,10 +84,10 @@ def draw_points(
     for down in range(-reach, reach + 1):
         for right in range(-reach, reach + 1):
             normal = np.array((right, -down, 0.0)) / ball
-            towards = 1.0 - float(normal @ normal)
-            if towards < 0.0:
+            squared = 1.0 - float(normal @ normal)
+            if squared < 0.0:
                 continue
-            normal[2] = np.sqrt(towards)
+            normal[2] = np.sqrt(squared)
             row, column = rows + down, columns + right
             depth = seen[:, 2] + normal[2] * ball / scale
             inside = np.flatnonzero((row >= 0) & (row < height) & (column >= 0) & (column < width))

@@ -122,7 +122,7 @@ def test_the_menus_show_every_material_once_and_every_ready_scene(bpy: Any, draw
     assert sorted(kinds) == sorted(add_menu.KINDS)
     scenes = [call.arguments["settings"]["scene"] for call in shown[2].find("operator", "mpm.add_ready_scene")]
     assert scenes == list(add_menu.SCENES)
-    assert set(add_menu.FAVOURITES) <= set(material_preset_names())
+    assert set(add_menu.FAVORITES) <= set(material_preset_names())
 
 
 def test_blenders_menus_lead_to_them(bpy: Any, draw: Any) -> None:

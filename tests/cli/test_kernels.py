@@ -141,11 +141,11 @@ def test_doctor_reports_the_level_and_the_supported_ones() -> None:
 
 
 def test_an_archive_holds_every_kernel_of_the_default_scheme(tmp_path: Path) -> None:
-    from mpm_addon.core.stepping.compiling import kept_name
+    from mpm_addon.core.stepping.compiling import stored_name
     from mpm_addon.core.stepping.kernel_list import units_of_default_scheme
 
     done = run("kernels", "--package", tmp_path)
     assert done.returncode == 0, done.stderr
     with zipfile.ZipFile(shipped_file(best_level(), tmp_path)) as archive:
         names = set(archive.namelist())
-    assert names == {"manifest.json", *(kept_name(unit) for unit in units_of_default_scheme())}
+    assert names == {"manifest.json", *(stored_name(unit) for unit in units_of_default_scheme())}

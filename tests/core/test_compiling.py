@@ -25,4 +25,4 @@ def test_without_processes_kernels_are_compiled_here_with_a_warning(monkeypatch:
     assert told[0] == (0, 3)
     assert told[-1] == (3, 3)
     (line,) = compiling.kernel_problems()
-    assert line.startswith("/no/such/python: cannot be started (No such file or directory)")
+    assert str(line).startswith("/no/such/python: cannot be started (No such file or directory)")

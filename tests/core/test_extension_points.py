@@ -1,4 +1,4 @@
-"""Other ways of stepping that the architecture names, each run in a step: many states, two velocity fields, a pass over neighbours."""
+"""Other ways of stepping that the architecture names, each run in a step: many states, two velocity fields, a pass over neighbors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -154,7 +154,7 @@ def test_ten_states_of_a_particle_go_through_steps_sorts_and_resuming() -> None:
 
 
 def two_blocks(gap: float, transfer: str) -> Scene:
-    """Two blocks of matter without stress fly towards each other."""
+    """Two blocks of matter without stress fly toward each other."""
     emitters = (
         Emitter("left", box((-0.2 - 0.5 * gap, 0.0, 0.0), 0.4), "left", velocity=(1.0, 0.0, 0.25), **LATTICE),
         Emitter("right", box((0.2 + 0.5 * gap, 0.0, 0.0), 0.4), "right", velocity=(-1.0, 0.5, 0.0), **LATTICE),
@@ -240,7 +240,7 @@ def sum_kernels(tickets: Any, near: Any, mass: Any, density: Any, count: Any) ->
 
 
 @pytest.mark.parametrize(("dimension", "radius"), [(3, 1.0), (3, LARGEST_RADIUS), (2, 1.5)])
-def test_a_pass_over_neighbours_finds_what_a_search_of_all_particles_does(dimension: int, radius: float) -> None:
+def test_a_pass_over_neighbors_finds_what_a_search_of_all_particles_does(dimension: int, radius: float) -> None:
     """After each step, wherever particles have drifted since they were sorted: two blocks collide above a floor."""
     emitters = (
         Emitter("jelly", box((-0.12, 0.0, 0.25), 0.2), "corotated", velocity=(2.0, 0.0, -3.0), **LATTICE),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mpm_addon.core.stepping.compiling import kept_name
+from mpm_addon.core.stepping.compiling import stored_name
 from mpm_addon.core.stepping.kernel_list import KERNELS, argument_types, dispatcher_of, units_of_default_scheme
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,7 +100,7 @@ scenes = [dataclasses.replace(given, time=dataclasses.replace(given.time, frame_
 def test_every_unit_names_a_kernel_and_has_its_own_file() -> None:
     units = units_of_default_scheme()
     assert {unit.group for unit in units} == set(KERNELS)
-    names = [kept_name(unit) for unit in units]
+    names = [stored_name(unit) for unit in units]
     assert len(set(names)) == len(units)
     for unit in units:
         count = dispatcher_of(unit).py_func.__code__.co_argcount

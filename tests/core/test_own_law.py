@@ -14,8 +14,8 @@ import pytest
 from mpm_addon.core import evaluate_law, return_map
 from mpm_addon.core.arithmetic.linalg import multiply, squared_norm, times_transpose
 from mpm_addon.core.arithmetic.operations import generic, maximum, minimum, select
-from mpm_addon.core.compilation.kept import SUFFIX, body_of
 from mpm_addon.core.compilation.kernel import store
+from mpm_addon.core.compilation.kernel_files import SUFFIX, body_of
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.laws import LAWS, Law, PrincipalLaw, TensorLaw

@@ -69,7 +69,7 @@ def test_points_take_what_is_painted_on_them() -> None:
     emitter = Emitter("cloud", Points(points, volume=np.full(40, 1e-5)), "corotated", painting=Painting({"goal": goal, "color": color}))
     wall = Collider("wall", box((0.5, 0.0, 0.0), 1.0))
     batch = one_batch(scene(emitter, materials=JELLY))
-    assert np.array_equal(batch.painted.goal, goal) and np.array_equal(batch.painted.carried["color"], color.astype(np.float32))
+    assert np.array_equal(batch.painted.pin_share, goal) and np.array_equal(batch.painted.carried["color"], color.astype(np.float32))
     # those in a wall are missing, and the others keep their own
     frame = next(simulate(scene(emitter, materials=JELLY, colliders=(wall,))))
     outside = points[:, 0] < 0.001

@@ -273,13 +273,13 @@ def test_a_layout_names_the_blocks_around(dimension: int) -> None:
     for key, number in block.items():
         around = [node_block.get(tuple(np.add(key, offset)), nothing) for offset in offsets]
         expected = [other if is_wanted else nothing for other, is_wanted in zip(around, wanted[key], strict=True)]
-        assert layout.neighbours[number].tolist() == expected
+        assert layout.neighbors[number].tolist() == expected
     numbers = np.arange(nothing)
-    around_nodes = layout.node_neighbours(numbers)
+    around_nodes = layout.node_neighbors(numbers)
     for key, number in node_block.items():
         around = [tuple(int(part) for part in np.add(key, offset)) for offset in offsets]
         reaching = [block.get(other, -1) for other in around]
-        expected = [there if there >= 0 and number in layout.neighbours[there] else -1 for there in reaching]
+        expected = [there if there >= 0 and number in layout.neighbors[there] else -1 for there in reaching]
         assert layout.node_arenas[number].tolist() == expected
         assert around_nodes[number].tolist() == [node_block.get(other, -1) for other in around]
 

@@ -18,6 +18,7 @@ import numpy as np
 from mpm_addon.bake import bake
 from mpm_addon.core.errors import Cancelled, UnstableError
 from mpm_addon.core.failure import Failure, Kind
+from mpm_addon.core.messages import SceneWarning
 from mpm_addon.core.particles import ATTRIBUTES, BIRTH, Frame, FrameStatistics, Moment
 from mpm_addon.core.scene.description import Scene
 from mpm_addon.core.stepping.continuation import refuse_another_state
@@ -71,7 +72,7 @@ class Simulation:
     """The interface of `core.simulation.Simulation`."""
 
     substeps = 4
-    kernel_problems: tuple[str, ...] = ()
+    kernel_problems: tuple[SceneWarning, ...] = ()
     pause = 0.0
     # particles that are born at every frame after the first
     inflow = 0

@@ -43,9 +43,10 @@ def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
 def test_problems_with_stored_kernels_are_warnings(
     scene: Path, tmp_path: Path, stand_in_simulation: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stand_in_simulation, "kernel_problems", ("The kernels are cold.",))
+    problem = SceneWarning("kernels", "Kernels", "are cold")
+    monkeypatch.setattr(stand_in_simulation, "kernel_problems", (problem,))
     events = bake_here(scene, tmp_path / "cache")
-    assert {"event": "warning", **SceneWarning("kernels", "Kernels", "The kernels are cold.").fields()} in events
+    assert {"event": "warning", **problem.fields()} in events
     assert events[-1]["event"] == "done"
 
 

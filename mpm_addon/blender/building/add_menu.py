@@ -29,7 +29,7 @@ from .placing import (
 from .ready_scenes import SCENES
 
 # Presets in the menu itself; all others are in "More Materials".
-FAVOURITES = ("water", "honey", "jelly", "rubber", "snow", "powder_snow", "dry_sand", "wet_sand", "mud", "clay")
+FAVORITES = ("water", "honey", "jelly", "rubber", "snow", "powder_snow", "dry_sand", "wet_sand", "mud", "clay")
 
 THINNEST_CELLS = 4.0
 _INFLOW_CELLS = 10.0  # cells across the nozzle
@@ -190,7 +190,7 @@ class MPM_MT_add_material(bpy.types.Menu):
     def draw(self, context: Context) -> None:
         layout: Layout = self.layout
         for name, label in sorted(PRESET_LABELS.items(), key=lambda preset: preset[1]):
-            if name not in FAVOURITES:
+            if name not in FAVORITES:
                 layout.operator("mpm.add", text=label).kind = name
 
 
@@ -213,7 +213,7 @@ class MPM_MT_add(bpy.types.Menu):
         layout.operator_context = "INVOKE_REGION_WIN"
         layout.menu("MPM_MT_ready_scenes", icon="SCENE_DATA")
         layout.separator()
-        for name in FAVOURITES:
+        for name in FAVORITES:
             layout.operator("mpm.add", text=PRESET_LABELS[name]).kind = name
         layout.menu("MPM_MT_add_material")
         layout.separator()

@@ -17,7 +17,7 @@ from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
-from .add_menu import FAVOURITES
+from .add_menu import FAVORITES
 from .placing import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
 
 PARTICLES_PER_CELL = 8
@@ -233,7 +233,7 @@ class MPM_MT_quick(bpy.types.Menu):
 
     def draw(self, context: Context) -> None:
         layout: Layout = self.layout
-        rest = [name for name in PRESET_LABELS if name not in FAVOURITES]
+        rest = [name for name in PRESET_LABELS if name not in FAVORITES]
         for name in sorted(rest, key=PRESET_LABELS.__getitem__):
             layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
 
@@ -242,7 +242,7 @@ def draw_entries(self: Any, context: Context) -> None:
     """The entries at the end of Quick Effects."""
     layout: Layout = self.layout
     layout.separator()
-    for name in FAVOURITES:
+    for name in FAVORITES:
         layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
     layout.menu("MPM_MT_quick", text="More Quick Materials")
     layout.operator("mpm.quick_collider")

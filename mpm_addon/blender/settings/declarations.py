@@ -111,7 +111,7 @@ def first_value(declared: Parameter) -> Any:
 def _bounds(declared: Parameter, default: Any) -> dict[str, Any]:
     """`min` and `max` for entered values, `soft_min` and `soft_max` for sliders."""
     bounds: dict[str, Any] = {}
-    centre = float(np.mean(default))
+    center = float(np.mean(default))
     for name, inclusive, exclusive in (
         ("min", declared.minimum, declared.above),
         ("max", declared.maximum, declared.below),
@@ -120,7 +120,7 @@ def _bounds(declared: Parameter, default: Any) -> dict[str, Any]:
             bounds[name] = inclusive
         elif exclusive is not None:
             bounds[name] = exclusive
-            bounds[f"soft_{name}"] = exclusive + 1e-3 * (centre - exclusive)
+            bounds[f"soft_{name}"] = exclusive + 1e-3 * (center - exclusive)
     return bounds
 
 

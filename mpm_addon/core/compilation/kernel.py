@@ -21,8 +21,9 @@ from numba.core.registry import cpu_target
 from numba.extending import register_jitable
 
 from ..arithmetic import operations, vector, vector_arithmetic  # noqa: F401  (teaches numba the arithmetic of lanes)
+from ..messages import SceneWarning
 from ..processor import NATIVE, level_of, platform_tag, shipped_file
-from .kept import Archive, KernelCache, Store
+from .kernel_files import Archive, KernelCache, Store
 from .linking import link_what_is_not_entered
 
 # whole packages, in addition to all other modules of the core that make kernels
@@ -91,12 +92,10 @@ def store() -> Store:
         with tempfile.TemporaryFile(dir=folder):
             return Store(archive, folder)
     except OSError as error:
-        kept = Store(archive, Path(tempfile.mkdtemp(prefix="mpm_addon_kernels_")))
-        kept.problems.append(
-            f"{folder}: kernels cannot be stored ({error.strerror}), so every bake compiles those that are not shipped; "
-            "set NUMBA_CACHE_DIR to a writable folder."
-        )
-        return kept
+        stored = Store(archive, Path(tempfile.mkdtemp(prefix="mpm_addon_kernels_")))
+        words = f"kernels cannot be stored ({error.strerror}), so every bake compiles those that are not shipped"
+        stored.problems.append(SceneWarning("kernels", str(folder), words, "set NUMBA_CACHE_DIR to a writable folder"))
+        return stored
 
 
 _taught = 0
@@ -110,16 +109,16 @@ def teach_generic_functions() -> None:
     _taught = len(operations.GENERIC_FUNCTIONS)
 
 
-def kernel(function: Callable[..., Any] | None = None, *, is_kept: bool = True) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, is_stored: bool = True) -> Any:
     """Compile a module-level function of arrays and scalars; by default its code is stored on disk.
 
     The code of functions outside this package is never stored, because changes of their source cannot be detected.
     """
     if function is None:
-        return lambda function: kernel(function, is_kept=is_kept)
+        return lambda function: kernel(function, is_stored=is_stored)
     teach_generic_functions()
     # kernels are never called from C, and a C wrapper would also be compiled for each function that they call
     dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True)(function)
-    if is_kept and function.__module__.startswith(f"{PACKAGE}."):
+    if is_stored and function.__module__.startswith(f"{PACKAGE}."):
         dispatcher._cache = KernelCache(function, store())
     return dispatcher

@@ -169,11 +169,11 @@ class ParallelKernel:
     Args:
         function: the kernel.
         loops: the number of rows of tickets that it needs for given arguments.
-        is_kept: see `kernel`.
+        is_stored: see `kernel`.
     """
 
-    def __init__(self, function: Callable[..., Any], loops: Callable[..., int], *, is_kept: bool = True) -> None:
-        self.dispatcher = kernel(function, is_kept=is_kept)
+    def __init__(self, function: Callable[..., Any], loops: Callable[..., int], *, is_stored: bool = True) -> None:
+        self.dispatcher = kernel(function, is_stored=is_stored)
         self._loops = loops
         functools.update_wrapper(self, function)
 

@@ -11,7 +11,7 @@ from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..transfer.blocks import ARENA, BLOCK
-from ..transfer.node_lookup import corner_place, neighbour_of_node
+from ..transfer.node_lookup import corner_place, neighbor_of_node
 from ..transfer.rows import POSITION, VELOCITY
 from .surface import rigid_velocity
 
@@ -46,12 +46,12 @@ class Pairs(NamedTuple):
 
 
 @kernel
-def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
+def interpolated_distance(x, y, z, neighbors, row_of_block, distance, far):
     """The distance [m] at a point, by trilinear interpolation between nodes.
 
     Args:
         x, y, z: relative to a particle block's origin [cells].
-        neighbours: (27,) or, in the plane, (9,) node blocks around the block.
+        neighbors: (27,) or, in the plane, (9,) node blocks around the block.
         row_of_block: (node blocks + 1,) the row of `distance` of each, -1 for blocks that are not near.
         distance: (rows, block nodes) [m].
         far: the distance at nodes of blocks that are not near [m].
@@ -65,22 +65,22 @@ def interpolated_distance(x, y, z, neighbours, row_of_block, distance, far):
     total = 0.0
     for corner in range(8):
         ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
-        row = row_of_block[neighbour_of_node(ix, iy, iz, neighbours)]
+        row = row_of_block[neighbor_of_node(ix, iy, iz, neighbors)]
         share = (1.0 - abs(x - ix)) * (1.0 - abs(y - iy)) * (1.0 - abs(z - iz))
-        total += share * (distance[row, corner_place(ix, iy, iz, neighbours)] if row >= 0 else far)
+        total += share * (distance[row, corner_place(ix, iy, iz, neighbors)] if row >= 0 else far)
     return total
 
 
 @kernel
-def interpolated_vector(x, y, z, neighbours, row_of_block, values):
+def interpolated_vector(x, y, z, neighbors, row_of_block, values):
     """Vectors at the nodes of near blocks, interpolated like the distance; also the weight of these nodes."""
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     u, v, w, total = 0.0, 0.0, 0.0, 0.0
     for corner in range(8):
         ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
-        row = row_of_block[neighbour_of_node(ix, iy, iz, neighbours)]
+        row = row_of_block[neighbor_of_node(ix, iy, iz, neighbors)]
         if row >= 0:
-            place = corner_place(ix, iy, iz, neighbours)
+            place = corner_place(ix, iy, iz, neighbors)
             share = (1.0 - abs(x - ix)) * (1.0 - abs(y - iy)) * (1.0 - abs(z - iz))
             u += share * values[row, place, 0]
             v += share * values[row, place, 1]
@@ -90,36 +90,36 @@ def interpolated_vector(x, y, z, neighbours, row_of_block, values):
 
 
 @kernel
-def interpolated_normal(x, y, z, neighbours, row_of_block, normal):
+def interpolated_normal(x, y, z, neighbors, row_of_block, normal):
     """The unit normal at a point, interpolated like the distance; zero if it is not defined."""
-    nx, ny, nz, _ = interpolated_vector(x, y, z, neighbours, row_of_block, normal)
+    nx, ny, nz, _ = interpolated_vector(x, y, z, neighbors, row_of_block, normal)
     length = math.sqrt(nx * nx + ny * ny + nz * nz)
     return (nx / length, ny / length, nz / length) if length > 0.0 else (0.0, 0.0, 0.0)
 
 
 @kernel
-def has_inside(neighbours, holds_inside):
+def has_inside(neighbors, holds_inside):
     """Whether a node block around a particle block holds a node inside."""
     is_found = False
-    for place in range(neighbours.size):
-        is_found |= holds_inside[neighbours[place]]
+    for place in range(neighbors.size):
+        is_found |= holds_inside[neighbors[place]]
     return is_found
 
 
 @parallel_kernel
-def count_pairs(tickets, neighbours, holds_any, holds_inside, counts):
+def count_pairs(tickets, neighbors, holds_any, holds_inside, counts):
     """Count the colliders that have a node inside in the node blocks around each particle block.
 
     Args:
-        neighbours: (blocks, 27 or 9) node blocks around each particle block.
+        neighbors: (blocks, 27 or 9) node blocks around each particle block.
         holds_inside: (colliders, node blocks + 1) whether a node of the block is inside; holds_any: (node blocks + 1,) of any collider.
         counts: (blocks,) result.
     """
-    for block in shared(tickets[0], neighbours.shape[0], 64):
+    for block in shared(tickets[0], neighbors.shape[0], 64):
         counts[block] = 0
-        if has_inside(neighbours[block], holds_any):
+        if has_inside(neighbors[block], holds_any):
             for owner in range(holds_inside.shape[0]):
-                counts[block] += has_inside(neighbours[block], holds_inside[owner])
+                counts[block] += has_inside(neighbors[block], holds_inside[owner])
 
 
 @kernel
@@ -129,11 +129,11 @@ def arena_part(offset):
 
 
 @kernel
-def fill_arena(neighbours, row_of_block, distance, spacing, arena):
+def fill_arena(neighbors, row_of_block, distance, spacing, arena):
     """Copy the distances at the nodes of a block's arena into one array.
 
     Args:
-        neighbours, row_of_block, distance: see `interpolated_distance`.
+        neighbors, row_of_block, distance: see `interpolated_distance`.
         arena: (ARENA, ARENA or, in the plane, 1, ARENA) result [cells].
 
     Returns:
@@ -142,8 +142,8 @@ def fill_arena(neighbours, row_of_block, distance, spacing, arena):
     is_deep = False
     is_plane = arena.shape[1] == 1
     inverse_spacing = 1.0 / spacing
-    for place in range(neighbours.size):
-        row = row_of_block[neighbours[place]]
+    for place in range(neighbors.size):
+        row = row_of_block[neighbors[place]]
         x0, x1 = arena_part(place // 3 if is_plane else place // 9)
         y0, y1 = (0, 1) if is_plane else arena_part(place // 3 % 3)
         z0, z1 = arena_part(place % 3)
@@ -152,7 +152,7 @@ def fill_arena(neighbours, row_of_block, distance, spacing, arena):
                 if row < 0:
                     arena[ix, iy, z0:z1] = 1.0
                     continue
-                at = corner_place(ix - 1, iy - 1, z0 - 1, neighbours)
+                at = corner_place(ix - 1, iy - 1, z0 - 1, neighbors)
                 for iz in range(z0, z1):
                     value = inverse_spacing * distance[row, at + iz - z0]
                     arena[ix, iy, iz] = value
@@ -161,17 +161,17 @@ def fill_arena(neighbours, row_of_block, distance, spacing, arena):
 
 
 @parallel_kernel
-def find_pairs(tickets, pairs, neighbours, holds_inside, level_sets):
+def find_pairs(tickets, pairs, neighbors, holds_inside, level_sets):
     """Find the pairs of a particle block and a collider, and which of them may push particles.
 
     Args:
         pairs: see `Pairs`; `owners`, `arenas` and `is_near` are results.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block.
+        neighbors: (blocks, 27 or 9) node blocks around each particle block.
         holds_inside: (colliders, node blocks + 1) whether a node of the block is inside.
         level_sets: see `LevelSets`.
     """
     for index in shared(tickets[0], pairs.blocks.size, 4):
-        around = neighbours[pairs.blocks[index]]
+        around = neighbors[pairs.blocks[index]]
         pair = pairs.first[index]
         for owner in range(holds_inside.shape[0]):
             if has_inside(around, holds_inside[owner]):
@@ -208,30 +208,30 @@ def depth_in_arena(x, y, z, arena):
 
 
 @generic
-def push_particle(particles, slot, coordinates, neighbours, owner, level_sets, dt):
+def push_particle(particles, slot, coordinates, neighbors, owner, level_sets, dt):
     """Push a particle back to the depth `SINK` if it is deeper; returns how far [cells].
 
     Args:
-        coordinates: (3,) of its block; neighbours: (27 or 9,) the node blocks around this.
+        coordinates: (3,) of its block; neighbors: (27 or 9,) the node blocks around this.
         owner: the collider. The rest see `collide_particles`.
     """
     distance, velocity, spacing = level_sets.distance, level_sets.velocity, level_sets.spacing
     row_of_block = level_sets.row_of_block[owner]
     x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
-    excess = interpolated_distance(x, y, z, neighbours, row_of_block, distance, spacing) / spacing + SINK
+    excess = interpolated_distance(x, y, z, neighbors, row_of_block, distance, spacing) / spacing + SINK
     if excess >= 0.0:
         return 0.0
     if velocity.shape[0] > 0:
-        ou, ov, ow, total = interpolated_vector(x, y, z, neighbours, row_of_block, velocity)
+        ou, ov, ow, total = interpolated_vector(x, y, z, neighbors, row_of_block, velocity)
         ou, ov, ow = ou / total, ov / total, ow / total
     else:
         ou, ov, ow = rigid_velocity(coordinates, x, y, z, level_sets.motions[owner], spacing)
     step = dt / spacing
     u, v, w = particles[VELOCITY, slot] - ou, particles[VELOCITY + 1, slot] - ov, particles[VELOCITY + 2, slot] - ow
-    before = interpolated_distance(x - step * u, y - step * v, z - step * w, neighbours, row_of_block, distance, spacing)
+    before = interpolated_distance(x - step * u, y - step * v, z - step * w, neighbors, row_of_block, distance, spacing)
     if before < -INSIDE * spacing:
         return 0.0
-    nx, ny, nz = interpolated_normal(x, y, z, neighbours, row_of_block, level_sets.normal)
+    nx, ny, nz = interpolated_normal(x, y, z, neighbors, row_of_block, level_sets.normal)
     particles[POSITION, slot] = x - excess * nx
     particles[POSITION + 1, slot] = y - excess * ny
     particles[POSITION + 2, slot] = z - excess * nz
@@ -239,7 +239,7 @@ def push_particle(particles, slot, coordinates, neighbours, owner, level_sets, d
 
 
 @parallel_kernel
-def collide_particles(tickets, particles, first, body_count, coordinates, neighbours, pairs, level_sets, dt):
+def collide_particles(tickets, particles, first, body_count, coordinates, neighbors, pairs, level_sets, dt):
     """Push particles that sank into colliders during the substep back to the depth `SINK`.
 
     Their velocity stays: the nodes inside take it away, with friction. If particles were held and stopped at the surface itself, they
@@ -249,7 +249,7 @@ def collide_particles(tickets, particles, first, body_count, coordinates, neighb
     Args:
         particles: (rows, slots); positions are changed.
         first: first slot of each run (block, body); body_count: runs per block.
-        coordinates: (blocks, 3) of the particle blocks; neighbours: (blocks, 27 or 9) node blocks around each.
+        coordinates: (blocks, 3) of the particle blocks; neighbors: (blocks, 27 or 9) node blocks around each.
         pairs: see `Pairs`; `pushed` and, of pairs that are due, `room` are results.
         level_sets: see `LevelSets`.
         dt: length of the substep [s].
@@ -267,7 +267,7 @@ def collide_particles(tickets, particles, first, body_count, coordinates, neighb
                 room = SINK - 1e-4 + depth_in_arena(x, y, z, arena)
                 if room < 0.0:
                     room = 0.0
-                    way = push_particle(particles, slot, coordinates[block], neighbours[block], owner, level_sets, dt)
+                    way = push_particle(particles, slot, coordinates[block], neighbors[block], owner, level_sets, dt)
                     farthest = max(farthest, way)
                 least = min(least, room)
             pairs.pushed[index] += farthest

@@ -112,8 +112,8 @@ class ObstacleGroup:
             # the first time after a sort, particles have not moved since
             self._layout = layout
             self._reached = np.empty(layout.node_count + 1, np.int64)
-            mark_reached(layout.extents, layout.neighbours, self._reached)
-        around = layout.node_neighbours(blocks[blocks >= 0])
+            mark_reached(layout.extents, layout.neighbors, self._reached)
+        around = layout.node_neighbors(blocks[blocks >= 0])
         find_surface(self._level_sets, around, self._reached, places, holds_inside)
         self._place_feet(places, around, store)
         for number, obstacle in enumerate(self.obstacles):
@@ -188,13 +188,13 @@ class ObstacleGroup:
         return best
 
     def _find_pairs(self, holds_inside: NDArray[np.bool_], store: ParticleStore) -> None:
-        neighbours = store.layout.neighbours
-        counts = np.empty(len(neighbours), np.int64)
-        count_pairs(neighbours, holds_inside.any(axis=0), holds_inside, counts)
+        neighbors = store.layout.neighbors
+        counts = np.empty(len(neighbors), np.int64)
+        count_pairs(neighbors, holds_inside.any(axis=0), holds_inside, counts)
         near = np.flatnonzero(counts)
         self._pairs = self._room_for_pairs(near, counts[near])
         self._free_until = np.full(len(self._pairs.owners), -np.inf)
-        find_pairs(self._pairs, neighbours, holds_inside, self._level_sets)
+        find_pairs(self._pairs, neighbors, holds_inside, self._level_sets)
         self._pairs.is_due[:] = self._pairs.is_near
 
     def _room_for_pairs(self, blocks: Ints, counts: Ints) -> Pairs:
@@ -231,7 +231,7 @@ class ObstacleGroup:
         if not self._foot_count + len(self._deep.nodes):
             return np.zeros(0, np.int64)
         present = self._level_sets.blocks[self._level_sets.blocks >= 0]
-        blocks = np.unique(store.layout.node_neighbours(present)[present])
+        blocks = np.unique(store.layout.node_neighbors(present)[present])
         return blocks[blocks >= 0]
 
     def touched_inertia(self, store: ParticleStore, origin: Floats) -> Floats:
@@ -266,7 +266,7 @@ class ObstacleGroup:
         pairs, layout = self._pairs, store.layout
         if not pairs.is_due.any():
             return 0.0
-        collide_particles(store.table, layout.first, store.body_count, layout.coordinates, layout.neighbours, pairs, self._level_sets, dt)
+        collide_particles(store.table, layout.first, store.body_count, layout.coordinates, layout.neighbors, pairs, self._level_sets, dt)
         # a drift is along each axis, and along any of them the distance changes by at most a cell per cell
         self._free_until[pairs.is_due] = drift + pairs.room[pairs.is_due] / self._dimension
         return float(pairs.pushed.max(initial=0.0))

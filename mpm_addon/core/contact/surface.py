@@ -20,8 +20,8 @@ from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from ..transfer.blocks import BLOCK, NEIGHBOURS
-from ..transfer.node_lookup import corner_place, neighbour_of_node, node_of_place
+from ..transfer.blocks import BLOCK, NEIGHBORS
+from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
 
 OUTSIDE, AT_SURFACE, DEEP = 0, 1, 2
 # how many nodes beyond its own block a foot may touch: slabs of one color are one block apart
@@ -141,27 +141,27 @@ def room_for_feet(count: int, runs: int, row_nodes: int, dtype: type[np.floating
 
 
 @kernel
-def is_at_surface(ix, iy, iz, neighbours, row_of_block, distance):
+def is_at_surface(ix, iy, iz, neighbors, row_of_block, distance):
     """Whether a node inside, given by its place in its block, has a neighbor outside."""
     for step in (-1, 1):
         for axis in range(3):
-            if axis == 1 and neighbours.size != NEIGHBOURS:
+            if axis == 1 and neighbors.size != NEIGHBORS:
                 continue
             jx, jy, jz = ix + step * (axis == 0), iy + step * (axis == 1), iz + step * (axis == 2)
-            block = neighbour_of_node(jx, jy, jz, neighbours)
+            block = neighbor_of_node(jx, jy, jz, neighbors)
             row = row_of_block[block] if block >= 0 else -1
-            if row < 0 or distance[row, corner_place(jx, jy, jz, neighbours)] > 0.0:
+            if row < 0 or distance[row, corner_place(jx, jy, jz, neighbors)] > 0.0:
                 return True
     return False
 
 
 @parallel_kernel
-def find_surface(tickets, level_sets, neighbours, reached, places, holds_inside):
+def find_surface(tickets, level_sets, neighbors, reached, places, holds_inside):
     """Find the nodes inside colliders that can have mass, and those of them that have a neighbor outside.
 
     Args:
         level_sets: see `LevelSets`.
-        neighbours: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
+        neighbors: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
         reached: (node blocks + 1,) see `reach.mark_reached`.
         places: (rows, block nodes) result: OUTSIDE, AT_SURFACE or DEEP.
         holds_inside: (colliders, node blocks + 1) result: whether a node of the block is inside, not on the surface; false before.
@@ -178,7 +178,7 @@ def find_surface(tickets, level_sets, neighbours, reached, places, holds_inside)
             if reached[block] >> place & 1 == 0:
                 continue
             ix, iy, iz = node_of_place(place, distance.shape[1])
-            is_next = is_at_surface(ix, iy, iz, neighbours[block], level_sets.row_of_block[owner], distance)
+            is_next = is_at_surface(ix, iy, iz, neighbors[block], level_sets.row_of_block[owner], distance)
             places[row, place] = AT_SURFACE if is_next else DEEP
 
 
@@ -238,13 +238,13 @@ def collider_velocity(level_sets, row, place, x, y, z):
 
 
 @generic
-def place_foot(foot, node, level_sets, neighbours, feet):
+def place_foot(foot, node, level_sets, neighbors, feet):
     """Find the foot of a node, numbered through the rows, and the nodes around it; see `place_feet`."""
     distance, normal = level_sets.distance, level_sets.normal
     block_nodes = distance.shape[1]
     row, place = node // block_nodes, node % block_nodes
     number = level_sets.blocks[row]
-    around, rows = neighbours[number], level_sets.row_of_block[level_sets.owners[row]]
+    around, rows = neighbors[number], level_sets.row_of_block[level_sets.owners[row]]
     nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
     depth = -distance[row, place] / level_sets.spacing
     ix, iy, iz = node_of_place(place, block_nodes)
@@ -261,7 +261,7 @@ def place_foot(foot, node, level_sets, neighbours, feet):
         jx, jy, jz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
         share = (1.0 - abs(x - jx)) * (1.0 - abs(y - jy)) * (1.0 - abs(z - jz))
         is_within = share > 0.0 and min(jx, jy, jz) >= -REACH and max(jx, jy, jz) < BLOCK + REACH
-        block = neighbour_of_node(jx, jy, jz, around) if is_within else -1
+        block = neighbor_of_node(jx, jy, jz, around) if is_within else -1
         if block < 0:
             continue
         at = corner_place(jx, jy, jz, around)
@@ -281,7 +281,7 @@ def place_foot(foot, node, level_sets, neighbours, feet):
         jx, jy, jz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
         is_within = abs(x - jx) < 1.0 and abs(y - jy) < 1.0 and abs(z - jz) < 1.0
         is_within = is_within and min(jx, jy, jz) >= -BLOCK and max(jx, jy, jz) < 2 * BLOCK
-        block = neighbour_of_node(jx, jy, jz, around) if is_within else -1
+        block = neighbor_of_node(jx, jy, jz, around) if is_within else -1
         if block < 0:
             continue
         at = corner_place(jx, jy, jz, around)
@@ -293,13 +293,13 @@ def place_foot(foot, node, level_sets, neighbours, feet):
 
 
 @parallel_kernel
-def place_feet(tickets, order, level_sets, neighbours, feet):
+def place_feet(tickets, order, level_sets, neighbors, feet):
     """Find where the feet are, and the nodes around them.
 
     Args:
         order: (n,) the nodes of the feet, numbered through the rows.
-        level_sets, neighbours: see `find_surface`.
+        level_sets, neighbors: see `find_surface`.
         feet: see `Feet`; all that does not change in every substep is a result.
     """
     for foot in shared(tickets[0], order.size, 64):
-        place_foot(foot, order[foot], level_sets, neighbours, feet)
+        place_foot(foot, order[foot], level_sets, neighbors, feet)

@@ -21,13 +21,13 @@ class Painted:
     Attributes:
         combinations: the factors on the material's parameters that the emitter's particles may have.
         combination: which of them each particle has, shape (n,).
-        goal: factor on the emitter's pin strength, 1 if not painted, shape (n,).
+        pin_share: factor on the emitter's pin strength, 1 if not painted, shape (n,).
         carried: values that are only displayed: name -> float32 (n, components).
     """
 
     combinations: list[Factors]
     combination: NDArray[np.int64]
-    goal: Floats
+    pin_share: Floats
     carried: dict[str, NDArray[np.float32]]
 
 
@@ -54,6 +54,6 @@ def paint(scene: Scene, index: int, placed: EmitterShape, points: Floats, chosen
     combination = np.zeros(len(points), np.int64)
     for name in painted_factors(scene, index):
         combination = combination * len(levels[name]) + rounded(levels[name], values[name][:, 0])
-    goal = values["goal"][:, 0] if "goal" in values else np.ones(len(points))
+    pin_share = values["goal"][:, 0] if "goal" in values else np.ones(len(points))
     carried = {name: each.astype(np.float32) for name, each in values.items() if name not in ACTING}
-    return Painted(combinations_of(scene, index, levels), combination, goal, carried)
+    return Painted(combinations_of(scene, index, levels), combination, pin_share, carried)

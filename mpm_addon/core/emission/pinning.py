@@ -21,7 +21,7 @@ from ..transfer.blocks import ARENA, BLOCK, NODE
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import POSITION
 from .emission import Batch
-from .holding import PinnedParticles, PinSprings, bind, find_targets, hold_nodes, hold_particles, pull_particles, spread_held
+from .pinned_particles import PinnedParticles, PinSprings, bind, find_targets, hold_nodes, hold_particles, pull_particles, spread_pinned
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -89,7 +89,7 @@ class Pins:
         self._emitters = scene.emitters
         self._solver = scene.solver
         self._frame_rate = 1.0 / scene.time.frame_seconds
-        self._is_used = any(emitter.has_goal for emitter in scene.emitters)
+        self._is_used = any(emitter.has_pins for emitter in scene.emitters)
         self._first_vertex = np.cumsum([0, *(_vertex_count(emitter) for emitter in scene.emitters)])
         self._poses = np.tile(np.eye(4), (len(scene.emitters), 1, 1))
         self._vertices = np.zeros((int(self._first_vertex[-1]), 3))
@@ -103,10 +103,10 @@ class Pins:
     def add(self, batch: Batch, first_id: int, frame: float) -> None:
         """Add an emitter's new particles, if it pins any, at a moment in frames."""
         emitter = self._emitters[batch.emitter_index]
-        if not emitter.has_goal:
+        if not emitter.has_pins:
             return
         positions = np.ascontiguousarray(batch.points.position)
-        count, share = len(positions), np.asarray(batch.painted.goal, np.float64)
+        count, share = len(positions), np.asarray(batch.painted.pin_share, np.float64)
         corners, weights = np.full((count, 3), -1), np.zeros((count, 3))
         motion = emitter.motion
         if motion is not None and motion.vertices is not None:
@@ -149,7 +149,7 @@ class Pins:
         self._first = np.append(first, len(block))
         self._place_of_block = np.full(len(layout.keys), -1)
         self._place_of_block[self.blocks] = np.arange(len(self.blocks))
-        near = np.unique(layout.neighbours[self.blocks])
+        near = np.unique(layout.neighbors[self.blocks])
         self._near = near[near < layout.node_count]
         self._arenas = np.empty((len(self.blocks), self._arenas.shape[1]))
         self.reach = 0.0
@@ -182,7 +182,7 @@ class Pins:
         pull_particles(store.table, pinned, springs, dt, spacing, self._solver.max_displacement * spacing, is_plane)
         self.reach = float(pinned.moves.max())
         is_cubic = self._solver.kernel == "cubic"
-        spread_held(store.table, pinned, springs, self._first, spacing, is_cubic, is_plane, self._arenas)
+        spread_pinned(store.table, pinned, springs, self._first, spacing, is_cubic, is_plane, self._arenas)
 
     def hold_nodes(self, store: ParticleStore) -> None:
         """Move the nodes around fixed particles with them."""

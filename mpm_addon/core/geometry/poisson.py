@@ -154,7 +154,7 @@ def _fill(shape: Shape, radius: float, edge: float, seed: int, dimension: int, *
     darts = Darts(dimension, np.uint64(seed % 2**32), parts, math.ceil(LEAST_DARTS / (count * parts**dimension)))
     turn = (region.blocks % 2) @ [4, 2, 1]
     for stage in range(STAGES):
-        # forth and back, so that neither neighbour is always the first
+        # forth and back, so that neither neighbor is always the first
         for number in range(8)[:: 1 if stage % 2 else -1]:
             _fill_blocks(blocks, inside, np.flatnonzero(turn == number), darts, stage, samples)
     # the last points of each block come last, shuffled

@@ -34,17 +34,17 @@ class LawKernel:
     Its code is stored on disk only for this package's laws, because source changes elsewhere cannot be detected.
 
     Attributes:
-        kept: compiles it for the laws of this package.
+        stored: compiles it for the laws of this package.
     """
 
     def __init__(self, function: Callable[..., Any], *, parallel: bool) -> None:
         compiled = functools.partial(ParallelKernel, function, one_loop) if parallel else functools.partial(kernel, function)
-        self.kept, self._passing = compiled(is_kept=True), compiled(is_kept=False)
+        self.stored, self._passing = compiled(is_stored=True), compiled(is_stored=False)
         functools.update_wrapper(self, function)
 
     def __call__(self, constants: Any, *arguments: Any) -> Any:
         is_ours = type(constants).__module__.startswith(f"{_LAWS}.")
-        return (self.kept if is_ours else self._passing)(constants, *arguments)
+        return (self.stored if is_ours else self._passing)(constants, *arguments)
 
 
 def law_kernel(function: Callable[..., Any] | None = None, *, parallel: bool = False) -> Any:

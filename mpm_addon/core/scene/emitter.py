@@ -225,7 +225,7 @@ class Emitter:
         return speed > 0.0 and bool(np.linalg.norm(np.cross(velocity, turn)) <= 1e-6 * speed * np.linalg.norm(turn))
 
     @property
-    def has_goal(self) -> bool:
+    def has_pins(self) -> bool:
         """Whether it ever pins its particles."""
         return self.goal > 0.0 or (self.animation is not None and "goal" in self.animation.values)
 

@@ -15,10 +15,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ..compilation.kept import file_name, write_archive
 from ..compilation.kernel import CORE, compiled_level, source_hash, store
+from ..compilation.kernel_files import file_name, write_archive
 from ..compilation.team import team_size
 from ..errors import MpmError
+from ..messages import SceneWarning
 from ..processor import shipped_file
 from .kernel_list import Unit, Variant, argument_types, dispatcher_of, units_of_default_scheme
 
@@ -29,14 +30,14 @@ _LEAST_FOR_PROCESSES = 3
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 
-def kept_name(unit: Unit) -> str:
+def stored_name(unit: Unit) -> str:
     """The name of the file that stores a unit's code."""
     return file_name(dispatcher_of(unit).py_func, argument_types(unit))
 
 
 def missing_of(units: Sequence[Unit]) -> list[Unit]:
     """The units that have to be compiled."""
-    return [unit for unit in units if not store().has(kept_name(unit))]
+    return [unit for unit in units if not store().has(stored_name(unit))]
 
 
 def compile_unit(unit: Unit) -> None:
@@ -85,7 +86,7 @@ def pack(package: Path, report: Report) -> None:
     """
     make_all_ready(report)
     path = shipped_file(compiled_level()[1], package)
-    names = [kept_name(unit) for unit in units_of_default_scheme()]
+    names = [stored_name(unit) for unit in units_of_default_scheme()]
     contents = {name: store().content(name) for name in names}
     lost = [name for name, content in contents.items() if content is None]
     if lost:
@@ -97,8 +98,8 @@ def pack(package: Path, report: Report) -> None:
         raise MpmError(f"cannot be written ({error.strerror})", "choose another file", subject=str(path)) from error
 
 
-def kernel_problems() -> list[str]:
-    """Problems with the stored kernels, one line each; each is returned once."""
+def kernel_problems() -> list[SceneWarning]:
+    """Problems with the stored kernels; each is returned once."""
     found, store().problems[:] = list(store().problems), []
     return found
 
@@ -110,7 +111,8 @@ def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
         try:
             crew = [stack.enter_context(_compiler()) for _ in range(processes)]
         except OSError as error:
-            store().problems.append(f"{sys.executable}: cannot be started ({error.strerror}); kernels are compiled one at a time.")
+            words = f"cannot be started ({error.strerror}), so kernels are compiled one at a time"
+            store().problems.append(SceneWarning("kernels", sys.executable, words))
             return
         threads = [threading.Thread(target=_feed, args=(process, waiting, done), daemon=True) for process in crew]
         for thread in threads:

@@ -29,8 +29,8 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         # frames refer to the material of a particle by number
         numbers = [list(scene.materials).index(emitter.material) + 1 for scene in (before, after)]
         _compare(f'Material "{emitter.material}": position in the list', *numbers)
-        _compare(f'Emitter "{emitter.name}": pinning', emitter.has_goal, after.emitters[number].has_goal)
-        if emitter.has_goal:
+        _compare(f'Emitter "{emitter.name}": pinning', emitter.has_pins, after.emitters[number].has_pins)
+        if emitter.has_pins:
             # pinned particles store the triangle that carries them
             counts = [_moving_vertices(scene.emitters[number]) for scene in (before, after)]
             _compare(f'Emitter "{emitter.name}": vertices of its motion', *counts)

@@ -75,13 +75,13 @@ KERNELS = {
         "stepping.forces.limit_nodes": "real2 int float",
         "stepping.forces.limit_particles": "real2 int int float",
     },
-    "goals": {
-        "emission.holding.bind": "float2 int2 float2 float2 float2",
-        "emission.holding.find_targets": "int1 float3 float2 int2 float2 float2 float2",
-        "emission.holding.pull_particles": "real2 pinned springs float float float bool",
-        "emission.holding.hold_particles": "real2 pinned springs float bool",
-        "emission.holding.spread_held": "real2 pinned springs int1 float bool bool float2",
-        "emission.holding.hold_nodes": "real2 int1 short2 int1 float2",
+    "pins": {
+        "emission.pinned_particles.bind": "float2 int2 float2 float2 float2",
+        "emission.pinned_particles.find_targets": "int1 float3 float2 int2 float2 float2 float2",
+        "emission.pinned_particles.pull_particles": "real2 pinned springs float float float bool",
+        "emission.pinned_particles.hold_particles": "real2 pinned springs float bool",
+        "emission.pinned_particles.spread_pinned": "real2 pinned springs int1 float bool bool float2",
+        "emission.pinned_particles.hold_nodes": "real2 int1 short2 int1 float2",
     },
     "poisson": {
         "geometry.poisson._fill_blocks": "blocks inside int1 darts int samples",
@@ -131,8 +131,8 @@ STRUCTURES = {
     "grid": ("transfer.blocks.Grid", "float int2 real2 real2 int int"),
     "scratch": ("transfer.scratch.Scratch", "real2 short2"),
     "pass": ("transfer.advance.Pass", "int float float float bool bool1"),
-    "pinned": ("emission.holding.PinnedParticles", "int1 int2 int1 float1 float2 float2 float2 float1"),
-    "springs": ("emission.holding.PinSprings", "float1 float1 float1"),
+    "pinned": ("emission.pinned_particles.PinnedParticles", "int1 int2 int1 float1 float2 float2 float2 float1"),
+    "springs": ("emission.pinned_particles.PinSprings", "float1 float1 float1"),
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
     "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 float2 float3 float3 float2 float"),
     "pairs": ("contact.collision.Pairs", "int1 int1 int1 single4 bool1 bool1 float1 float1"),
@@ -197,7 +197,7 @@ def dispatcher_of(unit: Unit) -> Any:
 
 def _kernel_of(unit: Unit) -> Any:
     kernel = found(unit.kernel)
-    return getattr(kernel, "kept", kernel)
+    return getattr(kernel, "stored", kernel)
 
 
 def _type_of(word: str, variant: Variant) -> Any:
@@ -257,8 +257,8 @@ def groups_of(scene: "Scene") -> set[str]:
         groups |= {"obstacles", "rigid"}
     if scene.forces:
         groups.add("forces")
-    if any(emitter.has_goal for emitter in scene.emitters):
-        groups.add("goals")
+    if any(emitter.has_pins for emitter in scene.emitters):
+        groups.add("pins")
     if any(emitter.sampling == "poisson" for emitter in scene.emitters):
         groups.add("poisson")
     if any(emitter.mode != "once" for emitter in scene.emitters):

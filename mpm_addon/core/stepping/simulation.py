@@ -83,7 +83,7 @@ class Simulation:
         report: called before compiling and after every substep; may raise `Cancelled` to stop.
 
     Attributes:
-        kernel_problems: problems with the stored kernels, one line each.
+        kernel_problems: problems with the stored kernels.
         seconds: time spent so far on the phases "sort", "grid", "contact", "particles" and "output".
     """
 

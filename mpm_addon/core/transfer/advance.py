@@ -151,7 +151,7 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
     """
     table, runs = particles.table, particles.runs
     first, pieces, body_count = runs
-    spacing, neighbours, nodes, nodes_before, _, _ = grid
+    spacing, neighbors, nodes, nodes_before, _, _ = grid
     body, is_fused, is_kept = task.body, task.is_fused, task.is_kept
     step = task.dt / spacing
     dimension = dimension_of(scheme)
@@ -189,11 +189,11 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                         if is_fused and is_kept[block]:
                             room = keep_room(arenas, block, run, room)
                         elif is_fused:
-                            room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbours[block])
+                            room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbors[block])
                         touched = nodes_between(scheme, positions, LEAST_WAY)
-                        gather_arena(nodes, neighbours[block], touched, numbers, GATHERED)
+                        gather_arena(nodes, neighbors[block], touched, numbers, GATHERED)
                         if scheme.flip_ratio > 0.0:
-                            gather_arena(nodes_before, neighbours[block], touched, numbers, GATHERED_BEFORE)
+                            gather_arena(nodes_before, neighbors[block], touched, numbers, GATHERED_BEFORE)
                     start, end = max(start - chunk, 0), min(end - chunk, live)
                     gather_lanes(scheme, start, end, numbers, index, GATHERED, LANES)
                     if scheme.flip_ratio > 0.0:

@@ -35,7 +35,7 @@ BLOCK_BITS = 2
 BLOCK = 1 << BLOCK_BITS
 ARENA = 8
 ARENA_NODES = ARENA**3
-NEIGHBOURS = 27
+NEIGHBORS = 27
 # numbers per node, and the distance in an arena between neighboring nodes along y (in two dimensions: x) and along x
 NODE = 4
 ROW = NODE * ARENA
@@ -79,14 +79,14 @@ class Grid(NamedTuple):
 
     Attributes:
         spacing: cell size [m].
-        neighbours: (blocks, 27 or 9) node blocks around each particle block.
+        neighbors: (blocks, 27 or 9) node blocks around each particle block.
         nodes: (node blocks, 4 * block nodes) velocity [m/s] and mass [kg] of each node.
         nodes_before: the same before gravity, forces and contact; read with FLIP only.
         low_body, high_body: the bodies [low, high) of the velocity field that these nodes are of, see `fields`.
     """
 
     spacing: float
-    neighbours: NDArray[np.int64]
+    neighbors: NDArray[np.int64]
     nodes: NDArray[Any]
     nodes_before: NDArray[Any]
     low_body: int
@@ -142,7 +142,7 @@ def keys_around(keys, is_wanted, table_keys, table_values, around, unique):
         The number of keys, or -1 if the table is too small.
     """
     count = 0
-    reach = 1 if around.shape[1] == NEIGHBOURS else 0
+    reach = 1 if around.shape[1] == NEIGHBORS else 0
     for index in range(keys.size):
         place = 0
         for dx in range(-1, 2):
@@ -192,7 +192,7 @@ def find_around(tickets, keys, table_keys, table_values, numbers, result):
         numbers: the block number that each value of the table stands for.
         result: (n, 27 or 9).
     """
-    reach = 1 if result.shape[1] == NEIGHBOURS else 0
+    reach = 1 if result.shape[1] == NEIGHBORS else 0
     for index in shared(tickets[0], keys.size, 64):
         place = 0
         for dx in range(-1, 2):

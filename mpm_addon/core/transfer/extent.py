@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..arithmetic.operations import constant, generic, maximum
 from ..arithmetic.vector import LANE_COUNT, largest, load, store
 from ..compilation.kernel import kernel
-from .blocks import ARENA, BLOCK, NEIGHBOURS, ROW
+from .blocks import ARENA, BLOCK, NEIGHBORS, ROW
 from .reach import HIGH, LOW
 from .rows import POSITION
 from .scheme import is_cubic, is_plane
@@ -193,13 +193,13 @@ def blocks_along(begin, end):
 
 
 @generic
-def open_arena(arenas, block, run, start, touched, neighbours):
+def open_arena(arenas, block, run, start, touched, neighbors):
     """Reset a run's arena to zero and mark the node blocks that it overlaps.
 
     Args:
         start: its offset in `Arenas.values`.
         touched: the nodes that the run's particles touch, see `nodes_between`.
-        neighbours: (27 or 9,) node blocks around the block.
+        neighbors: (27 or 9,) node blocks around the block.
 
     Returns:
         The offset behind it.
@@ -209,13 +209,13 @@ def open_arena(arenas, block, run, start, touched, neighbours):
     x0, x1 = max(x0, int(reach[0])), min(x1, int(reach[1]))
     y0, y1 = max(y0, int(reach[2])), min(y1, int(reach[3]))
     bx, by, bz = blocks_along(x0, x1), blocks_along(y0, y1), blocks_along(z0, z1)
-    last = neighbours.size - 1
+    last = neighbors.size - 1
     for x in range(bx[0], bx[1]):
         for y in range(by[0], by[1]):
             for z in range(bz[0], bz[1]):
-                place = 9 * x + 3 * y + z if neighbours.size == NEIGHBOURS else 3 * x + z
+                place = 9 * x + 3 * y + z if neighbors.size == NEIGHBORS else 3 * x + z
                 # from there, this block lies on the opposite side
-                arenas.mark_bytes[neighbours[place], last - place] = 1
+                arenas.mark_bytes[neighbors[place], last - place] = 1
     arenas.boxes[run, 0], arenas.boxes[run, 1] = x0, x1
     arenas.boxes[run, 2], arenas.boxes[run, 3] = y0, y1
     arenas.boxes[run, 4], arenas.boxes[run, 5] = z0, z1

@@ -20,33 +20,33 @@ class NodeBlocks(NamedTuple):
     """The node blocks of all fields.
 
     Attributes:
-        neighbours: for each field, the node blocks around each particle block, (blocks, 27 or 9); the number of node blocks for none.
+        neighbors: for each field, the node blocks around each particle block, (blocks, 27 or 9); the number of node blocks for none.
         origins: (node blocks,) the node block in the same place: its own number, or that of the block whose twin it is.
         bodies: (node blocks + 1, 2) the bodies [begin, end) whose arenas each sums.
     """
 
-    neighbours: tuple[Ints, ...]
+    neighbors: tuple[Ints, ...]
     origins: Ints
     bodies: Ints
 
 
-def divide(fields: Fields, first: Ints, neighbours: Ints, count: int) -> NodeBlocks:
+def divide(fields: Fields, first: Ints, neighbors: Ints, count: int) -> NodeBlocks:
     """Give the bodies of each field their own node blocks where several fields meet.
 
     Args:
         fields: the bodies of each field, in order; every body is in one.
         first: see `Runs`.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block; `count` for none.
+        neighbors: (blocks, 27 or 9) node blocks around each particle block; `count` for none.
         count: number of node blocks.
     """
     body_count = fields[-1].stop
     bodies = np.tile(np.array([0, body_count]), (count + 1, 1))
     if len(fields) == 1:
-        return NodeBlocks((neighbours,), np.arange(count), bodies)
+        return NodeBlocks((neighbors,), np.arange(count), bodies)
     is_there = np.diff(first).reshape(-1, body_count) > 0
     is_reached = np.zeros((len(fields), count + 1), np.bool_)
     for field, its in enumerate(fields):
-        is_reached[field, neighbours[is_there[:, its.start : its.stop].any(axis=1)]] = True
+        is_reached[field, neighbors[is_there[:, its.start : its.stop].any(axis=1)]] = True
     is_reached[:, count] = False
     is_own = is_reached & (is_reached.sum(axis=0) > 1)
     is_first = is_own & (np.cumsum(is_own, axis=0) == 1)
@@ -57,4 +57,4 @@ def divide(fields: Fields, first: Ints, neighbours: Ints, count: int) -> NodeBlo
     bodies = bodies[np.append(origins, 0)]
     for field, its in enumerate(fields):
         bodies[numbers[field, is_own[field].nonzero()[0]]] = its.start, its.stop
-    return NodeBlocks(tuple(its[neighbours] for its in numbers), origins, bodies)
+    return NodeBlocks(tuple(its[neighbors] for its in numbers), origins, bodies)

@@ -11,7 +11,7 @@ from numba.extending import overload
 
 from ..arithmetic.operations import constant, generic, multiply_add
 from ..arithmetic.vector import broadcast, load, shuffled, store, store_as_int32, whole_numbers
-from .blocks import BLOCK, NEIGHBOURS, NODE, PLANE, ROW
+from .blocks import BLOCK, NEIGHBORS, NODE, PLANE, ROW
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, CHUNK, LANES, LANES_BEFORE, WEIGHTS, store_row_weights
 from .table import LANE_ROW, load_rows, store_rows
@@ -114,27 +114,27 @@ def copy_row(below, middle, above, z0, z1, nodes, scratch, at):
 
 
 @generic
-def gather_arena(nodes, neighbours, touched, scratch, start):
+def gather_arena(nodes, neighbors, touched, scratch, start):
     """Copy the touched nodes (see `extent`) from the surrounding node blocks into an arena of the scratch."""
     x0, x1, y0, y1, z0, z1 = touched
     flat = nodes.reshape(-1)
     size = nodes.shape[1]
     # an arena starts at the last node of the block below
-    if neighbours.size == NEIGHBOURS:
+    if neighbors.size == NEIGHBORS:
         for x in range(x0 + BLOCK - 1, x1 + BLOCK - 1):
             for y in range(y0 + BLOCK - 1, y1 + BLOCK - 1):
                 inside = (x % BLOCK * BLOCK + y % BLOCK) * ROW_OF_FOUR
                 column = 9 * (x // BLOCK) + 3 * (y // BLOCK)
-                below, middle = neighbours[column] * size + inside, neighbours[column + 1] * size + inside
-                above = neighbours[column + 2] * size + inside
+                below, middle = neighbors[column] * size + inside, neighbors[column + 1] * size + inside
+                above = neighbors[column + 2] * size + inside
                 at = start + (x - BLOCK + 1) * PLANE + (y - BLOCK + 1) * ROW
                 copy_row(below, middle, above, z0, z1, flat, scratch, at)
     else:
         for x in range(x0 + BLOCK - 1, x1 + BLOCK - 1):
             inside = x % BLOCK * ROW_OF_FOUR
             column = 3 * (x // BLOCK)
-            below, middle = neighbours[column] * size + inside, neighbours[column + 1] * size + inside
-            above = neighbours[column + 2] * size + inside
+            below, middle = neighbors[column] * size + inside, neighbors[column + 1] * size + inside
+            above = neighbors[column + 2] * size + inside
             copy_row(below, middle, above, z0, z1, flat, scratch, start + (x - BLOCK + 1) * ROW)
 
 

@@ -6,7 +6,7 @@ from ..arithmetic.operations import absolute, constant, generic, maximum, select
 from ..arithmetic.vector import largest, load, shuffled, store
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from .blocks import ARENA, BLOCK, NEIGHBOURS, NODE
+from .blocks import ARENA, BLOCK, NEIGHBORS, NODE
 from .extent import MARK_WORDS, box_of
 
 # numbers per row of nodes in a block; an arena's row is twice as long
@@ -132,7 +132,7 @@ def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse):
                     place = 8 * word + byte
                     block = node_arenas[number, place]
                     for run in range(block * body_count + arenas.bodies[number, 0], block * body_count + arenas.bodies[number, 1]):
-                        if node_arenas.shape[1] == NEIGHBOURS:
+                        if node_arenas.shape[1] == NEIGHBORS:
                             rows |= add_arena(arenas, run, place, node)
                         else:
                             rows |= add_plane_arena(arenas, run, place, node)

@@ -57,18 +57,18 @@ class Around:
     numbers: Ints
 
     def __post_init__(self) -> None:
-        self._neighbours = np.empty(self.opposite.shape, np.int64)
+        self._neighbors = np.empty(self.opposite.shape, np.int64)
         self._is_known = np.zeros(len(self.keys), np.bool_)
 
-    def neighbours_of(self, numbers: Ints) -> Ints:
+    def neighbors_of(self, numbers: Ints) -> Ints:
         """Which of `keys` surround each of them, (keys, 27 or 9), -1 for none; filled for those with these numbers."""
         missing = numbers[~self._is_known[numbers]]
         if len(missing):
-            found = np.empty((len(missing), self._neighbours.shape[1]), np.int64)
+            found = np.empty((len(missing), self._neighbors.shape[1]), np.int64)
             blocks.find_around(self.keys[missing], self.table_keys, self.table_values, self.numbers, found)
-            self._neighbours[missing] = found
+            self._neighbors[missing] = found
             self._is_known[missing] = True
-        return self._neighbours
+        return self._neighbors
 
 
 def blocks_around(keys: Ints, is_wanted: NDArray[np.bool_]) -> Around:
@@ -106,11 +106,11 @@ class Layout:
         keys, coordinates: of the particle blocks, in ascending order.
         runs, extents: as above.
         first: first slot of each run, see `Runs`.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block; the number of node blocks for none.
+        neighbors: (blocks, 27 or 9) node blocks around each particle block; the number of node blocks for none.
         node_keys: of the node blocks without twins, in ascending order.
         node_coordinates: (node blocks, 3) of all node blocks, with twins at the end.
         node_arenas: (node blocks, 27 or 9) particle blocks around each of them, -1 for none.
-        node_bodies, field_neighbours: see `fields.NodeBlocks`; `neighbours` is that of the first field.
+        node_bodies, field_neighbors: see `fields.NodeBlocks`; `neighbors` is that of the first field.
     """
 
     def __init__(
@@ -129,8 +129,8 @@ class Layout:
             self._around = blocks_around(keys, self._is_wanted)
             coordinates = unpacked(self._around.keys)
         self.node_keys = self._around.keys
-        self.field_neighbours, self._origins, self.node_bodies = divide(fields, runs.first, self._around.places, len(self.node_keys))
-        self.neighbours = self.field_neighbours[0]
+        self.field_neighbors, self._origins, self.node_bodies = divide(fields, runs.first, self._around.places, len(self.node_keys))
+        self.neighbors = self.field_neighbors[0]
         has_twins = self.node_count > len(self.node_keys)
         self.node_coordinates = coordinates[self._origins] if has_twins else coordinates
         self.node_arenas = self._around.opposite[self._origins] if has_twins else self._around.opposite
@@ -148,9 +148,9 @@ class Layout:
         """Whether this layout has the same node blocks as another."""
         return self._around is other._around and np.array_equal(self._origins, other._origins)
 
-    def node_neighbours(self, numbers: Ints) -> Ints:
+    def node_neighbors(self, numbers: Ints) -> Ints:
         """The node blocks around each node block, (node blocks, 27 or 9), -1 for none; filled for those with these numbers."""
-        return self._around.neighbours_of(numbers)
+        return self._around.neighbors_of(numbers)
 
 
 def places_of(wanted: Ints, keys: Ints) -> Ints:

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .blocks import BLOCK, KEY_BITS, NEIGHBOURS
+from .blocks import BLOCK, KEY_BITS, NEIGHBORS
 from .layout import places_of
 from .particle_store import ParticleStore
 from .reach import find_extents
@@ -75,7 +75,7 @@ def particles_of(near, block):
 @njit(nogil=True)
 def origin_around(near, place):
     """The offset from a block to block number `place` of those around it [cells]."""
-    if near.around.shape[1] == NEIGHBOURS:
+    if near.around.shape[1] == NEIGHBORS:
         return BLOCK * (place // 9 - 1), BLOCK * (place // 3 % 3 - 1), BLOCK * (place % 3 - 1)
     return BLOCK * (place // 3 - 1), 0, BLOCK * (place % 3 - 1)
 

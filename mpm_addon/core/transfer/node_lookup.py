@@ -1,23 +1,23 @@
 """Finding a node's block and its place in it, from its coordinates relative to a nearby block."""
 
 from ..compilation.kernel import kernel
-from .blocks import BLOCK, BLOCK_BITS, NEIGHBOURS
+from .blocks import BLOCK, BLOCK_BITS, NEIGHBORS
 
 
 @kernel
-def neighbour_of_node(ix, iy, iz, neighbours):
+def neighbor_of_node(ix, iy, iz, neighbors):
     """The block among a block's neighbors that contains a node, given relative to that block's origin; -1 for none."""
     # shifts and masks: this runs for eight corners of every particle near a collider
     bx, bz = ix + BLOCK >> BLOCK_BITS, iz + BLOCK >> BLOCK_BITS
-    if neighbours.size == NEIGHBOURS:
-        return neighbours[(bx * 3 + (iy + BLOCK >> BLOCK_BITS)) * 3 + bz]
-    return neighbours[bx * 3 + bz]
+    if neighbors.size == NEIGHBORS:
+        return neighbors[(bx * 3 + (iy + BLOCK >> BLOCK_BITS)) * 3 + bz]
+    return neighbors[bx * 3 + bz]
 
 
 @kernel
-def corner_place(ix, iy, iz, neighbours):
+def corner_place(ix, iy, iz, neighbors):
     """The place of a node in its block."""
-    if neighbours.size == NEIGHBOURS:
+    if neighbors.size == NEIGHBORS:
         return ((ix & BLOCK - 1) * BLOCK + (iy & BLOCK - 1)) * BLOCK + (iz & BLOCK - 1)
     return (ix & BLOCK - 1) * BLOCK + (iz & BLOCK - 1)
 

@@ -170,7 +170,7 @@ class ParticleStore:
     def grid(self, spacing: float, field: int = 0) -> Grid:
         """The grid of a velocity field, for kernels, with its cell size [m]."""
         bodies = self.fields[field]
-        return Grid(spacing, self.layout.field_neighbours[field], self.nodes, self.nodes_before, bodies.start, bodies.stop)
+        return Grid(spacing, self.layout.field_neighbors[field], self.nodes, self.nodes_before, bodies.start, bodies.stop)
 
     def sort(self, new: NewParticles | None = None, limits: NDArray[np.float64] | None = None) -> int:
         """Sort the particles into blocks, together with new ones.

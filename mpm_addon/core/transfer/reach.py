@@ -9,7 +9,7 @@ from ..arithmetic.vector import LANE_COUNT, largest, load
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from .blocks import BLOCK, NEIGHBOURS
+from .blocks import BLOCK, NEIGHBORS
 from .rows import POSITION
 
 # a particle moves up to one cell and its splines reach 3/2 cells (quadratic), or half a cell and 2 (cubic): it touches at most the
@@ -52,7 +52,7 @@ def find_wanted(extents, is_wanted):
         extents: see `find_extents`.
         is_wanted: (blocks, 27 or 9) result.
     """
-    is_plane = is_wanted.shape[1] != NEIGHBOURS
+    is_plane = is_wanted.shape[1] != NEIGHBORS
     along = np.empty((3, 3), np.bool_)
     for block in range(is_wanted.shape[0]):
         for axis in range(3):
@@ -77,25 +77,25 @@ def layer_bits(axis, index, is_plane):
 
 
 @kernel
-def mark_reached(extents, neighbours, reached):
+def mark_reached(extents, neighbors, reached):
     """Mark the nodes that particles can touch before the next sort.
 
     Args:
         extents: see `find_extents`.
-        neighbours: (blocks, 27 or 9) node blocks around each particle block; the number of node blocks for none.
+        neighbors: (blocks, 27 or 9) node blocks around each particle block; the number of node blocks for none.
         reached: (node blocks + 1,) result: one bit per node.
     """
-    is_plane = neighbours.shape[1] != NEIGHBOURS
+    is_plane = neighbors.shape[1] != NEIGHBORS
     bits = np.zeros((3, 3), np.int64)
     reached[:] = 0
-    for block in range(neighbours.shape[0]):
+    for block in range(neighbors.shape[0]):
         for axis in range(3):
             low, high = math.floor(-extents[block, axis] - LOW), math.floor(extents[block, 3 + axis] + HIGH)
             bits[axis] = 0
             for node in range(max(low, -BLOCK), min(high + 1, 2 * BLOCK)):
                 bits[axis, (node + BLOCK) // BLOCK] |= layer_bits(axis, node % BLOCK, is_plane)
-        for place in range(neighbours.shape[1]):
+        for place in range(neighbors.shape[1]):
             if is_plane:
-                reached[neighbours[block, place]] |= bits[0, place // 3] & bits[2, place % 3]
+                reached[neighbors[block, place]] |= bits[0, place // 3] & bits[2, place % 3]
             else:
-                reached[neighbours[block, place]] |= bits[0, place // 9] & bits[1, place // 3 % 3] & bits[2, place % 3]
+                reached[neighbors[block, place]] |= bits[0, place // 9] & bits[1, place // 3 % 3] & bits[2, place % 3]

@@ -269,7 +269,7 @@ def particles_to_grid(tickets, scheme, particles, grid, is_waiting, is_first, dt
         arenas: result, see `Arenas`.
     """
     table, (first, pieces, body_count) = particles.table, particles.runs
-    spacing, neighbours = grid.spacing, grid.neighbours
+    spacing, neighbors = grid.spacing, grid.neighbors
     for piece in shared(tickets[0], pieces.size - 1, 1):
         numbers, index = scratch.values[piece], scratch.lowest[piece]
         for body in range(grid.low_body, grid.high_body):
@@ -280,7 +280,7 @@ def particles_to_grid(tickets, scheme, particles, grid, is_waiting, is_first, dt
                 if low == high or not is_waiting[block]:
                     continue
                 touched = nodes_between(scheme, range_of(scheme, table, low, high), LEAST_WAY)
-                end = open_arena(arenas, block, run, room if is_first else arenas.starts[run], touched, neighbours[block])
+                end = open_arena(arenas, block, run, room if is_first else arenas.starts[run], touched, neighbors[block])
                 if is_first:
                     room = end
                 for chunk in range(low, high, CHUNK):

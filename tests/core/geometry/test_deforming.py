@@ -48,7 +48,7 @@ def test_lattices_answer_as_points_do(torus):
     vertices = bent(torus.vertices)
     query.move_to(vertices, np.cross([1.0, 2.0, 3.0], vertices))
     low, high = query.bounds()
-    # in the order of the solver's blocks, z fastest: neighbours pass their signs on
+    # in the order of the solver's blocks, z fastest: neighbors pass their signs on
     blocks = np.stack(np.meshgrid(*(np.arange(a, b, 4) for a, b in zip(low // H - 6, high // H + 6, strict=True)), indexing="ij"), axis=-1)
     first = blocks.reshape(-1, 3) * H
     distance, normal, velocity = query.at_lattices(first, 4, H, 1.5 * H)

@@ -42,7 +42,7 @@ def meeting(
     precision: str = "float64",
     has_post: bool = False,
 ) -> Meeting:
-    """Blocks of 0.2 m on a circle around the origin fly towards its middle, past it by a little."""
+    """Blocks of 0.2 m on a circle around the origin fly toward its middle, past it by a little."""
     emitters = []
     for number, name in enumerate(materials):
         angle = 2.0 * np.pi * number / len(materials) + 0.1

@@ -39,7 +39,7 @@ class Collision:
 
 @lru_cache
 def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean", speed: float = SPEED) -> Collision:
-    """Two disks (2D) or balls of 0.2 m radius, E 1e6 Pa, nu 0.3, 1000 kg/m^3, each at 1 m/s towards the other.
+    """Two disks (2D) or balls of 0.2 m radius, E 1e6 Pa, nu 0.3, 1000 kg/m^3, each at 1 m/s toward the other.
 
     Args:
         cells: cells per meter.

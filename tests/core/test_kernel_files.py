@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpm_addon.core.compilation.kept import Archive, Store, packed, unpacked, write_archive
+from mpm_addon.core.compilation.kernel_files import Archive, Store, packed, unpacked, write_archive
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "grid.update_grid.0123456789abcdef.kernel"
@@ -38,7 +38,7 @@ moves = np.arange(27, dtype=np.int32).reshape(1, 1, 27)
 arrivals = np.zeros((2, 1), np.int64)
 count_arrivals(moves, np.full((2, 27), 0), arrivals)
 print(json.dumps({"compiled": len(compiled), "missing": missing, "sum": int(arrivals.sum()), "folder": str(store().folder),
-    "problems": compiling.kernel_problems()}))
+    "problems": [str(problem) for problem in compiling.kernel_problems()]}))
 """
 
 
@@ -152,11 +152,11 @@ def test_a_full_disk_is_one_line_for_all_kernels(tmp_path: Path, monkeypatch: py
     def full(*arguments: object, **more: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mpm_addon.core.compilation.kept.tempfile.NamedTemporaryFile", full)
+    monkeypatch.setattr("mpm_addon.core.compilation.kernel_files.tempfile.NamedTemporaryFile", full)
     store.save(NAME, [1])
     store.save("another.kernel", [2])
     assert len(store.problems) == 1
-    assert "No space left on device" in store.problems[0]
+    assert "No space left on device" in str(store.problems[0])
     assert store.load(NAME) is None
 
 
@@ -190,7 +190,7 @@ class TestArchive:
         store = Store(Archive(self.write(tmp_path, "older"), "key"), tmp_path / "kernels")
         assert not store.has(NAME)
         assert store.load(NAME) is None
-        assert "belongs to another version" in store.problems[0]
+        assert "belongs to another version" in str(store.problems[0])
 
     @pytest.mark.parametrize("length", [0, 10, 200])
     def test_that_is_cut_off_is_not_used(self, tmp_path: Path, length: int) -> None:
@@ -198,7 +198,7 @@ class TestArchive:
         path.write_bytes(path.read_bytes()[:length])
         store = Store(Archive(path, "key"), tmp_path / "kernels")
         assert store.load(NAME) is None
-        assert "cannot be read" in store.problems[0]
+        assert "cannot be read" in str(store.problems[0])
 
     def test_that_was_tampered_with_is_compiled_again(self, tmp_path: Path) -> None:
         path = self.write(tmp_path)
@@ -207,7 +207,7 @@ class TestArchive:
         path.write_bytes(content)
         store = Store(Archive(path, "key"), tmp_path / "kernels")
         assert store.load(NAME) is None
-        assert "compiled again" in store.problems[0]
+        assert "compiled again" in str(store.problems[0])
         assert not store.has(NAME)
         # what was made anew is found from then on, also by the next process
         store.save(NAME, [1, 2])

@@ -156,7 +156,7 @@ def test_pinning_that_ends_releases_particles() -> None:
 
 
 MANY = """
-from tests.core.test_goal import swinging
+from tests.core.test_pinning import swinging
 scenes = [swinging()]
 """
 

@@ -21,6 +21,8 @@ from numba import types
 from numba.core import serialize
 from numba.core.compiler import CompileResult
 
+from ..messages import SceneWarning
+
 _DIGEST = hashlib.sha256
 _SIZE = _DIGEST().digest_size
 _MANIFEST = "manifest.json"
@@ -72,12 +74,12 @@ class Archive:
 
     Attributes:
         path: path of the file.
-        problem: why it is not used; "" if it is used or does not exist.
+        problem: why it is not used; None if it is used or does not exist.
     """
 
     def __init__(self, path: Path, key: str) -> None:
         self.path = path
-        self.problem = ""
+        self.problem: SceneWarning | None = None
         self._file: zipfile.ZipFile | None = None
         if not path.is_file():
             return
@@ -85,10 +87,10 @@ class Archive:
             archive = zipfile.ZipFile(path)
             found = json.loads(archive.read(_MANIFEST))["key"]
         except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-            self.problem = f"{path}: cannot be read ({error}); kernels are compiled instead. Reinstall the extension."
+            self.problem = _unused(path, f"cannot be read ({error})")
             return
         if found != key:
-            self.problem = f"{path}: belongs to another version; kernels are compiled instead. Reinstall the extension."
+            self.problem = _unused(path, "belongs to another version")
             return
         self._file = archive
 
@@ -106,6 +108,10 @@ class Archive:
             raise ValueError(str(error)) from error
 
 
+def _unused(path: Path, problem: str) -> SceneWarning:
+    return SceneWarning("kernels", str(path), f"{problem}, so kernels are compiled instead", "reinstall the extension")
+
+
 def write_archive(path: Path, key: str, files: dict[str, bytes]) -> None:
     """Write an archive of kernels; the same files give the same bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
@@ -118,14 +124,15 @@ class Store:
 
     Attributes:
         folder: the folder.
-        problems: what went wrong, one line each; a bake reports them once.
+        problems: what went wrong; a bake reports them once.
     """
 
     def __init__(self, archive: Archive, folder: Path) -> None:
         self.folder = folder
         self._archive = archive
-        self.problems = [archive.problem] if archive.problem else []
+        self.problems = [] if archive.problem is None else [archive.problem]
         self._damaged: set[str] = set()
+        self._is_writable = True
 
     def has(self, name: str) -> bool:
         """Whether there is a file of this name; its content is not checked."""
@@ -148,7 +155,7 @@ class Store:
                 if content is not None:
                     return unpacked(content)
             except (OSError, ValueError) as error:
-                found.append(f"{source}: kernel {name} cannot be read ({error}); it is compiled again.")
+                found.append(SceneWarning("kernels", str(source), f"kernel {name} cannot be read ({error}) and is compiled again"))
         if found:
             self._damaged.add(name)
             self.problems += found[:1]
@@ -157,7 +164,8 @@ class Store:
     def refuse(self, name: str, error: Exception) -> None:
         """Record that what was loaded under this name is not usable code."""
         self._damaged.add(name)
-        self.problems.append(f"Kernel {name} cannot be used ({type(error).__name__}: {error}); it is compiled again.")
+        words = f"cannot be used ({type(error).__name__}: {error}) and is compiled again"
+        self.problems.append(SceneWarning("kernels", f"Kernel {name}", words))
 
     def _read(self, name: str) -> bytes | None:
         path = self.folder / name
@@ -178,11 +186,10 @@ class Store:
                     os.unlink(file.name)
                     raise
         except OSError as error:
-            if not any(line.startswith(str(self.folder)) for line in self.problems):
-                self.problems.append(
-                    f"{self.folder}: kernels cannot be stored ({error.strerror}), so every bake compiles them again; "
-                    "set NUMBA_CACHE_DIR to a writable folder."
-                )
+            if self._is_writable:
+                self._is_writable = False
+                words = f"kernels cannot be stored ({error.strerror}), so every bake compiles them again"
+                self.problems.append(SceneWarning("kernels", str(self.folder), words, "set NUMBA_CACHE_DIR to a writable folder"))
 
 
 class KernelCache:

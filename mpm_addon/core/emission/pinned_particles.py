@@ -1,4 +1,4 @@
-"""Pinned particles: fixed to a moving target, or pulled towards it by a spring.
+"""Pinned particles: fixed to a moving target, or pulled toward it by a spring.
 
 Fixed particles also fix nodes: a node moves with them if they make up half of its mass or more. With particles fixed alone, the nodes
 between them and free material would yield in every substep, and what is attached to them would creep away.
@@ -242,7 +242,7 @@ def spread_particle(table, slot, spacing, is_cubic, is_plane, arena):
 
 
 @parallel_kernel
-def spread_held(tickets, table, pinned, springs, first, spacing, is_cubic, is_plane, arenas):
+def spread_pinned(tickets, table, pinned, springs, first, spacing, is_cubic, is_plane, arenas):
     """Scatter the fixed particles of each block.
 
     Args:
@@ -276,7 +276,7 @@ def hold_nodes(tickets, nodes, near, node_arenas, place_of_block, arenas):
         near: (m,) node blocks around blocks with pinned particles.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block.
         place_of_block: (blocks,) row of each particle block in `arenas`, -1 for blocks without pinned particles.
-        arenas: see `spread_held`.
+        arenas: see `spread_pinned`.
     """
     is_plane = node_arenas.shape[1] == 9
     block_nodes = nodes.shape[1] // NODE
