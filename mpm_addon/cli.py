@@ -286,7 +286,7 @@ def _export(options: argparse.Namespace) -> None:
     cache = open_cache(options.cache)
     first, last = options.frames or (0, -1)
     if options.frames and last < first:
-        raise CacheError(f"frames {first}-{last}: the last is before the first", "swap them")
+        raise CacheError("the last is before the first", "swap them", subject=f"frames {first}-{last}")
     numbers = range(first, last + 1) if options.frames else cache.frames
     for _path in export_frames(cache, numbers, options.format, options.output, split=options.split):
         pass

@@ -15,7 +15,8 @@ PAGE = ROOT / "docs" / "manual" / "messages.md"
 PACKAGE = ROOT / "mpm_addon"
 # What stands for a value in a message.
 VALUE = "…"
-ERRORS = ("MpmError", "SceneError", "CacheError", "PresetError", "UnstableError", "Stopped", "Cancelled", "Message", "SceneWarning")
+RAISED = ("MpmError", "SceneError", "CacheError", "PresetError", "UnstableError", "Stopped", "Cancelled", "ArrayFileError")
+ERRORS = (*RAISED, "Message", "SceneWarning")
 # How many arguments stand before the problem; the subject of a warning is one of them.
 BEFORE = {"Stopped": 1, "SceneWarning": 2}
 ACTIONS = {f"Action.{action.name}": action.value for action in Action}

@@ -9,11 +9,12 @@ def wanted_frames(scene: Scene, frames: tuple[int, int] | None) -> range:
     """The frames to store. Raises SceneError if the scene does not have all of them."""
     first, last = frames or (scene.time.frame_start, scene.time.frame_end)
     if last < first:
-        raise SceneError(f"frames {first}-{last}: the last is before the first", "swap them")
+        raise SceneError("the last is before the first", "swap them", subject=f"frames {first}-{last}")
     if first < scene.time.frame_start or last > scene.time.frame_end:
         raise SceneError(
-            f'frames {first}-{last}: scene "{scene.name}" has frames {scene.time.frame_start} to {scene.time.frame_end}',
+            f'scene "{scene.name}" has frames {scene.time.frame_start} to {scene.time.frame_end}',
             "stay within them, or change frame_start or frame_end",
+            subject=f"frames {first}-{last}",
         )
     return range(first, last + 1)
 

@@ -80,9 +80,9 @@ def _parsed(text: bytes, path: Path) -> Wishes:
         raise SceneError("is not a JSON object", 'write one such as {"things": {}}', subject=str(path))
     for name, value in told.items():
         if name not in _KINDS:
-            raise SceneError(f'{path}: "{name}" is unknown', f"use {', '.join(_KINDS)}")
+            raise SceneError(f'"{name}" is unknown', f"use {', '.join(_KINDS)}", subject=str(path))
         if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
-            raise SceneError(f'{path}: "{name}" is {json.dumps(value)[:40]}', f"use {_word(name)}")
+            raise SceneError(f'"{name}" is {json.dumps(value)[:40]}', f"use {_word(name)}", subject=str(path))
     for name, wish in told.get("things", {}).items():
         unknown = next((key for key in wish if key not in _THING), None) if isinstance(wish, dict) else "it"
         if unknown is not None or not isinstance(wish.get("values", {}), dict):

@@ -43,7 +43,16 @@ _CHUNK = 1 << 20
 
 
 class ArrayFileError(Exception):
-    """A file of arrays is damaged or has other contents; the message completes a sentence that begins with its path."""
+    """A file of arrays is damaged or has other contents.
+
+    Attributes:
+        problem: completes a sentence that begins with the file's path.
+        remedies: what to do, in order.
+    """
+
+    def __init__(self, problem: str, *remedies: str) -> None:
+        self.problem, self.remedies = problem, remedies
+        super().__init__("; ".join((problem, *remedies)))
 
 
 def write_arrays(path: Path, arrays: Arrays, *, is_durable: bool = True) -> None:

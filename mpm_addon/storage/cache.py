@@ -165,7 +165,7 @@ class Cache:
             try:
                 new = read_births(folder, known, max(limit, known))
             except ArrayFileError as error:
-                raise CacheError(f"{error}", "delete this file", Action.FILL_GAP, subject=str(folder)) from error
+                raise CacheError(error.problem, *error.remedies, "delete this file", Action.FILL_GAP, subject=str(folder)) from error
             except OSError as error:
                 raise unreadable(folder, error) from error
             pieces += new

@@ -46,7 +46,7 @@ def read_failure(folder: Path, *, shown: int | None = None) -> Failure | None:
     except FileNotFoundError:
         return None
     except ArrayFileError as error:
-        raise CacheError(f"{error}", "bake again", subject=str(path)) from error
+        raise CacheError(error.problem, *error.remedies, "bake again", subject=str(path)) from error
     except OSError as error:
         raise CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path)) from error
 

@@ -38,14 +38,14 @@ def read_mesh(path: Path) -> Mesh:
     """
     reader = MESH_READERS.get(path.suffix.lower())
     if reader is None:
-        raise ArrayFileError(f"is not a mesh file; use one of {', '.join(MESH_READERS)}")
+        raise ArrayFileError("is not a mesh file", f"use one of {', '.join(MESH_READERS)}")
     vertices, triangles = reader(path)
     if vertices.ndim != 2 or vertices.shape[1] != 3 or vertices.dtype.kind not in "fiu":
-        raise ArrayFileError(f"has vertices of shape {vertices.shape}; use three numbers per vertex")
+        raise ArrayFileError(f"has vertices of shape {vertices.shape}", "use three numbers per vertex")
     if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
-        raise ArrayFileError(f"has triangles of shape {triangles.shape}; use three whole numbers per triangle")
+        raise ArrayFileError(f"has triangles of shape {triangles.shape}", "use three whole numbers per triangle")
     if np.any(np.abs(vertices) > LARGEST):
-        raise ArrayFileError(f"has a coordinate beyond {LARGEST:g} m; use smaller ones")
+        raise ArrayFileError(f"has a coordinate beyond {LARGEST:g} m", "use smaller ones")
     if triangles.size and not 0 <= int(triangles.min()) <= int(triangles.max()) < len(vertices):
         raise ArrayFileError(
             f"has a triangle with vertex {_stray_index(triangles, len(vertices))} of {len(vertices)}; use 0 to {len(vertices) - 1}"
@@ -61,7 +61,7 @@ def _read_npz(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     arrays = read_arrays(path)
     for name in ("vertices", "triangles"):
         if name not in arrays:
-            raise ArrayFileError(f'has no array "{name}"; a mesh needs vertices (n, 3) and triangles (m, 3)')
+            raise ArrayFileError(f'has no array "{name}"', "add it: a mesh needs vertices (n, 3) and triangles (m, 3)")
     return arrays["vertices"], arrays["triangles"]
 
 

@@ -109,9 +109,9 @@ class PackageReader:
         try:
             return read(path)
         except ArrayFileError as error:
-            raise SceneError(f'file "{path.name}" {error}.', subject=subject) from error
+            raise SceneError(f'file "{path.name}" {error.problem}', *error.remedies, subject=subject) from error
         except OSError as error:
-            raise SceneError(f'file "{path.name}" cannot be read ({error.strerror}).', subject=subject) from error
+            raise SceneError(f'file "{path.name}" cannot be read ({error.strerror})', "check its permissions", subject=subject) from error
 
 
 class PackageWriter:
@@ -167,12 +167,12 @@ def read_motion(path: Path) -> Motion:
     arrays = _known_arrays(path, {"frame": True, "matrix": False, "vertices": False})
     frames = _frames(arrays)
     if ("matrix" in arrays) == ("vertices" in arrays):
-        raise ArrayFileError('needs either "matrix" (k, 4, 4) or "vertices" (k, n, 3); use one of them')
+        raise ArrayFileError('needs either "matrix" (k, 4, 4) or "vertices" (k, n, 3)', "use one of them")
     if "vertices" in arrays:
         return Motion(frames, vertices=_floats(arrays, "vertices", (len(frames), -1, 3)))
     matrices = _floats(arrays, "matrix", (len(frames), 4, 4))
     if not np.allclose(matrices[:, 3], (0.0, 0.0, 0.0, 1.0)) or np.any(np.linalg.det(matrices[:, :3, :3]) == 0.0):
-        raise ArrayFileError("has a matrix that is not a transform; use a last row of 0 0 0 1 and a determinant other than zero")
+        raise ArrayFileError("has a matrix that is not a transform", "use a last row of 0 0 0 1 and a determinant other than zero")
     return Motion(frames, matrices=matrices)
 
 
@@ -198,13 +198,13 @@ def read_painting(path: Path) -> Painting:
 def _frames(arrays: Table) -> NDArray[np.float64]:
     frames = _floats(arrays, "frame", (-1,))
     if not len(frames) or np.any(np.diff(frames) <= 0):
-        raise ArrayFileError("has frames that do not ascend; use each frame once, in order")
+        raise ArrayFileError("has frames that do not ascend", "use each frame once, in order")
     return frames
 
 
 def _arrays_of_numbers(path: Path) -> Arrays:
     if path.suffix.lower() != ".npz":
-        raise ArrayFileError("is not an .npz file; write the arrays with numpy.savez")
+        raise ArrayFileError("is not an .npz file", "write the arrays with numpy.savez")
     return read_arrays(path)
 
 
@@ -212,10 +212,10 @@ def _known_arrays(path: Path, known: dict[str, bool]) -> Arrays:
     arrays = _arrays_of_numbers(path)
     for name in arrays:
         if name not in known:
-            raise ArrayFileError(f'has an unknown array "{name}"; use {", ".join(known)}')
+            raise ArrayFileError(f'has an unknown array "{name}"', f"use {', '.join(known)}")
     for name, is_required in known.items():
         if is_required and name not in arrays:
-            raise ArrayFileError(f'has no array "{name}"; add it')
+            raise ArrayFileError(f'has no array "{name}"', "add it")
     return arrays
 
 
@@ -225,9 +225,9 @@ def _floats(arrays: Table, name: str, shape: tuple[int, ...], kinds: str = "fiu"
     if not is_fitting or array.dtype.kind not in kinds:
         words = ", ".join("any" if extent < 0 else str(extent) for extent in shape)
         found = f"{array.shape} and type {array.dtype}"
-        raise ArrayFileError(f"has {name} of shape {found}; use numbers of shape ({words})")
+        raise ArrayFileError(f"has {name} of shape {found}", f"use numbers of shape ({words})")
     if not np.isfinite(array).all():
-        raise ArrayFileError(f"has a value in {name} that is not a finite number; remove it")
+        raise ArrayFileError(f"has a value in {name} that is not a finite number", "remove it")
     if array.size and max(abs(array.max()), abs(array.min())) > LARGEST:
-        raise ArrayFileError(f"has a value in {name} beyond {LARGEST:g}; use smaller numbers")
+        raise ArrayFileError(f"has a value in {name} beyond {LARGEST:g}", "use smaller numbers")
     return array.astype(np.float64)

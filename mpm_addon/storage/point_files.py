@@ -27,7 +27,7 @@ def read_points(path: Path) -> dict[str, NDArray[Any]]:
     """
     reader = POINT_READERS.get(path.suffix.lower())
     if reader is None:
-        raise ArrayFileError(f"is not a file of points; use one of {', '.join(POINT_READERS)}")
+        raise ArrayFileError("is not a file of points", f"use one of {', '.join(POINT_READERS)}")
     return dict(reader(path))
 
 
@@ -37,9 +37,9 @@ def _read_npz(path: Path) -> Arrays:
         arrays = {name: array for name, array in arrays.items() if name in KNOWN}
     for name in arrays:
         if name not in KNOWN:
-            raise ArrayFileError(f'has an unknown array "{name}"; use {", ".join(KNOWN)}')
+            raise ArrayFileError(f'has an unknown array "{name}"', f"use {', '.join(KNOWN)}")
     if "position" not in arrays:
-        raise ArrayFileError('has no array "position"; add it')
+        raise ArrayFileError('has no array "position"', "add it")
     return arrays
 
 

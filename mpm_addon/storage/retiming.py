@@ -53,7 +53,9 @@ class MomentReader:
         shown, start, end = (self._frame(moment) for moment in (Moment(wanted), first, second))
         for name in {*start.arrays, *end.arrays, *shown.arrays}:
             if len({frame.arrays[name].shape[1:] for frame in (start, end, shown) if name in frame.arrays}) > 1:
-                raise CacheError(f'{self.cache.folder}: "{name}" changes its number of components after frame {start.number}', "bake again")
+                raise CacheError(
+                    f'"{name}" changes its number of components after frame {start.number}', "bake again", subject=str(self.cache.folder)
+                )
         return between(start, end, self.cache.time.seconds_at(frame), like=shown)
 
     def _around(self, frame: float, wanted: int) -> tuple[Moment, Moment]:

@@ -77,11 +77,11 @@ def changed_scenes(path: str | Path, table: Table, variants: Mapping[str, Table]
     scene = _scene(table, file, subject, reader)
     scenes = {}
     for name, changes in variants.items():
+        merged = with_changes(table, changes, name)  # its messages name the variant
         try:
-            changed = _scene(with_changes(table, changes, name), file, subject, reader)
+            changed = _scene(merged, file, subject, reader)
         except MpmError as error:
-            subject = f'Variant "{name}"'
-            raise type(error).of(error.message if str(error).startswith(subject) else error.message.within(subject)) from error
+            raise type(error).of(error.message.within(f'Variant "{name}"')) from error
         scenes[name] = dataclasses.replace(changed, name=f"{scene.name} ({name})")
     return scene, scenes
 
@@ -146,14 +146,14 @@ def _read_plain(owner: type, table: Any, subject: str) -> Any:
 
 def _read_solver(table: Any, reader: PackageReader) -> Solver:
     if table is None:
-        raise SceneError("solver: the section is missing", "add [solver] with grid_spacing, in meters")
+        raise SceneError("the section is missing", "add [solver] with grid_spacing, in meters", subject="solver")
     check_keys(table, (*parameter_names(Solver), "animation"), "solver")
     step = table.get("time_step")
     if step == "auto":
         table = {key: value for key, value in table.items() if key != "time_step"}
     elif isinstance(step, str):
         hint = suggestion(step, ["auto"])
-        raise SceneError(f'solver: time_step "{step}" is not allowed{hint}', 'use "auto" or seconds')
+        raise SceneError(f'time_step "{step}" is not allowed{hint}', 'use "auto" or seconds', subject="solver")
     return Solver(**declared_values(Solver, table, "solver"), **_changes(table, "solver", reader))
 
 
@@ -165,7 +165,7 @@ def _read_domain(table: Any) -> Domain:
     if values.get("kind", "unbounded") == "unbounded":
         for key in table:
             if key != "kind":
-                raise SceneError(f"domain: only a box has {key}", f'add kind = "box" or remove {key}')
+                raise SceneError(f"only a box has {key}", f'add kind = "box" or remove {key}', subject="domain")
         return Domain(**values)
     common = {key: table[key] for key in side_keys if key in table}
     given = table.get("sides", {})
@@ -187,7 +187,7 @@ def _changes(table: Table, subject: str, reader: PackageReader) -> dict[str, Any
 
 def _read_materials(table: Any, reader: PackageReader) -> dict[str, Material]:
     if not isinstance(table, dict) or not table:
-        raise SceneError("materials: there are none", 'add a section such as [materials.water] with law = "water"')
+        raise SceneError("there are none", 'add a section such as [materials.water] with law = "water"', subject="materials")
     return {name: _read_material(name, entry, reader) for name, entry in table.items()}
 
 

@@ -148,7 +148,7 @@ class Take:
         try:
             frame = read_frame(path, births_of)
         except ArrayFileError as error:
-            raise CacheError(f"{error}", "delete this file", Action.FILL_GAP, subject=str(path)) from error
+            raise CacheError(error.problem, *error.remedies, "delete this file", Action.FILL_GAP, subject=str(path)) from error
         except FileNotFoundError:
             raise
         except OSError as error:

@@ -46,13 +46,13 @@ def check_keys(table: Any, known: Collection[str], subject: str) -> None:
             raise SceneError(f'unknown key "{key}"{hint}', f"use one of {', '.join(known)}", subject=subject)
 
 
-def check_schema(table: Table, subject: str, *, newest: int, error: type[MpmError] = SceneError) -> None:
-    """Check the integer `schema` of a file. Raises `error` if it is missing, invalid or of a later version."""
+def check_schema(table: Table, subject: str, *, newest: int) -> None:
+    """Check the integer `schema` of a file. Raises SceneError if it is missing, invalid or of a later version."""
     if "schema" not in table:
-        raise error(f"{subject}: schema is missing; begin with schema = {newest}.")
+        raise SceneError("schema is missing", f"begin with schema = {newest}", subject=subject)
     schema = table["schema"]
     if isinstance(schema, bool) or not isinstance(schema, int) or not 1 <= schema <= newest:
-        raise error(f"{subject}: this version does not support schema {schema!r}; use {newest}.")
+        raise SceneError(f"this version does not support schema {schema!r}", f"use {newest}", subject=subject)
 
 
 def declared_values(owner: type, table: Table, subject: str) -> dict[str, Any]:

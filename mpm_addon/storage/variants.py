@@ -68,8 +68,9 @@ def check_place(path: tuple[str, ...], table: Table, subject: str) -> None:
     names = list(_by_name(entries, section, subject) if section in _LISTS and isinstance(entries, list) else entries)
     if path[1] not in names:
         raise SceneError(
-            f'{subject}: "{path[1]}" is not in {section}{suggestion(path[1], names)}',
+            f'"{path[1]}" is not in {section}{suggestion(path[1], names)}',
             f"use one of {', '.join(names) or 'none'}, in quotes if a name has dots or spaces",
+            subject=subject,
         )
 
 
@@ -115,17 +116,18 @@ def _by_name(entries: list[dict[str, Any]], section: str, subject: str) -> dict[
 def _check_entries(changes: Any, known: Table, section: str, place: str) -> None:
     """Refuse an unknown name without the keys that a new entry needs."""
     if not isinstance(changes, Mapping):
-        raise SceneError(f"{changes!r} is not a table", "use the entries' names as keys", subject=str(place))
+        raise SceneError(f"{changes!r} is not a table", "use the entries' names as keys", subject=place)
     for name, entry in changes.items():
         if not isinstance(entry, Mapping):
-            raise SceneError(f"{place}.{name}: {entry!r} is not a table", "use keys with values")
+            raise SceneError(f"{entry!r} is not a table", "use keys with values", subject=f"{place}.{name}")
         if name not in known and not any(key in entry for key in _WHOLE[section]):
             raise SceneError(
-                f'{place}: "{name}" is not in the scene{suggestion(name, known)}',
+                f'"{name}" is not in the scene{suggestion(name, known)}',
                 f"use one of {', '.join(known) or 'none'}, or set {' or '.join(_WHOLE[section])} to add it",
+                subject=place,
             )
         if section in _LISTS and entry.get("name", name) != name:
-            raise SceneError(f'{place}: "{name}" cannot be renamed to {entry["name"]!r}', "remove name")
+            raise SceneError(f'"{name}" cannot be renamed to {entry["name"]!r}', "remove name", subject=place)
 
 
 def _merged(known: Table, changes: Table) -> dict[str, Any]:

@@ -92,12 +92,12 @@ def parse_axis(text: str) -> Axis:
     match = _ASSIGNMENT.fullmatch(text)
     subject = f"--vary {text}"
     if match is None:
-        raise SceneError("is not a key with values", f"{_RANGE_WORDS}", subject=subject)
+        raise SceneError("is not a key with values", _RANGE_WORDS, subject=subject)
     path = _path(match[1].strip(), subject)
     values = _range(match[2], subject) if ":" in match[2] else _list(match[2])
     axis = Axis(path, values)
     if not values:
-        raise SceneError("has no values", f"{_RANGE_WORDS}", subject=subject)
+        raise SceneError("has no values", _RANGE_WORDS, subject=subject)
     for number, value in enumerate(values):
         if value in values[:number]:
             raise SceneError(f"has the value {value_text(value)} twice", "remove one", subject=subject)
@@ -109,7 +109,7 @@ def _path(key: str, subject: str) -> tuple[str, ...]:
     try:
         table: Any = tomllib.loads(f"{key} = 0")
     except tomllib.TOMLDecodeError:
-        raise SceneError(f'{subject}: "{key}" is not a key', "use dots between names, and quotes around names with spaces") from None
+        raise SceneError(f'"{key}" is not a key', "use dots between names, and quotes around names with spaces", subject=subject) from None
     path = []
     while isinstance(table, dict):
         ((part, table),) = table.items()
@@ -123,9 +123,9 @@ def _range(text: str, subject: str) -> tuple[float, ...]:
     try:
         start, end, steps = float(first), float(last), int(count)
     except ValueError:
-        raise SceneError(f"{text} is not a range", f"{_RANGE_WORDS}", subject=subject) from None
+        raise SceneError(f"{text} is not a range", _RANGE_WORDS, subject=subject) from None
     if spacing not in ("lin", "log") or not (math.isfinite(start) and math.isfinite(end)):
-        raise SceneError(f"{text} is not a range", f"{_RANGE_WORDS}", subject=subject)
+        raise SceneError(f"{text} is not a range", _RANGE_WORDS, subject=subject)
     if not 2 <= steps <= MOST_VARIATIONS:
         raise SceneError(f"the count {steps} is not allowed", f"use 2 to {MOST_VARIATIONS}", subject=subject)
     if spacing == "log" and not (start > 0.0 and end > 0.0):
@@ -174,7 +174,7 @@ def variations(axes: Sequence[Axis], table: Table) -> list[Variation]:
                 raise SceneError(f"overlaps with --vary {other.key}", "keep one of them", subject=subject)
     count = math.prod(len(axis.values) for axis in axes)
     if count > MOST_VARIATIONS:
-        raise SceneError(f"--vary: {count} combinations are too many", f"use at most {MOST_VARIATIONS}")
+        raise SceneError(f"{count} combinations are too many", f"use at most {MOST_VARIATIONS}", subject="--vary")
     return [_variation(axes, values) for values in itertools.product(*(axis.values for axis in axes))]
 
 

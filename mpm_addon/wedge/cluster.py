@@ -80,11 +80,13 @@ def dask_cluster(address: str, output: Path, jobs: int | None, threads: int | No
     try:
         client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise MpmError(f"--scheduler {address}: no scheduler answers there ({_first_line(error)})", "check the address") from error
+        raise MpmError(
+            f"no scheduler answers there ({_first_line(error)})", "check the address", subject=f"--scheduler {address}"
+        ) from error
     with client:
         slots = _slots_beside(client.nthreads())
         if not slots:
-            raise MpmError(f"--scheduler {address}: the cluster has no worker", f"start some with: dask worker {address}")
+            raise MpmError("the cluster has no worker", f"start some with: dask worker {address}", subject=f"--scheduler {address}")
         _check_workers(client, output)
         executor: Executor = client.get_executor(pure=False)
         width = sum(client.nthreads().values())
@@ -98,7 +100,7 @@ def _check_address(address: str) -> None:
     except ValueError:
         is_address = False
     if not is_address:
-        raise MpmError(f"--scheduler {address}: is not an address", "use one such as tcp://farm:8786")
+        raise MpmError("is not an address", "use one such as tcp://farm:8786", subject=f"--scheduler {address}")
 
 
 def run_on_worker(order: Order, threads: int | None, slots: dict[str, int]) -> Outcome:
@@ -108,19 +110,19 @@ def run_on_worker(order: Order, threads: int | None, slots: dict[str, int]) -> O
     return run(dataclasses.replace(order, threads=threads or max(1, share)))
 
 
-def what_is_wrong(output: str, digest: str, wanted_version: str) -> str:
-    """On a worker of a cluster: why it cannot bake into the folder; empty if it can."""
+def what_is_wrong(output: str, digest: str, wanted_version: str) -> tuple[str, ...]:
+    """On a worker of a cluster: why it cannot bake into the folder, and the remedy; empty if it can."""
     if version() != wanted_version:
-        return f"has version {version()} of mpm_addon, not {wanted_version}; install the same version on all computers."
+        return f"has version {version()} of mpm_addon, not {wanted_version}", "install the same version on all computers"
     if importlib.util.find_spec("numba") is None:
-        return "lacks the package numba; install mpm_addon with its dependencies in the worker's environment."
+        return "lacks the package numba", "install mpm_addon with its dependencies in the worker's environment"
     try:
         found = hashlib.sha256((Path(output) / INDEX).read_bytes()).hexdigest()
     except OSError:
         found = ""
     if found != digest or not os.access(output, os.W_OK):
-        return f"cannot find {output} or write to it; use an --output on a shared disk, with the same path on all computers."
-    return ""
+        return f"cannot find {output} or write to it", "use an --output on a shared disk, with the same path on all computers"
+    return ()
 
 
 def _check_workers(client: Any, output: Path) -> None:
@@ -128,9 +130,9 @@ def _check_workers(client: Any, output: Path) -> None:
     answers = client.run(what_is_wrong, str(output), digest, version(), on_error="return")
     for worker, answer in answers.items():
         if isinstance(answer, BaseException):
-            answer = f"cannot run mpm_addon ({_first_line(answer)}); install the same version in the worker's environment."
+            answer = f"cannot run mpm_addon ({_first_line(answer)})", "install the same version in the worker's environment"
         if answer:
-            raise MpmError(f"worker {worker}: {answer}")
+            raise MpmError(*answer, subject=f"worker {worker}")
 
 
 def _slots_beside(threads: dict[str, int]) -> dict[str, int]:

@@ -92,7 +92,7 @@ def plan(scene: Path, vary: Sequence[str], output: Path, frames: tuple[int, int]
             refuse_unsupported(changed)
             wanted[name] = wanted_frames(changed, frames)
         except SceneError as error:
-            raise SceneError(f"{error}", subject=f'Variant "{name}"') from error
+            raise SceneError.of(error.message.within(f'Variant "{name}"')) from error
     return Plan(index, variants, scenes, wanted, frames)
 
 

@@ -175,7 +175,7 @@ def test_painted_pin_strength_applies_to_each_particle() -> None:
 
     def painted(batch: Any, first_id: int, frame: float) -> None:
         goal = (batch.points.position[:, 0] > 0.0).astype(float)
-        add(dataclasses.replace(batch, painted=dataclasses.replace(batch.painted, goal=goal)), first_id, frame)
+        add(dataclasses.replace(batch, painted=dataclasses.replace(batch.painted, pin_share=goal)), first_id, frame)
 
     simulation._stepper.pins.add = painted  # type: ignore[method-assign]
     first, *_, last = simulation.frames()

@@ -38,7 +38,7 @@ def fitted_range(item: BlenderObject, scene: Any, name: str) -> tuple[float, flo
     arrays = [frame.attribute(name) for frame in map(cache.frame, chosen) if name in frame.attributes]
     values = np.concatenate([_lengths(array) for array in arrays]) if arrays else np.empty(0)
     if not len(values):
-        raise MpmError(f'"{item.name}": no frame of its cache has the attribute "{name}"', "bake with it, or choose another one")
+        raise MpmError(f'no frame of its cache has the attribute "{name}"', "bake with it, or choose another one", subject=f'"{item.name}"')
     low, high = (float(each) for each in np.percentile(values, (_OUTSIDE, 100.0 - _OUTSIDE)))
     if name == "velocity":
         factor = cache.time.time_scale * frame_rate(scene) / cache.time.fps / scene.unit_settings.scale_length

@@ -110,7 +110,7 @@ def check_animation(animation: Animation | None, known: Mapping[str, Parameter],
     for name, values in animation.values.items():
         if name not in known:
             words = ", ".join(known) or "none"
-            raise SceneError(f'{subject}: "{name}" cannot be animated{suggestion(name, known)}', f"use one of: {words}")
+            raise SceneError(f'"{name}" cannot be animated{suggestion(name, known)}', f"use one of: {words}", subject=subject)
         declared = known[name]
         wanted = (len(animation.frames), declared.size) if declared.kind == "vector" else (len(animation.frames),)
         if values.shape != wanted:

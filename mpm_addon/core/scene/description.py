@@ -211,8 +211,9 @@ def _check_factors(emitter: Emitter, material: Material) -> None:
         if name in names and name not in law.scalable:
             known = ", ".join(law.scalable)
             raise SceneError(
-                f'Emitter "{emitter.name}": "{name}" is painted, but the law "{law.name}" of material "{material.name}" has no such factor',
+                f'"{name}" is painted, but the law "{law.name}" of material "{material.name}" has no such factor',
                 f"remove the attribute, paint one of {known}, or use another law",
+                subject=f'Emitter "{emitter.name}"',
             )
 
 

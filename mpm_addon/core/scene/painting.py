@@ -91,11 +91,12 @@ class Painting:
         """
         for name, values in self.values.items():
             if name in ATTRIBUTES:
-                raise SceneError(f'{subject}: "{name}" is a built-in attribute of every frame', "rename the painted one")
+                raise SceneError(f'"{name}" is a built-in attribute of every frame', "rename the painted one", subject=subject)
             if not is_attribute_name(name):
                 raise SceneError(
-                    f'{subject}: "{name}" cannot be the name of a painted attribute',
+                    f'"{name}" cannot be the name of a painted attribute',
                     f'use letters, digits, spaces, "_", "." and "-", at most {_LONGEST_NAME} bytes, and none of {", ".join(RESERVED)}',
+                    subject=subject,
                 )
             is_corner = values.ndim == 3
             wanted = (triangle_count, 3) if is_corner else (point_count,)

@@ -44,7 +44,7 @@ class Time:
         validate(self, "time")
         if self.frame_end < self.frame_start:
             raise SceneError(
-                f"time: frame_end {self.frame_end} is before frame_start {self.frame_start}", f"use at least {self.frame_start}"
+                f"frame_end {self.frame_end} is before frame_start {self.frame_start}", f"use at least {self.frame_start}", subject="time"
             )
 
     @property
@@ -215,11 +215,11 @@ class Domain:
         if self.kind == "unbounded":
             return
         if self.min is None or self.max is None:
-            raise SceneError("domain: a box needs min and max, three coordinates [m] each", "set both")
+            raise SceneError("a box needs min and max, three coordinates [m] each", "set both", subject="domain")
         for axis, low, high in zip("xyz", self.min, self.max, strict=True):
             if not low < high:
-                raise SceneError(f"domain: min {low:g} m is not below max {high:g} m along {axis}", "swap or change them")
+                raise SceneError(f"min {low:g} m is not below max {high:g} m along {axis}", "swap or change them", subject="domain")
         for name in self.sides:
             if name not in SIDES:
-                raise SceneError(f'domain: side "{name}" is unknown{suggestion(name, SIDES)}', f"use one of {', '.join(SIDES)}")
+                raise SceneError(f'side "{name}" is unknown{suggestion(name, SIDES)}', f"use one of {', '.join(SIDES)}", subject="domain")
         object.__setattr__(self, "sides", {name: self.sides.get(name, Side()) for name in SIDES})

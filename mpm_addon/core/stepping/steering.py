@@ -70,10 +70,12 @@ class Steering:
         if self._gravity is None:
             solver = self.scene.solver
             if solver.animation is not None and "gravity" in solver.animation.values:
-                raise SceneError("gravity: it is animated, so it cannot be steered", "remove its keyframes")
+                raise SceneError("it is animated, so it cannot be steered", "remove its keyframes", subject="gravity")
             given = {} if solver.animation is None else solver.animation.values
             if given:
-                raise SceneError("gravity: settings of the solver are animated, so it cannot be steered", "remove their keyframes")
+                raise SceneError(
+                    "settings of the solver are animated, so it cannot be steered", "remove their keyframes", subject="gravity"
+                )
             self._gravity = _Values({"gravity": np.array(solver.gravity)})
             self.scene = replace(self.scene, solver=replace(solver, animation=self._gravity.animation))
         self._gravity.wanted["gravity"] = wanted
@@ -162,7 +164,7 @@ class _Thing:
     def _wish_value(self, name: str, value: float) -> None:
         if self._values is None or name not in self._values.wanted:
             known = ", ".join(self._values.wanted) if self._values is not None else "none"
-            raise SceneError(f'{self._subject}: "{name}" cannot be steered', f"use one of: {known}")
+            raise SceneError(f'"{name}" cannot be steered', f"use one of: {known}", subject=self._subject)
         declared = next(each for each in parameters_of(type(self.item)) if each.name == name)
         declared.check(bool(value) if declared.kind == "flag" else value, self._subject)
         self._values.wanted[name] = np.array(float(value))
