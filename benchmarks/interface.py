@@ -17,7 +17,7 @@ from .measuring import answer
 OBJECTS = 100
 REPEATS = 30
 REAL_FRAMES = 3
-# Frames of the scene that is read before a bake, and frames after which the bake that is watched is cancelled.
+# Frames of the scene that is read before a bake, and frames after which the bake that is watched is canceled.
 READ_FRAMES = 100
 BAKED_FRAMES = 2
 # Colliders of the bake that is watched; each costs its process a while, and Blender nothing.

@@ -1,12 +1,13 @@
 """The command line: bake, wedge, live, info, takes, export, presets, kernels, doctor. Works without Blender.
 
-Exit status: 0 done, 1 failed with an error on stderr, 2 bad usage, 130 cancelled.
+Exit status: 0 done, 1 failed with an error on stderr, 2 bad usage, 130 canceled.
 """
 
 import argparse
+import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
         _complain(error)
         return 1
     except ImportError as error:
-        _complain(MpmError(missing_package(error)))
+        _complain(MpmError(*missing_package(error)))
         return 1
     except KeyboardInterrupt:
         return CANCELLED
@@ -67,6 +68,17 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
 
 def _complain(error: MpmError) -> None:
     print(f"mpm: {error}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _answering(options: argparse.Namespace) -> Iterator[None]:
+    """With --json, print an error that leaves the question unanswered as an event too."""
+    try:
+        yield
+    except MpmError as error:
+        if options.json:
+            print_json({"event": "error", **error.message.fields()})
+        raise
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -174,7 +186,7 @@ def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]]
         return None  # the bake itself reports the error
     if level is None or level == NATIVE or level not in LEVELS or is_supported(level):
         return level if level in LEVELS else None
-    words = f"was baked with level {level}, which this processor does not support; frames from here on may differ in their last digits."
+    words = f"was baked with level {level}, which this processor does not support; frames from here on may differ in their last digits"
     tell({"event": "warning", **SceneWarning("processor", str(options.cache), words).fields()})
     return None
 
@@ -213,7 +225,8 @@ def _info(options: argparse.Namespace) -> None:
         raise SceneError("is a cache, which is already baked", "leave --probe out", subject=str(options.path))
     if options.check and not is_cache:
         raise SceneError("is a scene, which is checked whenever it is read", "leave --check out", subject=str(options.path))
-    description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
+    with _answering(options):
+        description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
     if options.check:
         description["damaged"] = list(open_cache(options.path).damaged())
     if options.json:
@@ -316,7 +329,11 @@ def _show_preset(options: argparse.Namespace) -> None:
 
 def _doctor(options: argparse.Namespace) -> None:
     prepare_numba()
-    load_numba()
+    with _answering(options):
+        try:
+            load_numba()
+        except ImportError as error:
+            raise MpmError(*missing_package(error)) from error
     from .doctor import report
 
     print_json(report()) if options.json else print_table(report())

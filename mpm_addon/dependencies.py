@@ -18,10 +18,8 @@ def load_numba() -> None:
         raise ImportError(f"{type(error).__name__}: {error}", name="numba") from error
 
 
-def missing_package(error: ImportError) -> str:
-    """A one-line message for a package that cannot be loaded, with the remedy."""
+def missing_package(error: ImportError) -> tuple[str, str]:
+    """The problem of a package that cannot be loaded, and the remedy."""
     name = (error.name or "a package").partition(".")[0]
-    return (
-        f"{name} does not work with this Python {sys.version_info.major}.{sys.version_info.minor} ({error}); reinstall the extension's zip "
-        "for this platform and version of Blender."
-    )
+    problem = f"{name} does not work with this Python {sys.version_info.major}.{sys.version_info.minor} ({error})"
+    return problem, "reinstall the extension's zip for this platform and version of Blender"

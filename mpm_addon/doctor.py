@@ -11,7 +11,7 @@ import numpy
 
 from .core.compilation.kernel import shipped_archive, store
 from .core.compilation.team import team_size
-from .core.forecast.estimate import available_memory
+from .core.memory import available_memory
 from .core.processor import LEVELS, chosen_level, is_supported
 from .storage.installation import presets_folder, version
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-# The exit status of a cancelled command, as in shells.
+# The exit status of a canceled command, as in shells.
 CANCELLED = 130
 # Seconds that the process has to stop by itself, and that its last words may take.
 GRACE = 0.2

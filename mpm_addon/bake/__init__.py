@@ -112,7 +112,7 @@ def bake(
 def _ending(error: BaseException, scene_path: str | Path, job: Job | None) -> Event:
     """The last event of a bake that did not finish."""
     if isinstance(error, (Cancelled, KeyboardInterrupt)):
-        message = job.words() if job is not None else Message("cancelled before the bake began.")
+        message = job.words() if job is not None else Message("canceled before the bake began")
         return {"event": "cancelled", **message.fields()}
     if isinstance(error, Stopped):
         return {"event": "stopped", "reason": error.reason, **error.message.fields()}

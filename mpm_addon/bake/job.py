@@ -319,7 +319,7 @@ class Job:
             raise Cancelled.of(self.words())
 
     def _wait(self) -> None:
-        """Wait until the bake is resumed or cancelled."""
+        """Wait until the bake is resumed or canceled."""
         with self._clock.stopped():
             self.write_status("paused")
             self._emit({"event": "paused"})
@@ -334,5 +334,5 @@ class Job:
         return f"{self._done} of {self._total} frames are cached"
 
     def words(self) -> Message:
-        """The message of a cancelled bake."""
-        return Message(f"cancelled: {self._cached()}", (Action.RESUME,))
+        """The message of a canceled bake."""
+        return Message(f"canceled: {self._cached()}", (Action.RESUME,))

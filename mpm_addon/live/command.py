@@ -38,7 +38,7 @@ def _live(options: argparse.Namespace) -> None:
     except BaseException as error:
         tell(ending(error))
         if isinstance(error, KeyboardInterrupt):
-            raise Cancelled("stopped.") from error
+            raise Cancelled("stopped") from error
         raise
 
 

@@ -201,7 +201,7 @@ class _Live:
             return
         self._next_look = now + _LOOK_INTERVAL
         if (self._folder / CANCEL).exists():
-            raise Cancelled("stopped.")
+            raise Cancelled("stopped")
         if self._reader is None:
             return
         try:
@@ -218,7 +218,7 @@ class _Live:
 def ending(error: BaseException) -> Event:
     """The last event of a live simulation that did not finish."""
     if isinstance(error, (Cancelled, KeyboardInterrupt)):
-        message = error.message if isinstance(error, Cancelled) else Message("stopped.")
+        message = error.message if isinstance(error, Cancelled) else Message("stopped")
         return {"event": "cancelled", **message.fields()}
     if isinstance(error, MpmError):
         return {"event": "error", **error.message.fields()}

@@ -23,7 +23,7 @@ except ImportError:  # everything except frames works without it
     zstandard: Any = None
 
 from ..core.errors import CacheError
-from ..core.forecast.estimate import available_memory
+from ..core.memory import available_memory
 from .arrays import ArrayFileError
 from .atomic import write_atomically
 from .plain_files import open_plain, parse_json

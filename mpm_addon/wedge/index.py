@@ -132,7 +132,7 @@ def open_index(folder: Path, scene: str, scene_hash: str) -> Index:
     if not isinstance(content, dict) or content.get("kind") != KIND:
         raise CacheError("belongs to another program", "choose another --output", subject=str(path))
     if content.get("schema") != SCHEMA:
-        raise CacheError(f"this version does not support schema {content.get('schema')!r}, only {SCHEMA}.", subject=str(path))
+        raise CacheError(f"this version does not support schema {content.get('schema')!r}, only {SCHEMA}", subject=str(path))
     if content.get("scene_hash") != scene_hash:
         raise CacheError("belongs to another scene, or the scene was changed", "choose another --output", subject=str(path))
     entries = content.get("variants")

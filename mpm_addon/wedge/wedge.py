@@ -12,7 +12,8 @@ from typing import Any
 
 from ..bake import wanted_frames
 from ..core.errors import CacheError, Cancelled, MpmError, SceneError
-from ..core.forecast.estimate import available_memory, estimate
+from ..core.forecast.estimate import estimate
+from ..core.memory import available_memory
 from ..core.scene.description import Scene
 from ..core.stepping.support import refuse_unsupported
 from ..storage.cache import open_cache
@@ -139,7 +140,7 @@ def bake_wedge(
     if cancel_file.exists():
         cancel_file.unlink(missing_ok=True)
         done = sum(variant.state == "done" for variant in plan.variants)
-        raise Cancelled(f"cancelled: {done} of {len(plan.variants)} variants are baked", "run it again to resume")
+        raise Cancelled(f"canceled: {done} of {len(plan.variants)} variants are baked", "run it again to resume")
 
 
 def _cluster(
@@ -208,7 +209,7 @@ class _Run:
         variant = self._running.pop(future)
         error = None if future.cancelled() else future.exception()
         if future.cancelled() or error is not None:
-            outcome = Outcome("failed", f"the cluster abandoned it ({error or 'cancelled there'}); run the wedge again to resume.")
+            outcome = Outcome("failed", f"the cluster abandoned it ({error or 'canceled there'}); run the wedge again to resume.")
         else:
             outcome = future.result()
         self._note(variant, outcome.state, outcome.message)

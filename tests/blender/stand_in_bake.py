@@ -1,4 +1,4 @@
-"""Replaces the bake's process in tests: `python stand_in_bake.py CACHE BEHAVIOUR`.
+"""Replaces the bake's process in tests: `python stand_in_bake.py CACHE BEHAVIOR`.
 
 Behaviors: "good" writes frames 1 and 2 of a cache with their events; "error" reports an error; "unstable" writes frame 1 and what made
 the bake unstable; "crash" exits without an event; "slow" simulates until the file `cancel` exists; "stubborn" ignores `cancel`.
@@ -21,7 +21,7 @@ def say(event: str, **fields: object) -> None:
 
 
 def main() -> None:
-    cache, behaviour = Path(sys.argv[1]), sys.argv[2]
+    cache, behavior = Path(sys.argv[1]), sys.argv[2]
     sys.path.insert(0, str(Path(__file__).parents[2]))
     from mpm_addon.storage.scene_writer import scene_hash
     from tests.blender.scenes import description
@@ -30,17 +30,17 @@ def main() -> None:
     say("start", scene="test", cache=str(cache), particles=4, done=0, total=2, scene_hash=baked, pid=os.getpid())
     print("not JSON: a library's greeting", flush=True)
     say("preparing", frame=1)
-    if behaviour == "good":
+    if behavior == "good":
         from tests.blender.scenes import write_cache
 
         write_cache(cache, {1: 4, 2: 4})
         for number in (1, 2):
             say("frame", frame=number, particles=4, substeps=9, done=number, total=2, deleted=0, seconds=0.1)
         say("done", frames=2, seconds=0.5)
-    elif behaviour == "error":
+    elif behavior == "error":
         say("error", **Message("too small", ("use a larger one",), 'Emitter "Cube"').fields())
         sys.exit(1)
-    elif behaviour == "unstable":
+    elif behavior == "unstable":
         from mpm_addon.storage.failure import write_failure
         from tests.blender.scenes import failure, write_cache
 
@@ -49,7 +49,7 @@ def main() -> None:
         say("frame", frame=1, particles=4, substeps=9, done=1, total=2, deleted=0, seconds=0.1)
         say("error", **failure(2).message.fields())
         sys.exit(1)
-    elif behaviour == "crash":
+    elif behavior == "crash":
         print("first line\nthe reason", file=sys.stderr, flush=True)
         os._exit(3)
     else:
@@ -57,9 +57,9 @@ def main() -> None:
             signal.signal(number, signal.SIG_IGN)
         cache.mkdir(parents=True, exist_ok=True)
         say("progress", frame=2, fraction=0.5, substeps=7, particles=4, done=1, total=2, eta_seconds=61.0)
-        while behaviour == "stubborn" or not (cache / "cancel").exists():
+        while behavior == "stubborn" or not (cache / "cancel").exists():
             time.sleep(0.01)
-        say("cancelled", **Message("cancelled: 1 of 2 frames are cached", (Action.RESUME,)).fields())
+        say("cancelled", **Message("canceled: 1 of 2 frames are cached", (Action.RESUME,)).fields())
         sys.exit(130)
 
 

@@ -1,4 +1,4 @@
-"""Replaces `info --json` in tests: `python stand_in_info.py BEHAVIOUR`, with "good", "error", "silent" or "slow"."""
+"""Replaces `info --json` in tests: `python stand_in_info.py BEHAVIOR`, with "good", "error", "silent" or "slow"."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import time
 
 
 def main() -> None:
-    behaviour = sys.argv[1]
-    if behaviour == "error":
+    behavior = sys.argv[1]
+    if behavior == "error":
+        told = {"problem": "too small", "remedies": ["use a larger one"], "subject": 'Emitter "Cube"'}
+        print(json.dumps({"event": "error", **told}), flush=True)
         print('mpm: Emitter "Cube": too small; use a larger one.', file=sys.stderr, flush=True)
         sys.exit(1)
-    if behaviour == "silent":
+    if behavior == "silent":
         sys.exit(3)
-    if behaviour == "slow":
+    if behavior == "slow":
         time.sleep(60.0)
     answer = {
         "particles": 12345,

@@ -1,4 +1,4 @@
-"""Replaces the process of a live simulation in tests: `python stand_in_live.py CACHE WISHES BEHAVIOUR`.
+"""Replaces the process of a live simulation in tests: `python stand_in_live.py CACHE WISHES BEHAVIOR`.
 
 Behaviors: "good" writes the requested frames, 1 to 3 in every run; "warning" does so after a warning; "error" reports an error;
 "crash" exits without an event.
@@ -24,14 +24,14 @@ def say(event: str, **fields: object) -> None:
 
 
 def main() -> None:
-    cache, wishes, behaviour = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-    if behaviour == "error":
+    cache, wishes, behavior = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    if behavior == "error":
         say("error", **Message("too small", ("use a larger one",), 'Emitter "Cube"').fields())
         sys.exit(1)
-    if behaviour == "crash":
+    if behavior == "crash":
         print("first line\nthe reason", file=sys.stderr, flush=True)
         os._exit(3)
-    if behaviour == "warning":
+    if behavior == "warning":
         say("warning", **SceneWarning("thin_emitter", 'Emitter "Cube"', "it is 1.9 cells thin").fields())
     run = number = 0
     while True:

@@ -48,10 +48,10 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(showing.display, "dress", lambda *_arguments, **_options: None)
         monkeypatch.setattr(showing.display, "build_missing", lambda _looks: False)
 
-    def behave(behaviour: str) -> list[Any]:
+    def behave(behavior: str) -> list[Any]:
         def command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:
             asked.append((scene.exists(), cache, restart))
-            return [sys.executable, str(STAND_IN), str(cache), behaviour]
+            return [sys.executable, str(STAND_IN), str(cache), behavior]
 
         monkeypatch.setattr(session, "bake_command", command)
         monkeypatch.setattr(session, "extraction", read_at_once)
@@ -382,7 +382,7 @@ def test_in_the_interface_cancelling_ends_the_operator(bpy: Any, stand_in: Any) 
     until(lambda: modal.event() and session.current().text.startswith("Baking"))  # type: ignore[union-attr]
     bpy.ops.mpm.bake_cancel()
     assert modal.to_the_end() == {"CANCELLED"}
-    assert modal.reports == [({"WARNING"}, "cancelled: 1 of 2 frames are cached; choose Resume.")]
+    assert modal.reports == [({"WARNING"}, "canceled: 1 of 2 frames are cached; choose Resume.")]
 
 
 def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any) -> None:

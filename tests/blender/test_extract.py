@@ -157,7 +157,7 @@ def test_a_curve_with_thickness_can_emit(bpy: Any) -> None:
     assert extracted(bpy).emitters[0].shape.volume() == pytest.approx(2.0 * math.pi * math.pi * 0.04, rel=0.1)
 
 
-def test_unit_scale_turns_everything_into_metres(bpy: Any) -> None:
+def test_unit_scale_turns_everything_into_meters(bpy: Any) -> None:
     scene = bpy.context.scene
     scene.unit_settings.scale_length = 0.01
     item = add_emitter(bpy, velocity=(0.0, 0.0, -100.0))

@@ -57,7 +57,7 @@ def test_a_parents_motion_counts(bpy: Any) -> None:
     assert motion.matrices[:, 2, 3].tolist() == [0.0, 1.0]
 
 
-def test_motion_is_in_metres(bpy: Any) -> None:
+def test_motion_is_in_meters(bpy: Any) -> None:
     bpy.context.scene.frame_end = 2
     bpy.context.scene.unit_settings.scale_length = 0.5
     add_emitter(bpy)

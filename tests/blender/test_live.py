@@ -83,10 +83,10 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     if host == "fake":
         monkeypatch.setattr(live_session.display, "dress", lambda _item, _looks: None)  # the fake has no node trees
 
-    def behave(behaviour: str) -> list[Any]:
+    def behave(behavior: str) -> list[Any]:
         def command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
             asked.append((scene.exists(), cache, wishes, particles))
-            return [sys.executable, str(STAND_IN), str(cache), str(wishes), behaviour]
+            return [sys.executable, str(STAND_IN), str(cache), str(wishes), behavior]
 
         monkeypatch.setattr(live_session, "live_command", command)
         monkeypatch.setattr(live_session, "extraction", read_at_once)
@@ -183,14 +183,14 @@ def test_escape_and_a_second_press_stop_it(bpy: Any, stand_in: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "words"),
+    ("behavior", "words"),
     [
         ("error", 'Emitter "Cube": too small; use a larger one.'),
         ("crash", "The live simulation ended with status 3: first line | the reason"),
     ],
 )
-def test_a_worker_that_fails_is_one_line(bpy: Any, stand_in: Any, behaviour: str, words: str) -> None:
-    stand_in(behaviour)
+def test_a_worker_that_fails_is_one_line(bpy: Any, stand_in: Any, behavior: str, words: str) -> None:
+    stand_in(behavior)
     modal = Modal(bpy)
     modal.invoke()
     assert modal.until(lambda: live_session.current() is None) == {"CANCELLED"}

@@ -35,10 +35,10 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
     """Replaces the process by one with the given behavior; returns the requested checks."""
     asked: list[Any] = []
 
-    def behave(behaviour: str) -> list[Any]:
+    def behave(behavior: str) -> list[Any]:
         def command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
             asked.append((scene.exists(), cache.name, probe))
-            return [sys.executable, str(STAND_IN), behaviour]
+            return [sys.executable, str(STAND_IN), behavior]
 
         monkeypatch.setattr(preflight, "info_command", command)
         monkeypatch.setattr(preflight, "extract_scene", lambda _context, object_name="": description(2))
@@ -107,9 +107,9 @@ def test_what_is_no_answer_is_none(bpy: Any, kept: str) -> None:
     assert preflight.kept_report(bpy.context.scene)[0] is None
 
 
-@pytest.mark.parametrize(("behaviour", "words"), [("error", 'Emitter "Cube": too small'), ("silent", "ended with status 3")])
-def test_a_scene_that_cannot_be_baked_is_an_error(bpy: Any, stand_in: Any, behaviour: str, words: str) -> None:
-    stand_in(behaviour)
+@pytest.mark.parametrize(("behavior", "words"), [("error", 'Emitter "Cube": too small'), ("silent", "ended with status 3")])
+def test_a_scene_that_cannot_be_baked_is_an_error(bpy: Any, stand_in: Any, behavior: str, words: str) -> None:
+    stand_in(behavior)
     add_emitter(bpy)
     with pytest.raises(MpmError, match=words):
         preflight.check(bpy.context)
@@ -186,9 +186,9 @@ def operator_of(bpy: Any) -> tuple[Any, Any, list[Any], list[Any]]:
     return operator, context, reports, timers
 
 
-@pytest.mark.parametrize(("behaviour", "outcome"), [("good", {"FINISHED"}), ("error", {"CANCELLED"})])
-def test_in_the_interface_it_runs_beside_other_events(bpy: Any, stand_in: Any, behaviour: str, outcome: set[str]) -> None:
-    stand_in(behaviour)
+@pytest.mark.parametrize(("behavior", "outcome"), [("good", {"FINISHED"}), ("error", {"CANCELLED"})])
+def test_in_the_interface_it_runs_beside_other_events(bpy: Any, stand_in: Any, behavior: str, outcome: set[str]) -> None:
+    stand_in(behavior)
     operator, context, reports, timers = operator_of(bpy)
     assert preflight_operators.MPM_OT_preflight.invoke(operator, context, SimpleNamespace(type="LEFTMOUSE")) == {"RUNNING_MODAL"}
     assert preflight_operators.MPM_OT_preflight.modal(operator, context, SimpleNamespace(type="MOUSEMOVE")) == {"PASS_THROUGH"}
@@ -199,7 +199,7 @@ def test_in_the_interface_it_runs_beside_other_events(bpy: Any, stand_in: Any, b
         got = preflight_operators.MPM_OT_preflight.modal(operator, context, SimpleNamespace(type="TIMER"))
     assert got == outcome
     assert timers == [] and preflight.current() is None
-    assert [kind for kind, _ in reports] == ([{"WARNING"}] * 2 if behaviour == "good" else [{"ERROR"}])
+    assert [kind for kind, _ in reports] == ([{"WARNING"}] * 2 if behavior == "good" else [{"ERROR"}])
 
 
 def test_it_can_be_cancelled(bpy: Any, stand_in: Any) -> None:

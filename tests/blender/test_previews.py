@@ -89,7 +89,7 @@ def test_a_preview_that_is_cancelled_is_known_as_one(bpy: Any, tmp_path: Path, m
 
     def bake(_context: Any, **_options: Any) -> None:
         shown_cache(scene, previews.cache_path(scene))
-        raise Cancelled("cancelled.")
+        raise Cancelled("canceled")
 
     monkeypatch.setattr(session, "bake", bake)
     assert bpy.ops.mpm.preview() == {"CANCELLED"}

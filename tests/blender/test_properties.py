@@ -100,7 +100,7 @@ def test_optional_parameters_count_only_when_switched_on(bpy: Any) -> None:
     assert declarations.values_of(sand, LAWS["sand"])["friction_angle"] == 40.0
 
 
-def test_lengths_are_scaled_into_metres_and_nothing_else(bpy: Any) -> None:
+def test_lengths_are_scaled_into_meters_and_nothing_else(bpy: Any) -> None:
     emitter = group_of(bpy, "emitter")
     emitter.velocity = (1.0, 2.0, 3.0)
     emitter.angular_velocity = (90.0, 0.0, 0.0)

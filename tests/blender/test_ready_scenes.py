@@ -66,15 +66,15 @@ def test_all_of_a_ready_scene_is_in_its_own_collection(bpy: Any, name: str) -> N
 
 
 @pytest.mark.parametrize("name", EVERYWHERE)
-def test_a_ready_scene_has_the_same_size_in_metres_in_any_unit(bpy: Any, name: str) -> None:
+def test_a_ready_scene_has_the_same_size_in_meters_in_any_unit(bpy: Any, name: str) -> None:
     bpy.context.scene.unit_settings.scale_length = 0.01
     add(bpy, name)
-    in_centimetres = extract_scene(bpy.context)
+    in_centimeters = extract_scene(bpy.context)
     bpy.ops.wm.read_homefile(use_empty=True)
     add(bpy, name)
-    in_metres = extract_scene(bpy.context)
-    assert in_centimetres.solver.grid_spacing == pytest.approx(in_metres.solver.grid_spacing, rel=1e-5)
-    for one, other in zip(in_centimetres.emitters, in_metres.emitters, strict=True):
+    in_meters = extract_scene(bpy.context)
+    assert in_centimeters.solver.grid_spacing == pytest.approx(in_meters.solver.grid_spacing, rel=1e-5)
+    for one, other in zip(in_centimeters.emitters, in_meters.emitters, strict=True):
         assert one.shape.bounds() == pytest.approx(other.shape.bounds(), abs=1e-5)
         assert one.velocity == pytest.approx(other.velocity, rel=1e-5)
 

@@ -16,7 +16,7 @@ SMALL = {"a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "of", "
 # British spellings of words that the interface could use.
 BRITISH = re.compile(
     r"\b(\w*colour\w*|grey\w*|centre\w*|\w*metre\w*|litre\w*|behaviour\w*|neighbour\w*|favour\w*|honour\w*|analyse\w*|catalogue\w*|modell\w+"
-    r"|cancelled by|travell\w+|vulcanis\w+|organis\w+|initialis\w+|visualis\w+|tyres?|gelatine|mould\w*|draught|aluminium)\b",
+    r"|cancelled|travell\w+|vulcanis\w+|organis\w+|initialis\w+|visualis\w+|tyres?|gelatine|mould\w*|draught|aluminium)\b",
     re.IGNORECASE,
 )
 # Phrases that the interface must not use; Blender has other words for them.

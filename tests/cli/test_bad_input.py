@@ -101,6 +101,7 @@ def test_with_json_the_error_is_an_event_too(tmp_path: Path) -> None:
     assert event["event"] == "error"
     assert "density -5" in event["message"]
     assert done.stderr.count("\n") == 1
+    assert json.loads(run("info", tmp_path, "--json").stdout) == event
 
 
 @pytest.mark.parametrize(

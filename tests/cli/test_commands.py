@@ -155,7 +155,7 @@ def test_a_signal_cancels_at_every_stage(scene: Path, whole: Path, tmp_path: Pat
         complaint = process.stderr.read()
         assert process.wait(60) == 130
     assert told[-1] == "cancelled"
-    assert complaint.startswith("mpm: cancelled: ")
+    assert complaint.startswith("mpm: canceled: ")
     assert complaint.count("\n") == 1
     assert json.loads((cache / "status.json").read_text())["state"] == "cancelled"
     assert run("bake", scene, "--cache", cache).returncode == 0

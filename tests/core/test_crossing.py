@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Emitter, Scene
@@ -20,6 +19,7 @@ from mpm_addon.core.transfer.particle_store import MaterialPoints, ParticleStore
 from mpm_addon.core.transfer.rows import MASS, POSITION
 from mpm_addon.core.transfer.scatter import particles_to_grid
 from mpm_addon.core.transfer.scheme import scheme_of
+from tests import diagnostics
 from tests.core.scenes import LATTICE, box, four_materials, material, scene
 
 SPACING = 0.05

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.laws.evaluation import evaluate_law
 from mpm_addon.core.scene.description import Emitter, Scene
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.rows import DEFORMATION, STATE
+from tests import diagnostics
 from tests.core.scenes import LATTICE, box, four_materials, material, scene
 
 EDGE, SPACING, DENSITY = 0.4, 0.05, 1000.0

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mpm_addon.core import memory
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.forecast import estimate as module
-from mpm_addon.core.forecast.estimate import available_memory, estimate
+from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.geometry.shapes import Box, Cylinder, Points, Sphere
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.memory import available_memory
 from mpm_addon.core.scene.description import Emitter, Material, Scene
 from mpm_addon.core.scene.painting import Painting
 from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
@@ -201,13 +203,13 @@ def test_a_container_has_no_more_than_its_limit(
     (tmp_path / "memory.max").write_text(f"{limit}\n")
     (tmp_path / "memory.current").write_text("100000000\n")
     (tmp_path / "memory.stat").write_text(f"anon 5\ninactive_file {cached}\n")
-    monkeypatch.setattr(module, "CONTROL_GROUP", tmp_path)
+    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
     assert available_memory() == left
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="control groups are Linux's")
 def test_a_container_without_a_limit_has_what_the_computer_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CONTROL_GROUP", tmp_path)
+    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
     assert available_memory() > 0
     for name, text in (("memory.max", "max\n"), ("memory.current", "1\n"), ("memory.stat", "anon 5\n")):
         (tmp_path / name).write_text(text)

@@ -9,7 +9,6 @@ import pytest
 from scipy.spatial import cKDTree
 
 from mpm_addon.core import evaluate_law, return_map
-from mpm_addon.core.advice.diagnostics import deformations
 from mpm_addon.core.arithmetic.operations import generic
 from mpm_addon.core.compilation.team import parallel_kernel
 from mpm_addon.core.compilation.tickets import shared
@@ -22,6 +21,7 @@ from mpm_addon.core.stepping.simulation import Progress, Simulation
 from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.core.transfer.nearby import LARGEST_RADIUS, near, particles_near, particles_of
 from mpm_addon.core.transfer.rows import MASS, POSITION
+from tests.diagnostics import deformations
 
 from .scenes import LATTICE, box, material, scene
 

@@ -26,7 +26,7 @@ def slab(thickness: float, **rest: Any) -> Outflow:
 
 
 @pytest.mark.parametrize("dimension", [3, 2])
-def test_nothing_crosses_an_outflow_of_a_hundredth_of_a_cell_at_ten_metres_a_second(dimension: int) -> None:
+def test_nothing_crosses_an_outflow_of_a_hundredth_of_a_cell_at_ten_meters_a_second(dimension: int) -> None:
     """A particle crosses two hundred times the thickness between two sorts."""
     frames = list(simulate(falling(slab(0.0005), dimension=dimension)))
     count, mass = frames[0].statistics.particles, frames[0].statistics.mass

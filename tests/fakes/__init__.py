@@ -253,7 +253,7 @@ def _simulate_operators(blender: FakeBlender) -> None:
     def frame_set(scene: Any, frame: int, subframe: float = 0.0) -> None:
         context.set_frame(scene, frame, blender.call_handlers, subframe)
 
-    structs.BEHAVIOURS["Scene", "frame_set"] = frame_set
+    structs.BEHAVIORS["Scene", "frame_set"] = frame_set
 
 
 def _persistent(function: Callable[..., Any]) -> Callable[..., Any]:

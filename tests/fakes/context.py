@@ -9,7 +9,7 @@ from typing import Any
 from . import structs
 from .data import CURRENT
 from .objects import animate
-from .structs import BEHAVIOURS, STUBS, create, struct_class
+from .structs import BEHAVIORS, STUBS, create, struct_class
 
 NOTHING_WITHOUT_A_WINDOW = ("area", "region", "region_data", "space_data", "screen", "window", "workspace")
 
@@ -64,7 +64,7 @@ structs.NAMESPACES["Context"] = {
     "temp_override": _override,
     "copy": lambda self: {name: getattr(self, name) for name in MEMBERS},
 }
-BEHAVIOURS["Context", "evaluated_depsgraph_get"] = lambda self: self.view_layer.depsgraph
+BEHAVIORS["Context", "evaluated_depsgraph_get"] = lambda self: self.view_layer.depsgraph
 
 
 def new_context() -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import vectors
 from .structs import (
-    BEHAVIOURS,
+    BEHAVIORS,
     COMPUTED,
     DEFAULTS,
     NAMESPACES,
@@ -120,13 +120,13 @@ CURRENT: dict[str, Any] = {}
 
 for _collection_name in [name for name in STUBS.names("bpy.types") if name.startswith("BlendData")]:
     if "new" in STUBS.struct(_collection_name).methods:
-        BEHAVIOURS[_collection_name, "new"] = _new_block
+        BEHAVIORS[_collection_name, "new"] = _new_block
     if "remove" in STUBS.struct(_collection_name).methods:
-        BEHAVIOURS[_collection_name, "remove"] = _remove_block
+        BEHAVIORS[_collection_name, "remove"] = _remove_block
 ON_CHANGE["ID", "name"] = _rename
 _numbers = itertools.count(1)
 # Saved data, in place of a file: the fake reads no files.
-BEHAVIOURS["PropertyGroup", "items"] = lambda _self: []
+BEHAVIORS["PropertyGroup", "items"] = lambda _self: []
 COMPUTED["ID", "library"] = COMPUTED["ID", "override_library"] = lambda _self: None
 COMPUTED["ID", "session_uid"] = lambda self: self._values.setdefault("number", next(_numbers))
 NAMESPACES["ID"] = {
@@ -177,7 +177,7 @@ def _evaluated_mesh(self: Any, **_keywords: Any) -> Any:
     return self.data
 
 
-BEHAVIOURS.update({
+BEHAVIORS.update({
     ("CollectionObjects", "link"): _link,
     ("CollectionObjects", "unlink"): _unlink,
     ("CollectionChildren", "link"): _link,
@@ -322,8 +322,8 @@ class PositionValues:
 
 
 for _name in ("MeshVertices", "MeshEdges", "MeshPolygons", "MeshLoops"):
-    BEHAVIOURS[_name, "add"] = _set_item_count
-BEHAVIOURS.update({
+    BEHAVIORS[_name, "add"] = _set_item_count
+BEHAVIORS.update({
     ("IDMaterials", "append"): lambda self, material: self._list.append(material),
     ("Mesh", "shade_smooth"): lambda self: None,
     ("Mesh", "clear_geometry"): _clear_geometry,
@@ -344,7 +344,7 @@ if STUBS.find_method("Mesh", "from_pydata") is None:
 
 # Windows.
 
-BEHAVIOURS.update({
+BEHAVIORS.update({
     ("WindowManager", "event_timer_add"): lambda self, time_step, window=None: create(
         struct_class("Timer"), time_step=time_step
     ),

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import registration, vectors
 from .data import CURRENT, unique_name
-from .structs import BEHAVIOURS, COMPUTED, DEFAULTS, BoundProperty, FakeLimitation, create, struct_class
+from .structs import BEHAVIORS, COMPUTED, DEFAULTS, BoundProperty, FakeLimitation, create, struct_class
 
 DEFAULTS.update({
     ("FieldSettings", "shape"): "POINT",
@@ -83,7 +83,7 @@ def _is_evaluated(self: Any) -> bool:
     return original is not None and not (original._values.get("hide_viewport") and "hide_viewport" not in _keyed_paths(original))
 
 
-BEHAVIOURS["ID", "evaluated_get"] = BEHAVIOURS["Object", "evaluated_get"] = _evaluated
+BEHAVIORS["ID", "evaluated_get"] = BEHAVIORS["Object", "evaluated_get"] = _evaluated
 COMPUTED.update({
     ("Object", "matrix_world"): _world,
     ("Object", "matrix_basis"): _basis,
@@ -132,8 +132,8 @@ def _add_weights(self: Any, indices: Any, weight: float, kind: str) -> None:
         groups._list.append(create(struct_class("VertexGroupElement"), group=self.index, weight=weight))
 
 
-BEHAVIOURS["VertexGroups", "new"] = _new_group
-BEHAVIOURS["VertexGroup", "add"] = _add_weights
+BEHAVIORS["VertexGroups", "new"] = _new_group
+BEHAVIORS["VertexGroup", "add"] = _add_weights
 
 
 # Keyframes.
@@ -167,7 +167,7 @@ def _insert_key(self: Any, data_path: str, index: int = -1, frame: float | None 
     return True
 
 
-BEHAVIOURS["bpy_struct", "keyframe_insert"] = _insert_key
+BEHAVIORS["bpy_struct", "keyframe_insert"] = _insert_key
 
 
 def animate(frame: float) -> None:

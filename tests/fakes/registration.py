@@ -263,5 +263,5 @@ def _poll_message_set(_cls: type, message: str | Callable[..., str], *arguments:
     poll_message.append(message(*arguments) if callable(message) else message)
 
 
-structs.BEHAVIOURS["Operator", "report"] = _report
+structs.BEHAVIORS["Operator", "report"] = _report
 structs.NAMESPACES["Operator"] = {"poll_message_set": classmethod(_poll_message_set)}

@@ -2,7 +2,7 @@
 
 Three kinds of names. Unknown to Blender: AttributeError. Known and simulated: a value, or a working method.
 Known and not simulated: reading works as in Blender, calling raises FakeLimitation, and the test belongs on the real
-bpy. The simulation is in data.py, which fills `BEHAVIOURS`, `COMPUTED`, `DEFAULTS` and `NAMESPACES`.
+bpy. The simulation is in data.py, which fills `BEHAVIORS`, `COMPUTED`, `DEFAULTS` and `NAMESPACES`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .stubs import PropertyStub, Stubs, signature_of
 
 STUBS = Stubs()
 
-BEHAVIOURS: dict[tuple[str, str], Callable[..., Any]] = {}  # (struct, method) -> implementation, self first
+BEHAVIORS: dict[tuple[str, str], Callable[..., Any]] = {}  # (struct, method) -> implementation, self first
 COMPUTED: dict[tuple[str, str], Callable[[Any], Any]] = {}  # (struct, property) -> its value, computed on each read
 DEFAULTS: dict[tuple[str, str], Any] = {}  # (struct, property) -> its initial value, if not the type's zero
 NAMESPACES: dict[str, dict[str, Any]] = {}  # struct -> attributes of the Python class
@@ -377,8 +377,8 @@ def coerce_enum(items: tuple[str, ...], value: Any, *, is_flag: bool) -> Any:
 
 def _bind_method(instance: Any, struct: str, node: ast.FunctionDef) -> Callable[..., Any]:
     signature = signature_of(node)
-    behaviour = next(
-        (BEHAVIOURS[stub.name, node.name] for stub in STUBS.lineage(struct) if (stub.name, node.name) in BEHAVIOURS),
+    behavior = next(
+        (BEHAVIORS[stub.name, node.name] for stub in STUBS.lineage(struct) if (stub.name, node.name) in BEHAVIORS),
         None,
     )
 
@@ -387,7 +387,7 @@ def _bind_method(instance: Any, struct: str, node: ast.FunctionDef) -> Callable[
             bound = signature.bind(*arguments, **keywords)
         except TypeError as error:
             raise TypeError(f"{struct}.{node.name}(): {error}") from None
-        if behaviour is None:
+        if behavior is None:
             raise FakeLimitation(f"the fake does not simulate {struct}.{node.name}(); test it on the real bpy")
         required: list[Any] = []
         optional: dict[str, Any] = {}
@@ -400,7 +400,7 @@ def _bind_method(instance: Any, struct: str, node: ast.FunctionDef) -> Callable[
                 required.append(value)
             else:
                 optional[name] = value
-        return behaviour(instance, *required, **optional)
+        return behavior(instance, *required, **optional)
 
     call.__name__ = node.name
     return call

@@ -194,9 +194,9 @@ def test_registering_twice_and_unregistering_the_unknown_raise(bpy: Any, registe
 def test_an_operator_needs_a_label_and_a_lower_case_name(bpy: Any) -> None:
     with pytest.raises(RuntimeError, match="bl_idname"):
         bpy.utils.register_class(operator(bpy, finish, bl_idname="Mpm.Contract"))
-    unlabelled = type("MPM_OT_x", (bpy.types.Operator,), {"bl_idname": "mpm.x", "__module__": __name__})
+    unlabeled = type("MPM_OT_x", (bpy.types.Operator,), {"bl_idname": "mpm.x", "__module__": __name__})
     with pytest.raises(AttributeError, match="bl_label"):
-        bpy.utils.register_class(unlabelled)
+        bpy.utils.register_class(unlabeled)
 
 
 def test_a_panel_in_an_unknown_space_is_refused(bpy: Any) -> None:

@@ -107,8 +107,8 @@ def test_it_simulates_no_farther_than_requested_and_stops_on_request(live: Proce
     assert open_cache(live.cache).frames == [1, 2, 3]
     live.process.terminate()
     out, complaint = live.process.communicate(timeout=20)
-    assert (live.process.returncode, complaint) == (130, "mpm: stopped.\n")
-    assert json.loads(out.splitlines()[-1]) == {"event": "cancelled", **Message("stopped.").fields()}
+    assert (live.process.returncode, complaint) == (130, "mpm: stopped\n")
+    assert json.loads(out.splitlines()[-1]) == {"event": "cancelled", **Message("stopped").fields()}
     assert not list(live.cache.glob("*.partial"))
 
 

@@ -345,7 +345,7 @@ def test_signals_cancel_before_there_is_anything_to_simulate(
     try:
         with monkeypatch.context() as patch:
             patch.setattr(f"mpm_addon.bake.{moment}", interrupted)
-            with pytest.raises(Cancelled, match="cancelled before the bake began"):
+            with pytest.raises(Cancelled, match="canceled before the bake began"):
                 bake(scene, tmp_path / "cache", on_event=events.append)
         assert signal.getsignal(number) is unheard
     finally:

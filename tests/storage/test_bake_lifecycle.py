@@ -305,7 +305,7 @@ def test_the_process_ends_by_itself_if_the_bake_is_too_busy(scene: Path, cache: 
                 process.send_signal(signal.SIGTERM if os.name == "posix" else signal.SIGINT)
             assert process.wait(20) == 130
             assert process.stdout.read() == "cancelled\n"
-            assert process.stderr.read() == "mpm: cancelled: 0 of 6 frames are cached; bake again to resume.\n"
+            assert process.stderr.read() == "mpm: canceled: 0 of 6 frames are cached; bake again to resume.\n"
         assert status(cache)["state"] == "cancelled"
         assert not (cache / "lock").exists()
 

@@ -100,7 +100,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         read_material_preset(path)
 
 
-def test_every_built_in_preset_has_a_colour_and_a_small_picture() -> None:
+def test_every_built_in_preset_has_a_color_and_a_small_picture() -> None:
     total = 0
     for each in material_presets():
         assert each.color is not None

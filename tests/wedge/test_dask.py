@@ -82,18 +82,18 @@ def test_without_dask_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_worker_says_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "wedge.json").write_text(json.dumps({}))
     digest = hashlib.sha256(b"{}").hexdigest()
-    assert what_is_wrong(str(tmp_path), digest, version()) == ""
-    assert "has version" in what_is_wrong(str(tmp_path), digest, "0.0.1")
-    assert "cannot find" in what_is_wrong(str(tmp_path / "elsewhere"), digest, version())
-    assert "cannot find" in what_is_wrong(str(tmp_path), "another folder of that name", version())
+    assert what_is_wrong(str(tmp_path), digest, version()) == ()
+    assert "has version" in what_is_wrong(str(tmp_path), digest, "0.0.1")[0]
+    assert "cannot find" in what_is_wrong(str(tmp_path / "elsewhere"), digest, version())[0]
+    assert "cannot find" in what_is_wrong(str(tmp_path), "another folder of that name", version())[0]
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    assert "lacks the package numba" in what_is_wrong(str(tmp_path), digest, version())
+    assert "lacks the package numba" in what_is_wrong(str(tmp_path), digest, version())[0]
 
 
 def test_a_worker_that_cannot_bake_is_named(tmp_path: Path) -> None:
     class Client:
         def run(self, *_: Any, **__: Any) -> dict[str, Any]:
-            return {"tcp://a:1": "", "tcp://b:2": ModuleNotFoundError("No module named 'mpm_addon'")}
+            return {"tcp://a:1": (), "tcp://b:2": ModuleNotFoundError("No module named 'mpm_addon'")}
 
     (tmp_path / "wedge.json").touch()
     with pytest.raises(MpmError, match=r"^worker tcp://b:2: cannot run mpm_addon \(ModuleNotFoundError: No module named 'mpm_addon'\)"):

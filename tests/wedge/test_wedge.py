@@ -130,7 +130,7 @@ def test_stopped_it_leaves_no_process_and_goes_on_later(tmp_path: Path, number: 
     assert all(ends(pid) for pid in pids)
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert complaints == "mpm: cancelled: 0 of 3 variants are baked; run it again to resume.\n"
+        assert complaints == "mpm: canceled: 0 of 3 variants are baked; run it again to resume.\n"
         assert set(states(output).values()) == {"cancelled"}
         assert not (output / "cancel").exists()
     half_baked = open_cache(output / "caches" / "seed_1")

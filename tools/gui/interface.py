@@ -43,7 +43,7 @@ def box(kind: str, region_type: str = "WINDOW") -> list[int]:
     return [region.x, window.height - region.y - region.height, region.width, region.height]
 
 
-def show_sidebar(category: str, width: int = 0) -> Generator[None, None, list[int]]:
+def show_sidebar(category: str) -> Generator[None, None, list[int]]:
     """Opens the viewport's sidebar at a tab and returns its box. The tab can only be chosen once the sidebar has been drawn."""
     _, area, region = region_of("VIEW_3D", "UI")
     area.spaces.active.show_region_ui = True
@@ -83,13 +83,13 @@ def button_below_mouse(kind: str, region_type: str) -> str:
     return str(CONTEXT.window_manager.clipboard)
 
 
-def find_button(call: str, kind: str, region_type: str, step: int = 12) -> Generator[None, None, list[int]]:
+def find_button(call: str, kind: str, region_type: str) -> Generator[None, None, list[int]]:
     """Moves the mouse over a region until it is on an operator's button; returns its place on the screen, or [].
 
     `call` is a part of the operator's Python call: "mpm.bake(" or "mpm.take_show(take=2".
     """
     window, _, region = region_of(kind, region_type)
-    rows = range(region.y + region.height - 4, region.y, -step)
+    rows = range(region.y + region.height - 4, region.y, -12)
     # most rows have a button in the middle or none; small ones beside a value are searched last
     for columns in ((0.45, 0.7, 0.2, 0.88), (0.88, 0.94, 0.8)):
         for y in rows:

@@ -49,7 +49,7 @@ class Queue:
             scene = next((scene for scene in bpy.data.scenes if scene.session_uid == self.entries[self.index].scene_number), None)
             try:
                 if scene is None:
-                    raise SceneError("it was removed.")
+                    raise SceneError("it was removed")
                 session.start(context, scene=scene)
             except MpmError as error:
                 self.note(error)

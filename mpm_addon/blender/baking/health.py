@@ -22,7 +22,7 @@ import bpy
 import numpy as np
 
 from ...core.errors import MpmError
-from ...core.messages import NOTHING, Message
+from ...core.messages import NOTHING, Message, message_of
 from ...storage import container
 from ...storage.installation import version
 from ..host.blender_version import NEWEST, words
@@ -32,6 +32,7 @@ from ..settings import paths
 from . import worker
 
 _AGAIN = "reinstall the extension's zip for this platform"
+_NOT_RUNNING = "Bakes do not run"
 _DOCTOR_SECONDS = 120.0
 # Kernel folder for a single process, used if no other folder is writable.
 _LOST_KERNELS = "mpm_addon_kernels_"
@@ -221,20 +222,23 @@ def ask_worker() -> dict[str, Any]:
             cwd=worker.PACKAGE.parent,
             timeout=_DOCTOR_SECONDS,
         )
-        told = json.loads(done.stdout) if done.returncode == 0 else _last_line(done.stderr, done.returncode)
+        told = _answered(done.stdout, done.stderr, done.returncode)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        told = Message(f"Bakes do not run: {error}", (_AGAIN,))
+        told = Message(str(error), (_AGAIN,), _NOT_RUNNING)
     runtime.of(Answers).worker = told
     if isinstance(told, Message):
         raise MpmError.of(told)
     return told
 
 
-def _last_line(complaint: str, status: int) -> Message:
+def _answered(answer: str, complaint: str, status: int) -> dict[str, Any] | Message:
+    """The report of the worker's Python, or what it says is wrong. Raises ValueError if the report is malformed."""
+    if status == 0:
+        return json.loads(answer)
+    if answer.strip():
+        return message_of(json.loads(answer)).within(_NOT_RUNNING)
     said = complaint.strip().splitlines()
-    if said:
-        return Message(f"Bakes do not run: {said[-1].removeprefix('mpm: ')}")
-    return Message(f"Bakes do not run: Python {worker.ending(status)}", (_AGAIN,))
+    return Message(said[-1], (), _NOT_RUNNING) if said else Message(f"Python {worker.ending(status)}", (_AGAIN,), _NOT_RUNNING)
 
 
 def forget() -> None:

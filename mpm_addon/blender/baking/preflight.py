@@ -78,14 +78,14 @@ class Preflight:
         status = self._worker.exit_status
         for event in self._worker.events():
             self._answer = event if "warnings" in event else self._answer
+            self._problem = message_of(event) if event.get("event") == "error" else self._problem
         if status is None and time.monotonic() < self._end:
             return
         if status is None:
             words = f"The pre-flight took more than {_PATIENCE_SECONDS / 60.0:.0f} minutes"
             self._problem = Message(words, ("use a larger grid_spacing",))
-        elif self._answer is None:
-            words = self._worker.complaint().removeprefix("mpm: ")
-            self._problem = Message(words or f"The pre-flight ended with status {status} and without a message.")
+        elif self._answer is None and not self._problem:
+            self._problem = Message(f"The pre-flight ended with status {status}: {self._worker.complaint() or 'no message'}")
         self.is_finished = True
         self.close()
         scene = bpy.data.scenes.get(self._scene_name)
@@ -96,7 +96,7 @@ class Preflight:
     def result(self) -> Report:
         """The answer of `info --json`. Raises MpmError if there is none."""
         if self._answer is None:
-            raise MpmError.of(self._problem) if self._problem else Cancelled("cancelled.")
+            raise MpmError.of(self._problem) if self._problem else Cancelled("canceled")
         return self._answer
 
     def wait(self) -> Report:

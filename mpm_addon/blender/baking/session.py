@@ -161,7 +161,7 @@ class BakeSession:
             self.state = State.CANCELLING
             self._worker.cancel()
         elif self.is_preparing:
-            self._end({"event": "cancelled", **Message("canceled while the scene was being read; no frame was baked.").fields()})
+            self._end({"event": "cancelled", **Message("canceled while the scene was being read, so no frame was baked").fields()})
 
     def poll(self) -> list[Event]:
         """Continue reading the scene, or process and return the worker's events since the last call. Never waits."""
@@ -237,7 +237,7 @@ class BakeSession:
 
     def raise_outcome(self) -> None:
         """Raises Cancelled, Stopped or MpmError with the worker's message if the bake did not finish."""
-        outcome = self._outcome or {"event": "cancelled", **Message("cancelled.").fields()}
+        outcome = self._outcome or {"event": "cancelled", **Message("canceled").fields()}
         told = message_of(outcome)
         if outcome["event"] == "cancelled":
             raise Cancelled.of(told)

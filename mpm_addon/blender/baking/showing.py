@@ -16,6 +16,7 @@ from ...storage import open_cache, read_scene
 from ...storage.take import SCENE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.wording import in_blender
 from ..playback import arriving, keyframes, particle_objects
 from ..reading import freshness
 from ..settings import paths
@@ -124,7 +125,7 @@ class Result:
             if scene is not None:
                 unstable.refresh(scene, self.cache)
         except MpmError as error:
-            return [f"The unstable particles are not shown: {error}"]
+            return [in_blender(error.message.within("The unstable particles are not shown"))]
         return []
 
     def write_keys(self) -> list[str]:
@@ -135,7 +136,8 @@ class Result:
         try:
             poses = baked_poses(self.folder)
         except (MpmError, OSError) as error:
-            return [f"The motion of dynamic colliders was not written: {error}"]
+            told = error.message if isinstance(error, MpmError) else Message(str(error))
+            return [in_blender(told.within("The motion of dynamic colliders was not written"))]
         items = {name: self._object(scene, number) for name, number in self._dynamic.items()}
         names = {name: item.name_full for name, item in items.items() if item is not None}
         renamed = {number: {names.get(name, name): pose for name, pose in found.items()} for number, found in poses.items()}

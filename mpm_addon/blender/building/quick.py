@@ -10,10 +10,12 @@ from bpy.props import EnumProperty, IntProperty
 from ...core.advice.preflight import shape_thickness
 from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
+from ...core.messages import Message
 from ..host.blender_types import BlenderObject, Context, Layout
 from ..host.meshes import SURFACE_TYPES, matrix_array, moved, read_piece
 from ..host.operation import Operation
 from ..host.registrar import Registrar
+from ..host.wording import in_blender
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
@@ -52,7 +54,7 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> list
     """
     bodies, refused = _bodies(context)
     if not bodies:
-        raise SceneError(refused[0] if refused else "Nothing is selected; select the objects to turn into particles.")
+        raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into particles",)))
     cell = fitting_cell([body.shape for body in bodies], particle_count)
     items = [body.item for body in bodies]
     has_ground = _has_ground(context, items)
@@ -63,19 +65,19 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> list
     if not has_ground:
         _add_floor(context, bodies)
     select_only(context, items)
-    return refused
+    return [in_blender(message) for message in refused]
 
 
 def quick_collider(context: Context) -> list[str]:
     """Make the selected objects colliders. Returns a line for each one left unchanged. Raises SceneError if none can be a collider."""
     chosen, refused = _selected(context)
     if not chosen:
-        raise SceneError(refused[0] if refused else "Nothing is selected; select the objects to turn into colliders.")
+        raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into colliders",)))
     for item in chosen:
         if item.mpm.type == "emitter":
             item.hide_render, item.display_type = False, "TEXTURED"
         make_collider(item)
-    return refused
+    return [in_blender(message) for message in refused]
 
 
 def fitting_cell(shapes: list[Mesh], particle_count: int) -> float:
@@ -93,30 +95,31 @@ def _cell(volume: float, particle_count: float) -> float:
     return (volume * PARTICLES_PER_CELL / particle_count) ** (1.0 / 3.0)
 
 
-def _selected(context: Context) -> tuple[list[BlenderObject], list[str]]:
-    """The selected objects that can be simulated, and a line for each of the others."""
+def _selected(context: Context) -> tuple[list[BlenderObject], list[Message]]:
+    """The selected objects that can be simulated, and a message for each of the others."""
     chosen, refused = [], []
     for item in context.selected_objects:
-        reason = _unfit(item)
-        if reason:
-            refused.append(f'Object "{item.name}": {reason}')
-        else:
+        unfit = _unfit(item)
+        if unfit is None:
             chosen.append(item)
+        else:
+            refused.append(unfit)
     return chosen, refused
 
 
-def _unfit(item: BlenderObject) -> str:
+def _unfit(item: BlenderObject) -> Message | None:
+    subject = f'Object "{item.name}"'
     if item.library is not None:
-        return "it is linked from another file; make a library override or a local copy of it first."
+        return Message("it is linked from another file", ("make a library override or a local copy of it first",), subject)
     if item.mpm.cache:
-        return "it shows baked particles; select their emitters."
+        return Message("it shows baked particles", ("select their emitters",), subject)
     if item.type not in SURFACE_TYPES:
         kind = item.type.replace("_", " ").lower()
-        return f"a {kind} has no surface; select a mesh, a curve, a text or a metaball."
-    return ""
+        return Message(f"a {kind} has no surface", ("select a mesh, a curve, a text or a metaball",), subject)
+    return None
 
 
-def _bodies(context: Context) -> tuple[list[Body], list[str]]:
+def _bodies(context: Context) -> tuple[list[Body], list[Message]]:
     chosen, refused = _selected(context)
     depsgraph = context.evaluated_depsgraph_get()
     bodies = []
@@ -129,21 +132,25 @@ def _bodies(context: Context) -> tuple[list[Body], list[str]]:
             shape.check(subject)
             shape.check_inside(subject)
         except SceneError as error:
-            refused.append(str(error))
+            refused.append(error.message)
             continue
         bodies.append(Body(item, shape))
     return bodies, refused
 
 
-def _too_thin(context: Context, bodies: list[Body]) -> list[str]:
-    """A line for each object that is too thin for the scene's cell size."""
+def _too_thin(context: Context, bodies: list[Body]) -> list[Message]:
+    """A message for each object that is too thin for the scene's cell size."""
     cell = cell_size(context.scene)
     if cell is None:
         return []
     limit = 2.0 * cell
     found = [(body.item.name, shape_thickness(body.shape, limit)) for body in bodies]
     return [
-        f'Object "{name}": it is {thin / cell:.2g} cells thin; use a cell size of at most {0.5 * thin:.2g}, or make it thicker.'
+        Message(
+            f"it is {thin / cell:.2g} cells thin",
+            (f"use a cell size of at most {0.5 * thin:.2g}, or make it thicker",),
+            f'Object "{name}"',
+        )
         for name, thin in found
         if thin < 0.99 * limit
     ]

@@ -70,8 +70,9 @@ def _noise(shader: Shader, scale: float, *, detail: float) -> Any:
     return shader.node("ShaderNodeTexNoise", {"Vector": place, "Scale": scale, "Detail": detail}).outputs[0]
 
 
-def glaze(item: BlenderObject, color: Rgb = (0.92, 0.97, 1.0)) -> None:
+def glaze(item: BlenderObject) -> None:
     """Give an object a thin-glass material: transparent, and reflective at its edges. Needs no caustics and few samples."""
+    color = (0.92, 0.97, 1.0)
     material = _new(item.name, color)
     material.diffuse_color = (*color, 0.15)
     if tree_of(material) is not None:

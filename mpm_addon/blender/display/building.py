@@ -98,8 +98,8 @@ class Builder:
         node = self.node(kind, inputs, **settings)
         return next(socket for socket in node.outputs if socket.enabled)
 
-    def math(self, operation: str, first: Any, second: Any = None, third: Any = None) -> Any:
-        values = {number: value for number, value in enumerate((first, second, third)) if value is not None}
+    def math(self, operation: str, first: Any, second: Any = None) -> Any:
+        values = {number: value for number, value in enumerate((first, second)) if value is not None}
         return self.out("ShaderNodeMath", values, operation=operation)
 
     def vector(self, operation: str, first: Any, second: Any = None, *, scale: Any = None) -> Any:

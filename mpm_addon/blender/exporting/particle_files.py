@@ -97,7 +97,7 @@ def _export_animation(context: Context, item: BlenderObject, path: Path, first: 
         with stand_in(context.scene, item, group) as alone, alone_in(context, alone.scene):
             said = {frame: alone.go_to(frame) for frame in range(first, last + 1)}
             if all(said.values()):
-                raise CacheError(f'"{item.name}": nothing to export from frame {first} to {last}: {said[first]}.')
+                raise CacheError(f"nothing to export from frame {first} to {last}: {said[first]}", subject=f'"{item.name}"')
             _write(path, alone.scene, first, last)
     finally:
         bpy.data.node_groups.remove(group)

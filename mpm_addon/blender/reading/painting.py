@@ -89,7 +89,7 @@ class _Source:
         if attribute is None:
             known = paintable_names(self._item, self._mesh)
             hint = f"{suggestion(name, known)}; paint it, or use one of: {', '.join(known) or 'none'}"
-            raise SceneError(f'its attribute "{name}"{purpose} does not exist{hint}.', subject=self._subject)
+            raise SceneError(f'its attribute "{name}"{purpose} does not exist{hint}', subject=self._subject)
         if attribute.data_type not in _TYPES or attribute.domain not in ("POINT", "CORNER", "FACE"):
             kind = f"{attribute.data_type} on {attribute.domain}".lower().replace("_", " ")
             remedy = "use numbers, vectors or colors on points, corners or faces"

@@ -1,1 +1,1 @@
-"""Advice before and after a simulation: warnings, previews, probes, and conserved quantities."""
+"""Advice before and after a simulation: warnings, previews and probes."""

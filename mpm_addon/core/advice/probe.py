@@ -68,7 +68,7 @@ class _Record:
             return
         self._lines.append((time.perf_counter(), progress.particles, progress.frame - 1 + progress.fraction))
         if len(self._lines) > WARM_UP + 1 and self._lines[-1][0] - self._lines[0][0] > self._seconds:
-            raise Cancelled("the probe has measured enough.")
+            raise Cancelled("the probe has measured enough")
 
     def probe(self) -> Probe:
         """The prediction from the substeps after the warm-up."""

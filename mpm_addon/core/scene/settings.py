@@ -15,7 +15,6 @@ SURFACE_HELP = {
     "sticky": "Particles stick where they touch (mud on a boot, paint on a wall)",
     "separate": "Particles slide along the surface and can leave it; suitable for most colliders",
 }
-SURFACES = tuple(SURFACE_HELP)
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
 

@@ -81,7 +81,7 @@ def _parts(cache: Cache, frame: Frame, split: str | None) -> dict[str, Frame]:
     index, names = frame.arrays[attribute], cache.manifest.get(group, [])
     if len(index) and not 0 <= int(index.min()) <= int(index.max()) < len(names):
         raise CacheError(
-            f"frame {frame.number} has particles of {split} {index.max()}, but only {len(names)} are known.", subject=str(cache.folder)
+            f"frame {frame.number} has particles of {split} {index.max()}, but only {len(names)} are known", subject=str(cache.folder)
         )
     plain = plain_names(names)
     members = [np.flatnonzero(index == number) for number in range(len(names))]

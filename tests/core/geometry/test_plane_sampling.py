@@ -69,7 +69,7 @@ def test_density_count_and_seed(shape, sampling):
         assert len(exact) == count and (section.signed_distance(exact) < 0).all()
 
 
-def test_lattice_is_centred_at_the_documented_spacing():
+def test_lattice_is_centered_at_the_documented_spacing():
     points = sample_shape(Box(center=(1, 9, 3), size=(1, 7, 0.3)), grid_spacing=0.1, particles_per_cell=4, sampling="lattice", dimension=2)
     assert points.shape == (120, 3)
     assert np.unique(points[:, 0].round(9)) == pytest.approx(np.arange(20) * 0.05 + 0.525)

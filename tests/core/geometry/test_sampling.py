@@ -128,7 +128,7 @@ def test_exact_count_leaves_no_gap_either():
     assert tree.query(inside_points(shape))[0].max() < 1.3 * distance
 
 
-def test_lattice_is_centred_in_the_bounds_at_the_documented_spacing():
+def test_lattice_is_centered_in_the_bounds_at_the_documented_spacing():
     # h / 8^(1/3) = 0.05: 20 x 10 x 6 points, half a spacing inside the faces.
     points = sample_shape(Box(center=(1, 2, 3), size=(1, 0.5, 0.3)), grid_spacing=0.1, sampling="lattice")
     assert points.shape == (1200, 3)

@@ -26,7 +26,7 @@ EACH = pytest.mark.parametrize("shape", SOLIDS, ids=lambda shape: shape.kind)
 
 
 def sampled(shape: Any, dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """Centre and inertia over the volume, by a lattice of points."""
+    """Center and inertia over the volume, by a lattice of points."""
     low, high = shape.bounds()
     axes = [
         np.linspace(a, b, 160) if dimension == 3 or axis != 1 else np.zeros(1) for axis, (a, b) in enumerate(zip(low, high, strict=True))

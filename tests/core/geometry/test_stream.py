@@ -52,7 +52,7 @@ def test_the_flow_carries_its_cross_section_times_its_way(shape, direction, area
     stream = Stream(shape, direction, spacing, sampling=sampling, seed=1, dimension=dimension)
     assert stream.cross_section == pytest.approx(area, rel=1e-9)
     points, count = flow(stream, direction, 2.0)
-    # within a layer of the pattern, and where it does not repeat within two metres by its scatter
+    # within a layer of the pattern, and where it does not repeat within two meters by its scatter
     assert count * stream.particle_volume == pytest.approx(area * 2.0, rel=0.015)
     # no point comes twice
     if sampling != "random":

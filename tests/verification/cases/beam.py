@@ -5,11 +5,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.rows import VELOCITY, VELOCITY_GRADIENT
+from tests import diagnostics
 
 from .bar import period_of
 from .setting import GRAVITY, Floats, block, material, observe, scene

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Emitter
 from mpm_addon.core.scene.settings import Side
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.rows import STATE
+from tests import diagnostics
 
 from .setting import GRAVITY, Floats, material, observe, scene, walls
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.scene.description import Emitter
 from mpm_addon.core.stepping.simulation import Simulation
+from tests import diagnostics
 
 from .setting import GRAVITY, Floats, block, lattice, material, observe, scene, walls
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.stepping.simulation import Simulation
+from tests import diagnostics
 
 from .setting import GRAVITY, Floats, block, lattice, material, scene, walls
 

@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Emitter
 from mpm_addon.core.stepping.simulation import Simulation
+from tests import diagnostics
 
 from .setting import GRAVITY, Floats, lattice, material, observe, scene
 

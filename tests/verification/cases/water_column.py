@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from mpm_addon.core.advice import diagnostics
 from mpm_addon.core.scene.description import Emitter
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.rows import STRESS
+from tests import diagnostics
 
 from .setting import GRAVITY, Floats, block, lattice, material, observe, scene, walls
 

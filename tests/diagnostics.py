@@ -1,4 +1,4 @@
-"""Quantities that a simulation conserves or dissipates: mass, momenta, energies, center of mass. For tests and plots only.
+"""Quantities that a simulation conserves or dissipates: mass, momenta, energies, center of mass.
 
 Everything is summed in float64 over a `Simulation`'s particles, between frames. In 2D all values are per meter of depth.
 """
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..laws import FluidLaw
-from ..laws.law import PrincipalLaw, TensorLaw
-from ..stepping.bodies import Body
-from ..stepping.simulation import Simulation
-from ..transfer.blocks import BLOCK
-from ..transfer.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, VELOCITY, VELOCITY_GRADIENT, VOLUME
-from ..transfer.scheme import scheme_of
+from mpm_addon.core.laws import FluidLaw
+from mpm_addon.core.laws.law import PrincipalLaw, TensorLaw
+from mpm_addon.core.stepping.bodies import Body
+from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.core.transfer.blocks import BLOCK
+from mpm_addon.core.transfer.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from mpm_addon.core.transfer.scheme import scheme_of
 
 Floats = NDArray[np.float64]
 
