@@ -173,6 +173,26 @@ def test_a_render_blurs_every_mode_by_the_velocity(bpy: Any, tmp_path: Path, mod
     assert widths[24.0] - widths[0.0] == pytest.approx(16.0, abs=3.5)
 
 
+@blender
+@pytest.mark.slow
+def test_lava_glows_orange_between_dark_crusts(bpy: Any, tmp_path: Path) -> None:
+    """In the dark, with the view transform of Blender's startup file, which turns strong light white."""
+    item, lava = block(bpy, 12), material_preset("lava")
+    positions = np.empty(3 * len(item.data.vertices), np.float32)
+    item.data.attributes["position"].data.foreach_get("vector", positions)
+    item.data.attributes.new("rest_position", "FLOAT_VECTOR", "POINT").data.foreach_set("vector", positions)
+    item.location = (-0.55, -0.55, -0.55)
+    assert lava.color is not None
+    display.dress(item, [display.Look("Flow", (*lava.color, 1.0), law="viscoplastic", material="lava", spacing=2.0 * EDGE, mode="surface")])
+    bpy.context.scene.view_settings.view_transform = "AgX"
+    image = rendered(bpy, tmp_path / "lava.png", brightness=0.0)
+    red, _, blue = image[image[:, :, 3] > 0.99][:, :3].T
+    is_dark, is_orange = red < 0.15, (red > 0.6) & (blue < 0.5 * red)
+    assert len(red) > 200
+    assert 0.2 < is_dark.mean() < 0.8 and is_orange.mean() > 0.15
+    assert not ((red > 0.6) & (blue > 0.7 * red)).any()
+
+
 def moving_cache(folder: Path, counts: dict[int, int], *, speed: float) -> Path:
     """One particle that passes the origin at frame 2."""
     described = description()
@@ -190,7 +210,12 @@ def moving_cache(folder: Path, counts: dict[int, int], *, speed: float) -> Path:
 
 
 def streak(bpy: Any, path: Path) -> int:
-    """The width [pixels] of the visible part of frame 2, rendered by Cycles."""
+    """The width [pixels] of the visible part of frame 2."""
+    return int((rendered(bpy, path)[:, :, 3].max(axis=0) > 0.02).sum())
+
+
+def rendered(bpy: Any, path: Path, brightness: float = 1.0) -> np.ndarray:
+    """Frame 2 from the side, 2 m wide, rendered by Cycles in front of a world of this brightness: RGBA, shape (32, 64, 4)."""
     scene = bpy.context.scene
     scene.frame_set(2)
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
@@ -202,7 +227,7 @@ def streak(bpy: Any, path: Path) -> int:
     if bpy.app.version < (5, 0, 0):
         scene.world.use_nodes = True
     background = next(node for node in scene.world.node_tree.nodes if node.type == "BACKGROUND")
-    background.inputs["Color"].default_value = (1.0, 1.0, 1.0, 1.0)
+    background.inputs["Color"].default_value = (brightness, brightness, brightness, 1.0)
     render = scene.render
     render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 64, False
     render.resolution_x, render.resolution_y, render.resolution_percentage = 64, 32, 100
@@ -211,8 +236,7 @@ def streak(bpy: Any, path: Path) -> int:
     render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
     picture = bpy.data.images.load(str(path))
-    alpha = np.array(picture.pixels[:], np.float32).reshape(32, 64, 4)[:, :, 3]
-    return int((alpha.max(axis=0) > 0.02).sum())
+    return np.array(picture.pixels[:], np.float32).reshape(32, 64, 4)
 
 
 @blender

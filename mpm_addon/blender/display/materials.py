@@ -20,6 +20,8 @@ _SURFACE = "Principled BSDF"
 PAINTED_COLOR = "color"
 # Fraction by which a clear material keeps its color: light passes through at least two surfaces.
 _TINT = 0.3
+# The color of rock that has cooled.
+_CRUST = (0.02, 0.018, 0.016, 1.0)
 
 
 class Look(NamedTuple):
@@ -96,10 +98,9 @@ def _build(tree: NodeTree, look: Look) -> None:
         "Subsurface Radius": (1.0, 1.0, 1.0),
         "Coat Weight": finish.coat,
         "Coat Roughness": 0.05,
-        "Emission Strength": finish.emission,
     }
     if finish.emission > 0.0:
-        values["Emission Color"] = color
+        values |= _glow(shader, look, color)
     if finish.bump > 0.0:
         values["Normal"] = _bumps(shader, look)
     shader.end(shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE))
@@ -119,11 +120,29 @@ def _base_color(shader: "Shader", look: Look) -> Any:
     return shader.node("ShaderNodeHueSaturation", {"Value": value, "Color": (*color, 1.0)}).outputs[0]
 
 
+def _glow(shader: "Shader", look: Look, color: Any) -> Inputs:
+    """Light in the color of the material, from the cracks of its crust alone if it has one."""
+    finish = look.finish
+    if finish.crust == 0.0:
+        return {"Emission Color": color, "Emission Strength": finish.emission}
+    noise = _noise(shader, 0.25 / look.spacing)
+    # half of the noise is below 0.5, and nearly all of it within 0.2 of that
+    edge = 0.3 + 0.4 * finish.crust
+    glowing = {0: noise, 1: edge - 0.05, 2: edge + 0.05, 3: 0.0, 4: finish.emission}
+    strength = shader.node("ShaderNodeMapRange", glowing, interpolation_type="SMOOTHSTEP").outputs[0]
+    return {"Base Color": _CRUST, "Emission Color": color, "Emission Strength": strength}
+
+
+def _noise(shader: "Shader", scale: float) -> Any:
+    """Noise that moves with the material."""
+    place = shader.attribute("rest_position", "Vector")
+    return shader.node("ShaderNodeTexNoise", {"Vector": place, "Scale": scale, "Detail": 4.0}).outputs[0]
+
+
 def _bumps(shader: "Shader", look: Look) -> Any:
     """Small bumps that move with the material."""
-    place = shader.attribute("rest_position", "Vector")
-    noise = shader.node("ShaderNodeTexNoise", {"Vector": place, "Scale": 0.6 / look.spacing, "Detail": 4.0}).outputs[0]
-    return shader.node("ShaderNodeBump", {"Strength": look.finish.bump, "Distance": 0.4 * look.spacing, "Height": noise}).outputs[0]
+    height = _noise(shader, 0.6 / look.spacing)
+    return shader.node("ShaderNodeBump", {"Strength": look.finish.bump, "Distance": 0.4 * look.spacing, "Height": height}).outputs[0]
 
 
 def _recolor(tree: NodeTree, look: Look) -> None:
