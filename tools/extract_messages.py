@@ -136,7 +136,7 @@ def literals(node: ast.expr) -> Iterator[str]:
 
 def in_documents() -> Iterator[Found]:
     """The words of presets, families and laws, and those for parameters, which panels put together."""
-    from mpm_addon.blender.settings.declarations import title
+    from mpm_addon.blender.host.wording import title
     from mpm_addon.core.laws import LAWS
     from mpm_addon.core.parameters import parameters_of
     from mpm_addon.storage.presets import material_presets

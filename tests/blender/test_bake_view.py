@@ -10,7 +10,7 @@ import pytest
 
 import mpm_addon
 from mpm_addon.blender.baking.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
-from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, problem_and_remedy, remaining, size
+from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, labeled, problem_and_remedy, remaining, size
 from mpm_addon.blender.reading.freshness import Freshness
 from mpm_addon.core.messages import NOTHING, Action, Message, SceneWarning
 from mpm_addon.storage.overview import Overview, TakeOverview
@@ -216,3 +216,16 @@ def test_numbers_for_people() -> None:
     assert [size(count) for count in (12, 3.4e4, 1.25e6, 2.5e9)] == ["12 bytes", "34 kB", "1.25 MB", "2.5 GB"]
     assert [duration(seconds) for seconds in (0.42, 3.4, 89.0, 130.0, 7500.0)] == ["0.42 s", "3 s", "89 s", "2 min", "2 h 5 min"]
     assert [remaining(seconds) for seconds in (31.2, 3730.0)] == ["0:31", "1:02:10"]
+
+
+def test_messages_name_parameters_as_the_panels_do() -> None:
+    error = Message("grid_spacing 1 m is larger than the object", ("use a smaller grid_spacing",), subject='Emitter "grid_spacing"')
+    assert in_blender(error) == 'Emitter "grid_spacing": Cell Size 1 m is larger than the object; use a smaller Cell Size.'
+    assert problem_and_remedy(error) == ('Emitter "grid_spacing": Cell Size 1 m is larger than the object', "Use a smaller Cell Size")
+    law = labeled("young_modulus 0 Pa is not allowed; set particles_per_cell.")
+    assert law == "Young's Modulus 0 Pa is not allowed; set Particles per Cell."
+
+
+@pytest.mark.parametrize("path", ["/home/grid_spacing/x.blend", "C:\\grid_spacing\\a", "grid_spacing.blend", "my_grid_spacing"])
+def test_messages_quote_paths_as_they_are(path: str) -> None:
+    assert labeled(f"{path}: cannot be written; choose another.") == f"{path}: cannot be written; choose another."

@@ -177,5 +177,5 @@ answer(messages=messages)
     )
     other_scene, too_coarse = found["messages"]
     assert "contains frames of another scene or other settings" in other_scene
-    assert "grid_spacing 5 m" in too_coarse
+    assert "Cell Size 5 m" in too_coarse
     assert len(frame_files(folder / "cache_mpm")) == 5

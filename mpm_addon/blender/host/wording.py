@@ -1,6 +1,13 @@
 """Formats messages, durations and sizes for the interface. Knows nothing of Blender's data."""
 
+import re
+from functools import cache
+
+from ...core.laws import LAWS
 from ...core.messages import Action, Message, one_line
+from ...core.parameters import parameters_of
+from ...core.scene.emitter import Emitter
+from ...core.scene.settings import CacheSettings, Domain, Solver, Time
 
 BUTTONS = {
     Action.BAKE: "choose Bake",
@@ -12,11 +19,39 @@ BUTTONS = {
     Action.MEND_BY_TAKE: "choose one of its takes",
     Action.FIND_MISSING: "show that take and resume its bake to fill the gap",
 }
+# Words or whole names that have a different label, and words that stay lowercase in titles.
+_WORDS = {
+    "cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP", "neo_hookean": "Neo-Hookean", "poisson_ratio": "Poisson's Ratio",
+    "young_modulus": "Young's Modulus", "grid_spacing": "Cell Size", "goal": "Pin Strength", "goal_damping": "Pin Damping",
+    "goal_frequency": "Pin Frequency",
+}  # fmt: skip
+_SMALL = {"of", "per", "by", "from", "at", "in"}
+# A name in a message, or a quoted text or path, which stays as it is.
+_NAME = re.compile(r'"[^"]*"|[\w./\\-]*[\w/\\]')
+
+
+def title(word: str) -> str:
+    """The label for a name: "young_modulus" -> "Young's Modulus", "particles_per_cell" -> "Particles per Cell"."""
+    parts = [part if part in _SMALL else _WORDS.get(part, part.title()) for part in word.split("_")]
+    return _WORDS.get(word) or " ".join(parts)
+
+
+@cache
+def _labels() -> dict[str, str]:
+    """The label of each parameter whose name in scene files is not a plain word."""
+    owners = (Solver, Time, Domain, CacheSettings, Emitter, *LAWS.values())
+    names = {declared.name for owner in owners for declared in parameters_of(owner)}
+    return {name: title(name) for name in names if "_" in name}
+
+
+def labeled(words: str) -> str:
+    """A text with parameters named as in the panels: "Cell Size" instead of "grid_spacing". Quoted texts and paths stay as they are."""
+    return _NAME.sub(lambda found: _labels().get(found.group(), found.group()), words)
 
 
 def in_blender(message: Message) -> str:
-    """A message as one line, with buttons instead of command-line options."""
-    return one_line(message.text(BUTTONS))
+    """A message as one line, with buttons instead of command-line options, and labels instead of names."""
+    return one_line(labeled(message.text(BUTTONS)))
 
 
 def sentence(words: str) -> str:
@@ -27,7 +62,7 @@ def sentence(words: str) -> str:
 def problem_and_remedy(message: Message) -> tuple[str, str]:
     """The problem, with its subject, and the remedy; each as a sentence."""
     problem = f"{message.subject}: {message.problem}" if message.subject else message.problem
-    return sentence(problem), sentence(message.remedy(BUTTONS))
+    return sentence(labeled(problem)), sentence(labeled(message.remedy(BUTTONS)))
 
 
 def duration(seconds: float) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 
 from ...core.parameters import Parameter, parameters_of
+from ..host.wording import title
 
 # Types that cannot be keyframed. The numbers of enums are too large for F-curves.
 STILL: set[Any] = set()
@@ -31,19 +32,6 @@ BLENDER_UNITS: dict[str, tuple[Any, int]] = {
 }
 _SUBTYPES: dict[str, Any] = {"m": "XYZ_LENGTH", "m/s": "VELOCITY", "m/s^2": "ACCELERATION"}
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
-# Words or whole names that have a different label, and words that stay lowercase in titles.
-_WORDS = {
-    "cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP", "neo_hookean": "Neo-Hookean", "poisson_ratio": "Poisson's Ratio",
-    "young_modulus": "Young's Modulus", "grid_spacing": "Cell Size", "goal": "Pin Strength", "goal_damping": "Pin Damping",
-    "goal_frequency": "Pin Frequency",
-}  # fmt: skip
-_SMALL = {"of", "per", "by", "from", "at", "in"}
-
-
-def title(word: str) -> str:
-    """The label for a name: "young_modulus" -> "Young's Modulus", "particles_per_cell" -> "Particles per Cell"."""
-    parts = [part if part in _SMALL else _WORDS.get(part, part.title()) for part in word.split("_")]
-    return _WORDS.get(word) or " ".join(parts)
 
 
 def label_of(declared: Parameter) -> str:

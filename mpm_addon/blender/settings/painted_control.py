@@ -5,7 +5,7 @@ from typing import Any
 from bpy.props import FloatProperty, StringProperty
 
 from ...core.scene.painting import ACTING
-from .declarations import title
+from ..host.wording import title
 
 # Factors at a vertex-group weight of 0; the factor is 1 at weight 1. Zero stiffness or mass is not possible.
 AT_ZERO = {"stiffness": 0.05, "density": 0.1}

@@ -17,7 +17,8 @@ from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, T
 from ...storage.presets import material_presets
 from ..host.active_row import PROPERTIES as ACTIVE_ROW
 from ..host.registrar import Registrar
-from .declarations import STILL, annotations_of, enum_items, property_group, title
+from ..host.wording import title
+from .declarations import STILL, annotations_of, enum_items, property_group
 from .display_settings import GROUPS as DISPLAY_GROUPS
 from .display_settings import PROPERTIES as DISPLAY
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS

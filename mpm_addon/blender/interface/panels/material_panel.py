@@ -12,8 +12,8 @@ from ...building import material_presets as presets
 from ...host.blender_types import Context, Layout
 from ...host.help import draw_help
 from ...host.translations import text
+from ...host.wording import title
 from ...settings import thumbnails
-from ...settings.declarations import title
 from .drawing import ObjectPanel, draw_lines, draw_parameters, split_layout
 
 # Heights in buttons: of the picture in the panel, and of the pictures in the menu.
