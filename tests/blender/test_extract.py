@@ -50,7 +50,7 @@ def test_an_object_that_is_no_emitter_is_refused(bpy: Any) -> None:
 
 def test_an_empty_mesh_is_refused(bpy: Any) -> None:
     add_mesh(bpy, "Nothing", [], []).mpm.type = "emitter"
-    with pytest.raises(SceneError, match=r'^Emitter "Nothing": the mesh has no vertices; give a mesh with a surface\.$'):
+    with pytest.raises(SceneError, match=r'^Emitter "Nothing": the mesh has no vertices; add faces to it\.$'):
         extracted(bpy)
 
 

@@ -60,7 +60,7 @@ def test_a_thin_emitter_is_named_with_its_cells(thin: float, dimension: int) -> 
         assert (warning.topic, warning.subject) == ("thin_emitter", 'Emitter "drop"')
         value = float(warning.message.split(" m thick, ")[0].split()[-1])
         assert value == pytest.approx(thin, abs=0.013)
-        assert f"{value / H:.2g} cells of 0.05 m; make it at least 2 cells thick" in warning.message
+        assert f"{value / H:.2g} times the cell size of 0.05 m; make it at least 2 cells thick" in warning.message
 
 
 @pytest.mark.parametrize("dimension", [3, 2])

@@ -173,7 +173,7 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
         if thickness is None or thickness >= 0.99 * limit:
             continue
         is_emitter = isinstance(item, Emitter)
-        words = f"it is only {thickness:.2g} m thick, {thickness / spacing:.2g} cells of {spacing:g} m"
+        words = f"it is only {thickness:.2g} m thick, {thickness / spacing:.2g} times the cell size of {spacing:g} m"
         added = 0.0 if is_emitter else thickening(shape, spacing)
         if added > 0.0:
             words += f", and particles collide with it as if it were {added:.2g} m thicker"

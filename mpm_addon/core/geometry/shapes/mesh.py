@@ -49,7 +49,7 @@ class Mesh(ArrayEquality, Shape):
         super().check(subject)
         start = f"{subject}: {self.words}"
         if len(self.vertices) == 0:
-            raise SceneError(f"{start} has no vertices", "give a mesh with a surface")
+            raise SceneError(f"{start} has no vertices", "add faces to it")
         if len(self.triangles) == 0:
             raise SceneError(f"{start} has no faces", "add faces, or remove the object from the simulation")
         for name, values, dtype in (("vertices", self.vertices, np.float64), ("triangles", self.triangles, np.int64)):
