@@ -25,30 +25,30 @@ def _teach_yielding() -> None:
 _teach_yielding()
 
 
-def _element_ir(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
+def _at_address(builder: Any, address: Any, index: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, ir.IntType(64).as_pointer()), [index])
 
 
 @intrinsic
-def _fetch_add(typing_context, array, index, value):
-    """Atomically add to an element of an int64 array; returns its previous value."""
+def _fetch_add(typing_context, address, index, value):
+    """Atomically add to an element of the int64 array at an address; returns its previous value."""
 
     def emit(context, builder, sig, args):
-        return builder.atomic_rmw("add", _element_ir(context, builder, sig.args[0], args[0], args[1]), args[2], "seq_cst")
+        return builder.atomic_rmw("add", _at_address(builder, args[0], args[1]), args[2], "seq_cst")
 
-    return types.int64(array, types.intp, types.int64), emit
+    return types.int64(types.intp, types.intp, types.int64), emit
 
 
 @intrinsic
-def _settle(typing_context, array, index, value):
-    """Atomically set an element of an int64 array if it is 0; returns its value afterwards."""
+def _settle(typing_context, address, index, value):
+    """Atomically set an element of the int64 array at an address if it is 0; returns its value afterwards."""
 
     def emit(context, builder, sig, args):
-        pointer = _element_ir(context, builder, sig.args[0], args[0], args[1])
+        pointer = _at_address(builder, args[0], args[1])
         before = builder.extract_value(builder.cmpxchg(pointer, ir.Constant(args[2].type, 0), args[2], "seq_cst", "seq_cst"), 0)
         return builder.select(builder.icmp_signed("==", before, ir.Constant(args[2].type, 0)), args[2], before)
 
-    return types.int64(array, types.intp, types.int64), emit
+    return types.int64(types.intp, types.intp, types.int64), emit
 
 
 @intrinsic
@@ -56,7 +56,8 @@ def fresh(typing_context, array, index):
     """Atomically read an element of an int64 array that other threads write."""
 
     def emit(context, builder, sig, args):
-        return builder.load_atomic(_element_ir(context, builder, sig.args[0], args[0], args[1]), "acquire", 8)
+        pointer = builder.gep(context.make_array(array)(context, builder, args[0]).data, [args[1]])
+        return builder.load_atomic(pointer, "acquire", 8)
 
     return types.int64(array, types.intp), emit
 
@@ -73,7 +74,13 @@ def let_others_run(typing_context):
 
 @njit(nogil=True)
 def shared(tickets, count, grain):
-    """Yield this thread's share of the numbers below `count`, in portions of `grain`; each loop needs its own row of `tickets`."""
+    """This thread's share of the numbers below `count`, in portions of `grain`; each loop needs its own row of `tickets`."""
+    return _numbers(tickets.ctypes.data, count, grain)
+
+
+@njit(nogil=True)
+def _numbers(tickets, count, grain):
+    """The numbers of `shared`. It gets the address of the tickets: a generator never gives back the arrays that it is given."""
     # a late thread may see arrays that already give another count
     count = _settle(tickets, COUNT, count + 1) - 1
     low = _fetch_add(tickets, TAKEN, grain)
