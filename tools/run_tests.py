@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
 
-PHYSICS_FOLDERS = ("faults", "fuzz", "presets", "verification")
+PHYSICS_FOLDERS = ("everyday", "faults", "fuzz", "presets", "verification")
 BLENDER_FOLDERS = ("blender", "blender_real", "fakes", "gui")
 # A Blender that hangs must not block everything; the plain tests bake for minutes, so this is generous.
 LIMIT_SECONDS = 75 * 60

@@ -53,6 +53,29 @@ def rows() -> Iterator[Row]:
     for dimension, bodies, cells, least in ((2, "disks", 50, 0.93), (3, "balls", 25, 0.9)):
         restitution = impact.colliding_balls(dimension, cells=cells).restitution
         yield f"Elastic {bodies} meet: restitution", "conservation", "1", f"≥ {least:g}", f"{restitution:.3f}"
+    yield from everyday_rows()
+
+
+def everyday_rows() -> Iterator[Row]:
+    from tests.everyday.cases import volume
+    from tests.everyday.cases.setting import OFFSETS
+
+    source = "volume / area"
+    for number, (seconds, allowed) in enumerate(((4.0, "5 %"), (16.0, "2 %"))):
+        for offset in OFFSETS:
+            pool = volume.poured(offset=offset, times=(4.0, 16.0))[number]
+            what = f"Water poured into a glass, {seconds:g} s, floor {offset:g} cells above a node: mean height"
+            yield what, source, "1", allowed, f"{pool.mean_height:.3f}"
+    for law in ("water", "sand"):
+        for is_upright, way in ((False, "sideways"), (True, "up and down")):
+            for offset in OFFSETS:
+                pool = volume.shaken(law, offset=offset, is_upright=is_upright)
+                what = f"Box of {law} shaken {way}, floor {offset:g} cells above a node: mean height"
+                yield what, source, "1", "3 %", f"{pool.mean_height:.3f}"
+    yield "Fallen dam, 8 s: mean surface", source, "1", "4 %", f"{volume.fallen_dam().surface:.3f}"
+    fallen = (0.4, 0.8, 1.2, 1.5)
+    for height, radius, ideal in zip(fallen, volume.stream_radii(fallen), volume.ideal_radii(fallen), strict=True):
+        yield f"Stream of water, {height:g} m below its nozzle: radius", "√(v₀ / v)", f"{ideal:.2f}", "10 %", f"{radius:.2f}"
 
 
 def elastic_rows() -> Iterator[Row]:

@@ -12,6 +12,7 @@ mpl.use("svg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
+from tests.everyday.cases import volume
 from tests.verification.cases import bar, beam, column_collapse, dam_break, impact, rigid_motion, sliding_block, water_column
 from tests.verification.cases.setting import GRAVITY
 
@@ -187,4 +188,31 @@ def draw_impact(left: Axes, right: Axes) -> None:
     label(right, "A disk bounces", "t [s]", "height of its center less its radius [m]")
 
 
-FIGURES = (draw_dam_break, draw_water_column, draw_run_out, draw_heaps, draw_bar, draw_beam, draw_spinning_disk, draw_slope, draw_impact)
+def draw_volume(left: Axes, right: Axes) -> None:
+    for offset, color, name in ((0.0, BLUE, "floor at a node"), (0.5, GREEN, "floor between two nodes")):
+        (_, pool) = volume.poured(offset=offset, times=(4.0, 16.0))
+        layers = 2.0 * np.arange(len(pool.density)) + 1.0
+        left.plot(pool.density, layers, "o-", color=color, markersize=3.5, label=name)
+        left.plot(pool.volume_ratio, layers, ":", color=color, label="its 1 / J")
+    left.set_xlim(0.0, 1.2)
+    fallen = np.linspace(0.2, 1.5, 14)
+    right.plot(volume.ideal_radii(tuple(fallen)), -fallen, color=GRAY, label="√(v₀ / v)")
+    for cohesion, color in ((None, BLUE), (0.0, RED)):
+        radii = volume.stream_radii(tuple(fallen), cohesion=cohesion)
+        right.plot(radii, -fallen, "o", color=color, markersize=3.5, label="water" if cohesion is None else "without cohesion")
+    label(left, "Water poured into a glass, after 16 s", "density / rest density, by layers of two cells", "height [cells]")
+    label(right, "A falling stream", "radius / radius of the nozzle", "z [m]")
+
+
+FIGURES = (
+    draw_volume,
+    draw_dam_break,
+    draw_water_column,
+    draw_run_out,
+    draw_heaps,
+    draw_bar,
+    draw_beam,
+    draw_spinning_disk,
+    draw_slope,
+    draw_impact,
+)

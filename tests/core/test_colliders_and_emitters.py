@@ -40,7 +40,7 @@ def test_nothing_is_emitted_inside_a_collider(shape: Any, tolerance: float, mode
     assert distance.min() > -tolerance * H
     whole = first_frame(emitter, dimension=dimension)
     # what is left keeps its volume
-    assert np.allclose(frame.attribute("scale"), whole.attribute("scale")[0])
+    assert set(frame.attribute("scale").tolist()) <= set(whole.attribute("scale").tolist())
     outside = shape.signed_distance(whole.position.astype(float)) > 0.0
     assert len(frame.id) == pytest.approx(np.count_nonzero(outside), rel=0.03)
 

@@ -70,7 +70,7 @@ def transfer(store: ParticleStore, scheme: Scheme = SCHEMES[0], dt: float = 0.0)
     extremes = np.zeros((len(store.layout.runs.pieces) - 1, EXTREME_COUNT))
     to_grid(store, scheme, dt)
     store.nodes_before = store.nodes.copy()
-    task = Pass(body=0, dt=dt, next_dt=0.0, reach=0.0, is_fused=False, is_kept=np.zeros(len(store.layout.keys), np.bool_))
+    task = Pass(body=0, dt=dt, next_dt=0.0, reach=0.0, is_fused=False, is_kept=np.zeros(len(store.layout.keys), np.bool_), full_mass=0.0)
     constants, grid = StressFree().constants(), store.grid(SPACING)
     advance_particles(constants, scheme, store.particles, grid, task, store.scratch, store.arenas, extremes)
     return extremes

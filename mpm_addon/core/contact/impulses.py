@@ -142,11 +142,3 @@ def apply_contact_impulses(tickets, nodes, feet, colors, surfaces, frictions):
             for owner in range(count):
                 solve_run(nodes, feet, (colors[color] + index) * count + owner, surfaces[owner], frictions[owner])
         wait_for(tickets[color])
-
-
-@kernel
-def fill_nodes(nodes, inside, filling):
-    """Give nodes inside colliders at least the mass `filling` [kg]: for the density that particles gather they are full of material."""
-    for index in range(inside.size):
-        at = NODE * inside[index] + 3
-        nodes[at] = max(nodes[at], filling)

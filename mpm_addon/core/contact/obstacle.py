@@ -15,6 +15,7 @@ from ..geometry.thickness import thickening
 from ..scene.animation import value_at
 from ..scene.description import Collider, Scene
 from ..transfer.blocks import BLOCK
+from ..transfer.fullness import COVER_REACH
 from .feet import SEPARATE, SLIP, STICKY
 
 Floats = NDArray[np.float64]
@@ -29,8 +30,8 @@ CORNERS = {
     2: np.stack(np.meshgrid(_NODES, [BLOCK], _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
     3: np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
 }
-# a block is near if its middle is nearer than its farthest corner plus a cell
-_NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + 1.0
+# a block is near if its middle is nearer than its farthest corner plus the reach of a collider's cover
+_NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + COVER_REACH
 
 # the greatest error of a distance near the surface [cells]: from samples in the angle of two walls, and from rounding
 SAMPLED_ERROR = 0.2
@@ -188,7 +189,7 @@ class Obstacle(AnimatedObstacle):
         distance, normal = self.distance(nodes.reshape(-1, 3))
         distance, normal = distance.reshape(-1, len(self._corners)), normal.reshape(-1, len(self._corners), 3)
         # far from a mesh the distance is only a bound, so the middle alone does not decide
-        is_near = distance.min(axis=1, initial=np.inf) < 0.99 * self._spacing
+        is_near = distance.min(axis=1, initial=np.inf) < COVER_REACH * self._spacing
         if not is_near.all():
             near, distance, normal = near[is_near], distance[is_near], normal[is_near]
         return Field(np.full(len(near), number), keys[near], distance, normal, np.zeros((0, *normal.shape[1:])))

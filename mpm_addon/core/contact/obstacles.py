@@ -14,15 +14,15 @@ from ..geometry.shapes.plane import Plane
 from ..scene.description import Collider, Scene
 from ..scene.settings import SIDES, Domain
 from ..transfer.blocks import ARENA
-from ..transfer.grid import ALL_ROWS
 from ..transfer.layout import Layout, places_of
 from ..transfer.particle_store import ParticleStore
 from ..transfer.reach import mark_reached
 from .collision import SINK, Pairs, collide_particles, count_pairs, find_pairs
+from .covering import cover_nodes, fill_nodes, find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import move_feet, sum_inertia
 from .expulsion import expel_nodes
-from .impulses import apply_contact_impulses, apply_initial_impulses, fill_nodes
+from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields
 from .surface import AT_SURFACE, DEEP, DeepNodes, LevelSets, find_surface, order_nodes, place_feet, room_for_feet
 
@@ -38,7 +38,7 @@ class ObstacleGroup:
     """Colliders that are all fixed, all rigid and moving, or all deforming.
 
     Args:
-        filling: the mass of a cell full of the densest fluid [kg], 0 without fluids. For fluids a collider counts as full of them, so
+        filling: the mass of a cell full of the first fluid [kg], 0 without fluids. For fluids a collider counts as full of it, so
             that a pool keeps its volume. For solids it does not: the momentum it would take from their nodes inside would be missing
             when they bounce.
 
@@ -52,6 +52,7 @@ class ObstacleGroup:
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
         self._spacing = scene.solver.grid_spacing
         self._dimension = scene.solver.dimension
+        self._is_cubic = scene.solver.kernel == "cubic"
         self._filling = filling
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.friction for obstacle in obstacles])
@@ -68,7 +69,8 @@ class ObstacleGroup:
         self._foot_count = 0
         self._feet = room_for_feet(0, 0, 0, np.float32)
         self._deep = DeepNodes(nothing, nothing, nothing)
-        self._inside = self._filled = nothing
+        self._filled = nothing
+        self._shares = np.zeros(0, np.float32)
         self._found = False
         self._pairs = self._room_for_pairs(nothing, nothing)
         self._free_until = np.zeros(0)
@@ -162,8 +164,11 @@ class ObstacleGroup:
         self._feet.first[: runs + 1] = first
         place_feet(order, self._level_sets, around, self._feet)
         if self._filling > 0.0:
-            self._inside = np.concatenate([self._feet.nodes[: len(order)], self._deep.nodes])
-            self._filled = np.unique(self._inside // block_nodes)
+            shares = np.empty(places.shape, np.float32)
+            find_covered(self._level_sets, self._reached, self._is_cubic, shares)
+            found = np.flatnonzero(shares)
+            self._shares = shares.reshape(-1)[found]
+            self._filled = self._numbers(found, block_nodes)
 
     def _numbers(self, row_nodes: Ints, block_nodes: int) -> Ints:
         """Nodes numbered through all node blocks, from nodes numbered through the rows."""
@@ -240,11 +245,15 @@ class ObstacleGroup:
         sum_inertia(store.nodes, self._level_sets, origin, sums)
         return sums.sum(axis=0)
 
-    def fill(self, store: ParticleStore) -> None:
-        """Count the nodes inside as full, for the density that particles gather."""
-        if len(self._inside):
-            fill_nodes(store.nodes.reshape(-1), self._inside, self._filling)
-            store.node_rows[self._filled] = ALL_ROWS
+    def cover(self, covered: NDArray[np.float32]) -> None:
+        """Add the share of each node's kernel that these colliders cover to that of others, (nodes,)."""
+        if len(self._filled):
+            cover_nodes(covered, self._filled, self._shares)
+
+    def fill(self, store: ParticleStore, covered: NDArray[np.float32]) -> None:
+        """Count covered space as full, in the masses that particles gather; `covered` is cleared."""
+        if len(self._filled):
+            fill_nodes(store.nodes.reshape(-1), covered, self._filled, self._filling)
 
     def due_blocks(self, drift: float) -> Ints:
         """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""

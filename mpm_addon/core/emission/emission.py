@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SceneError
-from ..geometry.sampling import sample_shape
+from ..geometry.sampling import sample_shape, sampled_volumes
 from ..geometry.shapes.points import Points
+from ..laws.law import FluidLaw
 from ..scene.animation import value_at
 from ..scene.description import Scene
 from ..transfer.particle_store import MaterialPoints
@@ -180,7 +181,12 @@ def _fill(scene: Scene, index: int, placed: EmitterShape, frame: int) -> tuple[F
         subject=subject_of(emitter),
         dimension=dimension,
     )
-    return placed.world(position), np.full(len(position), placed.volume() / len(position))
+    if isinstance(scene.materials[emitter.material].law, FluidLaw):
+        # fluids alone feel how closely their particles lie
+        volume = sampled_volumes(placed.solid, position, sampling=emitter.sampling, dimension=dimension) * placed.scale**dimension
+    else:
+        volume = np.full(len(position), placed.volume() / len(position))
+    return placed.world(position), volume
 
 
 def point_volumes(position: Floats, spacing: float, dimension: int = 3) -> Floats:

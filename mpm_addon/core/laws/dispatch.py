@@ -54,7 +54,7 @@ def law_kernel(function: Callable[..., Any] | None = None, *, parallel: bool = F
     return LawKernel(function, parallel=parallel)
 
 
-def update(constants: Any, dimension: Any, deformation: Any, state: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
+def update(constants: Any, dimension: Any, deformation: Any, state: Any, velocity_gradient: Any, space: Any, dt: Any) -> Any:
     """Advance the deformation of a particle, or of a vector of particles, by a substep; dimension is 3, or 2 for plane strain.
 
     Returns:
@@ -103,7 +103,7 @@ def returned(
 
 
 @overload(update, jit_options={"forceinline": True})
-def _overload_update(constants, dimension, deformation, state, velocity_gradient, density, dt):
+def _overload_update(constants, dimension, deformation, state, velocity_gradient, space, dt):
     law = law_of(constants)
     wave_speed_squared = law.wave_speed_squared
     if issubclass(law, FluidLaw):
@@ -116,8 +116,8 @@ def _overload_update(constants, dimension, deformation, state, velocity_gradient
 
 
 def _fluid_update(advance: Any, fluid_stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
-        volume_ratio = advance(constants, state[0], velocity_gradient, density, dt)
+    def update(constants, dimension, deformation, state, velocity_gradient, space, dt):
+        volume_ratio = advance(constants, state[0], velocity_gradient, space, dt)
         state = (volume_ratio,)
         stress = fluid_stress(constants, volume_ratio, velocity_gradient)
         return deformation, state, stress, volume_ratio, wave_speed_squared(constants, volume_ratio, state)
@@ -126,7 +126,7 @@ def _fluid_update(advance: Any, fluid_stress: Any, wave_speed_squared: Any) -> A
 
 
 def _principal_update(project: Any, principal_stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
+    def update(constants, dimension, deformation, state, velocity_gradient, space, dt):
         trial = advanced(deformation, velocity_gradient, dt)
         squared = distortion(times_transpose(trial, trial))
         deformation, state, stress, volume_ratio = returned(project, principal_stress, constants, dimension, trial, squared, state, dt)
@@ -136,7 +136,7 @@ def _principal_update(project: Any, principal_stress: Any, wave_speed_squared: A
 
 
 def _hencky_update(flow: Any, project: Any, principal_stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
+    def update(constants, dimension, deformation, state, velocity_gradient, space, dt):
         trial = advanced(deformation, velocity_gradient, dt)
         volume_ratio = determinant(trial)
         squared = distortion(times_transpose(trial, trial))
@@ -150,7 +150,7 @@ def _hencky_update(flow: Any, project: Any, principal_stress: Any, wave_speed_sq
 
 
 def _tensor_update(stress: Any, wave_speed_squared: Any) -> Any:
-    def update(constants, dimension, deformation, state, velocity_gradient, density, dt):
+    def update(constants, dimension, deformation, state, velocity_gradient, space, dt):
         deformation = advanced(deformation, velocity_gradient, dt)
         volume_ratio = determinant(deformation)
         tau = stress(constants, deformation, velocity_gradient)

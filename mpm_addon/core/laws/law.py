@@ -34,6 +34,7 @@ class Law:
         family: the heading under which presets of similar laws are shown; by default the label.
         color: default display color, linear RGBA; by default derived from the name.
         finish: default surface and display mode.
+        takes_space: whether it keeps fluids out of its volume.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
     """
 
@@ -47,6 +48,7 @@ class Law:
     family: ClassVar[str]
     color: ClassVar[Color]
     finish: ClassVar[Finish] = PLAIN
+    takes_space: ClassVar[bool] = True
     constants_type: ClassVar[type]
     wave_speed_squared: ClassVar[Callable[..., Any]]
 
@@ -138,7 +140,7 @@ class PrincipalLaw(Law):
 class FluidLaw(Law):
     """A law that stores only the volume ratio J (its first state) and not F.
 
-    advance(constants, J, L, density, dt) -> J    density: the grid's density around the particle [kg/m^3]
+    advance(constants, J, L, space, dt) -> J    space: the share of the space around that is taken up, and its noise; see `fullness`
     fluid_energy(constants, J) -> energy per rest volume [J/m^3]
     fluid_stress(constants, J, L) -> tau [Pa], 6 values
     wave_speed_squared(constants, J, state) -> [m^2/s^2]

@@ -18,7 +18,7 @@ class StressFreeConstants(NamedTuple):
 
 
 @generic
-def advance(constants: StressFreeConstants, volume_ratio: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
+def advance(constants: StressFreeConstants, volume_ratio: Any, velocity_gradient: Any, space: Any, dt: Any) -> Any:
     """J <- (1 + dt tr L) J, from 0.1 to 10."""
     trace = velocity_gradient[0] + velocity_gradient[4] + velocity_gradient[8]
     return clamp(volume_ratio + dt * trace * volume_ratio, LEAST_VOLUME_RATIO, GREATEST_VOLUME_RATIO)
@@ -44,6 +44,7 @@ def wave_speed_squared(constants: StressFreeConstants, volume_ratio: Any, state:
 class StressFree(FluidLaw):
     """Parameters of dust."""
 
+    takes_space = False
     name = "stress_free"
     label = "Dust (Stress-Free)"
     help = "Moves without internal forces (dust, sparks, tests)"

@@ -4,15 +4,17 @@ tau = -p J I + J eta (L + L^T - 2/d tr(L) I) with Tait's equation of state, p = 
 p = K (1 - J).
 
 A free surface bears no tension: for J > 1 the pressure is zero, unless there is cohesion; then tension grows to `cohesion`
-and stays there. J must not grow without bound in free spray (which would have to be crushed before it pushes back on landing), nor
-be cut off at 1 (a stretched stream that gathers again would swell). So it is bounded by the volume that the grid shows, rho0 / rho,
-but never below 1, with obstacles counted as filled. This bound and the form of cohesion are this project's own.
+and stays there. A little of it lets a falling stream taper and break into drops. J must not grow without bound in free spray (which
+would have to be crushed before it pushes back on landing), nor be cut off at 1 (a stretched stream that gathers again would swell).
+So it is bounded by the volume that the grid shows, 1 / fullness, but never below 1. Where space is full, J also follows that volume
+from both sides while water deforms: otherwise errors of J add up, and stirred water stays swollen. The bound, this correction and
+the form of cohesion are this project's own.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select
+from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select, sqrt
 from ..parameters import parameter
 from .finish import Finish
 from .law import FluidLaw
@@ -20,6 +22,12 @@ from .law import FluidLaw
 LEAST_VOLUME_RATIO = 0.1
 GREATEST_VOLUME_RATIO = 10.0
 USUAL_EXPONENT = 7.0
+# J follows the volume that the grid shows at this rate times the rate of strain: what deforms is what J drifts from, and water at rest
+# is left alone. Errors below this share of the standard deviation of fullness are noise. In space that is less full than the first
+# number, drops and spray are no continuous water and cannot be compressed; from the second on, the grid is trusted.
+STRAIN_RATES = 2.0
+TOLERANCE = 0.5
+LEAST_FULLNESS, TRUSTED_FULLNESS = 0.6, 0.7
 
 
 class WaterConstants(NamedTuple):
@@ -34,14 +42,22 @@ class WaterConstants(NamedTuple):
 
 
 @generic
-def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any, density: Any, dt: Any) -> Any:
-    """J <- (1 + dt tr L) J, at most max(1, rho0 / rho)."""
-    trace = velocity_gradient[0] + velocity_gradient[4] + velocity_gradient[8]
-    volume_ratio = volume_ratio + dt * trace * volume_ratio
-    shown = constants.density / maximum(density, constant(constants.density / GREATEST_VOLUME_RATIO, density))
+def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any, space: Any, dt: Any) -> Any:
+    """J <- (1 + dt tr L) J, at most max(1, 1 / fullness), then toward 1 / fullness where space is full; at least 1 where it is not."""
+    fullness, noise = space
+    a, b, c, d, e, f, g, h, i = velocity_gradient
+    volume_ratio = volume_ratio + dt * (a + e + i) * volume_ratio
+    one, zero = constant(1.0, fullness), constant(0.0, fullness)
+    shown = 1.0 / maximum(fullness, constant(1.0 / GREATEST_VOLUME_RATIO, fullness))
     # NaN must propagate, so it is the second argument
-    volume_ratio = minimum(maximum(shown, constant(1.0, shown)), volume_ratio)
-    return maximum(constant(LEAST_VOLUME_RATIO, volume_ratio), volume_ratio)
+    volume_ratio = minimum(maximum(shown, one), volume_ratio)
+    trusted = minimum(one, maximum(zero, (fullness - LEAST_FULLNESS) * (1.0 / (TRUSTED_FULLNESS - LEAST_FULLNESS))))
+    strain_rate = sqrt(a * a + e * e + i * i + 0.5 * ((b + d) * (b + d) + (c + g) * (c + g) + (f + h) * (f + h)))
+    error = shown - volume_ratio
+    tolerance = TOLERANCE * noise
+    error = error - minimum(tolerance, maximum(-tolerance, error))
+    volume_ratio = volume_ratio + trusted * minimum(one, STRAIN_RATES * dt * strain_rate) * error
+    return maximum(one + trusted * (LEAST_VOLUME_RATIO - 1.0), volume_ratio)
 
 
 @generic
@@ -143,7 +159,10 @@ class Water(FluidLaw):
     )
     viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Thickness of the fluid (water 0.001, oil 0.1, syrup 2, honey 19)")
     cohesion: float = parameter(
-        0.0, unit="Pa", minimum=0.0, help="Tension that the fluid withstands before it breaks apart (spray 0, threads 100)"
+        0.0,
+        unit="Pa",
+        minimum=0.0,
+        help="Tension that the fluid withstands before it breaks apart; streams taper with a little of it (spray 0, water 30)",
     )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":

@@ -12,7 +12,7 @@ from ..laws import FluidLaw, Law
 from ..scene.description import Scene
 from ..scene.levels import Factors, combinations_of, levels_of
 from ..transfer.advance import advance_material
-from ..transfer.rows import MASS, row_count, state_rows
+from ..transfer.rows import row_count, state_rows
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Body:
         filled = np.minimum(np.arange(-(-count // LANE_COUNT) * LANE_COUNT), count - 1)
         padded = np.ascontiguousarray(table[:, filled])
         extremes = np.zeros(3)
-        advance_material(self.constants, self.dimension, padded, 0.0, np.zeros_like(padded[MASS]), extremes)
+        advance_material(self.constants, self.dimension, padded, 0.0, np.zeros_like(padded[:2]), extremes)
         table[:] = padded[:, :count]
         return float(extremes[0]), float(extremes[1])
 

@@ -98,7 +98,7 @@ def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
         # runs are whole vectors, padded with copies
         run = np.repeat(np.arange(len(store.layout.first) - 1) % store.body_count == number, np.diff(store.layout.first))
         table, extremes = np.ascontiguousarray(store.table[:, np.flatnonzero(run)]), np.zeros(3)
-        advance_material(body.constants, body.dimension, table, 0.0, np.ones_like(table[0]), extremes)
+        advance_material(body.constants, body.dimension, table, 0.0, np.ones_like(table[:2]), extremes)
         bad = np.zeros(len(run), np.bool_)
         bad[run] = ~np.isfinite(table).all(axis=0)
         found |= its & slots & bad

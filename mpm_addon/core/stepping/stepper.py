@@ -17,8 +17,9 @@ from ..emission.pinning import Pins
 from ..failure import Kind, Trouble
 from ..scene.description import Scene
 from ..transfer.advance import EXTREME_COUNT, Pass, advance_particles
-from ..transfer.blocks import BLOCK
+from ..transfer.blocks import BLOCK, NODE
 from ..transfer.extent import LEAST_WAY
+from ..transfer.fullness import MixedNodes
 from ..transfer.grid import fastest_nodes, update_grid
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import ParticleStore
@@ -51,10 +52,10 @@ class Stepper:
 
     def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
         solver = scene.solver
-        fluids = [body.law.density for body in bodies if body.is_fluid]
-        filling = max(fluids, default=0.0) * solver.grid_spacing**solver.dimension
-        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, filling)
-        self.rigid = RigidBodies(scene, self.obstacles, filling)
+        self._mixed = MixedNodes([body.law for body in bodies], solver.grid_spacing**solver.dimension)
+        self._covered = np.zeros(0, np.float32)
+        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._mixed.full_mass)
+        self.rigid = RigidBodies(scene, self.obstacles, self._mixed.full_mass)
         self.spacing = solver.grid_spacing
         self._bodies = bodies
         self._store = store
@@ -108,6 +109,10 @@ class Stepper:
             if not obstacle.is_moving:
                 obstacle.find_surfaces(self._store)
         self._director.survey()
+        self._mixed.find(self._store.layout)
+        nodes = self._store.nodes.size // NODE
+        if self._mixed.full_mass > 0.0 and self._covered.size < nodes:
+            self._covered = np.zeros(nodes + nodes // 4, np.float32)
         self.pins.find(self._store, self.moment)
 
     def begin_frame(self, frame: float) -> None:
@@ -218,8 +223,16 @@ class Stepper:
         # a second time, so that a node in a corner ends up outside all of them
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
-        for obstacle in self.obstacles + self.rigid.groups:
-            obstacle.fill(self._store)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Turn the masses at nodes into how full space is, for the particles to gather; see `transfer.fullness`."""
+        self._mixed.count_volumes(self._store)
+        groups = self.obstacles + self.rigid.groups
+        for group in groups:
+            group.cover(self._covered)
+        for group in groups:
+            group.fill(self._store, self._covered)
 
     def _fastest_node(self) -> float:
         """A bound on the next speed of particles along an axis [m/s]; not finite if a node's speed is not."""
@@ -253,7 +266,7 @@ class Stepper:
         """Advance one body by dt, and scatter it for the next substep if there is one."""
         store = self._store
         grid = store.grid(self.spacing, store.field_of_body[number])
-        task = Pass(number, dt, next_dt or 0.0, self._way, next_dt is not None, self._is_near)
+        task = Pass(number, dt, next_dt or 0.0, self._way, next_dt is not None, self._is_near, self._mixed.full_mass)
         advance_particles(body.constants, self.scheme, store.particles, grid, task, store.scratch, store.arenas, self._extremes)
 
     def gather(self) -> None:

@@ -13,6 +13,7 @@ from ..compilation.tickets import shared
 from ..laws.dispatch import law_kernel, law_of, update
 from ..laws.law import FluidLaw
 from .extent import LEAST_WAY, keep_room, nodes_between, open_arena, range_of
+from .fullness import fullness
 from .gather import flip_velocity, gather_arena, gather_lanes, gathered, prepare_gather, repeat_last
 from .packing import group_end
 from .rows import DEFORMATION, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME, state_rows
@@ -34,6 +35,7 @@ class Pass(NamedTuple):
         reach: upper bound on how far a particle moves along an axis in the substep [cells].
         is_fused: whether particles are scattered for the next substep.
         is_kept: (blocks,) blocks that are not scattered even in a fused pass; their particles stay in the table.
+        full_mass: mass of a full cell [kg], see `fullness`; 0 without fluids.
     """
 
     body: int
@@ -42,6 +44,7 @@ class Pass(NamedTuple):
     reach: float
     is_fused: bool
     is_kept: NDArray[np.bool_]
+    full_mass: float
 
 
 def load_deformation(constants: Any, particles: Any, slot: Any) -> Any:
@@ -155,7 +158,6 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
     body, is_fused, is_kept = task.body, task.is_fused, task.is_kept
     step = task.dt / spacing
     dimension = dimension_of(scheme)
-    per_volume = 1.0 / spacing**dimension
     for piece in shared(tickets[0], pieces.size - 1, 1):
         before = flush_tiny()
         numbers, index = scratch.values[piece], scratch.lowest[piece]
@@ -204,7 +206,7 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                 for at in range(0, count, LANE_COUNT):
                     slot = chunk + at
                     x, y, z = load_vector(table, POSITION, slot)
-                    velocity, gradient, mass_around = gathered(scheme, (x, y, z), spacing, numbers, at)
+                    velocity, gradient, mass_around, mass_slope = gathered(scheme, (x, y, z), spacing, numbers, at)
                     u, v, w = velocity
                     mx, my, mz = step * u, step * v, step * w
                     position = x + mx, y + my, z + mz
@@ -212,13 +214,14 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                     if scheme.flip_ratio > 0.0:
                         velocity = flip_velocity(scheme, load_vector(table, VELOCITY, slot), velocity, numbers, at)
                         u, v, w = velocity
+                    mass = load(table[MASS], slot, LANE_COUNT)
                     deformation, state, stress, volume_ratio, wave_speed_squared = update(
                         constants,
                         dimension,
                         load_deformation(constants, table, slot),
                         load_state(constants, table, slot),
                         gradient,
-                        per_volume * mass_around,
+                        fullness(scheme, mass, mass_around, mass_slope, task.full_mass),
                         task.dt,
                     )
                     store_vector(table, POSITION, slot, position)
@@ -232,7 +235,7 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                     flattest = maximum(flattest, -volume_ratio)
                     check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
                     if has_scattered:
-                        mass, volume = load(table[MASS], slot, LANE_COUNT), load(table[VOLUME], slot, LANE_COUNT)
+                        volume = load(table[VOLUME], slot, LANE_COUNT)
                         affine = affine_momentum(scheme, mass, volume, gradient, stress, task.next_dt, spacing)
                         prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
                     if has_kept:
@@ -256,7 +259,7 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
 
 
 @law_kernel
-def advance_material(constants, dimension, particles, dt, density, extremes):
+def advance_material(constants, dimension, particles, dt, space, extremes):
     """Advance F, state and stress of particles by one substep, with the velocity gradients in the table.
 
     Args:
@@ -264,7 +267,7 @@ def advance_material(constants, dimension, particles, dt, density, extremes):
         dimension: 3, or 2 for plane strain in x-z.
         particles: (rows, slots), whole vectors of slots.
         dt: length of the substep [s].
-        density: (slots,) density of the surrounding material [kg/m^3].
+        space: (2, slots) share of the surrounding space that is taken up, and its noise; see `fullness`.
         extremes: (3,) result: largest wave speed [m/s], largest |C| [1/s], and 0, or NaN if a stress or a wave speed is not finite.
     """
     stiffest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))
@@ -277,7 +280,7 @@ def advance_material(constants, dimension, particles, dt, density, extremes):
             load_deformation(constants, particles, slot),
             load_state(constants, particles, slot),
             gradient,
-            load(density, slot, LANE_COUNT),
+            (load(space[0], slot, LANE_COUNT), load(space[1], slot, LANE_COUNT)),
             dt,
         )
         store_deformation(constants, particles, slot, deformation)

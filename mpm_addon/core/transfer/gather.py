@@ -171,21 +171,24 @@ def gathered(scheme, position, spacing, scratch, at):
     v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 
     Returns:
-        v (3 values) [m/s], C (9 values) [1/s], and the weighted mass of the surrounding nodes [kg].
+        v (3 values) [m/s], C (9 values) [1/s], the weighted mass of the surrounding nodes [kg], and its gradient times the cell size
+        (3 values) [kg].
     """
     _, (dx, dy, dz), _, _, _ = all_weights(scheme, position)
     row = LANES + LANE_ROW * at
     u, v, w, mass = load_rows(scratch, row)
-    a, d, g, _ = load_rows(scratch, row + NODE)
-    b, e, h, _ = load_rows(scratch, row + 2 * NODE)
-    c, f, i, _ = load_rows(scratch, row + 3 * NODE)
+    a, d, g, sx = load_rows(scratch, row + NODE)
+    b, e, h, sy = load_rows(scratch, row + 2 * NODE)
+    c, f, i, sz = load_rows(scratch, row + 3 * NODE)
     factor = scheme.inverse_inertia / spacing
     gradient = (
         factor * (a - u * dx), factor * (b - u * dy), factor * (c - u * dz),
         factor * (d - v * dx), factor * (e - v * dy), factor * (f - v * dz),
         factor * (g - w * dx), factor * (h - w * dy), factor * (i - w * dz),
     )  # fmt: skip
-    return (u, v, w), gradient, mass
+    steep = scheme.inverse_inertia
+    slope = steep * (sx - mass * dx), steep * (sy - mass * dy), steep * (sz - mass * dz)
+    return (u, v, w), gradient, mass, slope
 
 
 @generic

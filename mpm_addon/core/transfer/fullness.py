@@ -1,0 +1,170 @@
+"""Fullness: the share of the space around a particle that material or a collider takes up. Fluids keep their volume by it.
+
+The masses at the nodes say how full space is, after some corrections. Other materials count by their volume at rest instead of their mass.
+Colliders count as the part of each node's kernel that they cover. A free surface does not count as thin: where the mass falls off
+as it does below the surface of a half-space, it is divided by what it would be there.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from ..arithmetic.operations import constant, generic, maximum, minimum, sqrt
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from ..laws.law import FluidLaw, Law
+from .blocks import BLOCK, NEIGHBORS, NODE, ROW
+from .extent import box_of
+from .grid import overlap
+from .layout import Layout
+from .particle_store import ParticleStore
+from .scheme import is_cubic, is_plane
+
+# What a particle gathers of its own mass is more than the space around it holds; its neighbors keep away and make up for most of it.
+# The rest, in shares of the mean sum of squared weights; measured in stirred water (4 and 9 particles a cell in 2D, 8 in 3D).
+OWN_EXCESS = 0.08
+QUADRATIC_SQUARES, CUBIC_SQUARES = 11.0 / 20.0, 151.0 / 315.0
+# 1 / (mass gathered below a flat surface), as a polynomial in t = h |grad m| / m: within 0.3 % from half a particle above the surface
+# downward, averaged over where between nodes the surface lies; and the largest t that it is used for.
+QUADRATIC_SURFACE = (0.305, 0.310, 0.167)
+CUBIC_SURFACE = (0.350, 0.420, 0.257)
+STEEPEST = 1.5
+# Below a free surface half of the space is full; where it is less, there is no surface but spray.
+SPARSE, DENSE = 0.35, 0.45
+# Particles lie unevenly within a fluid too. In shares of a particle, t^2 is this much, and so is the variance of fullness in the
+# plane and in space; measured in Poisson-disk samples and in stirred water.
+NOISE = 0.02
+PLANE_UNEVENNESS, SPACE_UNEVENNESS = 0.009, 0.0045
+# no division by zero; a particle always gathers some of its own mass [kg]
+LEAST_MASS = 1e-30
+
+
+class MixedNodes:
+    """The nodes where a fluid meets materials of another density.
+
+    Args:
+        laws: of the bodies.
+        cell_volume: [m^3], in 2D [m^2].
+
+    Attributes:
+        full_mass: mass of a cell full of the first fluid [kg], which fullness is counted in; 0 without fluids.
+    """
+
+    def __init__(self, laws: Sequence[Law], cell_volume: float) -> None:
+        self._is_fluid = np.array([isinstance(law, FluidLaw) and law.takes_space for law in laws])
+        densities = np.array([law.density for law in laws])
+        reference = float(densities[self._is_fluid][0]) if self._is_fluid.any() else 0.0
+        self.full_mass = reference * cell_volume
+        self._excess = np.where([law.takes_space for law in laws], reference / densities, 0.0) - 1.0
+        self._blocks = np.zeros(0, np.int64)
+
+    def find(self, layout: Layout) -> None:
+        """Find the node blocks that both a fluid and a material of another density can reach."""
+        is_other = self._excess != 0.0
+        if self.full_mass == 0.0 or not is_other.any():
+            return
+        holds = np.diff(layout.runs.first).reshape(-1, len(self._excess)) > 0
+        # one more: a number that stands for no block
+        fluid, other = (np.append(holds[:, chosen].any(axis=1), False) for chosen in (self._is_fluid, is_other))
+        around = layout.node_arenas
+        self._blocks = np.flatnonzero(fluid[around].any(axis=1) & other[around].any(axis=1))
+
+    def count_volumes(self, store: ParticleStore) -> None:
+        """Turn masses at these nodes into those of the first fluid in the same volume; for gathering alone."""
+        if len(self._blocks):
+            count_volumes(store.arenas, store.layout.node_arenas, self._blocks, self._excess, store.nodes)
+
+
+@parallel_kernel
+def count_volumes(tickets, arenas, node_arenas, mixed, excess, nodes):
+    """Add to the masses at nodes what makes each body count by its volume.
+
+    Args:
+        arenas: see `Arenas`; those of the substep.
+        node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
+        mixed: (n,) node blocks.
+        excess: (bodies,) density of the reference over the body's, less 1.
+        nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg]; the masses are changed.
+    """
+    body_count = excess.size
+    is_in_space = node_arenas.shape[1] == NEIGHBORS
+    for index in shared(tickets[0], mixed.size, 4):
+        number = mixed[index]
+        for place in range(node_arenas.shape[1]):
+            block = node_arenas[number, place]
+            if block < 0:
+                continue
+            for body in range(body_count):
+                if excess[body] != 0.0:
+                    add_masses(arenas, block * body_count + body, place, is_in_space, excess[body], nodes[number])
+
+
+@generic
+def add_masses(arenas, run, place, is_in_space, factor, node):
+    """Add the masses in the arena of a run of the neighbor number `place`, times a factor, to those of a node block."""
+    x0, x1, y0, y1, z0, z1 = box_of(arenas, run)
+    low_x, high_x, ax = overlap((place // 9 if is_in_space else place // 3) - 1, x0, x1)
+    low_y, high_y, ay = overlap(place // 3 % 3 - 1, y0, y1) if is_in_space else (0, 1, 0)
+    low_z, high_z, az = overlap(place % 3 - 1, z0, z1)
+    for x in range(low_x, high_x):
+        for y in range(low_y, high_y):
+            row = NODE * BLOCK * (x * BLOCK + y if is_in_space else x)
+            at = arenas.starts[run] + ((x + ax - x0) * (y1 - y0) + y + ay - y0) * ROW
+            for z in range(low_z, high_z):
+                node[row + NODE * z + 3] += factor * arenas.values[at + NODE * (z + az) + 3]
+
+
+def fullness(scheme: Any, mass: Any, mass_around: Any, slope: Any, full_mass: Any) -> Any:
+    """The share of the space around a particle that is taken up, and its standard deviation because particles lie unevenly.
+
+    Args:
+        mass: of the particle [kg].
+        mass_around: gathered from the nodes [kg].
+        slope: its gradient times the cell size [kg], 3 values.
+        full_mass: mass of a full cell [kg]; 0 gives 0.
+    """
+    raise TypeError("fullness is for kernels")
+
+
+@overload(fullness, jit_options={"forceinline": True})
+def _overload_fullness(scheme, mass, mass_around, slope, full_mass):
+    first, second, third = CUBIC_SURFACE if is_cubic(scheme) else QUADRATIC_SURFACE
+    unevenness = PLANE_UNEVENNESS if is_plane(scheme) else SPACE_UNEVENNESS
+    own_excess = OWN_EXCESS * (CUBIC_SQUARES if is_cubic(scheme) else QUADRATIC_SQUARES) ** (2 if is_plane(scheme) else 3)
+
+    def full(scheme, mass, mass_around, slope, full_mass):
+        x, y, z = slope
+        zero, one = constant(0.0, mass), constant(1.0, mass)
+        per_mass = 1.0 / maximum(mass_around, constant(LEAST_MASS, mass))
+        squared = maximum(zero, (x * x + y * y + z * z) * per_mass - NOISE * mass) * per_mass
+        steepness = minimum(constant(STEEPEST, mass), sqrt(squared))
+        factor = 1.0 + steepness * (first + steepness * (second + steepness * third))
+        per_full_mass = 1.0 / full_mass if full_mass > 0.0 else 0.0
+        raw = per_full_mass * mass_around
+        dense = minimum(one, maximum(zero, (raw - SPARSE) * (1.0 / (DENSE - SPARSE))))
+        deviation = sqrt(unevenness * (mass * per_mass))
+        return dense * (factor * raw - per_full_mass * own_excess * mass), deviation
+
+    return full
+
+
+# the distance from a surface, in cells, beyond which no share of a node's kernel is counted as covered, or all of it
+COVER_REACH = 1.5
+
+
+@generic
+def covered_share(distance, is_cubic_spline):
+    """The share of a node's kernel that a flat collider covers at a signed distance [cells], positive outside.
+
+    The kernel's integral beyond the distance. What cubic splines have beyond 1.5 cells, 0.3 %, is left out.
+    """
+    s = abs(distance)
+    if s >= COVER_REACH:
+        share = 0.0
+    elif is_cubic_spline:
+        share = 0.5 - s * (2.0 / 3.0 - s * s * (1.0 / 3.0 - s / 8.0)) if s < 1.0 else (2.0 - s) ** 4 / 24.0
+    else:
+        share = 0.5 - s * (0.75 - s * s / 3.0) if s < 0.5 else (1.5 - s) ** 3 / 6.0
+    return share if distance >= 0.0 else 1.0 - share

@@ -1,0 +1,57 @@
+"""Water and sand keep their volume through what artists do to them."""
+
+import numpy as np
+import pytest
+
+from .cases import volume
+from .cases.setting import TESTED_OFFSET, Pool
+
+
+def check_layers(pool: Pool) -> None:
+    """Below the surface J tells the density that particles have, within 3 %."""
+    layers = pool.full_layers()
+    assert pool.density[layers] == pytest.approx(pool.volume_ratio[layers], rel=0.03)
+
+
+@pytest.mark.slow
+def test_poured_water_fills_the_glass_to_its_volume() -> None:
+    """Within 5 % after 4 s, 2 % after 16 s."""
+    early, late = volume.poured(offset=TESTED_OFFSET, times=(4.0, 16.0))
+    assert early.mean_height == pytest.approx(1.0, abs=0.05)
+    assert early.surface == pytest.approx(1.0, abs=0.05)
+    assert late.mean_height == pytest.approx(1.0, abs=0.02)
+    assert late.surface == pytest.approx(1.0, abs=0.02)
+    check_layers(late)
+
+
+@pytest.mark.slow
+def test_water_that_does_not_see_its_surroundings_loses_its_volume() -> None:
+    """Negative control."""
+    (pool,) = volume.poured_blind(offset=TESTED_OFFSET)
+    assert abs(pool.mean_height - 1.0) > 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("law", "is_upright"), [("water", False), ("sand", True)])
+def test_what_was_shaken_settles_to_its_volume(law: str, is_upright: bool) -> None:
+    """The mean height within 3 %."""
+    pool = volume.shaken(law, offset=TESTED_OFFSET, is_upright=is_upright)
+    assert pool.mean_height == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.slow
+def test_a_fallen_dam_comes_to_its_level() -> None:
+    """Its mean surface within 4 % after 8 s; it still sloshes from side to side."""
+    pool = volume.fallen_dam(offset=TESTED_OFFSET)
+    assert pool.surface == pytest.approx(1.0, abs=0.04)
+    assert pool.mean_height == pytest.approx(1.0, abs=0.04)
+
+
+@pytest.mark.slow
+def test_a_falling_stream_tapers() -> None:
+    """Its radius is between .38 and .60 of the nozzle's below a meter, within a tenth of sqrt(v0 / v); without cohesion it stays wide."""
+    fallen = (0.4, 0.8, 1.2, 1.5)
+    radii = volume.stream_radii(fallen)
+    assert radii == pytest.approx(volume.ideal_radii(fallen), rel=0.1)
+    assert ((radii[2:] > 0.38) & (radii[2:] < 0.6)).all()
+    assert np.all(volume.stream_radii(fallen, cohesion=0.0) > 0.9)
