@@ -363,7 +363,7 @@ def test_warnings_come_before_the_first_frame_and_are_in_the_status(scene: Path,
     assert [event["event"] for event in events[:3]] == ["start", "warning", "compiling"]
     warning = events[1]
     assert (warning["topic"], warning["subject"]) == ("thin_emitter", 'Emitter "ball"')
-    assert "0.08 m thick, 1.6 cells" in warning["message"]
+    assert "0.08 m thick, 1.6 times the cell size" in warning["message"]
     status = json.loads((tmp_path / "cache" / "status.json").read_text())
     assert status["warnings"] == [{key: value for key, value in warning.items() if key != "event"}]
     # what is there already is not looked at again
