@@ -70,7 +70,7 @@ def test_reading_can_be_cancelled(bpy: Any, reading: Any) -> None:
     assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
     assert made.is_closed
     assert (running.is_finished, running.is_preparing) == (True, False)
-    with pytest.raises(Cancelled, match="canceled while the scene was being read; no frame was baked"):
+    with pytest.raises(Cancelled, match="canceled while the scene was being read, so no frame was baked"):
         running.raise_outcome()
 
 
@@ -82,7 +82,7 @@ def test_escape_cancels_reading_and_nothing_else(bpy: Any, reading: Any) -> None
     assert not made.is_closed
     assert modal.event("ESC") == {"CANCELLED"}
     assert made.is_closed
-    assert modal.reports == [({"WARNING"}, "canceled while the scene was being read; no frame was baked.")]
+    assert modal.reports == [({"WARNING"}, "canceled while the scene was being read, so no frame was baked.")]
     assert (modal.timers, session.current()) == ([], None)
 
 
