@@ -82,7 +82,7 @@ def test_escape_cancels_reading_and_nothing_else(bpy: Any, reading: Any) -> None
     assert not made.is_closed
     assert modal.event("ESC") == {"CANCELLED"}
     assert made.is_closed
-    assert modal.reports == [({"WARNING"}, "canceled while the scene was being read, so no frame was baked.")]
+    assert modal.reports == [({"WARNING"}, "canceled while the scene was being read, so no frame was baked")]
     assert (modal.timers, session.current()) == ([], None)
 
 
