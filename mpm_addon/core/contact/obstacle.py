@@ -15,7 +15,7 @@ from ..geometry.thickness import thickening
 from ..scene.animation import value_at
 from ..scene.description import Collider, Scene
 from ..transfer.blocks import BLOCK
-from ..transfer.fullness import COVER_REACH
+from .covering import COVER_REACH
 from .feet import SEPARATE, SLIP, STICKY
 
 Floats = NDArray[np.float64]

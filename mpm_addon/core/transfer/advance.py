@@ -158,6 +158,7 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
     body, is_fused, is_kept = task.body, task.is_fused, task.is_kept
     step = task.dt / spacing
     dimension = dimension_of(scheme)
+    fluid_density = task.full_mass / spacing**dimension
     for piece in shared(tickets[0], pieces.size - 1, 1):
         before = flush_tiny()
         numbers, index = scratch.values[piece], scratch.lowest[piece]
@@ -214,14 +215,14 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                     if scheme.flip_ratio > 0.0:
                         velocity = flip_velocity(scheme, load_vector(table, VELOCITY, slot), velocity, numbers, at)
                         u, v, w = velocity
-                    mass = load(table[MASS], slot, LANE_COUNT)
+                    volume = load(table[VOLUME], slot, LANE_COUNT)
                     deformation, state, stress, volume_ratio, wave_speed_squared = update(
                         constants,
                         dimension,
                         load_deformation(constants, table, slot),
                         load_state(constants, table, slot),
                         gradient,
-                        fullness(scheme, mass, mass_around, mass_slope, task.full_mass),
+                        fullness(scheme, fluid_density * volume, mass_around, mass_slope, task.full_mass),
                         task.dt,
                     )
                     store_vector(table, POSITION, slot, position)
@@ -235,7 +236,7 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                     flattest = maximum(flattest, -volume_ratio)
                     check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
                     if has_scattered:
-                        volume = load(table[VOLUME], slot, LANE_COUNT)
+                        mass = load(table[MASS], slot, LANE_COUNT)
                         affine = affine_momentum(scheme, mass, volume, gradient, stress, task.next_dt, spacing)
                         prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
                     if has_kept:

@@ -120,8 +120,8 @@ def fullness(scheme: Any, mass: Any, mass_around: Any, slope: Any, full_mass: An
     """The share of the space around a particle that is taken up, and its standard deviation because particles lie unevenly.
 
     Args:
-        mass: of the particle [kg].
-        mass_around: gathered from the nodes [kg].
+        mass: what the particle's rest volume of the first fluid weighs [kg].
+        mass_around: gathered from the nodes, see `MixedNodes` [kg].
         slope: its gradient times the cell size [kg], 3 values.
         full_mass: mass of a full cell [kg]; 0 gives 0.
     """
@@ -148,23 +148,3 @@ def _overload_fullness(scheme, mass, mass_around, slope, full_mass):
         return dense * (factor * raw - per_full_mass * own_excess * mass), deviation
 
     return full
-
-
-# the distance from a surface, in cells, beyond which no share of a node's kernel is counted as covered, or all of it
-COVER_REACH = 1.5
-
-
-@generic
-def covered_share(distance, is_cubic_spline):
-    """The share of a node's kernel that a flat collider covers at a signed distance [cells], positive outside.
-
-    The kernel's integral beyond the distance. What cubic splines have beyond 1.5 cells, 0.3 %, is left out.
-    """
-    s = abs(distance)
-    if s >= COVER_REACH:
-        share = 0.0
-    elif is_cubic_spline:
-        share = 0.5 - s * (2.0 / 3.0 - s * s * (1.0 / 3.0 - s / 8.0)) if s < 1.0 else (2.0 - s) ** 4 / 24.0
-    else:
-        share = 0.5 - s * (0.75 - s * s / 3.0) if s < 0.5 else (1.5 - s) ** 3 / 6.0
-    return share if distance >= 0.0 else 1.0 - share
