@@ -12,7 +12,7 @@ from ..geometry.deforming_section import DeformingSection
 from ..geometry.motion import interval, vertices_at
 from ..scene.description import Collider, Scene
 from ..transfer.blocks import BLOCK
-from .obstacle import CORNERS, EXACT_ERROR, AnimatedObstacle, Field, Floats, Ints, empty_field
+from .obstacle import CORNERS, EXACT_ERROR, AnimatedObstacle, Field, Floats, Ints, empty_field, field_of
 
 # how far a vertex may move before the collider is measured again [cells]
 MOST_WAY = 0.1
@@ -146,7 +146,7 @@ class DeformingObstacle(AnimatedObstacle):
         near = np.flatnonzero(is_near[:, [0, 2]].all(axis=1) if self._is_plane else is_near.all(axis=1))
         distance, normal, velocity = self._at_nodes(coordinates[near], reach)
         found = distance.min(axis=1, initial=np.inf) < 0.99 * reach
-        return Field(np.full(int(found.sum()), number), keys[near[found]], distance[found], normal[found], velocity[found])
+        return field_of(number, keys[near[found]], distance[found], normal[found], velocity[found])
 
     def _at_nodes(self, coordinates: Ints, reach: float) -> tuple[Floats, Floats, Floats]:
         if isinstance(self._mesh, DeformingMesh):

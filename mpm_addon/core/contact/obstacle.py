@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..geometry.distance import DistanceQuery, distance_query, exact_query
+from ..geometry.distance import ON_SURFACE, DistanceQuery, distance_query, exact_query
 from ..geometry.motion import velocity_at
 from ..geometry.section import section_of
 from ..geometry.shapes.mesh import Mesh
@@ -45,6 +45,8 @@ class Field(NamedTuple):
         owners: number of the collider, shape (rows,).
         keys: of the block, shape (rows,).
         distance, normal, velocity: as in `surface.LevelSets`.
+        is_hidden: whether a node's nearest surface is part of a nearer fixed collider, so that it covers no more space, shape
+            (rows, block nodes).
     """
 
     owners: Ints
@@ -52,11 +54,22 @@ class Field(NamedTuple):
     distance: Floats
     normal: Floats
     velocity: Floats
+    is_hidden: NDArray[np.bool_]
 
     def rows(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> "Field":
         """Some of the rows."""
         velocity = self.velocity[chosen] if len(self.velocity) else self.velocity
-        return Field(self.owners[chosen], self.keys[chosen], self.distance[chosen], self.normal[chosen], velocity)
+        return Field(self.owners[chosen], self.keys[chosen], self.distance[chosen], self.normal[chosen], velocity, self.is_hidden[chosen])
+
+
+def nodes_of(coordinates: Ints, dimension: int) -> Ints:
+    """The nodes of blocks (n, 3) [cells], shape (n, block nodes, 3)."""
+    return BLOCK * coordinates[:, None, :] + CORNERS[dimension]
+
+
+def field_of(number: int, keys: Ints, distance: Floats, normal: Floats, velocity: Floats) -> Field:
+    """The field of one collider, at blocks with these keys; arguments as for `Field`."""
+    return Field(np.full(len(keys), number), keys, distance, normal, velocity, np.zeros(distance.shape, np.bool_))
 
 
 def joined_fields(fields: list[Field]) -> Field:
@@ -67,8 +80,8 @@ def joined_fields(fields: list[Field]) -> Field:
 
 
 def empty_field(dimension: int) -> Field:
-    nothing, count = np.zeros(0, np.int64), BLOCK**dimension
-    return Field(nothing, nothing, np.zeros((0, count)), np.zeros((0, count, 3)), np.zeros((0, count, 3)))
+    count = BLOCK**dimension
+    return field_of(0, np.zeros(0, np.int64), np.zeros((0, count)), np.zeros((0, count, 3)), np.zeros((0, count, 3)))
 
 
 class AnimatedObstacle:
@@ -130,7 +143,8 @@ class Obstacle(AnimatedObstacle):
         shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
         self._shape = shape
         self._corners = CORNERS[scene.solver.dimension]
-        self._query = distance_query(shape, self._spacing)
+        # nodes meet a fixed collider once, a moving one in every substep
+        self._query = distance_query(shape, self._spacing) if self.is_moving else self._exact
         axes = [0, 2] if self._is_plane else [0, 1, 2]
         self._radius = float(np.linalg.norm(np.abs(shape.bounds() - self.pivot).max(axis=0)[axes]))
         self._matrix, self._inverse = np.eye(4), np.eye(3)
@@ -185,14 +199,21 @@ class Obstacle(AnimatedObstacle):
             return empty_field(2 if self._is_plane else 3)
         middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self._spacing
         near = np.flatnonzero(self.distance(middle)[0] < _NEAR * self._spacing)
-        nodes = (BLOCK * coordinates[near, None, :] + self._corners) * self._spacing
+        nodes = nodes_of(coordinates[near], 2 if self._is_plane else 3) * self._spacing
         distance, normal = self.distance(nodes.reshape(-1, 3))
         distance, normal = distance.reshape(-1, len(self._corners)), normal.reshape(-1, len(self._corners), 3)
-        # far from a mesh the distance is only a bound, so the middle alone does not decide
+        # far from a moving mesh the distance is only a bound, so the middle alone does not decide
         is_near = distance.min(axis=1, initial=np.inf) < COVER_REACH * self._spacing
         if not is_near.all():
             near, distance, normal = near[is_near], distance[is_near], normal[is_near]
-        return Field(np.full(len(near), number), keys[near], distance, normal, np.zeros((0, *normal.shape[1:])))
+        # rounding must not decide whether a node on the surface is inside: a wall would hold or leak by chance
+        distance[np.abs(distance) < ON_SURFACE * self._spacing] = 0.0
+        return field_of(number, keys[near], distance, normal, np.zeros((0, *normal.shape[1:])))
+
+    def is_within(self, low: Floats, high: Floats) -> bool:
+        """Whether a fixed collider may reach into a box with these corners (3,) [m]."""
+        bounds = self._shape.bounds()
+        return bool((bounds[0] <= high).all() and (bounds[1] >= low).all())
 
     def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
         """Which points (n, 3) [m] are inside.
@@ -201,7 +222,7 @@ class Obstacle(AnimatedObstacle):
             is_body: whether they belong to a body that may touch it. Then points count as outside if they are no deeper than the error
                 of the distance, or only within the thickness added to a thin collider.
         """
-        error = (SAMPLED_ERROR if isinstance(self._shape, Mesh) else EXACT_ERROR) * self._spacing
+        error = (SAMPLED_ERROR if isinstance(self._shape, Mesh) and self.is_moving else EXACT_ERROR) * self._spacing
         allowance = error + 0.5 * self.scale * thickening(self._shape, self._spacing)
         return self.distance(points)[0] < (-allowance if is_body else 0.0)
 
@@ -212,7 +233,7 @@ class Obstacle(AnimatedObstacle):
     def distance(self, points: Floats, *, is_exact: bool = False) -> tuple[Floats, Floats]:
         """The signed distance [m] of points (n, 3), shape (n,), positive outside, and its gradient (n, 3).
 
-        From a mesh it is sampled, and only a bound beyond a cell, unless `is_exact`.
+        From a moving mesh it is sampled, and only a bound beyond a cell, unless `is_exact`.
         """
         query = self._exact if is_exact else self._query
         if not self.is_moving:

@@ -23,8 +23,9 @@ from .deforming_obstacle import DeformingObstacle
 from .exchange import move_feet, sum_inertia
 from .expulsion import expel_nodes
 from .impulses import apply_contact_impulses, apply_initial_impulses
-from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields
+from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .surface import AT_SURFACE, DEEP, DeepNodes, LevelSets, find_surface, order_nodes, place_feet, room_for_feet
+from .union import join_solids
 
 # how far a block's arena reaches beyond the block [cells]
 ARENA_MARGIN = 1.5
@@ -145,6 +146,10 @@ class ObstacleGroup:
             is_kept = places_of(self._field.keys, keys) >= 0
             kept = self._field.rows(is_kept)
             added = [obstacle.measure(n, keys[is_new], coordinates[is_new]) for n, obstacle in enumerate(self.obstacles)]
+            fixed = [obstacle for obstacle in self.obstacles if isinstance(obstacle, Obstacle)]
+            for number, field in enumerate(added):
+                nodes = nodes_of(coordinates[places_of(field.keys, keys)], self._dimension) * self._spacing
+                join_solids(field, number, fixed, nodes, self._spacing)
             self._field = joined_fields([kept, *added])
             self._seen = keys
 
@@ -166,6 +171,7 @@ class ObstacleGroup:
         if self._filling > 0.0:
             shares = np.empty(places.shape, np.float32)
             find_covered(self._level_sets, self._reached, self._is_cubic, shares)
+            shares[self._field.is_hidden] = 0.0
             found = np.flatnonzero(shares)
             self._shares = shares.reshape(-1)[found]
             self._filled = self._numbers(found, block_nodes)

@@ -98,7 +98,7 @@ class DeformingMesh:
             return 0.0
         volumes, areas = np.empty(len(poses)), np.empty(len(poses))
         for number, pose in enumerate(poses):
-            vertices = self.closing.extended(np.asarray(pose, np.float64))
+            vertices = np.array(self.closing.extended(np.asarray(pose, np.float64)))
             volumes[number], areas[number] = _volume_and_area(vertices, self._triangles, own_count)
         return float((2.0 * np.maximum(volumes, 0.0) / np.maximum(areas, 1e-300)).min())
 

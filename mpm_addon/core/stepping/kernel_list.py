@@ -269,7 +269,9 @@ def groups_of(scene: "Scene") -> set[str]:
     bodies = (*scene.emitters, *scene.colliders, *scene.outflows)
     if any(body.shape.kind == "mesh" for body in bodies):
         groups.add("mesh")
-    if any(body.motion is not None and body.motion.vertices is not None for body in bodies):
+    deforms = any(body.motion is not None and body.motion.vertices is not None for body in bodies)
+    # exact distances of meshes that do not deform come from the same kernels
+    if deforms or any(collider.shape.kind == "mesh" for collider in scene.colliders):
         groups |= {"mesh", "deforming"}
     if scene.solver.max_speed is not None:
         groups.add("limit")

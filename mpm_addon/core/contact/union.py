@@ -1,0 +1,114 @@
+"""Fixed colliders that touch or overlap act as one solid: where the surface of one lies in another, it holds nothing.
+
+A wall of a cup is a box that stands on another box. Below the wall's lower edge its nearest surface is the seam between the two, and
+contact there would let material slip along the seam, out of the cup. So nodes in the union whose nearest surface of a collider is
+hidden in another take the part of its surface that is not, continued beyond the edge where it goes into hiding.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..geometry.distance import ON_SURFACE
+from ..geometry.shapes.plane import Plane
+from .obstacle import Field, Floats, Obstacle
+
+# a surface point is in the open if it is farther than this from other colliders [cells]
+OPEN = 0.05
+# and hidden if a point so far outside of it is not: a narrower gap counts as closed [cells]
+GAP = 0.25
+# nodes farther from a surface than this do not matter [cells]
+REACH = 3.0
+# from where around a node its collider's surface is looked for, along each axis [cells]; no whole cells, where nodes may lie on surfaces
+STEPS = (-1.8, -0.9, 0.0, 0.9, 1.8)
+
+
+def join_solids(field: Field, number: int, obstacles: Sequence[Obstacle], points: Floats, spacing: float) -> None:
+    """Correct the distances and normals of one fixed collider, in place, where its surface is hidden in another.
+
+    Args:
+        field: rows of the collider with this number alone.
+        obstacles: all fixed colliders, this one included.
+        points: the nodes [m], shape (rows, block nodes, 3).
+        spacing: the grid's [m].
+    """
+    this = obstacles[number]
+    nodes = np.nonzero(np.abs(field.distance) < REACH * spacing)
+    at, distance, normal = points[nodes], field.distance[nodes], field.normal[nodes]
+    if not len(at):
+        return
+    low, high = at.min(axis=0) - REACH * spacing, at.max(axis=0) + REACH * spacing
+    near = {index: each for index, each in enumerate(obstacles) if index != number and each.is_within(low, high)}
+    if not near:
+        return
+    others = list(near.values())
+    is_free = (distance > 0.0) & (_distance_from(others, at) > 0.0)
+    surface = at[is_free] - distance[is_free, None] * normal[is_free]
+    is_twin = _belongs_to_nearer(near, number, at[is_free], surface, distance[is_free], spacing)
+    field.is_hidden[tuple(each[is_free][is_twin] for each in nodes)] = True
+    # a plane has no other surface
+    if isinstance(this.collider.shape, Plane):
+        return
+    beyond = at[~is_free] + (GAP * spacing - distance[~is_free])[:, None] * normal[~is_free]
+    hidden = np.flatnonzero(~is_free)[_distance_from(others, beyond) < OPEN * spacing]
+    # what lies inside stays inside
+    least = np.where(distance[hidden] <= 0.0, 0.0, -np.inf)
+    depth, outward = _nearest_open_surface(this, others, at[hidden], least, spacing)
+    is_found = np.isfinite(depth)
+    found = tuple(each[hidden[is_found]] for each in nodes)
+    field.distance[found] = -depth[is_found]
+    field.normal[found] = outward[is_found]
+
+
+def _belongs_to_nearer(
+    others: Mapping[int, Obstacle], number: int, points: Floats, surface: Floats, distance: Floats, spacing: float
+) -> NDArray[np.bool_]:
+    """Whether the nearest surface points of a collider belong to a nearer one, or to an equally near one with a lower number.
+
+    Both would cover the same space.
+
+    Args:
+        points, surface: points in the open, and the surface points nearest to them [m], shape (n, 3).
+        distance: between them [m], shape (n,).
+    """
+    belongs = np.zeros(len(points), np.bool_)
+    for index, other in others.items():
+        chosen = np.flatnonzero(other.distance(surface)[0] < OPEN * spacing)
+        excess = other.distance(points[chosen])[0] - distance[chosen]
+        belongs[chosen] |= excess < (ON_SURFACE if index < number else -ON_SURFACE) * spacing
+    return belongs
+
+
+def _nearest_open_surface(
+    this: Obstacle, others: Sequence[Obstacle], points: Floats, least: Floats, spacing: float
+) -> tuple[Floats, Floats]:
+    """The depth [m] of points below the nearest open surface, infinite without one, and its normal; shapes (n,) and (n, 3).
+
+    The surface is looked for from points in the open around: the tangent planes of the surface points nearest to these.
+
+    Args:
+        least: the least depth [m], shape (n,).
+    """
+    depth, normal = np.full(len(points), np.inf), np.zeros((len(points), 3))
+    for step in product(STEPS, repeat=3):
+        around = points + spacing * np.array(step)
+        distance, outward = this.distance(around)
+        surface = around - distance[:, None] * outward
+        height = ((surface - points) * outward).sum(axis=1)
+        chosen = np.flatnonzero((distance >= 0.0) & (distance <= spacing) & (height >= least) & (height < depth))
+        is_open = _distance_from(others, surface[chosen]) > OPEN * spacing
+        is_open[is_open] &= _distance_from(others, around[chosen[is_open]]) > 0.0
+        chosen = chosen[is_open]
+        depth[chosen], normal[chosen] = height[chosen], outward[chosen]
+    return depth, normal
+
+
+def _distance_from(obstacles: Sequence[Obstacle], points: Floats) -> Floats:
+    """The distance of points (n, 3) from the nearest of several colliders [m], infinite without any; shape (n,)."""
+    nearest = np.full(len(points), np.inf)
+    if len(points):
+        for obstacle in obstacles:
+            nearest = np.minimum(nearest, obstacle.distance(points)[0])
+    return nearest
