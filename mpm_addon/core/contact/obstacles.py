@@ -65,7 +65,7 @@ class ObstacleGroup:
         self._layout: Layout | None = None
         self._reached = nothing
         self._field = empty_field(self._dimension)
-        self._level_sets = self._locate(nothing, np.zeros((0, 3), np.int64))
+        self._level_sets = self._empty_level_sets()
         self._colors = np.zeros(3, np.int64)
         self._foot_count = 0
         self._feet = room_for_feet(0, 0, 0, np.float32)
@@ -98,7 +98,7 @@ class ObstacleGroup:
         """A bound on the speed of the colliders and of the material that they expel [m/s]."""
         fastest = float(self._expulsion.max())
         for number, obstacle in enumerate(self.obstacles):
-            near = self._level_sets.blocks[self._field.owners == number]
+            near = self._level_sets.blocks[self._level_sets.owners == number]
             fastest = max(fastest, obstacle.speed(store.layout.node_coordinates[near]))
         return fastest
 
@@ -106,16 +106,17 @@ class ObstacleGroup:
         """Find the colliders' surfaces among the nodes around the particles; distances of fixed colliders at known nodes are kept."""
         layout = store.layout
         self._measure(layout)
-        keys, field = layout.node_keys, self._field
-        self._level_sets = self._locate(keys, layout.node_coordinates)
+        field = self._field
+        self._level_sets = self._locate(layout)
         blocks = self._level_sets.blocks
         holds_inside = np.zeros(self._level_sets.row_of_block.shape, np.bool_)
-        places = np.empty(field.distance.shape, np.uint8)
+        places = np.empty(self._level_sets.distance.shape, np.uint8)
         if self._layout is not layout:
             # the first time after a sort, particles have not moved since
             self._layout = layout
-            self._reached = np.empty(layout.node_count + 1, np.int64)
-            mark_reached(layout.extents, layout.neighbors, self._reached)
+            self._reached = np.empty(len(layout.node_keys) + 1, np.int64)
+            mark_reached(layout.extents, layout.places, self._reached)
+            self._reached = self._reached[np.append(layout.origins, -1)]
         around = layout.node_neighbors(blocks[blocks >= 0])
         find_surface(self._level_sets, around, self._reached, places, holds_inside)
         self._place_feet(places, around, store)
@@ -124,16 +125,25 @@ class ObstacleGroup:
             self._expulsion[number] = self._expulsion_rate * thickness
         self._find_pairs(holds_inside, store)
 
-    def _locate(self, keys: Ints, coordinates: Ints) -> LevelSets:
-        """The level sets in the field among node blocks with these keys (n,); coordinates (n or more, 3): those of twins follow."""
+    def _empty_level_sets(self) -> LevelSets:
+        field, nothing = self._field, np.zeros(0, np.int64)
+        rows, places = np.zeros((len(self.obstacles), 1), np.int64) - 1, np.zeros((0, 3), np.int64)
+        return LevelSets(nothing, nothing, rows, places, field.distance, field.normal, field.velocity, self._motions, self._spacing)
+
+    def _locate(self, layout: Layout) -> LevelSets:
+        """The level sets in the field among the node blocks: a row for each of these, twins included, so that each velocity field has
+        feet of its own."""
         field = self._field
-        blocks = places_of(field.keys, keys)
+        blocks = places_of(field.keys, layout.node_keys)
+        if layout.has_twins:
+            rows, blocks = layout.with_twins(blocks)
+            field = field.rows(rows)
         # one more: a number that stands for no node block
-        row_of_block = np.full((len(self.obstacles), len(coordinates) + 1), -1, np.int64)
+        row_of_block = np.full((len(self.obstacles), layout.node_count + 1), -1, np.int64)
         present = np.flatnonzero(blocks >= 0)
         row_of_block[field.owners[present], blocks[present]] = present
-        distance, normal, velocity = field.distance, field.normal, field.velocity
-        return LevelSets(field.owners, blocks, row_of_block, coordinates, distance, normal, velocity, self._motions, self._spacing)
+        values = field.distance, field.normal, field.velocity
+        return LevelSets(field.owners, blocks, row_of_block, layout.node_coordinates, *values, self._motions, self._spacing)
 
     def _measure(self, layout: Layout) -> None:
         keys = layout.node_keys
@@ -154,7 +164,7 @@ class ObstacleGroup:
             self._seen = keys
 
     def _place_feet(self, places: NDArray[np.uint8], around: Ints, store: ParticleStore) -> None:
-        owners = self._field.owners
+        owners = self._level_sets.owners
         block_nodes = places.shape[1]
         surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
         slabs = self._slabs(places)

@@ -243,19 +243,19 @@ def spread_particle(table, slot, spacing, is_cubic, is_plane, arena):
 
 @parallel_kernel
 def spread_pinned(tickets, table, pinned, springs, first, spacing, is_cubic, is_plane, arenas):
-    """Scatter the fixed particles of each block.
+    """Scatter the fixed particles of each block and velocity field.
 
     Args:
         table, pinned, springs, spacing, is_plane: see `pull_particles`.
-        first: (blocks + 1,) the first pinned particle of each block that has any.
+        first: (arenas + 1,) the first pinned particle of each block and velocity field that have any.
         is_cubic: whether splines are cubic.
-        arenas: (blocks, 4 * arena nodes) result: momentum [kg m/s] and mass [kg].
+        arenas: (arenas, 4 * arena nodes) result: momentum [kg m/s] and mass [kg].
     """
-    for block in shared(tickets[0], first.size - 1, 4):
-        arenas[block][:] = 0.0
-        for pin in range(first[block], first[block + 1]):
+    for row in shared(tickets[0], first.size - 1, 4):
+        arenas[row][:] = 0.0
+        for pin in range(first[row], first[row + 1]):
             if is_fixed(pinned, springs, pin):
-                spread_particle(table, pinned.slots[pin], spacing, is_cubic, is_plane, arenas[block])
+                spread_particle(table, pinned.slots[pin], spacing, is_cubic, is_plane, arenas[row])
 
 
 @kernel
@@ -268,20 +268,21 @@ def hold_node(node, at, u, v, w, mass):
 
 
 @parallel_kernel
-def hold_nodes(tickets, nodes, near, node_arenas, place_of_block, arenas):
+def hold_nodes(tickets, nodes, near, node_arenas, node_fields, place_of_block, arenas):
     """Move nodes with fixed particles.
 
     Args:
         nodes: (node blocks, 4 * block nodes) velocities [m/s], which are changed, and masses [kg].
         near: (m,) node blocks around blocks with pinned particles.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block.
-        place_of_block: (blocks,) row of each particle block in `arenas`, -1 for blocks without pinned particles.
+        node_fields: (node blocks,) the velocity field of each.
+        place_of_block: (blocks, fields) row of each particle block and velocity field in `arenas`, -1 without pinned particles.
         arenas: see `spread_pinned`.
     """
     is_plane = node_arenas.shape[1] == 9
     block_nodes = nodes.shape[1] // NODE
     for index in shared(tickets[0], near.size, 8):
-        node = nodes[near[index]]
+        node, field = nodes[near[index]], node_fields[near[index]]
         for place in range(block_nodes):
             if node[NODE * place + 3] == 0.0:
                 continue
@@ -289,7 +290,7 @@ def hold_nodes(tickets, nodes, near, node_arenas, place_of_block, arenas):
             u, v, w, mass = 0.0, 0.0, 0.0, 0.0
             for around in range(node_arenas.shape[1]):
                 block = node_arenas[near[index], around]
-                row = place_of_block[block] if block >= 0 else -1
+                row = place_of_block[block, field] if block >= 0 else -1
                 if row < 0:
                     continue
                 # the node in the arena, which starts one node below its block

@@ -97,7 +97,8 @@ class Pins:
         self._frame = 0.0
         self._live = self.places
         self._pinned = _pinned_particles(self.places, np.zeros(0, np.int64), np.zeros((0, 3), np.int64))
-        self._first = self._place_of_block = self._near = np.zeros(0, np.int64)
+        self._first = self._near = np.zeros(0, np.int64)
+        self._place_of_block = np.zeros((0, 0), np.int64)
         self._arenas = np.zeros((0, NODE * ARENA**scene.solver.dimension))
 
     def add(self, batch: Batch, first_id: int, frame: float) -> None:
@@ -144,14 +145,17 @@ class Pins:
         is_bound = self._live.corners[:, :1] >= 0
         first = self._first_vertex[self._live.emitter][:, None]
         self._live = PinnedPlaces(**{**vars(self._live), "corners": np.where(is_bound, self._live.corners + first, -1)})
-        block = (np.searchsorted(layout.first, slots, side="right") - 1) // store.body_count
-        self.blocks, first = np.unique(block, return_index=True)
+        block, body = np.divmod(np.searchsorted(layout.first, slots, side="right") - 1, store.body_count)
+        self.blocks = np.unique(block)
+        # pinned particles of one block and one velocity field share an arena; they lie one after another
+        self._place_of_block = np.full((len(layout.keys), len(store.fields)), -1)
+        groups, first = np.unique(block * len(store.fields) + np.array(store.field_of_body)[body], return_index=True)
         self._first = np.append(first, len(block))
-        self._place_of_block = np.full(len(layout.keys), -1)
-        self._place_of_block[self.blocks] = np.arange(len(self.blocks))
-        near = np.unique(layout.neighbors[self.blocks])
+        self._place_of_block.reshape(-1)[groups] = np.arange(len(groups))
+        around = (each[self._place_of_block[:, field] >= 0] for field, each in enumerate(layout.field_neighbors))
+        near = np.unique(np.concatenate([each.reshape(-1) for each in around]))
         self._near = near[near < layout.node_count]
-        self._arenas = np.empty((len(self.blocks), self._arenas.shape[1]))
+        self._arenas = np.empty((len(groups), self._arenas.shape[1]))
         self.reach = 0.0
         self._pinned = pinned = _pinned_particles(self._live, slots, layout.coordinates[block])
         self._find_targets(frame + GLANCE, pinned.next_targets)
@@ -187,7 +191,8 @@ class Pins:
     def hold_nodes(self, store: ParticleStore) -> None:
         """Move the nodes around fixed particles with them."""
         if len(self._pinned.slots):
-            hold_nodes(store.nodes, self._near, store.layout.node_arenas, self._place_of_block, self._arenas)
+            layout = store.layout
+            hold_nodes(store.nodes, self._near, layout.node_arenas, layout.node_fields, self._place_of_block, self._arenas)
 
     def hold(self, store: ParticleStore, dt: float) -> None:
         """Move fixed particles to their places after the substep."""

@@ -23,11 +23,29 @@ class NodeBlocks(NamedTuple):
         neighbors: for each field, the node blocks around each particle block, (blocks, 27 or 9); the number of node blocks for none.
         origins: (node blocks,) the node block in the same place: its own number, or that of the block whose twin it is.
         bodies: (node blocks + 1, 2) the bodies [begin, end) whose arenas each sums.
+        fields: (node blocks,) the field whose bodies can reach each; the only one, since the others have twins.
+        numbers: (fields, places + 1) the node block of each field in each place, and in none: the number of node blocks if it does not
+            reach that.
     """
 
     neighbors: tuple[Ints, ...]
     origins: Ints
     bodies: Ints
+    fields: Ints
+    numbers: Ints
+
+    @property
+    def has_twins(self) -> bool:
+        return len(self.origins) >= self.numbers.shape[1]
+
+    def around(self, places: Ints) -> Ints:
+        """The node blocks of its field around each node block, -1 for none; `places` (places, 27 or 9) are around those in its place."""
+        if not self.has_twins:
+            return places
+        absent = len(self.origins)
+        numbers = np.where(self.numbers == absent, -1, self.numbers)
+        # -1 is the last place, which stands for none
+        return numbers[self.fields[:, None], places[self.origins]]
 
 
 def divide(fields: Fields, first: Ints, neighbors: Ints, count: int) -> NodeBlocks:
@@ -42,7 +60,7 @@ def divide(fields: Fields, first: Ints, neighbors: Ints, count: int) -> NodeBloc
     body_count = fields[-1].stop
     bodies = np.tile(np.array([0, body_count]), (count + 1, 1))
     if len(fields) == 1:
-        return NodeBlocks((neighbors,), np.arange(count), bodies)
+        return NodeBlocks((neighbors,), np.arange(count), bodies, np.zeros(count, np.int64), np.arange(count + 1)[None])
     is_there = np.diff(first).reshape(-1, body_count) > 0
     is_reached = np.zeros((len(fields), count + 1), np.bool_)
     for field, its in enumerate(fields):
@@ -57,4 +75,6 @@ def divide(fields: Fields, first: Ints, neighbors: Ints, count: int) -> NodeBloc
     bodies = bodies[np.append(origins, 0)]
     for field, its in enumerate(fields):
         bodies[numbers[field, is_own[field].nonzero()[0]]] = its.start, its.stop
-    return NodeBlocks(tuple(its[neighbors] for its in numbers), origins, bodies)
+    field_of_place = np.append(is_reached.argmax(axis=0)[:count], field_of_twin)
+    reached = np.where(is_reached, numbers, len(origins))
+    return NodeBlocks(tuple(its[neighbors] for its in numbers), origins, bodies, field_of_place, reached)

@@ -1,6 +1,7 @@
 """Fullness: the share of the space around a particle that material or a collider takes up. Fluids keep their volume by it.
 
-The masses at the nodes say how full space is, after some corrections. Other materials count by their volume at rest instead of their mass.
+The masses at the nodes say how full space is, after some corrections. Other materials count by their volume at rest instead of their mass,
+those of other velocity fields too.
 Colliders count as the part of each node's kernel that they cover. A free surface does not count as thin: where the mass falls off
 as it does below the surface of a half-space, it is divided by what it would be there.
 """
@@ -42,7 +43,7 @@ LEAST_MASS = 1e-30
 
 
 class MixedNodes:
-    """The nodes where a fluid meets materials of another density.
+    """The nodes where a fluid meets materials of another density or of another velocity field.
 
     Args:
         laws: of the bodies.
@@ -57,38 +58,45 @@ class MixedNodes:
         densities = np.array([law.density for law in laws])
         reference = float(densities[self._is_fluid][0]) if self._is_fluid.any() else 0.0
         self.full_mass = reference * cell_volume
-        self._excess = np.where([law.takes_space for law in laws], reference / densities, 0.0) - 1.0
+        self._volumes = np.where([law.takes_space for law in laws], reference / densities, 0.0)
         self._blocks = np.zeros(0, np.int64)
 
     def find(self, layout: Layout) -> None:
-        """Find the node blocks that both a fluid and a material of another density can reach."""
-        is_other = self._excess != 0.0
-        if self.full_mass == 0.0 or not is_other.any():
+        """Find the node blocks of fluids that need a correction."""
+        is_other = self._volumes != 1.0
+        if self.full_mass == 0.0 or not (is_other.any() or layout.has_twins):
             return
-        holds = np.diff(layout.runs.first).reshape(-1, len(self._excess)) > 0
+        holds = np.diff(layout.runs.first).reshape(-1, len(self._volumes)) > 0
         # one more: a number that stands for no block
-        fluid, other = (np.append(holds[:, chosen].any(axis=1), False) for chosen in (self._is_fluid, is_other))
-        around = layout.node_arenas
-        self._blocks = np.flatnonzero(fluid[around].any(axis=1) & other[around].any(axis=1))
+        holds = np.concatenate([holds, np.zeros_like(holds[:1])])
+        around, field = layout.node_arenas, layout.node_fields
+        is_wanted = np.zeros(len(around), np.bool_)
+        for number, its in enumerate(layout.fields):
+            is_own = np.isin(np.arange(holds.shape[1]), its)
+            counts = np.where(is_own, is_other, self._volumes > 0.0)
+            fluid, other = holds[:, self._is_fluid & is_own].any(axis=1), holds[:, counts].any(axis=1)
+            nodes = field == number
+            is_wanted[nodes] = fluid[around[nodes]].any(axis=1) & other[around[nodes]].any(axis=1)
+        self._blocks = np.flatnonzero(is_wanted)
 
     def count_volumes(self, store: ParticleStore) -> None:
         """Turn masses at these nodes into those of the first fluid in the same volume; for gathering alone."""
         if len(self._blocks):
-            count_volumes(store.arenas, store.layout.node_arenas, self._blocks, self._excess, store.nodes)
+            count_volumes(store.arenas, store.layout.node_arenas, self._blocks, self._volumes, store.nodes)
 
 
 @parallel_kernel
-def count_volumes(tickets, arenas, node_arenas, mixed, excess, nodes):
+def count_volumes(tickets, arenas, node_arenas, mixed, volumes, nodes):
     """Add to the masses at nodes what makes each body count by its volume.
 
     Args:
         arenas: see `Arenas`; those of the substep.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
         mixed: (n,) node blocks.
-        excess: (bodies,) density of the reference over the body's, less 1.
+        volumes: (bodies,) density of the reference over the body's, 0 for bodies that take no space.
         nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg]; the masses are changed.
     """
-    body_count = excess.size
+    body_count = volumes.size
     is_in_space = node_arenas.shape[1] == NEIGHBORS
     for index in shared(tickets[0], mixed.size, 4):
         number = mixed[index]
@@ -97,8 +105,10 @@ def count_volumes(tickets, arenas, node_arenas, mixed, excess, nodes):
             if block < 0:
                 continue
             for body in range(body_count):
-                if excess[body] != 0.0:
-                    add_masses(arenas, block * body_count + body, place, is_in_space, excess[body], nodes[number])
+                is_in_sum = arenas.bodies[number, 0] <= body < arenas.bodies[number, 1]
+                factor = volumes[body] - 1.0 if is_in_sum else volumes[body]
+                if factor != 0.0:
+                    add_masses(arenas, block * body_count + body, place, is_in_space, factor, nodes[number])
 
 
 @generic

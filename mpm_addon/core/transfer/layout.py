@@ -110,7 +110,9 @@ class Layout:
         node_keys: of the node blocks without twins, in ascending order.
         node_coordinates: (node blocks, 3) of all node blocks, with twins at the end.
         node_arenas: (node blocks, 27 or 9) particle blocks around each of them, -1 for none.
-        node_bodies, field_neighbors: see `fields.NodeBlocks`; `neighbors` is that of the first field.
+        node_bodies, node_fields, field_neighbors: see `fields.NodeBlocks`; `neighbors` is that of the first field.
+        fields: as above; origins: see `fields.NodeBlocks`.
+        places: `neighbors` without twins.
     """
 
     def __init__(
@@ -119,6 +121,7 @@ class Layout:
         self.keys = keys
         self.runs = runs
         self.first = runs.first
+        self.fields = fields
         self.extents = extents
         self._is_wanted = np.empty((len(keys), 3**dimension), np.bool_)
         find_wanted(extents, self._is_wanted)
@@ -129,11 +132,14 @@ class Layout:
             self._around = blocks_around(keys, self._is_wanted)
             coordinates = unpacked(self._around.keys)
         self.node_keys = self._around.keys
-        self.field_neighbors, self._origins, self.node_bodies = divide(fields, runs.first, self._around.places, len(self.node_keys))
+        self.places = self._around.places
+        self._nodes = divide(fields, runs.first, self.places, len(self.node_keys))
+        self.field_neighbors, self.origins = self._nodes.neighbors, self._nodes.origins
+        self.node_bodies, self.node_fields = self._nodes.bodies, self._nodes.fields
         self.neighbors = self.field_neighbors[0]
-        has_twins = self.node_count > len(self.node_keys)
-        self.node_coordinates = coordinates[self._origins] if has_twins else coordinates
-        self.node_arenas = self._around.opposite[self._origins] if has_twins else self._around.opposite
+        self.node_coordinates = coordinates[self.origins] if self.has_twins else coordinates
+        self.node_arenas = self._around.opposite[self.origins] if self.has_twins else self._around.opposite
+        self._node_neighbors: Ints | None = None
 
     @property
     def slot_count(self) -> int:
@@ -142,15 +148,41 @@ class Layout:
     @property
     def node_count(self) -> int:
         """How many node blocks there are, with twins; the number that stands for none."""
-        return len(self._origins)
+        return len(self.origins)
+
+    @property
+    def has_twins(self) -> bool:
+        return self._nodes.has_twins
 
     def has_nodes_of(self, other: "Layout") -> bool:
         """Whether this layout has the same node blocks as another."""
-        return self._around is other._around and np.array_equal(self._origins, other._origins)
+        return self._around is other._around and np.array_equal(self.origins, other.origins)
 
     def node_neighbors(self, numbers: Ints) -> Ints:
-        """The node blocks around each node block, (node blocks, 27 or 9), -1 for none; filled for those with these numbers."""
-        return self._around.neighbors_of(numbers)
+        """The node blocks of its field around each node block, (node blocks, 27 or 9), -1 for none; filled for those with these numbers."""
+        if not self.has_twins:
+            return self._around.neighbors_of(numbers)
+        if self._node_neighbors is None:
+            self._node_neighbors = self._nodes.around(self._around.neighbors_of(np.arange(len(self.node_keys))))
+        return self._node_neighbors
+
+    def with_twins(self, numbers: Ints) -> tuple[Ints, Ints]:
+        """Node blocks and all their twins.
+
+        Args:
+            numbers: (n,) of node blocks that are no twins, -1 for none.
+
+        Returns:
+            Which of them each is or is a twin of, (m,), and the numbers of both, (m,): those given, then their twins.
+        """
+        count = len(self.node_keys)
+        order = np.argsort(self.origins[count:], kind="stable")
+        ordered = self.origins[count:][order]
+        first, end = np.searchsorted(ordered, numbers, "left"), np.searchsorted(ordered, numbers, "right")
+        counts = end - first
+        whose = np.repeat(np.arange(len(numbers)), counts)
+        place = np.arange(len(whose)) - np.repeat(np.cumsum(counts) - counts, counts) + first[whose]
+        return np.concatenate([np.arange(len(numbers)), whose]), np.concatenate([numbers, count + order[place]])
 
 
 def places_of(wanted: Ints, keys: Ints) -> Ints:
