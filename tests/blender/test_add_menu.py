@@ -212,6 +212,21 @@ def test_objects_that_cannot_emit_are_named_and_the_others_emit(bpy: Any) -> Non
     assert "Select an object first" in error_of(bpy.ops.mpm.quick)
 
 
+def test_an_object_without_size_is_told_its_axis(bpy: Any) -> None:
+    cube = add_mesh(bpy, "Cube")
+    cube.scale = (1.0, 1.0, 0.0)
+    select(bpy, cube)
+    expected = 'Object "Cube": its scale along Z is zero; set the scale there to a value other than 0, such as 1.'
+    assert expected in error_of(bpy.ops.mpm.quick)
+    cube.scale = (0.0, 1.0, 0.0)
+    assert "its scale along X and Z is zero" in error_of(bpy.ops.mpm.quick)
+    cube.scale = (1.0, 1.0, 1.0)
+    cube.parent = add_mesh(bpy, "Parent")
+    cube.parent.scale = (1.0, 0.0, 1.0)
+    cube.rotation_euler = (0.5, 0.0, 0.0)
+    assert "its scale along an axis of a parent is zero" in error_of(bpy.ops.mpm.quick)
+
+
 def test_a_quick_collider_replaces_an_emitter(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
     select(bpy, cube)

@@ -149,7 +149,7 @@ def test_an_object_without_size_at_the_start_is_refused(bpy: Any) -> None:
     bpy.context.scene.frame_end = 3
     add_emitter(bpy)
     keyed(add_collider(bpy, "Balloon"), "scale", {1: (0.0, 1.0, 1.0), 3: (1.0, 1.0, 1.0)})
-    with pytest.raises(SceneError, match=r'^Collider "Balloon": its scale is zero at frame 1; use a scale above 0'):
+    with pytest.raises(SceneError, match=r'^Collider "Balloon": its scale along X is zero at frame 1; set the scale there'):
         extract_scene(bpy.context)
 
 

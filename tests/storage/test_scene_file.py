@@ -179,7 +179,7 @@ def test_a_motion_comes_from_its_file(folder: Path) -> None:
         ('kind = "box"\nmin', 'kind = "unbounded"\nmin', 'domain: only a box has min; add kind = "box" or remove min.'),
         ("schema = 1", "schema = 2", "this version does not support schema 2; use 1."),
         ("schema = 1", "", "schema is missing; begin with schema = 1."),
-        ("grid_spacing = 0.05", "", "solver: grid_spacing is missing; use a finite number at least 1e-09 and at most 1e+09 m."),
+        ("grid_spacing = 0.05", "", "solver: grid_spacing is missing; use a finite number at least 1e-06 and at most 1e+09 m."),
         ("fps = 30", 'fps = "30"', 'time: fps "30" 1/s is not allowed'),
         ("frame_end = 12", "frame_end = -1", "frame_end -1 is before frame_start 0; use at least 0."),
         ("frame_end = 12", "frame_end = 1.5", "time: frame_end 1.5 is not allowed; use a whole number at least -1e+06 and at most 1e+06."),

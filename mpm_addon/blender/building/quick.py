@@ -12,7 +12,7 @@ from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ...core.messages import Message
 from ..host.blender_types import BlenderObject, Context, Layout
-from ..host.meshes import SURFACE_TYPES, matrix_array, moved, read_piece
+from ..host.meshes import SURFACE_TYPES, check_scale, matrix_array, moved, read_piece
 from ..host.operation import Operation
 from ..host.registrar import Registrar
 from ..host.wording import in_blender
@@ -127,8 +127,9 @@ def _bodies(context: Context) -> tuple[list[Body], list[Message]]:
         subject = f'Object "{item.name}"'
         try:
             evaluated = item.evaluated_get(depsgraph)
-            piece = read_piece(evaluated, subject)
-            shape = Mesh(moved(piece.vertices, matrix_array(evaluated.matrix_world)), piece.triangles, item.data.name)
+            piece, matrix = read_piece(evaluated, subject), matrix_array(evaluated.matrix_world)
+            check_scale(matrix, subject)
+            shape = Mesh(moved(piece.vertices, matrix), piece.triangles, item.data.name)
             shape.check(subject)
             shape.check_inside(subject)
         except SceneError as error:

@@ -44,6 +44,28 @@ class Piece:
     velocity: NDArray[np.float32] | None = None
 
 
+def check_scale(matrix: Floats, subject: str, frame: float | None = None) -> None:
+    """Check that an object has an extent along each of its axes.
+
+    Args:
+        matrix: world from object (4, 4).
+        subject: the name of the object in messages.
+        frame: the frame at which it has this matrix, for the message.
+
+    Raises:
+        SceneError: the scale of the object or of a parent is zero.
+    """
+    if np.linalg.det(matrix[:3, :3]) != 0.0:
+        return
+    flat = [name for name, axis in zip("XYZ", matrix[:3, :3].T, strict=True) if not axis.any()]
+    # a parent's axis need not be one of the object
+    axes = " and ".join(flat) if flat else "an axis of a parent"
+    moment = "" if frame is None else f" at frame {frame:g}"
+    raise SceneError(
+        f"its scale along {axes} is zero{moment}", "set the scale there to a value other than 0, such as 1", subject=subject
+    )
+
+
 @contextmanager
 def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
     """The mesh of an evaluated object (with modifiers applied), inside the block.

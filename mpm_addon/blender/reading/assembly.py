@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import SceneError
-from ..host.meshes import Counts, Floats, Piece, Triangles, moved
+from ..host.meshes import Counts, Floats, Piece, Triangles, check_scale, moved
 
 # Largest difference between samples of the instances that counts as float32 rounding, relative to their distance from the origin.
 _ROUNDING = 2e-6
@@ -57,8 +57,7 @@ def assembled(parts: Sequence[Part], matrix: Floats, subject: str, frame: float)
     if len(parts) == 1 and parts[0].is_own:
         piece = parts[0].piece
         return piece.vertices, Surface(piece.triangles, piece.counts, piece.painting, 0.0, frame, piece.is_cloud, piece.velocity)
-    if abs(np.linalg.det(matrix[:3, :3])) == 0.0:
-        raise SceneError(f"its scale is zero at frame {frame:g}", "use a scale above 0 on every axis", subject=subject)
+    check_scale(matrix, subject, frame)
     inverse = np.linalg.inv(matrix)
     vertices, triangles, paintings = [], [], []
     start = 0

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ...core.scene.animation import Motion
 from ..host.actions import is_animated
 from ..host.blender_types import BlenderObject
-from ..host.meshes import Floats, Triangles, moved
+from ..host.meshes import Floats, Triangles, check_scale, moved
 
 # Blender's matrices are float32, so a rotation is never exact.
 RIGID_TOLERANCE = 1e-3
@@ -75,8 +74,7 @@ def placed(
     Raises:
         SceneError: the object's scale is zero at the first sample.
     """
-    if abs(np.linalg.det(matrices[0, :3, :3])) == 0.0:
-        raise SceneError(f"its scale is zero at frame {frames[0]:g}", "use a scale above 0 on every axis", subject=subject)
+    check_scale(matrices[0], subject, float(frames[0]))
     if np.linalg.det(matrices[0, :3, :3]) < 0.0:
         triangles = triangles[:, ::-1]
     world = moved(shapes[0], matrices[0]) * scale_length

@@ -67,7 +67,7 @@ class Solver:
     dimension: int = parameter(3, minimum=2, maximum=3, help="Number of dimensions; 2 simulates a thin slice along X and Z for quick tests")
     grid_spacing: float = parameter(
         unit="m",
-        minimum=1e-9,
+        minimum=1e-6,
         maximum=1e9,
         example=0.1,
         help="Size of a grid cell; half the size shows finer detail and takes about 16 times longer to bake (start with a tenth of "
