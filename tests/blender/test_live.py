@@ -15,7 +15,7 @@ from mpm_addon.blender.baking import bake_queue, previews, session
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import live_operators
 from mpm_addon.blender.interface.panels import live_panels
-from mpm_addon.blender.live import hands, live_session
+from mpm_addon.blender.live import hands, live_session, live_worker, playhead
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Scene
@@ -88,7 +88,7 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             asked.append((scene.exists(), cache, wishes, particles))
             return [sys.executable, str(STAND_IN), str(cache), str(wishes), behavior]
 
-        monkeypatch.setattr(live_session, "live_command", command)
+        monkeypatch.setattr(live_worker, "live_command", command)
         monkeypatch.setattr(live_session, "extraction", read_at_once)
         return asked
 
@@ -141,7 +141,7 @@ def test_after_the_last_frame_it_begins_anew(bpy: Any, stand_in: Any) -> None:
     stand_in("good")
     modal = Modal(bpy)
     modal.invoke()
-    modal.until(lambda: running()._run == 2 and running().frame is not None)
+    modal.until(lambda: running().worker.run == 2 and running().frame is not None)
 
 
 def test_while_the_animation_plays_the_timeline_drives(bpy: Any, stand_in: Any) -> None:
@@ -163,7 +163,7 @@ def test_while_the_animation_plays_the_timeline_drives(bpy: Any, stand_in: Any) 
     assert len(item.data.vertices) == 4
     # it returned to its start
     scene.frame_set(1)
-    modal.until(lambda: running()._run == 2 and running().frame == 1)
+    modal.until(lambda: running().worker.run == 2 and running().frame == 1)
 
 
 def test_escape_and_a_second_press_stop_it(bpy: Any, stand_in: Any) -> None:
@@ -212,16 +212,16 @@ def test_a_preview_that_was_deleted_is_made_again(bpy: Any, stand_in: Any) -> No
 
 def test_a_change_of_settings_begins_anew_with_a_notice(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
-    monkeypatch.setattr(live_session, "_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(live_session, "_SETTLED_SECONDS", 0.05)
+    monkeypatch.setattr(hands, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(hands, "_SETTLED_SECONDS", 0.05)
     modal = Modal(bpy)
     modal.invoke()
     modal.until(lambda: running().frame)
-    run = running()._run
+    run = running().worker.run
     bpy.data.objects["Cube"].mpm.emitter.velocity = (0.0, 0.0, 1.0)
     modal.until(lambda: running().message != "")
     assert running().message == "The scene has changed; restarted from the first frame"
-    modal.until(lambda: running()._run > run and running().frame is not None)
+    modal.until(lambda: running().worker.run > run and running().frame is not None)
 
 
 def test_another_scene_or_none_ends_it(bpy: Any, stand_in: Any) -> None:
@@ -404,3 +404,28 @@ def test_particles_follow_an_empty_that_is_dragged_during_the_simulation(bpy: An
     item = previews.shown(scene)
     assert item is not None
     assert sum(vertex.co.x for vertex in item.data.vertices) / len(item.data.vertices) > 0.5
+
+
+def test_a_stopped_animation_shows_every_frame_at_the_frame_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(playhead.time, "monotonic", lambda: clock[0])
+    head = playhead.Playhead(1, 9, timeline=1)
+    assert head.due(1, 1, rate=10.0, is_playing=False) == 1
+    head.frame = 1
+    # it waits for the simulation, and then shows what has come in the meantime one frame after another
+    for later, newest, expected in ((0.3, 1, 1), (0.05, 5, 1), (0.1, 5, 2), (0.1, 5, 3)):
+        clock[0] += later
+        head.frame = head.due(head.frame, newest, rate=10.0, is_playing=False)
+        assert head.frame == expected
+
+
+def test_an_animation_that_plays_shows_its_own_frame_or_the_newest() -> None:
+    head = playhead.Playhead(1, 9, timeline=1)
+    assert [head.due(timeline, 4, rate=24.0, is_playing=True) for timeline in (-5, 1, 3, 8)] == [1, 1, 3, 4]
+
+
+def test_a_simulation_begins_again_where_the_timeline_goes_back() -> None:
+    head = playhead.Playhead(1, 9, timeline=1)
+    head.frame = 5
+    assert [head.is_set_back(timeline, 5, is_playing=True) for timeline in (4, 5, 9, 1, 2)] == [False, False, False, True, False]
+    assert [head.is_set_back(timeline, 5, is_playing=False) for timeline in (5, 4, 1)] == [False, False, True]

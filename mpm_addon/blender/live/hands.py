@@ -1,5 +1,6 @@
 """Objects that an artist moves during a live simulation: their current state, as the simulation needs it."""
 
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from ..reading.motion import metric
 from ..reading.simulated_objects import gravity_of, meters
 
 _TOLERANCE = 1e-6
+# Seconds between checks of the settings, and for which they must be stable before the simulation restarts.
+_LOOK_SECONDS = 0.25
+_SETTLED_SECONDS = 0.4
 _NUMBERS = tuple(animatable_parameters(Force))
 
 
@@ -99,6 +103,33 @@ class Hands:
     def _values(self, item: BlenderObject, scene: BlenderScene) -> dict[str, Any]:
         said = force_values(item.field, weights_of(scene), self._units, f'Force "{item.name}"')
         return {name: value for name, value in said.items() if name in _NUMBERS and value is not None}
+
+
+class SettingsWatch:
+    """Notices when settings other than the objects in an artist's hands change.
+
+    Args:
+        hands: the objects.
+        scene: Blender's scene, as it was read.
+    """
+
+    def __init__(self, hands: Hands, scene: BlenderScene) -> None:
+        self._hands = hands
+        self._settings = hands.settings(scene)
+        self._changed_at: float | None = None
+        self._next_look = 0.0
+
+    def has_settled(self, scene: BlenderScene) -> bool:
+        """Whether settings have changed and have been stable for a moment; looks now and then."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return False
+        self._next_look = now + _LOOK_SECONDS
+        settings = self._hands.settings(scene)
+        if settings != self._settings:
+            self._settings, self._changed_at = settings, now
+            return False
+        return self._changed_at is not None and now > self._changed_at + _SETTLED_SECONDS
 
 
 def _is_steady(item: Collider | Force) -> bool:
