@@ -78,9 +78,8 @@ class Pool:
 
 def pool_of(simulation: Simulation) -> Pool:
     """What the material of a simulation in a box domain looks like now."""
-    corners = simulation.scene.domain.corners
-    assert corners is not None
-    low, high = np.asarray(corners)
+    domain = simulation.scene.domain
+    low, high = np.array((domain.min, domain.max), np.float64)
     volume = diagnostics.rest_volumes(simulation)
     height = diagnostics.positions(simulation)[:, 2] - low[2]
     area = float((high[0] - low[0]) * (high[1] - low[1]))
