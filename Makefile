@@ -55,11 +55,11 @@ docs: setup ## write docs/materials.md and the list of all messages anew from th
 site: setup ## make the manual's pages from docs/ into build/site
 	@$(PYTHON) tools/site_pages.py
 
-sheet: setup ## bake and render every material preset into docs/materials.png
-	@$(PYTHON) tools/preset_pictures.py sheet
+sheet: setup ## bake and render every material preset into docs/materials.png; SHEET=snow for one
+	@$(PYTHON) demo/run.py sheet $(SHEET)
 
-thumbnails: setup ## bake and render the pictures of the material presets; THUMBNAILS="--only snow" for one
-	@$(PYTHON) tools/preset_pictures.py thumbnails $(THUMBNAILS)
+thumbnails: setup ## bake and render the pictures of the material presets; THUMBNAILS=snow for one
+	@$(PYTHON) demo/run.py thumbnails $(THUMBNAILS)
 
 translations: setup ## bring the catalogue of texts and all translations in mpm_addon/locale up to date
 	@$(PYTHON) tools/extract_messages.py

@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -33,6 +33,17 @@ def enable() -> None:
     """Enable the extension in this process. Raises RuntimeError."""
     if addon_utils.enable(MODULE, default_set=True) is None:
         raise RuntimeError(f"{MODULE} cannot be enabled")
+
+
+def render(folder: str, frames: Iterable[int]) -> None:
+    """Render frames of the open file as NUMBER.png in a folder. Raises RuntimeError where a frame shows no particles."""
+    scene: Any = bpy.context.scene
+    for frame in frames:
+        scene.frame_set(frame)
+        if not any(item.data.vertices for item in scene.objects if item.mpm.cache):
+            raise RuntimeError(f"frame {frame} shows no particles")
+        scene.render.filepath = os.path.join(folder, f"{frame:04d}.png")
+        bpy.ops.render.render(write_still=True)
 
 
 def run(main: Callable[[], None]) -> None:

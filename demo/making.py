@@ -20,7 +20,6 @@ ROOT = DEMO.parent
 BLENDERS_OWN_PACKAGES = ("bpy", "numpy", "numpy.libs", "requests", "urllib3", "idna", "certifi", "charset_normalizer")
 LIMIT_SECONDS = 3600.0
 POLL_SECONDS = 5.0
-_MARGIN = 8
 
 
 class DemoError(Exception):
@@ -91,22 +90,22 @@ def built_zip() -> Path:
     return archives[-1]
 
 
-def contact_sheet(frames: Sequence[Path], numbers: Sequence[int], target: Path) -> None:
-    """Write pictures of one size in two columns, each with the number of its frame in the lower left corner."""
-    pictures = [_opened(path) for path in frames]
+def contact_sheet(frames: Sequence[Path], captions: Sequence[str], *, columns: int = 2, letters: int = 16) -> Image.Image:
+    """Pictures of one size side by side, each with a caption in the lower left corner."""
+    pictures = [opened(path) for path in frames]
     width, height = pictures[0].size
-    sheet = Image.new("RGB", (2 * width, -(-len(pictures) // 2) * height))
-    for place, (picture, number) in enumerate(zip(pictures, numbers, strict=True)):
-        row, column = divmod(place, 2)
+    sheet = Image.new("RGB", (columns * width, -(-len(pictures) // columns) * height), "white")
+    for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
+        row, column = divmod(place, columns)
         sheet.paste(picture, (column * width, row * height))
-        at = (column * width + _MARGIN, (row + 1) * height - _MARGIN)
-        ImageDraw.Draw(sheet).text(at, f"frame {number}", font=ImageFont.load_default(16), anchor="lb", fill="white")
-    sheet.save(target, optimize=True)
+        at = (column * width + letters // 2, (row + 1) * height - letters // 2)
+        ImageDraw.Draw(sheet).text(at, caption, font=ImageFont.load_default(letters), anchor="lb", fill="white")
+    return sheet
 
 
 def animation(frames: Sequence[Path], target: Path, *, seconds_per_frame: float) -> None:
     """Write pictures as a GIF that loops, all with the same 256 colors, so that nothing at rest flickers."""
-    pictures = [_opened(path) for path in frames]
+    pictures = [opened(path) for path in frames]
     width, height = pictures[0].size
     strip = Image.new("RGB", (width, len(pictures) * height))
     for number, picture in enumerate(pictures):
@@ -116,14 +115,20 @@ def animation(frames: Sequence[Path], target: Path, *, seconds_per_frame: float)
     first.save(target, save_all=True, append_images=others, duration=round(1000 * seconds_per_frame), loop=0)
 
 
-def write_small(source: Path, target: Path, *, quality: int, size: tuple[int, int] | None = None) -> None:
-    """Write a picture as a JPEG for a page."""
+def write_jpeg(picture: Image.Image, target: Path, *, quality: int) -> str:
+    """Write a picture for a page; returns its path in the repository."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    picture = _opened(source)
-    picture = picture if size is None else picture.resize(size, Image.Resampling.LANCZOS)
     picture.save(target, quality=quality, optimize=True)
+    return str(target.relative_to(ROOT))
 
 
-def _opened(path: Path) -> Image.Image:
+def write_png(picture: Image.Image, target: Path, *, colors: int) -> str:
+    """Write a picture with few colors; returns its path in the repository."""
+    picture.quantize(colors, dither=Image.Dither.FLOYDSTEINBERG).save(target, optimize=True)
+    return str(target.relative_to(ROOT))
+
+
+def opened(path: Path, size: tuple[int, int] | None = None) -> Image.Image:
+    """A picture in RGB, in another size if one is given."""
     with Image.open(path) as picture:
-        return picture.convert("RGB")
+        return picture.convert("RGB").resize(size or picture.size, Image.Resampling.LANCZOS)

@@ -1,13 +1,18 @@
-"""Bakes and renders the project's scenes, as a user would: with the extension's zip in a Blender of its own.
+"""Bakes and renders the project's pictures.
 
-    python demo/run.py demo | gallery | ready_scenes | display [NAME ...]
+As a user would, with the extension's zip in a Blender of its own:
 
 demo: the demonstration, a contact sheet and an animation (`make demo`).
 gallery: a contact sheet of each feature scene, for docs/features.md (`make gallery`).
 ready_scenes: a picture of each ready scene of Add > MPM, for the README and the manual (`make ready-scenes`).
-display: scene presets in each display mode, for the README and the manual; shown by the source tree's extension.
 
-With names, only these scenes. Files, caches and pictures go to build/KIND/.
+With the command line, and shown by the extension of the source tree:
+
+display: scene presets in each display mode, for the README and the manual.
+thumbnails: presets/materials/*.png, each preset in its variant of demo/portraits/scene.toml (`make thumbnails`).
+sheet: docs/materials.png, each preset in the scene preset material_drop at three times (`make sheet`).
+
+With names, only these. Files, caches and pictures go to build/KIND/.
 """
 
 import argparse
@@ -17,11 +22,14 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, write_small
+from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, opened, write_jpeg, write_png
+
+sys.path.insert(0, str(ROOT))
+from mpm_addon.storage.presets import material_preset, material_preset_names
 
 SCENES = tomllib.loads((DEMO / "scenes.toml").read_text(encoding="utf-8"))
 DEMONSTRATION = ("four_materials",)
@@ -38,6 +46,12 @@ READY_SCENES = {
     "honey_suzanne": 60,
     "pouring_bowl": 44,
 }
+
+
+# The material of the scene preset material_drop itself; every other one is a variant.
+FIRST_MATERIAL = "water"
+# Frames of material_drop on the sheet, and their times.
+FALLING = {8: "0.3 s", 15: "0.6 s", 49: "2 s"}
 
 
 class Shot(NamedTuple):
@@ -66,7 +80,8 @@ def demonstration(name: str, blender: IsolatedBlender, folder: Path) -> str:
     shutil.rmtree(cache, ignore_errors=True)
     blender.run("bake.py", built_zip(), name, blend_file, on_poll=BakeProgress(cache).show)
     stills = SCENES[name]["stills"]
-    contact_sheet(blender.render(blend_file, folder / "stills", stills, (640, 360), 12), stills, folder / "contact_sheet.png")
+    rendered = blender.render(blend_file, folder / "stills", stills, (640, 360), 12)
+    contact_sheet(rendered, [f"frame {number}" for number in stills]).save(folder / "contact_sheet.png", optimize=True)
     frames = blender.render(blend_file, folder / "animation", ANIMATED, (320, 180), 8)
     animation(frames, folder / "animation.gif", seconds_per_frame=ANIMATED.step / FPS)
     baked = baked_frames(cache)
@@ -114,32 +129,63 @@ def feature(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Bake and render a feature scene."""
     shutil.rmtree(folder / name, ignore_errors=True)
     (folder / name).mkdir(parents=True)
-    blend_file, sheet = folder / name / f"{name}.blend", folder / f"{name}.png"
+    blend_file, stills = folder / name / f"{name}.blend", SCENES[name]["stills"]
     blender.run("bake.py", built_zip(), name, blend_file)
-    stills = SCENES[name]["stills"]
-    contact_sheet(blender.render(blend_file, folder / name, stills, (480, 270), 12), stills, sheet)
-    write_small(sheet, ROOT / "docs" / "features" / f"{name}.jpg", quality=82)
-    return str(sheet.relative_to(ROOT))
+    rendered = blender.render(blend_file, folder / name, stills, (480, 270), 12)
+    sheet = contact_sheet(rendered, [f"frame {number}" for number in stills])
+    return write_jpeg(sheet, ROOT / "docs" / "features" / f"{name}.jpg", quality=82)
 
 
 def ready_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Add, bake and render a ready scene."""
-    blend_file, picture = folder / f"{name}.blend", PICTURES / "ready_scenes" / f"{name}.jpg"
+    blend_file = folder / f"{name}.blend"
     blender.run("bake.py", built_zip(), f"ready:{name}", blend_file)
     (rendered,) = blender.render(blend_file, folder / name, [READY_SCENES[name]], (960, 540), 24)
-    write_small(rendered, picture, quality=86, size=(480, 270))
-    return str(picture.relative_to(ROOT))
+    return write_jpeg(opened(rendered, (480, 270)), PICTURES / "ready_scenes" / f"{name}.jpg", quality=86)
 
 
 def display(name: str, _: IsolatedBlender, folder: Path) -> str:
-    """Bake a scene preset, or use its earlier cache, and render it in a display mode."""
+    """Render a scene preset in a display mode."""
     shot = SHOTS[name]
-    cache, rendered, picture = folder / shot.scene, folder / f"{name}.png", PICTURES / "display" / f"{name}.jpg"
-    render = (DEMO / "display_render.py", cache, rendered, shot.frame, shot.mode, shot.color_by, shot.distance)
-    for words in (("-m", "mpm_addon", "bake", f"presets/scenes/{shot.scene}", "--cache", cache), render):
-        subprocess.run([sys.executable, *map(str, words)], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    write_small(rendered, picture, quality=85)
-    return str(picture.relative_to(ROOT))
+    cache = baked(f"presets/scenes/{shot.scene}", folder / shot.scene)
+    (rendered,) = rendered_cache("display", cache, folder / name, [shot.frame], shot.mode, shot.color_by, shot.distance)
+    return write_jpeg(opened(rendered), PICTURES / "display" / f"{name}.jpg", quality=85)
+
+
+def thumbnail(name: str, _: IsolatedBlender, folder: Path) -> str:
+    """Render a material preset in the last frame of its portrait; build/thumbnails.png shows the pictures of all presets."""
+    cache = baked("demo/portraits", folder / name, "--variant", name)
+    (rendered,) = rendered_cache("portrait", cache, folder / f"{name}_picture", [baked_frames(cache)[-1]["frame"]], name)
+    path = write_png(opened(rendered, (128, 128)), material_preset(name).picture, colors=160)
+    there = [preset for preset in material_preset_names() if material_preset(preset).picture.is_file()]
+    contact_sheet([material_preset(preset).picture for preset in there], there, columns=6, letters=10).save(folder.with_suffix(".png"))
+    return path
+
+
+def sheet(name: str, _: IsolatedBlender, folder: Path) -> str:
+    """Render a falling block of a material preset; writes the sheet when all presets are there."""
+    variant = () if name == FIRST_MATERIAL else ("--variant", name)
+    rendered_cache("sheet", baked("presets/scenes/material_drop", folder / name, *variant), folder / f"{name}_pictures", [*FALLING], name)
+    names = material_preset_names()
+    rendered = [folder / f"{each}_pictures" / f"{frame:04d}.png" for each in names for frame in FALLING]
+    captions = [f"{material_preset(each).label}, {time}" for each in names for time in FALLING.values()]
+    if missing := [path.parent.name for path in rendered if not path.exists()]:
+        return f"rendered; not yet {missing[0]}"
+    return write_png(contact_sheet(rendered, captions, columns=6, letters=12), ROOT / "docs" / "materials.png", colors=256)
+
+
+def baked(scene: str, cache: Path, *options: str) -> Path:
+    """Bake a scene, or what is missing of its cache; returns the cache."""
+    command = [sys.executable, "-m", "mpm_addon", "bake", scene, "--cache", str(cache), *options]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return cache
+
+
+def rendered_cache(kind: str, cache: Path, folder: Path, frames: Sequence[int], *details: object) -> list[Path]:
+    """Render frames of a cache into a folder; returns the pictures."""
+    what = json.dumps([kind, str(cache), str(folder), frames, *details])
+    subprocess.run([sys.executable, str(DEMO / "cache_render.py"), what], check=True, stdout=subprocess.DEVNULL)
+    return [folder / f"{number:04d}.png" for number in frames]
 
 
 # The names of each kind, and what makes one of them and returns a line about it.
@@ -148,6 +194,8 @@ KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str
     "gallery": ([name for name in SCENES if name not in DEMONSTRATION], feature),
     "ready_scenes": (READY_SCENES, ready_scene),
     "display": (SHOTS, display),
+    "thumbnails": (material_preset_names(), thumbnail),
+    "sheet": (material_preset_names(), sheet),
 }
 
 

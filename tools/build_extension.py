@@ -5,8 +5,6 @@ import the package twice, so the extension is put together in build/stage. One z
 dependencies for each Python that supported Blenders have, because llvmlite alone is 60 MB a wheel.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import os

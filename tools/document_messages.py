@@ -1,9 +1,7 @@
 """Writes docs/manual/messages.md: every error and warning of the source, so that a message can be searched for. `make docs` runs it."""
 
-from __future__ import annotations
-
+import argparse
 import ast
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -39,10 +37,10 @@ PARTS = {
 }
 
 
-def main() -> int:
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     PAGE.write_text(page(), encoding="utf-8")
     print(f"docs: {PAGE.relative_to(ROOT)}")
-    return 0
 
 
 def page() -> str:
@@ -115,4 +113,4 @@ def _name(expression: ast.expr) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,43 +1,37 @@
-"""Writes docs/materials.md: the parameters of every law, and of the look and finish of a preset, as they are declared."""
+"""Writes docs/materials.md: the parameters of every law, and of the finish of a preset, as they are declared. `make docs` runs it."""
 
-from __future__ import annotations
-
-import sys
+import argparse
 from typing import Any
 
 from environments import ROOT
+
+from mpm_addon.core.laws import LAWS
+from mpm_addon.core.laws.finish import Finish
+from mpm_addon.core.parameters import parameters_of
 
 PAGE = ROOT / "docs" / "materials.md"
 
 INTRODUCTION = """\
 # Materials
 
-The laws and their parameters, as scene files, presets and the interface name them, and the look and finish of a preset.
+The laws and their parameters, as scene files, presets and the interface name them, and the finish of a preset.
 `make docs` writes this page from their declarations. A value outside its range is refused with a line that says what is allowed.
 """
 
 
-def main() -> int:
-    # from the source tree, wherever this is started
-    sys.path.insert(0, str(ROOT))
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     PAGE.write_text(page(), encoding="utf-8")
     print(f"docs: {PAGE.relative_to(ROOT)}")
-    return 0
 
 
 def page() -> str:
-    """Returns the page: a heading and a table for each law, and for the look and finish of a preset."""
-    from mpm_addon.core.laws import LAWS
-    from mpm_addon.core.laws.finish import Finish
-    from mpm_addon.storage.looks import Look
-
-    return "\n".join([INTRODUCTION, *(section(name, owner) for name, owner in {**LAWS, "look": Look, "finish": Finish}.items())])
+    """Returns the page: a heading and a table for each law, and for the finish of a preset."""
+    return "\n".join([INTRODUCTION, *(section(name, owner) for name, owner in {**LAWS, "finish": Finish}.items())])
 
 
 def section(name: str, owner: Any) -> str:
-    """Returns the heading of a law, a look or a finish, and the table of its parameters."""
-    from mpm_addon.core.parameters import parameters_of
-
+    """Returns the heading of a law or a finish, and the table of its parameters."""
     rows = ["| parameter | default | unit | range | meaning |", "|---|---|---|---|---|"]
     for declared in parameters_of(owner):
         default = "required" if declared.is_required else shown(declared.default)
@@ -56,4 +50,4 @@ def shown(value: object) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

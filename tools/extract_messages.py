@@ -5,8 +5,7 @@ to layouts, reports and polls, and templates), and from presets and laws. A tran
 texts are added without a translation, and texts that no longer exist are removed. `make translations` runs it.
 """
 
-from __future__ import annotations
-
+import argparse
 import ast
 import dataclasses
 import inspect
@@ -32,8 +31,8 @@ FIRST = ("text", "tip", "message", "poll_message_set", "draw_lines", "_draw_valu
 SECOND = ("report", "draw_lines")
 
 
-def main() -> int:
-    """Write the catalogue and the translations."""
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     import mpm_addon
 
     mpm_addon.register()
@@ -49,7 +48,6 @@ def main() -> int:
         missing = sum(not entry.translated for entry in renewed)
         gone = len(known.keys() - {entry.key for entry in entries})
         print(f"translations: {path.name}: {len(renewed) - missing} translated, {missing} to do, {gone} gone")
-    return 0
 
 
 def collected() -> list[Entry]:
@@ -150,11 +148,8 @@ def in_documents() -> Iterator[Found]:
         yield from ((ANY, text, name) for text in (law.label, *(title(declared.name) for declared in parameters_of(law))))
 
 
-def leave(status: int) -> None:
-    """End without Python's own shutdown, in which a process with bpy may hang."""
-    sys.stdout.flush()
-    os._exit(status)
-
-
 if __name__ == "__main__":
-    leave(main())
+    main()
+    # Python's own shutdown may hang with bpy
+    sys.stdout.flush()
+    os._exit(0)

@@ -1,7 +1,6 @@
 """Runs every static check: style (ruff), types (pyright), direction of imports (import-linter)."""
 
-from __future__ import annotations
-
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ CHECKS = {
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     scripts = Path(sys.executable).parent
     failed: list[str] = []
     for name, command in CHECKS.items():

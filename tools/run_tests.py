@@ -8,8 +8,6 @@ install  the extension's zip, built and installed in an isolated Blender
 gui      a walk through real windows of desktop Blenders; only on demand
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,6 @@
 """Makes the manual's pages from docs/ into build/site, where the buttons of a source tree look for them. `make site` runs it."""
 
-from __future__ import annotations
-
+import argparse
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ NOT_SHIPPED = (".doctrees", ".buildinfo", "objects.inv")
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     finished = make_site(SITE)
     if finished.returncode == 0:
         print(f"site: {SITE.relative_to(ROOT) / 'index.html'}")

@@ -3,8 +3,7 @@
 The cases are those of tests/verification, so that the page shows what the tests check. The rest of the page is written by hand.
 """
 
-from __future__ import annotations
-
+import argparse
 import sys
 import time
 from collections.abc import Iterator
@@ -133,8 +132,9 @@ def page(before: str, measured: list[Row]) -> str:
     return introduction + HEAD + table + "\n" + rest.partition("\n\n")[2]
 
 
-def main() -> int:
-    # from the source tree, wherever this is started
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    # the cases are found from the source tree, wherever this is started
     sys.path.insert(0, str(ROOT))
     from validation_figures import draw_all
 
@@ -146,8 +146,7 @@ def main() -> int:
     draw_all(FIGURES)
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), measured), encoding="utf-8")
     print(f"validate: {PAGE.relative_to(ROOT)} in {time.monotonic() - start:.0f} s")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

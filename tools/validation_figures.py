@@ -1,7 +1,5 @@
 """The figures of docs/validation.md, drawn from the results of tests/verification/cases."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -9,7 +9,6 @@ from ..core.laws import LAWS, Law
 from ..core.laws.finish import Finish
 from ..core.parameters import suggestion
 from .installation import presets_folder
-from .looks import Look
 from .toml_tables import check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 
 MATERIAL_SCHEMA = 1
@@ -17,7 +16,7 @@ MATERIAL_SCHEMA = 1
 LARGEST_PRESET = 64_000
 LONGEST_LABEL, LONGEST_TEXT = 60, 1000
 
-_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "look", "finish")
+_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "finish")
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,6 @@ class MaterialPreset:
         source: where the numbers come from.
         law: the law with its parameters.
         color: display color, linear RGB; None for the law's color.
-        look: its look in pictures; None if its file has none.
         finish: the surface of its particles in Blender; None for the law's.
     """
 
@@ -41,7 +39,6 @@ class MaterialPreset:
     source: str
     law: Law
     color: tuple[float, float, float] | None = None
-    look: Look | None = None
     finish: Finish | None = None
 
     @property
@@ -107,7 +104,6 @@ def read_material_preset(path: Path) -> MaterialPreset:
             _text(table, "source", subject, LONGEST_TEXT),
             law=law(**declared_values(law, parameters, subject)),
             color=_color(table, subject),
-            look=_look(table, f"{subject}, look"),
             finish=_finish(table, law, f"{subject}, finish"),
         )
         preset.law.check(subject)
@@ -134,14 +130,6 @@ def _color(table: dict[str, object], subject: str) -> tuple[float, float, float]
         raise SceneError(f"color {value!r} is not allowed", "use red, green and blue from 0 to 1", subject=subject)
     red, green, blue = (float(number) for number in numbers)
     return red, green, blue
-
-
-def _look(table: dict[str, Any], subject: str) -> Look | None:
-    if "look" not in table:
-        return None
-    check_keys(table["look"], parameter_names(Look), subject)
-    color = {"color": table["color"]} if "color" in table else {}
-    return Look(**declared_values(Look, color | table["look"], subject))
 
 
 def _finish(table: dict[str, Any], law: type[Law], subject: str) -> Finish | None:

@@ -9,7 +9,6 @@ import pytest
 from mpm_addon.core.errors import PresetError
 from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.storage import installation, load_material_preset, presets_folder, read_scene, scene_hash
-from mpm_addon.storage.looks import Look
 from mpm_addon.storage.presets import material_preset, material_preset_names, read_material_preset, scene_preset_folders
 from mpm_addon.storage.scene_file import read_scene_words
 
@@ -27,18 +26,6 @@ def test_a_material_says_what_it_is_and_where_its_numbers_come_from(name: str) -
     assert len(preset.source) > 30
     assert preset.law == load_material_preset(name)
     assert 50 <= preset.law.density <= 20000
-
-
-@pytest.mark.parametrize("name", material_preset_names())
-def test_a_material_says_what_it_looks_like(name: str) -> None:
-    assert material_preset(name).look is not None
-
-
-def test_a_look_without_a_color_has_that_of_its_preset(tmp_path: Path) -> None:
-    text = (presets_folder() / "materials" / "water.toml").read_text()
-    (tmp_path / "water.toml").write_text(text.partition("[look]")[0] + "[look]\n")
-    preset = read_material_preset(tmp_path / "water.toml")
-    assert preset.look == Look(color=(0.05, 0.25, 0.8))
 
 
 def test_snow_presets_differ_as_their_names_say() -> None:
@@ -110,14 +97,14 @@ def test_presets_inside_the_package_come_first(tmp_path: Path, monkeypatch: pyte
         (("density = 1000.0", "density = -1"), "density -1 kg/m^3 is not allowed"),
         (("label", "lable"), 'unknown key "lable" (did you mean "label"?)'),
         (('description = "', 'source = "" #'), "is not valid TOML"),
-        (("roughness = 0.02", "roughness = 2"), 'Material preset "water", look: roughness 2 is not allowed; use a finite number at'),
-        (('ground = "light"', 'ground = "ligt"'), 'ground "ligt" is not allowed (did you mean "light"?); use one of dark, middle, light.'),
-        (("transmission", "transmision"), 'unknown key "transmision" (did you mean "transmission"?)'),
-        (("color = [0.25, 0.62, 0.88]", "color = [0.25, 0.62]"), "is not allowed; use 3 finite numbers at least 0 and at most 1."),
-        (("[look]", "[[look]]"), 'Material preset "water", look: '),
-        (("[look]", "[finish]\nroughness = 2\n[look]"), '"water", finish: roughness 2 is not allowed; use a finite number at'),
-        (("[look]", "[finish]\nrougness = 0.5\n[look]"), 'finish: unknown key "rougness" (did you mean "roughness"?)'),
-        (("[look]", '[finish]\nmode = "clouds"\n[look]'), 'mode "clouds" is not allowed; use one of points, spheres, grains, surface.'),
+        (("[0.05, 0.25, 0.8]", "[0.05, 0.25]"), "color [0.05, 0.25] is not allowed; use red, green and blue from 0 to 1."),
+        (("[parameters]", "[[finish]]\n[parameters]"), 'Material preset "water", finish: '),
+        (("[parameters]", "[finish]\nroughness = 2\n[parameters]"), '"water", finish: roughness 2 is not allowed; use a finite number at'),
+        (("[parameters]", "[finish]\nrougness = 0.5\n[parameters]"), 'finish: unknown key "rougness" (did you mean "roughness"?)'),
+        (
+            ("[parameters]", '[finish]\nmode = "clouds"\n[parameters]'),
+            'mode "clouds" is not allowed; use one of points, spheres, grains, surface.',
+        ),
     ],
 )
 def test_a_malformed_preset_is_a_preset_error(tmp_path: Path, change: tuple[str, str], expected: str) -> None:

@@ -1,7 +1,5 @@
 """A real Blender window on a virtual screen: start it, press its buttons by mouse, take screenshots, run Python on its main thread."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

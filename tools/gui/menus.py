@@ -1,7 +1,5 @@
 """Finds entries of an open menu by mouse: Blender does not say where menus are, but changes of the picture and Ctrl+C on an entry do."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

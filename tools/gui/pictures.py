@@ -1,7 +1,5 @@
 """Cuts the pictures of docs/pictures/window out of the screenshots that the walk through a window left in build/gui."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

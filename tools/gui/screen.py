@@ -1,7 +1,5 @@
 """The screen in memory: Xvfb writes it into a file in the format of xwd, which is read here without another program."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -10,11 +10,10 @@ from typing import Any
 import bpy
 
 from ...core.scene.settings import SIDES
-from ...storage.looks import Rgb
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
 from .placing import add_object, from_meters, make_collider, make_emitter, show_as_wire
 from .solids import Point, Solid, box, sheet
-from .surfaces import glaze, paint, world_of
+from .surfaces import Rgb, glaze, paint, world_of
 
 _SENSOR = 36.0
 

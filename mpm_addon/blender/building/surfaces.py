@@ -1,73 +1,24 @@
-"""Blender materials for objects other than particles, and for the pictures of presets."""
+"""Blender materials for objects other than particles."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import bpy
 
-from ...storage.looks import Look, Rgb
 from ..display.materials import Shader, tree_of
 from ..host.blender_types import BlenderMaterial, BlenderObject
 
-# Remaining share of the base color if the volume absorbs the color.
-_TINT = 0.88
-_BUMP_HEIGHT = 0.02
+Rgb = tuple[float, float, float]
 
 
 def paint(item: BlenderObject, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0) -> None:
     """Give an object a material of one color."""
-    item.data.materials.append(surface_of(item.name, Look(color=color, roughness=roughness, metallic=metallic)))
-
-
-def surface_of(name: str, look: Look) -> BlenderMaterial:
-    """A new material with a look."""
-    material = _new(name, look.color)
+    material = _new(item.name, color)
     if tree_of(material) is not None:
         shader = Shader(tree_of(material))
-        ends = {"Surface": shader.node("ShaderNodeBsdfPrincipled", _principled(shader, look)).outputs[0]}
-        if look.absorption:
-            inside = {"Color": (*look.color, 1.0), "Density": look.absorption}
-            ends["Volume"] = shader.node("ShaderNodeVolumeAbsorption", inside).outputs[0]
-        shader.node("ShaderNodeOutputMaterial", ends)
-    return material
-
-
-def _principled(shader: Shader, look: Look) -> dict[str | int, Any]:
-    """The inputs of a Principled BSDF."""
-    values: dict[str | int, Any] = {
-        "Base Color": (*look.color, 1.0),
-        "Roughness": look.roughness,
-        "Coat Weight": look.coat,
-        "Metallic": look.metallic,
-        "Transmission Weight": look.transmission,
-        "Subsurface Weight": look.subsurface,
-        "Subsurface Scale": 0.05,
-        "IOR": look.ior,
-    }
-    if look.absorption:
-        values["Base Color"] = (*(1.0 - _TINT * (1.0 - part) for part in look.color), 1.0)
-    if look.bump:
-        height = _noise(shader, look.bump_scale, detail=2.0)
-        bumps = shader.node("ShaderNodeBump", {"Strength": look.bump, "Distance": _BUMP_HEIGHT, "Height": height})
-        values["Normal"] = bumps.outputs["Normal"]
-    if look.spots is not None:
-        values["Base Color"] = _spotted(shader, look.bump_scale, look.spots, look.color)
-    if look.glow is not None:
-        values |= {"Emission Color": _spotted(shader, look.bump_scale, look.glow, (0.0, 0.0, 0.0)), "Emission Strength": look.emission}
-    return values
-
-
-def _spotted(shader: Shader, scale: float, spots: Rgb, rest: Rgb) -> Any:
-    """The socket of a color with spots of another color."""
-    ramp = shader.node("ShaderNodeValToRGB", {0: _noise(shader, scale, detail=3.0)})
-    for element, place, color in zip(ramp.color_ramp.elements, (0.45, 0.55), (spots, rest), strict=True):
-        element.position, element.color = place, (*color, 1.0)
-    return ramp.outputs["Color"]
-
-
-def _noise(shader: Shader, scale: float, *, detail: float) -> Any:
-    place = shader.node("ShaderNodeTexCoord", {}).outputs["Object"]
-    return shader.node("ShaderNodeTexNoise", {"Vector": place, "Scale": scale, "Detail": detail}).outputs[0]
+        values: dict[str | int, Any] = {"Base Color": (*color, 1.0), "Roughness": roughness, "Metallic": metallic}
+        shader.end(shader.node("ShaderNodeBsdfPrincipled", values))
+    item.data.materials.append(material)
 
 
 def glaze(item: BlenderObject) -> None:
