@@ -1,6 +1,6 @@
 """How small caches are, and how fast Blender plays them.
 
-`python -m benchmarks.caches sizes SCENE PRECISION FRAMES`, or `playback PARTICLES`, which needs bpy.
+`python -m benchmarks.caches SCENE FRAMES PRECISION`, or `playback PARTICLES`, which needs bpy.
 """
 
 import dataclasses
@@ -28,10 +28,15 @@ FPS = 24.0
 SPACING = 0.01
 
 
-def measure_sizes(name: str, precision: str, frames: str) -> dict[str, Any]:
+def measure(what: str, count: int, precision: str = "") -> dict[str, Any]:
+    """How small the first frames of a preset scene are, or how fast so many particles are played if the first argument is playback."""
+    return measure_playback(count) if what == "playback" else measure_sizes(what, precision, count)
+
+
+def measure_sizes(name: str, precision: str, frames: int) -> dict[str, Any]:
     """Bytes per particle of a preset scene: in a frame, once, and in a checkpoint."""
     scene = read_scene(presets_folder() / "scenes" / name)
-    last = min(scene.time.frame_end, scene.time.frame_start + int(frames) - 1)
+    last = min(scene.time.frame_end, scene.time.frame_start + frames - 1)
     scene = dataclasses.replace(scene, cache=CacheSettings(precision=precision), time=dataclasses.replace(scene.time, frame_end=last))
     with tempfile.TemporaryDirectory() as folder:
         write_scene(scene, Path(folder) / "scene")
@@ -45,7 +50,7 @@ def measure_sizes(name: str, precision: str, frames: str) -> dict[str, Any]:
         return {**facts, "frame": cache.size() / sum(counts), "births": sum(births), "state": statistics.mean(checkpoints)}
 
 
-def measure_playback(particles: str) -> dict[str, Any]:
+def measure_playback(particles: int) -> dict[str, Any]:
     """Seconds from one frame to the next in Blender: reading, decoding, and all attributes in the mesh."""
     import bpy
 
@@ -53,7 +58,7 @@ def measure_playback(particles: str) -> dict[str, Any]:
     from mpm_addon.blender.playback import particle_objects
 
     with tempfile.TemporaryDirectory() as folder:
-        size = write_flow(Path(folder), int(particles))
+        size = write_flow(Path(folder), particles)
         mpm_addon.register()
         bpy.ops.wm.read_factory_settings(use_empty=True)
         scene: Any = bpy.context.scene
@@ -61,12 +66,12 @@ def measure_playback(particles: str) -> dict[str, Any]:
         turns = [timed(lambda frame=frame: scene.frame_set(frame)) for _ in range(ROUNDS) for frame in range(1, PLAYED_FRAMES + 1)]
         shown = len(item.data.vertices)
         mpm_addon.unregister()
-    if shown != int(particles):
+    if shown != particles:
         raise SystemExit(f"caches: {shown} of {particles} particles were shown")
     # the first round reads the files for the first time
     walls, busy = ([turn[key] for turn in turns[PLAYED_FRAMES:]] for key in ("wall", "cpu"))
     seconds = {"wall": statistics.median(walls), "worst": max(walls), "cpu": statistics.median(busy)}
-    return {"particles": int(particles), "frame": size, **seconds}
+    return {"particles": particles, "frame": size, **seconds}
 
 
 def write_flow(folder: Path, count: int, frames: int = PLAYED_FRAMES) -> float:
@@ -106,4 +111,4 @@ def write_flow(folder: Path, count: int, frames: int = PLAYED_FRAMES) -> float:
 
 
 if __name__ == "__main__":
-    answer(lambda kind, *arguments: {"sizes": measure_sizes, "playback": measure_playback}[kind](*arguments))
+    answer(measure)

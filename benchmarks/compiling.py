@@ -1,7 +1,7 @@
 """How long kernels take to compile, and how large their code is.
 
 `python -m benchmarks.compiling` compiles all kernels that scenes with the default scheme can call, one after another; what kernels
-share is compiled with the first. With the numbers of units it compiles only these.
+share is compiled with the first. With the number of a unit it compiles only that one.
 """
 
 import os
@@ -13,16 +13,16 @@ from mpm_addon.core.processor import chosen_level, prepare_numba
 from .measuring import answer, timed
 
 
-def measure(*numbers: str) -> dict[str, Any]:
-    """The processor's level, and what each unit costs, compiled into an empty folder."""
+def measure(number: int = -1) -> dict[str, Any]:
+    """The processor's level, and what each unit costs, compiled into an empty folder; or one unit alone, by its number."""
     prepare_numba(threads=1)
     with tempfile.TemporaryDirectory(prefix="mpm_bench_") as folder:
         os.environ["NUMBA_CACHE_DIR"] = folder
         from mpm_addon.core.stepping.kernel_list import units_of_default_scheme
 
         units = units_of_default_scheme()
-        chosen = map(int, numbers) if numbers else range(len(units))
-        return {"level": chosen_level(), "units": [compiled(number, units[number]) for number in chosen]}
+        chosen = range(len(units)) if number < 0 else [number]
+        return {"level": chosen_level(), "units": [compiled(each, units[each]) for each in chosen]}
 
 
 def compiled(number: int, unit: Any) -> dict[str, Any]:

@@ -80,14 +80,15 @@ def measure_deforming() -> dict[str, Any]:
     return {"mesh": "deforming, a pose", "triangles": len(triangles), "points": len(near) * BLOCK**3, **least(prepare, TRIES)}
 
 
-def measure(threads: str) -> dict[str, Any]:
-    prepare_numba(int(threads))
+def measure(threads: int) -> dict[str, Any]:
+    """How fast shapes are filled, and meshes are prepared for collisions."""
+    prepare_numba(threads)
     from mpm_addon.core.geometry.shapes import Box, Mesh, Sphere
 
     vertices, triangles = torus(*RESTING)
     shapes = {"box": lambda: Box(size=(1.0, 1.0, 1.0)), "sphere": lambda: Sphere(radius=1.0), "mesh": lambda: Mesh(vertices, triangles)}
     fillings = [measure_filling(kind, make) for kind, make in shapes.items()]
-    return {"threads": int(threads), "cells": CELLS, "fillings": fillings, "meshes": [measure_resting(), measure_deforming()]}
+    return {"threads": threads, "cells": CELLS, "fillings": fillings, "meshes": [measure_resting(), measure_deforming()]}
 
 
 if __name__ == "__main__":

@@ -146,8 +146,8 @@ def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:
     running.raise_outcome() if running.progress.event.get("done", 0) < BAKED_FRAMES else None
 
 
-def measure(particles: str, frames: str) -> list[dict[str, Any]]:
-    """The name of each call, and its `numbers`."""
+def measure(particles: int, frames: int) -> list[dict[str, Any]]:
+    """How long Blender's main loop waits: the name of each call, and its `numbers`."""
     import bpy
 
     import mpm_addon
@@ -155,12 +155,12 @@ def measure(particles: str, frames: str) -> list[dict[str, Any]]:
     found: Seconds = {}
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / "cache"
-        write_flow(cache, int(particles), REAL_FRAMES)
-        lengthen(cache, int(frames))
+        write_flow(cache, particles, REAL_FRAMES)
+        lengthen(cache, frames)
         mpm_addon.register()
         bpy.ops.wm.read_factory_settings(use_empty=True)
         mpm_addon.register()
-        fill_scene(bpy, int(particles))
+        fill_scene(bpy, particles)
         look_at_cache(bpy, found, cache)
         look_at_frames(bpy, found, cache)
         watch_bake(bpy, found, Path(folder) / "baked")

@@ -3,6 +3,8 @@
 Answers are JSON, one object per line. Only the standard library is used: every program that is compared imports this module.
 """
 
+import argparse
+import inspect
 import json
 import os
 import sys
@@ -30,9 +32,13 @@ def least(run: Callable[[], object], tries: int) -> Round:
 
 
 def answer(measure: Callable[..., Any]) -> None:
-    """Call `measure` with the arguments of the command line, print what it returns, and exit."""
+    """Call `measure` with the arguments of the command line, of the types that it declares, print what it returns, and exit."""
+    parser = argparse.ArgumentParser(description=measure.__doc__)
+    for each in inspect.signature(measure).parameters.values():
+        parser.add_argument(each.name, type=each.annotation, default=each.default, nargs="?" if each.default is not each.empty else None)
+    arguments = parser.parse_args()
     stream = results_stream()
-    say(stream, measure(*sys.argv[1:]))
+    say(stream, measure(**vars(arguments)))
     # some releases of bpy never exit by themselves
     stream.flush()
     os._exit(0)

@@ -20,16 +20,16 @@ SNAPSHOTS = 5
 TURNS = 2
 
 
-def measure(name: str, threads: str, frame_limit: str) -> dict[str, Any]:
-    """Whole scene and pairs."""
-    prepare_numba(int(threads))
+def measure(name: str, threads: int, frame_limit: int) -> dict[str, Any]:
+    """A whole preset scene, and pairs of frames with obstacles and without."""
+    prepare_numba(threads)
     from mpm_addon.storage import presets_folder, read_scene
 
     scene = read_scene(presets_folder() / "scenes" / name)
     with tempfile.TemporaryDirectory(prefix="mpm_bench_") as folder:
-        whole, snapshots = run_whole(scene, min(int(frame_limit), len(scene.time.frames)), Path(folder))
+        whole, snapshots = run_whole(scene, min(frame_limit, len(scene.time.frames)), Path(folder))
         pairs = [run_pair(scene, snapshot, turn) for snapshot in snapshots for turn in range(TURNS)]
-    return {"scene": name, "threads": int(threads), **whole, "pairs": pairs}
+    return {"scene": name, "threads": threads, **whole, "pairs": pairs}
 
 
 def run_whole(scene: Any, frame_count: int, folder: Path) -> tuple[dict[str, Any], list[Path]]:

@@ -156,7 +156,7 @@ def start(effort: Effort) -> Results:
 def caches(effort: Effort) -> Results:
     """How small the frames of three scenes are, and how fast Blender plays caches."""
     for name, precision in product(CACHED, ("compact", "exact")):
-        yield {"sizes": ask("benchmarks.caches", "sizes", name, precision, str(effort.frames))}
+        yield {"sizes": ask("benchmarks.caches", name, str(effort.frames), precision)}
     for particles in effort.played:
         yield {"playback": ask("benchmarks.caches", "playback", str(particles))}
 

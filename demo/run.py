@@ -12,6 +12,10 @@ display: scene presets in each display mode, for the README and the manual.
 thumbnails: presets/materials/*.png, each preset in its variant of demo/portraits/scene.toml (`make thumbnails`).
 sheet: docs/materials.png, each preset in the scene preset material_drop at three times (`make sheet`).
 
+Cut out of the screenshots that `make test-gui` left in build/gui:
+
+window: pictures of the interface, for the README and the manual.
+
 With names, only these. Files, caches and pictures go to build/KIND/.
 """
 
@@ -71,6 +75,16 @@ SHOTS = {
     "snow_grains": Shot("snowball_wall", 12, distance=3.4),
     "sand_speed": Shot("sand_column", 8, "spheres", "speed", distance=3.0),
     "jelly_stress": Shot("jelly_drop", 18, "surface", "stress", distance=3.4),
+}
+
+
+# Of a picture of the window: the step of the walk, and its part of the screen: left, top, right, bottom.
+WINDOW = {
+    "add_menu": ("add_menu", (300, 150, 1000, 720)),
+    "baking": ("frame_of_running_bake", (200, 60, 1320, 820)),
+    "resume": ("cancelled", (1020, 60, 1320, 620)),
+    "baked": ("baked", (0, 0, 1600, 900)),
+    "emitter": ("ready_scene", (1340, 210, 1600, 880)),
 }
 
 
@@ -174,6 +188,15 @@ def sheet(name: str, _: IsolatedBlender, folder: Path) -> str:
     return write_png(contact_sheet(rendered, captions, columns=6, letters=12), ROOT / "docs" / "materials.png", colors=256)
 
 
+def window(name: str, _: IsolatedBlender, __: Path) -> str:
+    """Cut a picture out of the screenshot of a step. Raises DemoError if there is none."""
+    step, part = WINDOW[name]
+    shots = sorted((ROOT / "build" / "gui" / "5.2").glob(f"*_{step}.png"))
+    if not shots:
+        raise DemoError(f"build/gui/5.2 has no {step}; run make test-gui")
+    return write_png(opened(shots[-1]).crop(part), PICTURES / "window" / f"{name}.png", colors=192)
+
+
 def baked(scene: str, cache: Path, *options: str) -> Path:
     """Bake a scene, or what is missing of its cache; returns the cache."""
     command = [sys.executable, "-m", "mpm_addon", "bake", scene, "--cache", str(cache), *options]
@@ -196,6 +219,7 @@ KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str
     "display": (SHOTS, display),
     "thumbnails": (material_preset_names(), thumbnail),
     "sheet": (material_preset_names(), sheet),
+    "window": (WINDOW, window),
 }
 
 

@@ -29,7 +29,20 @@ def displayed_particles(bpy: Any, folder: Path) -> Any:
 def block(bpy: Any, size: int) -> Any:
     """An object with particles on a lattice, spaced by their size."""
     axis = np.arange(size, dtype=np.float32) * EDGE
-    position = np.stack(np.meshgrid(axis, axis, axis), axis=-1).reshape(-1, 3)
+    return particles_at(bpy, np.stack(np.meshgrid(axis, axis, axis), axis=-1).reshape(-1, 3))
+
+
+def torn_sheet(bpy: Any) -> Any:
+    """An object with particles in a sheet that is one particle thick and has holes."""
+    random = np.random.default_rng(0)
+    axis = np.arange(24) * EDGE
+    lattice = np.stack(np.meshgrid(axis, axis, [0.0]), axis=-1).reshape(-1, 3)
+    places = lattice + random.uniform(-0.3, 0.3, lattice.shape) * EDGE
+    return particles_at(bpy, places[random.random(len(places)) < 0.7].astype(np.float32))
+
+
+def particles_at(bpy: Any, position: Any) -> Any:
+    """An object with particles at positions (n, 3)."""
     count = len(position)
     velocity = np.tile(np.array([1.0, 2.0, 3.0], np.float32), (count, 1))
     arrays = {

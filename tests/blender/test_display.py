@@ -22,7 +22,7 @@ from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.presets import material_preset, material_preset_names
 
-from .displayed import EDGE, SAND, WATER, block, displayed_particles, evaluated, shown, use
+from .displayed import EDGE, SAND, WATER, block, displayed_particles, evaluated, shown, torn_sheet, use
 from .scenes import description, frame_arrays
 
 blender = pytest.mark.blender
@@ -103,6 +103,20 @@ def test_a_surface_is_closed_and_has_the_particles_volume_and_velocity(bpy: Any)
     np.testing.assert_allclose(velocity.reshape(-1, 3), np.tile([1.0, 2.0, 3.0], (len(mesh.vertices), 1)), rtol=1e-5)
     assert {mesh.materials[polygon.material_index].name for polygon in mesh.polygons} == {"MPM Pool"}
     assert set(surface.CARRIED) <= set(mesh.attributes.keys()) and "mpm_nearest" not in mesh.attributes
+
+
+@blender
+def test_a_thin_surface_covers_its_particles(bpy: Any) -> None:
+    """The two sides of a torn sheet would show as dark flecks where they pass through each other."""
+    item = torn_sheet(bpy)
+    display.dress(item, [WATER])
+    use(item, "surface")
+    particles = np.array([vertex.co for vertex in item.data.vertices])
+    vertices = np.array([vertex.co for vertex in evaluated(bpy, item).vertices])
+    nearest = np.array([np.linalg.norm(particles - vertex, axis=1).min() for vertex in vertices])
+    radius = EDGE * (3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
+    assert len(vertices) > 1000
+    assert nearest.min() > 0.5 * radius
 
 
 def triangles(mesh: Any) -> Any:

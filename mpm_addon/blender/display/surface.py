@@ -7,7 +7,7 @@ import bpy
 from .building import GEOMETRY, Builder, Socket
 
 NAME = "MPM Surface"
-VERSION = 1
+VERSION = 2
 HELP = "Reconstruct a smooth, closed mesh from points, with their velocity, color and other attributes (for liquids, jelly and dough)"
 VOXEL_SIZE, COARSENESS, SMOOTHING = "Voxel Size", "Coarseness", "Smoothing"
 INPUTS = (
@@ -24,6 +24,9 @@ _VOXEL, _LEAST = 0.5, 1.6
 _THRESHOLD = 0.25
 # How far Blender's mesh lies inside the spheres [voxels] at this threshold.
 _INSET = 0.4
+# How near the surface may come to a particle when it is moved back in [radii]. Where smoothing has thinned a rim, the two sides
+# would else pass through each other, which shows as dark flecks in clear liquids.
+_LEAST_COVER = 0.6
 _NEAREST = "mpm_nearest"
 # Attributes that the mesh takes from its nearest points.
 CARRIED = {
@@ -53,6 +56,7 @@ def build(builder: Builder) -> None:
         _of_nearest(builder, points, "FLOAT", builder.math("SUBTRACT", reach, radius), nearest),
         builder.math("MULTIPLY", voxel, _INSET),
     )
+    back = builder.math("MINIMUM", back, _room(builder, points, radius, nearest))
     normal = builder.out("GeometryNodeInputNormal")
     inward = builder.vector("SCALE", normal, scale=builder.math("MULTIPLY", back, -1.0))
     mesh = builder.out("GeometryNodeSetPosition", {"Geometry": mesh, "Offset": inward})
@@ -63,6 +67,14 @@ def build(builder: Builder) -> None:
         mesh = builder.store(mesh, name, kind, value)
     mesh = builder.out("GeometryNodeRemoveAttribute", {"Geometry": mesh, "Name": _NEAREST})
     builder.end(builder.painted(builder.smooth(mesh), inputs["Material"]))
+
+
+def _room(builder: Builder, points: Any, radius: Any, nearest: Any) -> Any:
+    """How far each vertex may move toward its nearest particle."""
+    center = _of_nearest(builder, points, "FLOAT_VECTOR", builder.out("GeometryNodeInputPosition"), nearest)
+    away = builder.vector("LENGTH", builder.vector("SUBTRACT", builder.out("GeometryNodeInputPosition"), center))
+    cover = builder.math("MULTIPLY", _of_nearest(builder, points, "FLOAT", radius, nearest), _LEAST_COVER)
+    return builder.math("MAXIMUM", builder.math("SUBTRACT", away, cover), 0.0)
 
 
 def _volume(builder: Builder, inputs: dict[str | int, Any]) -> Any:
