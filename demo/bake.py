@@ -20,7 +20,8 @@ def main() -> None:
     is_ready = name.startswith("ready:")
     scene = ready_scene(name.removeprefix("ready:")) if is_ready else parts.built(name).scene
     operators.wm.save_as_mainfile(filepath=blend_file)
-    if operators.mpm.bake(restart=True) != {"FINISHED"}:
+    # as `blender --command mpm bake --restart` does, which prints each frame
+    if extension.module("blender.interface.operators.commands").run(["bake", "--restart"]) != 0:
         raise RuntimeError("the bake did not finish")
     if not is_ready:
         parts.finish(name, scene)

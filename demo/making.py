@@ -3,13 +3,11 @@
 The Blender has an empty user folder, and only bpy's own packages can be imported.
 """
 
-import contextlib
 import os
 import subprocess
 import sys
 import sysconfig
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
@@ -19,7 +17,6 @@ ROOT = DEMO.parent
 # What bpy itself imports. numba is missing on purpose: it has to come out of the extension's zip.
 BLENDERS_OWN_PACKAGES = ("bpy", "numpy", "numpy.libs", "requests", "urllib3", "idna", "certifi", "charset_normalizer")
 LIMIT_SECONDS = 3600.0
-POLL_SECONDS = 5.0
 
 
 class DemoError(Exception):
@@ -39,10 +36,8 @@ class IsolatedBlender:
             if (site_packages / name).exists():
                 (self._packages / name).symlink_to(site_packages / name)
 
-    def run(self, script: str, *arguments: object, on_poll: Callable[[], None] = lambda: None) -> str:
-        """Run a script of the demo, which finds the arguments in sys.argv, and return its output.
-
-        `on_poll` is called every `POLL_SECONDS` while the script runs.
+    def run(self, script: str, *arguments: object, is_shown: bool = False) -> str:
+        """Run a script of the demo, which finds the arguments in sys.argv, and return its output, or print it while it runs.
 
         Raises:
             DemoError: the script failed or took more than `LIMIT_SECONDS`.
@@ -52,20 +47,17 @@ class IsolatedBlender:
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
         variables |= {"BLENDER_USER_RESOURCES": str(self._folder / "user"), "PYTHONPATH": str(self._packages)}
         log = self._folder / f"{Path(script).stem}.log"
-        end = time.monotonic() + LIMIT_SECONDS
-        with log.open("wb") as output:
-            process = subprocess.Popen(command, cwd=self._folder, env=variables, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            while not _has_ended(process):
-                if time.monotonic() > end:
-                    raise DemoError(f"{script} took more than {LIMIT_SECONDS:g} s; its output is in {log}.")
-                on_poll()
-        finally:
-            process.kill()
-            process.wait()
+        with log.open("wb") as file:
+            output = None if is_shown else file
+            try:
+                finished = subprocess.run(
+                    command, cwd=self._folder, env=variables, stdout=output, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False
+                )
+            except subprocess.TimeoutExpired:
+                raise DemoError(f"{script} took more than {LIMIT_SECONDS:g} s; its output is in {log}.") from None
         words = log.read_text(encoding="utf-8", errors="replace")
-        if process.returncode != 0:
-            raise DemoError(f"{script} ended with status {process.returncode}:\n{words[-3000:]}")
+        if finished.returncode != 0:
+            raise DemoError(f"{script} ended with status {finished.returncode}:\n{words[-3000:]}")
         return words
 
     def render(self, blend_file: Path, folder: Path, frames: Sequence[int], size: tuple[int, int], samples: int) -> list[Path]:
@@ -73,13 +65,6 @@ class IsolatedBlender:
         folder.mkdir(exist_ok=True)
         self.run("render.py", blend_file, folder, *size, samples, *frames)
         return [folder / f"{number:04d}.png" for number in frames]
-
-
-def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether a process ends within `POLL_SECONDS`."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(POLL_SECONDS)
-    return process.returncode is not None
 
 
 def built_zip() -> Path:

@@ -92,7 +92,7 @@ def demonstration(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Bake and render the demonstration."""
     blend_file, cache = folder / f"{name}.blend", folder / "cache_mpm"
     shutil.rmtree(cache, ignore_errors=True)
-    blender.run("bake.py", built_zip(), name, blend_file, on_poll=BakeProgress(cache).show)
+    blender.run("bake.py", built_zip(), name, blend_file, is_shown=True)
     stills = SCENES[name]["stills"]
     rendered = blender.render(blend_file, folder / "stills", stills, (640, 360), 12)
     contact_sheet(rendered, [f"frame {number}" for number in stills]).save(folder / "contact_sheet.png", optimize=True)
@@ -102,32 +102,6 @@ def demonstration(name: str, blender: IsolatedBlender, folder: Path) -> str:
     if len(baked) < max(stills):
         raise DemoError(f"the cache holds {len(baked)} frames, not {max(stills)}")
     return f"{len(baked)} frames with {baked[-1]['particles']:,} particles; contact_sheet.png and animation.gif in {folder}"
-
-
-class BakeProgress:
-    """Prints what a cache's status file says about the bake."""
-
-    def __init__(self, cache: Path) -> None:
-        self._status_file = cache / "status.json"
-        self._last_line = ""
-
-    def show(self) -> None:
-        """Print a line if there is a new one."""
-        if not self._status_file.is_file():
-            return
-        line = progress_line(json.loads(self._status_file.read_text(encoding="utf-8")))
-        if line != self._last_line:
-            print(f"demo: {line}", flush=True)
-        self._last_line = line
-
-
-def progress_line(status: dict[str, Any]) -> str:
-    """One line about a running bake, from its status file."""
-    if "particles" not in status:
-        return "compiling the solver ..."
-    line = f"frame {status['done']}/{status['total']}, {status['particles']:,} particles, {status['substeps']} substeps"
-    remaining = status.get("eta_seconds")
-    return line if remaining is None else f"{line}, {remaining:.0f} s left"
 
 
 def baked_frames(cache: Path) -> list[dict[str, int]]:

@@ -1,39 +1,41 @@
-"""The demo prints the progress of its bake, as the cache's status file reports it."""
-
-from __future__ import annotations
+"""The demo runs its scripts in a Blender of their own, and puts its pictures together."""
 
 import importlib
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 DEMO = Path(__file__).parents[2] / "demo"
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Any:
+def making(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(DEMO))
-    return importlib.import_module("run")
+    return importlib.import_module("making")
 
 
-def test_a_bake_is_reported_once_per_news(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    progress = run.BakeProgress(tmp_path)
-    progress.show()
-    frame = {"done": 2, "total": 48, "particles": 95315, "substeps": 7, "eta_seconds": None}
-    for status in ({"done": 0, "total": 48}, {"done": 0, "total": 48}, frame, frame | {"eta_seconds": 60.4}):
-        (tmp_path / "status.json").write_text(json.dumps(status), encoding="utf-8")
-        progress.show()
-    line = "demo: frame 2/48, 95,315 particles, 7 substeps"
-    assert capsys.readouterr().out.splitlines() == ["demo: compiling the solver ...", line, f"{line}, 60 s left"]
+def test_a_script_sees_nothing_of_this_environment(making: Any, tmp_path: Path) -> None:
+    script = tmp_path / "look.py"
+    script.write_text("import importlib.util, sys; print(sys.argv[1], importlib.util.find_spec('numba'))", encoding="utf-8")
+    assert making.IsolatedBlender(tmp_path / "blender").run(str(script), 7) == "7 None\n"
 
 
-def test_a_script_is_watched_while_it_runs(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("making.POLL_SECONDS", 0.02)
-    monkeypatch.setattr("making.LIMIT_SECONDS", 20.0)
-    script, seen = tmp_path / "wait.py", tmp_path / "seen"
-    lines = ("import pathlib, time", f"while not pathlib.Path({str(seen)!r}).exists():", "    time.sleep(0.02)", "print('watched')")
-    script.write_text("\n".join(lines), encoding="utf-8")
-    blender = run.IsolatedBlender(tmp_path / "blender")
-    assert blender.run(str(script), on_poll=seen.touch) == "watched\n"
+def test_a_script_that_fails_or_hangs_is_told(making: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blender, script = making.IsolatedBlender(tmp_path / "blender"), tmp_path / "script.py"
+    script.write_text("import sys; sys.exit('no bowl')", encoding="utf-8")
+    with pytest.raises(making.DemoError, match=r"ended with status 1:\nno bowl"):
+        blender.run(str(script))
+    monkeypatch.setattr(making, "LIMIT_SECONDS", 0.5)
+    script.write_text("import time; time.sleep(60)", encoding="utf-8")
+    with pytest.raises(making.DemoError, match=r"took more than 0\.5 s"):
+        blender.run(str(script))
+
+
+def test_a_contact_sheet_has_rows_of_pictures(making: Any, tmp_path: Path) -> None:
+    for number, color in enumerate(("red", "green", "blue")):
+        Image.new("RGB", (40, 30), color).save(tmp_path / f"{number}.png")
+    sheet = making.contact_sheet([tmp_path / f"{number}.png" for number in range(3)], ["", "", ""])
+    assert sheet.size == (80, 60)
+    assert [sheet.getpixel(at) for at in ((20, 5), (60, 5), (20, 35))] == [(255, 0, 0), (0, 128, 0), (0, 0, 255)]

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import time
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +94,6 @@ class Window:
         shutil.copy2(archive, copy)
         self.command_line("--command", "extension", "install-file", "-r", "user_default", "--enable", self.inside(copy))
         copy.unlink()
-        _restore_times(archive, self.home / "blender/extensions/user_default")
 
     def run(self, source: str, *, limit: float = ANSWER_SECONDS) -> Any:
         """Runs Python on Blender's main thread; returns what it assigned to `result`. Raises WindowError with its traceback."""
@@ -220,15 +218,6 @@ class Window:
         }
         self.home.mkdir(parents=True, exist_ok=True)
         return self.place.command(*words, variables=variables)
-
-
-def _restore_times(archive: Path, folder: Path) -> None:
-    """Gives installed sources the times that they have in the zip: numba compiles a kernel anew where its file is newer."""
-    with zipfile.ZipFile(archive) as content:
-        for entry in content.infolist():
-            for path in folder.glob(f"*/{entry.filename}"):
-                moment = time.mktime((*entry.date_time, 0, 0, -1))
-                os.utime(path, (moment, moment))
 
 
 def _processes_with(variable: str) -> list[int]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+from tools.environments import output_of
 
 FOLDER = Path(os.environ.get("MPM_GUI_FOLDER", Path.home() / ".cache" / "mpm_addon" / "gui"))
 # What a folder of ours is called inside its root.
@@ -92,9 +93,5 @@ def how_to_get(blender: str) -> str:
 
 
 def _own_version() -> str:
-    try:
-        answer = subprocess.run(["blender", "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    found = re.search(r"Blender (\d+\.\d+)", answer)
+    found = re.search(r"Blender (\d+\.\d+)", output_of("blender", "--version") or "")
     return found.group(1) if found else ""
