@@ -61,7 +61,7 @@ sheet: setup ## bake and render every material preset into docs/materials.png; S
 thumbnails: setup ## bake and render the pictures of the material presets; THUMBNAILS=snow for one
 	@$(PYTHON) demo/run.py thumbnails $(THUMBNAILS)
 
-translations: setup ## bring the catalogue of texts and all translations in mpm_addon/locale up to date
+translations: setup ## bring the catalog of texts and all translations in mpm_addon/locale up to date
 	@$(PYTHON) tools/extract_messages.py
 
 validate: setup ## write the table of docs/validation.md and its figures anew from the verification's cases

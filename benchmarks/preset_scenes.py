@@ -1,5 +1,7 @@
 """A whole preset scene, frame by frame, and its steps beside bare ones: `python -m benchmarks.preset_scenes NAME THREADS FRAMES`.
 
+Or a box of sand of so many particles, without bare steps: `python -m benchmarks.preset_scenes sand THREADS FRAMES PARTICLES`.
+
 Bare is the scene's own state at a frame, continued to the next frame without colliders and walls: the same particles in the same
 places with the same velocities, so that the ratio is the price of the obstacles alone.
 """
@@ -13,39 +15,44 @@ from typing import Any
 
 from mpm_addon.core.processor import prepare_numba
 
-from .measuring import answer
+from .measuring import answer, timed
 
 # frames from which the scene is continued with and without obstacles, and how often from each
 SNAPSHOTS = 5
 TURNS = 2
 
 
-def measure(name: str, threads: int, frame_limit: int) -> dict[str, Any]:
-    """A whole preset scene, and pairs of frames with obstacles and without."""
+def measure(name: str, threads: int, frame_limit: int, particles: int = 0) -> dict[str, Any]:
+    """A whole preset scene, and pairs of frames with obstacles and without; or a box of sand of so many particles."""
     prepare_numba(threads)
     from mpm_addon.storage import presets_folder, read_scene
 
-    scene = read_scene(presets_folder() / "scenes" / name)
+    from .scenes import box_of_sand
+
+    scene = box_of_sand(particles) if particles else read_scene(presets_folder() / "scenes" / name)
+    snapshot_count = 0 if particles else SNAPSHOTS
     with tempfile.TemporaryDirectory(prefix="mpm_bench_") as folder:
-        whole, snapshots = run_whole(scene, min(frame_limit, len(scene.time.frames)), Path(folder))
+        whole, snapshots = run_whole(scene, min(frame_limit, len(scene.time.frames)), snapshot_count, Path(folder))
         pairs = [run_pair(scene, snapshot, turn) for snapshot in snapshots for turn in range(TURNS)]
     return {"scene": name, "threads": threads, **whole, "pairs": pairs}
 
 
-def run_whole(scene: Any, frame_count: int, folder: Path) -> tuple[dict[str, Any], list[Path]]:
+def run_whole(scene: Any, frame_count: int, snapshot_count: int, folder: Path) -> tuple[dict[str, Any], list[Path]]:
     """Run the scene like a bake that writes no files; returns its figures, and snapshots on the way."""
     import numpy as np
 
     from .memory import footprint
     from .timed_simulation import TimedSimulation, total
 
-    timed = TimedSimulation(scene)
-    simulation, before = timed.simulation, dict(timed.simulation.seconds)
-    snapshot_frames = {round(frame_count * (n + 1) / (SNAPSHOTS + 1)) for n in range(SNAPSHOTS)}
+    made: list[TimedSimulation] = []
+    sampled = timed(lambda: made.append(TimedSimulation(scene)))
+    (running,) = made
+    simulation, before = running.simulation, dict(running.simulation.seconds)
+    snapshot_frames = {round(frame_count * (n + 1) / (snapshot_count + 1)) for n in range(snapshot_count)}
     rounds, snapshots, substeps, seconds = [], [], 0, 0.0
     for number in range(2, frame_count + 1):
         began = time.perf_counter()
-        frame, steps = timed.next_frame()
+        frame, steps = running.next_frame()
         seconds += time.perf_counter() - began
         rounds.append(steps)
         substeps += frame.statistics.substeps
@@ -56,7 +63,8 @@ def run_whole(scene: Any, frame_count: int, folder: Path) -> tuple[dict[str, Any
         "particles": simulation.store.particle_count,
         "frames": frame_count - 1,
         "substeps": substeps,
-        "sorts": timed.sorts,
+        "sorts": running.sorts,
+        "sampled": sampled,
         "frame_seconds": seconds,
         "steps": total(rounds),
         "phases": {phase: seconds - before.get(phase, 0.0) for phase, seconds in simulation.seconds.items()},

@@ -183,6 +183,11 @@ def preset_scenes(effort: Effort) -> Results:
     return (ask("benchmarks.preset_scenes", name, str(max(effort.threads)), str(effort.frames)) for name in PRESETS)
 
 
+def box_of_sand(effort: Effort) -> Results:
+    """A large scene."""
+    yield ask("benchmarks.preset_scenes", "sand", str(max(effort.threads)), "3", str(effort.large))
+
+
 PARTS: dict[str, Callable[[Effort], Results]] = {
     "block": block,
     "reference": reference,
@@ -191,7 +196,7 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "scaling": scaling,
     "variants": variants,
     "torn": torn,
-    "large": lambda effort: iter([ask("benchmarks.large", str(effort.large), str(max(effort.threads)))]),
+    "large": box_of_sand,
     "geometry": each_number_of_threads("benchmarks.geometry"),
     "caches": caches,
     "interface": interface,

@@ -102,6 +102,16 @@ def all_laws() -> Scene:
     return dataclasses.replace(room, name="all_laws", materials=materials, emitters=tuple(emitters))
 
 
+def box_of_sand(particles: int) -> Scene:
+    """A box of about so many particles on a floor, and two frames in which it begins to fall apart."""
+    edge = 10.0
+    emitter = Emitter("sand", Box(center=(0.0, 0.0, 0.5 * edge), size=(edge, edge, edge)), "sand")
+    solver = Solver(grid_spacing=edge * (8.0 / particles) ** (1.0 / 3.0))
+    floor = Domain(kind="box", min=(-edge, -edge, 0.0), max=(edge, edge, 2.0 * edge))
+    time = Time(fps=24.0, frame_start=1, frame_end=3)
+    return Scene("sand", solver, {"sand": Material("sand", LAWS["sand"]())}, (emitter,), domain=floor, time=time)
+
+
 def fixed_step(law: Law, dimension: int) -> float:
     """A step [s] in which a wave of the undeformed material crosses `WAVE_CELLS`, shorter where viscosity asks for it."""
     modulus = getattr(law, "bulk_modulus", None)

@@ -1,4 +1,4 @@
-"""Writes mpm_addon/locale/mpm_addon.pot, the catalogue of all texts of the interface, and brings the translations up to date.
+"""Writes mpm_addon/locale/mpm_addon.pot, the catalog of all texts of the interface, and brings the translations up to date.
 
 Texts come from the registered classes (labels, tooltips, properties, enum items), from the code of panels and operators (texts given
 to layouts, reports and polls, and templates), and from presets and laws. A translation (locale/*.po) keeps what was translated; new
@@ -18,7 +18,7 @@ from environments import ROOT
 
 sys.path.insert(0, str(ROOT))
 
-from mpm_addon.storage.catalogue import ANY, FOLDER, OPERATOR, Entry, read_catalogue, written
+from mpm_addon.storage.catalog import ANY, FOLDER, OPERATOR, Entry, read_catalog, written
 
 # The context, the text and the place of a text.
 Found = tuple[str, str, str]
@@ -42,7 +42,7 @@ def main() -> None:
     (FOLDER / "mpm_addon.pot").write_text(written(entries, ""), encoding="utf-8")
     print(f"translations: {len(entries)} in {FOLDER.relative_to(ROOT)}/mpm_addon.pot")
     for path in sorted(FOLDER.glob("*.po")):
-        known = {entry.key: entry.translated for entry in read_catalogue(path)}
+        known = {entry.key: entry.translated for entry in read_catalog(path)}
         renewed = translated(entries, known)
         path.write_text(written(renewed, path.stem), encoding="utf-8")
         missing = sum(not entry.translated for entry in renewed)

@@ -212,6 +212,18 @@ def test_objects_that_cannot_emit_are_named_and_the_others_emit(bpy: Any) -> Non
     assert "Select an object first" in error_of(bpy.ops.mpm.quick)
 
 
+def test_a_nozzle_that_larger_cells_leave_too_thin_is_told_before_the_bake(bpy: Any) -> None:
+    bpy.ops.mpm.add(kind="inflow", size=2.0)
+    thickness = 0.3
+    solver = bpy.context.scene.mpm.solver
+    assert scene_warnings(extract_scene(bpy.context)) == []
+    solver.grid_spacing = 0.5
+    (warning,) = scene_warnings(extract_scene(bpy.context))
+    assert (warning.topic, warning.subject) == ("thin_emitter", 'Emitter "Inflow"')
+    assert f"it is only {thickness:g} m thick, 0.6 times the cell size of 0.5 m" in warning.text
+    assert in_blender(warning.remedy) == "make it at least 2 cells thick, or use a Cell Size of at most 0.15 m"
+
+
 def test_an_object_without_size_is_told_its_axis(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
     cube.scale = (1.0, 1.0, 0.0)

@@ -11,7 +11,7 @@ from extract_messages import collected, literals, of_call, translated
 
 from mpm_addon.blender.host import translations
 from mpm_addon.core.errors import PresetError
-from mpm_addon.storage.catalogue import ANY, FOLDER, OPERATOR, Entry, dictionaries, read_catalogue, written
+from mpm_addon.storage.catalog import ANY, FOLDER, OPERATOR, Entry, dictionaries, read_catalog, written
 
 LANGUAGES = sorted(FOLDER.glob("*.po"))
 REFRESH = "texts of the interface have changed: make translations"
@@ -21,15 +21,15 @@ def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-def test_the_catalogue_has_the_texts_of_today(bpy: Any) -> None:
-    kept = {entry.key for entry in read_catalogue(FOLDER / "mpm_addon.pot")}
+def test_the_catalog_has_the_texts_of_today(bpy: Any) -> None:
+    kept = {entry.key for entry in read_catalog(FOLDER / "mpm_addon.pot")}
     today = {entry.key for entry in collected()}
     assert (today - kept, kept - today) == (set(), set()), REFRESH
 
 
 def test_translations_are_of_texts_that_exist_and_fill_in_the_same_values() -> None:
-    known = {entry.key for entry in read_catalogue(FOLDER / "mpm_addon.pot")}
-    for entries in map(read_catalogue, LANGUAGES):
+    known = {entry.key for entry in read_catalog(FOLDER / "mpm_addon.pot")}
+    for entries in map(read_catalog, LANGUAGES):
         assert {entry.key for entry in entries} - known == set(), REFRESH
         for entry in entries:
             if entry.translated and "{" in entry.message:
@@ -64,7 +64,7 @@ def test_a_file_is_read_back_as_it_was_written(tmp_path: Path) -> None:
         Entry(ANY, "{name} is missing", ""),
     ]
     (tmp_path / "xx.po").write_text(written(entries, "xx"), encoding="utf-8")
-    assert read_catalogue(tmp_path / "xx.po") == entries
+    assert read_catalog(tmp_path / "xx.po") == entries
     assert dictionaries(tmp_path) == {"xx": {entry.key: entry.translated for entry in entries[:2]}}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from ...storage.catalogue import dictionaries
+from ...storage.catalog import dictionaries
 from .registrar import Registrar
 
 # The stubs declare that Blender's functions return nothing.

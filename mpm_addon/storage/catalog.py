@@ -1,4 +1,4 @@
-"""Translation catalogues: the PO files in `mpm_addon/locale`, one per language, named by its code ("de", "pt_BR").
+"""Translation catalogs: the PO files in `mpm_addon/locale`, one per language, named by its code ("de", "pt_BR").
 
 Messages without a translation remain in English. Only a subset of the format is supported: comments, contexts, messages and
 translations, each text in one or more quoted lines.
@@ -36,7 +36,7 @@ class Entry:
         return self.context, self.message
 
 
-def read_catalogue(path: Path) -> list[Entry]:
+def read_catalog(path: Path) -> list[Entry]:
     """The entries of a PO file.
 
     Raises:
@@ -87,4 +87,4 @@ def _quoted(text: str) -> str:
 def dictionaries(folder: Path = FOLDER) -> dict[str, dict[Key, str]]:
     """Language -> (context, message) -> translation, as Blender expects it. Raises PresetError if a file is malformed."""
     files = sorted(folder.glob("*.po"))
-    return {path.stem: {entry.key: entry.translated for entry in read_catalogue(path) if entry.translated} for path in files}
+    return {path.stem: {entry.key: entry.translated for entry in read_catalog(path) if entry.translated} for path in files}
