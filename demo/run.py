@@ -28,7 +28,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, opened, write_jpeg, write_png
 

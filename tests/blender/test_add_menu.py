@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.building import add_menu, quick
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.blender.reading.simulated_objects import meters
-from mpm_addon.core.advice.preflight import warnings_of
+from mpm_addon.core.advice.preflight import scene_warnings, warnings_of
+from mpm_addon.core.errors import SceneError
 from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.storage.presets import material_preset_names
 from tests.fakes import menus
@@ -214,14 +216,17 @@ def test_objects_that_cannot_emit_are_named_and_the_others_emit(bpy: Any) -> Non
 
 def test_a_nozzle_that_larger_cells_leave_too_thin_is_told_before_the_bake(bpy: Any) -> None:
     bpy.ops.mpm.add(kind="inflow", size=2.0)
-    thickness = 0.3
     solver = bpy.context.scene.mpm.solver
     assert scene_warnings(extract_scene(bpy.context)) == []
-    solver.grid_spacing = 0.5
+    solver.grid_spacing = 0.25
     (warning,) = scene_warnings(extract_scene(bpy.context))
     assert (warning.topic, warning.subject) == ("thin_emitter", 'Emitter "Inflow"')
-    assert f"it is only {thickness:g} m thick, 0.6 times the cell size of 0.5 m" in warning.text
-    assert in_blender(warning.remedy) == "make it at least 2 cells thick, or use a Cell Size of at most 0.15 m"
+    assert warning.problem == "it is only 0.3 m thick, 1.2 times the cell size of 0.25 m"
+    assert "make it at least 2 cells thick, or use a Cell Size of at most 0.15 m" in in_blender(warning.told)
+    solver.grid_spacing = 0.5
+    with pytest.raises(SceneError) as caught:
+        extract_scene(bpy.context)
+    assert in_blender(caught.value.message) == 'Emitter "Inflow": Cell Size 0.5 m is larger than the object (0.3 m); use at most 0.075 m.'
 
 
 def test_an_object_without_size_is_told_its_axis(bpy: Any) -> None:
