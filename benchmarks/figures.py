@@ -1,5 +1,6 @@
-"""The plots of docs/performance.md."""
+"""The plots of docs/performance.md, and how plots of pages are written."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,18 @@ Results = dict[str, Any]
 
 def draw_all(results: Results, folder: Path) -> None:
     """Write every figure with results, as SVG."""
+    write({draw.__name__: lambda draw=draw: draw(results) for draw in (peers, roofline, phases, scaling)}, folder, {})
+
+
+def write(figures: Mapping[str, Callable[[], Figure | None]], folder: Path, settings: dict[str, Any]) -> None:
+    """Write figures by name, as SVG with the same bytes from the same data; `settings` are added to the style of all pages."""
     folder.mkdir(parents=True, exist_ok=True)
-    # the same bytes from the same data
-    with mpl.rc_context({"svg.hashsalt": "performance"}, STYLE):
-        for draw in (peers, roofline, phases, scaling):
-            figure = draw(results)
+    with mpl.rc_context({"svg.hashsalt": folder.name, **settings}, STYLE):
+        for name, draw in figures.items():
+            figure = draw()
             if figure is not None:
                 figure.tight_layout()
-                figure.savefig(folder / f"{draw.__name__}.svg", metadata={"Date": None, "Creator": None})
+                figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
                 pyplot.close(figure)
 
 

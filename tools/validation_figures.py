@@ -1,37 +1,29 @@
 """The figures of docs/validation.md, drawn from the results of tests/verification/cases."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-
-mpl.use("svg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from benchmarks.figures import BLUE, GRAY, GREEN, ORANGE, RED, write
 from tests.everyday.cases import volume
 from tests.verification.cases import bar, beam, column_collapse, dam_break, impact, rigid_motion, sliding_block, water_column
 from tests.verification.cases.setting import GRAVITY
 
-BLUE, ORANGE, GREEN, RED, GRAY = "#1f6fb4", "#e07b1a", "#2f8f4e", "#c2333a", "#8a8a8a"
-STYLE = Path(__file__).with_name("figures.mplstyle")
-# the same bytes from the same data
-SETTINGS: Any = {"svg.hashsalt": "validation", "lines.linewidth": 1.6}
-
 
 def draw_all(folder: Path) -> None:
     """Write every figure as SVG: draw_NAME draws NAME.svg."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(SETTINGS, STYLE):
-        for draw in FIGURES:
-            name = draw.__name__.removeprefix("draw_")
-            print(f"validate: figure {name} ...", flush=True)
-            figure, (left, right) = pyplot.subplots(1, 2)
-            draw(left, right)
-            figure.tight_layout()
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
-            pyplot.close(figure)
+    write({draw.__name__.removeprefix("draw_"): lambda draw=draw: drawn(draw) for draw in FIGURES}, folder, {"lines.linewidth": 1.6})
+
+
+def drawn(draw: Callable[[Axes, Axes], None]) -> Figure:
+    print(f"validate: {draw.__name__} ...", flush=True)
+    figure, (left, right) = pyplot.subplots(1, 2)
+    draw(left, right)
+    return figure
 
 
 def label(axes: Axes, title: str, x: str, y: str) -> None:
