@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 from mpm_addon.core import simulate
-from mpm_addon.core.emission import emission, emitter_shape
+from mpm_addon.core.emission import emission
 from mpm_addon.core.emission.emission import emit, moments
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.forecast.estimate import estimate
@@ -121,11 +122,12 @@ def test_the_same_scene_gives_the_same_stream_and_another_seed_another() -> None
 def test_streams_are_forgotten_with_their_scenes() -> None:
     described = scene(inflow(Sphere(radius=0.2), (2.0, 0.0, 0.0)), materials=WATER)
     emit(described, 1)
-    key = (id(described), 0, "stream")
-    assert key in emitter_shape._kept
+    assert (0, "stream") in described.prepared
+    assert dataclasses.replace(described).prepared == {}
+    left = weakref.ref(described)
     del described
     gc.collect()
-    assert key not in emitter_shape._kept
+    assert left() is None
 
 
 def test_a_swirl_about_the_flow_turns_the_particles() -> None:

@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-GENERIC_FUNCTIONS: list[Callable[..., Any]] = []
+# Functions that numba has not been taught yet.
+UNTAUGHT: list[Callable[..., Any]] = []
 
 
 def generic(function: Function) -> Function:
     """Mark a function as compilable for any value type."""
-    GENERIC_FUNCTIONS.append(function)
+    UNTAUGHT.append(function)
     return function
 
 

@@ -98,15 +98,10 @@ def store() -> Store:
         return stored
 
 
-_taught = 0
-
-
 def teach_generic_functions() -> None:
     """Make every function marked `generic` so far callable from kernels."""
-    global _taught
-    for function in operations.GENERIC_FUNCTIONS[_taught:]:
-        register_jitable(forceinline=True, no_cfunc_wrapper=True)(function)
-    _taught = len(operations.GENERIC_FUNCTIONS)
+    while operations.UNTAUGHT:
+        register_jitable(forceinline=True, no_cfunc_wrapper=True)(operations.UNTAUGHT.pop())
 
 
 def kernel(function: Callable[..., Any] | None = None, *, is_stored: bool = True) -> Any:

@@ -4,7 +4,6 @@ The shape of a rigid emitter stays in local coordinates, so that what is compute
 between local and world coordinates.
 """
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -30,15 +29,11 @@ def subject_of(emitter: Emitter) -> str:
     return f'Emitter "{emitter.name}"'
 
 
-_kept: dict[tuple[int, int, str], tuple[Any, Any]] = {}
-
-
 def kept(scene: Scene, index: int, name: str, make: Callable[[], Any]) -> Any:
     """What is computed once per emitter, for all moments; freed with the scene."""
-    key = id(scene), index, name
-    if key not in _kept:
-        _kept[key] = weakref.ref(scene, lambda _: _kept.pop(key, None)), make()
-    return _kept[key][1]
+    if (index, name) not in scene.prepared:
+        scene.prepared[index, name] = make()
+    return scene.prepared[index, name]
 
 
 class EmitterShape:

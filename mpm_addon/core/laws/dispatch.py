@@ -12,7 +12,7 @@ from ..arithmetic.symmetric import distortion, eigenvalues, increased, is_beyond
 from ..compilation.kernel import kernel, teach_generic_functions
 from ..compilation.team import ParallelKernel, one_loop
 from .hencky import HenckyLaw, flowed
-from .law import LAW_OF_CONSTANTS, FluidLaw, PrincipalLaw
+from .law import FluidLaw, PrincipalLaw
 
 # below this volume ratio, or inverted, F is decomposed by the robust method
 LEAST_VOLUME_RATIO = 1e-3
@@ -25,7 +25,7 @@ _LAWS = __name__.rpartition(".")[0]
 def law_of(constants: Any) -> Any:
     """The class of the law whose constants have this numba type."""
     teach_generic_functions()
-    return LAW_OF_CONSTANTS[constants.instance_class]
+    return constants.instance_class.law
 
 
 class LawKernel:

@@ -16,8 +16,6 @@ from typing import Any, ClassVar, NamedTuple
 from ..parameters import parameter, validate
 from .finish import GRAINS, PLAIN, POINTS, SPHERES, SURFACE, Color, Finish, color_of_name
 
-LAW_OF_CONSTANTS: dict[type, type["Law"]] = {}
-
 
 @dataclass(frozen=True)
 class Law:
@@ -62,7 +60,8 @@ class Law:
             if not hasattr(cls, "color"):
                 cls.color = color_of_name(cls.name)
             _check_declarations(cls)
-            LAW_OF_CONSTANTS[cls.constants_type] = cls
+            # how `law_of` finds the law of constants
+            cls.constants_type.law = cls  # type: ignore[attr-defined]
 
     def check(self, subject: str) -> None:
         """Check all parameters. `subject` is how messages name the material.

@@ -6,6 +6,7 @@ the solver trusts them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,11 @@ class Scene:
                     check_motion_turn(each.motion, f'{noun} "{each.name}"')
 
         self._check_carried()
+
+    @cached_property
+    def prepared(self) -> dict[tuple[int, str], Any]:
+        """What is computed once for an emitter, by its number and a name."""
+        return {}
 
     @property
     def carried(self) -> dict[str, int]:
