@@ -28,7 +28,8 @@ def draw_all(results: Results, folder: Path) -> None:
 def write(figures: Mapping[str, Callable[[], Figure | None]], folder: Path, settings: dict[str, Any]) -> None:
     """Write figures by name, as SVG with the same bytes from the same data; `settings` are added to the style of all pages."""
     folder.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context({"svg.hashsalt": folder.name, **settings}, STYLE):
+    given: dict[Any, Any] = {"svg.hashsalt": folder.name, **settings}
+    with mpl.rc_context(given, STYLE):
         for name, draw in figures.items():
             figure = draw()
             if figure is not None:

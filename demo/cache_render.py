@@ -85,11 +85,11 @@ def show_portrait(item: Any, baked: Scene, preset: str) -> None:
     stage.ground(DARK_GROUND if is_bright else LIGHT_GROUND, roughness=0.6)
     stage.light((0.0, 0.0, 0.1), 1.0)
     around = np.empty((0, 3))
-    for collider in baked.colliders:
-        if collider.name == "Ball":
-            shape, at = ball(collider.shape.radius, steps=64), collider.motion.matrices[-1, :3, 3]
-            stage.seen("Ball", shape, point(at), (0.6, 0.6, 0.62), roughness=0.18, metallic=1.0).data.shade_smooth()
-            around = np.array(shape.vertices) + at
+    pressing: Any = [collider for collider in baked.colliders if collider.name == "Ball"]
+    for collider in pressing:
+        shape, at = ball(collider.shape.radius, steps=64), collider.motion.matrices[-1, :3, 3]
+        stage.seen("Ball", shape, point(at), (0.6, 0.6, 0.62), roughness=0.18, metallic=1.0).data.shade_smooth()
+        around = np.array(shape.vertices) + at
     middle, extent = framed(places_of(item), around)
     stage.view(point(middle + PORTRAIT_VIEW * extent / FILLED * LENS / 36.0), point(middle), lens=LENS)
 

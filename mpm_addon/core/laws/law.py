@@ -61,7 +61,7 @@ class Law:
                 cls.color = color_of_name(cls.name)
             _check_declarations(cls)
             # how `law_of` finds the law of constants
-            cls.constants_type.law = cls  # type: ignore[attr-defined]
+            cls.constants_type.law = cls
 
     def check(self, subject: str) -> None:
         """Check all parameters. `subject` is how messages name the material.
