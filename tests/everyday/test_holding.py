@@ -24,4 +24,40 @@ def test_a_tilted_cup_of_meshes_holds_water(wall: float, degrees: float) -> None
 
 def test_colliders_that_do_not_act_as_one_leak_at_their_seams() -> None:
     """Negative control."""
-    assert holding.leak(offset=TESTED_OFFSET, is_joined=False) > 0.05
+    assert holding.leak(offset=TESTED_OFFSET, is_joined=False) > 0.02
+
+
+@pytest.mark.parametrize("law", ["water", "sand", "viscoplastic", "corotated"])
+@pytest.mark.parametrize("offset", [0.25, 0.75])
+def test_a_sheet_holds(law: str, offset: float) -> None:
+    """Blender's own plane, for example."""
+    assert holding.leak_through("sheet", offset=offset, law=law) == 0.0
+
+
+@pytest.mark.parametrize("deforms", [False, True])
+def test_a_sheet_that_rises_lifts_water(deforms: bool) -> None:
+    """By half a cell in each frame."""
+    assert holding.leak_through("sheet", offset=0.75, rise=0.5, deforms=deforms) == 0.0
+
+
+@pytest.mark.parametrize("wall", [1.0, 1.5, 2.0])
+def test_a_cup_with_thin_walls_holds_water(wall: float) -> None:
+    assert holding.leak_through("cup", offset=TESTED_OFFSET, wall=wall) == 0.0
+
+
+@pytest.mark.parametrize("law", ["sand", "corotated"])
+def test_a_cup_with_walls_of_one_cell_holds(law: str) -> None:
+    assert holding.leak_through("cup", offset=TESTED_OFFSET, wall=1.0, law=law) == 0.0
+
+
+def test_a_cup_thinner_than_a_cell_holds_almost_all() -> None:
+    assert holding.leak_through("cup", offset=0.75, wall=0.5) < 0.005
+
+
+def test_a_thin_cup_whose_sides_are_one_to_its_nodes_leaks() -> None:
+    """Negative control."""
+    assert holding.leak_through_blind(offset=TESTED_OFFSET) > 0.5
+
+
+def test_water_on_both_sides_of_a_sheet_stays_there() -> None:
+    assert holding.two_pools(offset=TESTED_OFFSET) == (0.0, 0.0)

@@ -61,9 +61,7 @@ def check_scale(matrix: Floats, subject: str, frame: float | None = None) -> Non
     # a parent's axis need not be one of the object
     axes = " and ".join(flat) if flat else "an axis of a parent"
     moment = "" if frame is None else f" at frame {frame:g}"
-    raise SceneError(
-        f"its scale along {axes} is zero{moment}", "set the scale there to a value other than 0, such as 1", subject=subject
-    )
+    raise SceneError(f"its scale along {axes} is zero{moment}", "set the scale there to a value other than 0, such as 1", subject=subject)
 
 
 @contextmanager

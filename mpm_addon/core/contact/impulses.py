@@ -75,7 +75,8 @@ def collide_deep_nodes(nodes, deep, run, level_sets, surface, friction, filled_m
         ix, iy, iz = node_of_place(place, block_nodes)
         ou, ov, ow = collider_velocity(level_sets, row, place, ix, iy, iz)
         nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
-        u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, far_surface, friction)
+        held = STICKY if deep.is_stuck[index] else far_surface
+        u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, held, friction)
         nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
 
 

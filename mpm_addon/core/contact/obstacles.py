@@ -22,6 +22,7 @@ from .covering import cover_nodes, fill_nodes, find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import move_feet, sum_inertia
 from .expulsion import expel_nodes
+from .facing import STUCK, is_thin, mark_sides, turn_nodes
 from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .surface import AT_SURFACE, DEEP, DeepNodes, LevelSets, find_surface, order_nodes, place_feet, room_for_feet
@@ -29,6 +30,8 @@ from .union import join_solids
 
 # how far a block's arena reaches beyond the block [cells]
 ARENA_MARGIN = 1.5
+# how far particles may move until the nodes near moving colliders are turned again [cells]
+MOVING_MARGIN = 0.5
 # material is expelled so many times faster than needed to be out in time
 EXPULSION_HASTE = 2.0
 # with fewer feet, threads do not pay off
@@ -54,6 +57,7 @@ class ObstacleGroup:
         self._spacing = scene.solver.grid_spacing
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
+        self._is_thin = any(is_thin(obstacle.collider.shape, self._spacing) for obstacle in obstacles)
         self._filling = filling
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.friction for obstacle in obstacles])
@@ -65,11 +69,12 @@ class ObstacleGroup:
         self._layout: Layout | None = None
         self._reached = nothing
         self._field = empty_field(self._dimension)
+        self._is_hidden = self._field.is_hidden
         self._level_sets = self._empty_level_sets()
         self._colors = np.zeros(3, np.int64)
         self._foot_count = 0
         self._feet = room_for_feet(0, 0, 0, np.float32)
-        self._deep = DeepNodes(nothing, nothing, nothing)
+        self._deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.bool_))
         self._filled = nothing
         self._shares = np.zeros(0, np.float32)
         self._found = False
@@ -118,12 +123,31 @@ class ObstacleGroup:
             mark_reached(layout.extents, layout.places, self._reached)
             self._reached = self._reached[np.append(layout.origins, -1)]
         around = layout.node_neighbors(blocks[blocks >= 0])
+        held = self._face_material(around, store)
         find_surface(self._level_sets, around, self._reached, places, holds_inside)
-        self._place_feet(places, around, store)
+        places[held > 0] = DEEP
+        self._place_feet(places, held, around, store)
         for number, obstacle in enumerate(self.obstacles):
             thickness = -field.distance[field.owners == number].min(initial=-self._spacing) if obstacle.is_expelling else 0.0
             self._expulsion[number] = self._expulsion_rate * thickness
         self._find_pairs(holds_inside, store)
+
+    def _face_material(self, around: Ints, store: ParticleStore) -> NDArray[np.uint8]:
+        """Turn the nodes near thin colliders toward the side that has material; returns which are held, see `turn_nodes`."""
+        level_sets, layout = self._level_sets, store.layout
+        held = np.zeros(level_sets.distance.shape, np.uint8)
+        if not self._is_thin:
+            return held
+        has_front, has_back = (np.zeros(held.shape, np.bool_) for _ in range(2))
+        reach = (2.0 if self._is_cubic else 1.5) + (MOVING_MARGIN if self.is_moving else ARENA_MARGIN)
+        for bodies, neighbors in zip(store.fields, layout.field_neighbors, strict=True):
+            ends = np.array([bodies.start, bodies.stop])
+            mark_sides(store.table, layout.first, store.body_count, ends, neighbors, level_sets, reach, has_front, has_back)
+        if has_back.any():
+            distance, normal = level_sets.distance.copy(), level_sets.normal.copy()
+            turn_nodes(level_sets, around, has_front, has_back, distance, normal, held)
+            self._level_sets = level_sets._replace(distance=distance, normal=normal)
+        return held
 
     def _empty_level_sets(self) -> LevelSets:
         field, nothing = self._field, np.zeros(0, np.int64)
@@ -138,6 +162,7 @@ class ObstacleGroup:
         if layout.has_twins:
             rows, blocks = layout.with_twins(blocks)
             field = field.rows(rows)
+        self._is_hidden = field.is_hidden
         # one more: a number that stands for no node block
         row_of_block = np.full((len(self.obstacles), layout.node_count + 1), -1, np.int64)
         present = np.flatnonzero(blocks >= 0)
@@ -163,7 +188,7 @@ class ObstacleGroup:
             self._field = joined_fields([kept, *added])
             self._seen = keys
 
-    def _place_feet(self, places: NDArray[np.uint8], around: Ints, store: ParticleStore) -> None:
+    def _place_feet(self, places: NDArray[np.uint8], held: NDArray[np.uint8], around: Ints, store: ParticleStore) -> None:
         owners = self._level_sets.owners
         block_nodes = places.shape[1]
         surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
@@ -173,7 +198,7 @@ class ObstacleGroup:
         order_nodes(surface, owners, slabs, len(self.obstacles), block_nodes, order, first)
         deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
         order_nodes(deep, owners, slabs, len(self.obstacles), block_nodes, deep_order, deep_first)
-        self._deep = DeepNodes(deep_first, self._numbers(deep_order, block_nodes), deep_order)
+        self._deep = DeepNodes(deep_first, self._numbers(deep_order, block_nodes), deep_order, held.reshape(-1)[deep_order] == STUCK)
         self._foot_count = len(order)
         self._feet = room_for_feet(len(order), runs, places.size, store.dtype, self._feet)
         self._feet.first[: runs + 1] = first
@@ -181,7 +206,7 @@ class ObstacleGroup:
         if self._filling > 0.0:
             shares = np.empty(places.shape, np.float32)
             find_covered(self._level_sets, self._reached, self._is_cubic, shares)
-            shares[self._field.is_hidden] = 0.0
+            shares[self._is_hidden] = 0.0
             found = np.flatnonzero(shares)
             self._shares = shares.reshape(-1)[found]
             self._filled = self._numbers(found, block_nodes)

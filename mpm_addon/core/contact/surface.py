@@ -112,11 +112,13 @@ class DeepNodes(NamedTuple):
     Attributes:
         first: the first of each run, shape (runs + 1,).
         nodes, rows: the nodes in both numberings, shape (n,).
+        is_stuck: whether they move with the collider in all directions, shape (n,).
     """
 
     first: NDArray[np.int64]
     nodes: NDArray[np.int64]
     rows: NDArray[np.int64]
+    is_stuck: NDArray[np.bool_]
 
 
 def room_for_feet(count: int, runs: int, row_nodes: int, dtype: type[np.floating] | np.dtype[np.floating], old: Feet | None = None) -> Feet:

@@ -1,8 +1,8 @@
 """The signed distance of points from a collider, and its gradient.
 
 A shape with a closed form is evaluated directly. For a mesh that moves, in every substep, it is sampled once into a sparse field (see
-`distance_field`) that is kept as long as the mesh. Its samples are half a grid spacing apart, and their interpolation is accurate to a tenth of a cell near the surface (a fifth at
-sharp edges between grid nodes).
+`distance_field`) that is kept as long as the mesh. Its samples are half a grid spacing apart, and their interpolation is accurate to a
+tenth of a cell near the surface (a fifth at sharp edges between grid nodes). `exact_query` searches a mesh's triangles instead.
 
 What a collider mesh blocks:
     - A closed mesh, or one whose holes are less than a tenth of its surface: its inside. Holes are capped.

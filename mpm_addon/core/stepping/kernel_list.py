@@ -51,6 +51,8 @@ KERNELS = {
         "transfer.blocks.find_around": "int1 int1 int1 int1 int2",
         "transfer.reach.mark_reached": "float2 int2 int1",
         "contact.surface.find_surface": "level_sets int2 int1 mark2 bool2",
+        "contact.facing.mark_sides": "real2 int1 int int1 int2 level_sets float bool2 bool2",
+        "contact.facing.turn_nodes": "level_sets int2 bool2 bool2 float2 float3 mark2",
         "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
         "contact.surface.place_feet": "int1 level_sets int2 feet",
         "contact.impulses.apply_initial_impulses": "real1 deep feet int1 level_sets int1 float1 float",
@@ -141,7 +143,7 @@ STRUCTURES = {
     "pairs": ("contact.collision.Pairs", "int1 int1 int1 single4 bool1 bool1 float1 float1"),
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1"),
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
-    "deep": ("contact.surface.DeepNodes", "int1 int1 int1"),
+    "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
     "feet": (
         "contact.surface.Feet",
         "int1 int1 short1 short1 short1 short1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real2 real2 real1 float1 float1 "

@@ -11,7 +11,9 @@ from mpm_addon.core.contact import obstacles
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.geometry.shapes.plane import Plane
-from mpm_addon.core.scene.description import Collider, Scene
+from mpm_addon.core.laws import LAWS
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Material, Scene
 from mpm_addon.core.stepping.simulation import Simulation
 from tests import diagnostics
 from tests.core.scenes import box_mesh
@@ -63,6 +65,114 @@ def tilted(scene: Scene, degrees: float) -> tuple[Scene, Floats]:
     colliders = tuple(replace(each, shape=mesh_of(each.shape)) for each in scene.colliders)  # type: ignore[arg-type]
     emitters = tuple(replace(each, shape=mesh_of(each.shape)) for each in scene.emitters)  # type: ignore[arg-type]
     return replace(scene, colliders=colliders, emitters=emitters), turn
+
+
+def shell(inner: float, wall: float, height: float) -> Mesh:
+    """A square cup of one closed mesh, with its floor's upper side at z = 0; half its inner width, the thickness of its walls [m]."""
+    outer = inner + wall
+
+    def ring(half: float, z: float) -> list[list[float]]:
+        return [[-half, -half, z], [half, -half, z], [half, half, z], [-half, half, z]]
+
+    vertices = np.array(ring(outer, -wall) + ring(outer, height) + ring(inner, height) + ring(inner, 0.0))
+    sides = [(low + n, low + (n + 1) % 4, low + 4 + (n + 1) % 4, low + 4 + n) for low in (0, 4, 8) for n in range(4)]
+    quads = np.array([(3, 2, 1, 0), *sides, (12, 13, 14, 15)])
+    return Mesh(vertices, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]))
+
+
+def square(half: float) -> Mesh:
+    """A sheet in the plane z = 0."""
+    corners = half * np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+    return Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]))
+
+
+def moved(mesh: Mesh, way: float) -> Mesh:
+    return Mesh(mesh.vertices + way, mesh.triangles)
+
+
+def thin_cup(*, offset: float, wall: float, law: str = "water") -> Scene:
+    """The same water, or another material, in a cup of one mesh with thin walls [cells]."""
+    scene = cup(offset=offset)
+    spacing = scene.solver.grid_spacing
+    mesh = moved(shell(HALF_WIDTH, wall * spacing, 9.0 * spacing), offset * spacing)
+    return _filled(replace(scene, colliders=(Collider("cup", mesh),)), law)
+
+
+def on_sheet(*, offset: float, law: str = "water", rise: float = 0.0, deforms: bool = False) -> Scene:
+    """The same on a sheet between four thick walls.
+
+    Args:
+        rise: how far the sheet moves up in each frame [cells].
+        deforms: whether its vertices move, instead of the whole.
+    """
+    scene = cup(offset=offset, wall=6.0)
+    spacing, frames = scene.solver.grid_spacing, np.arange(scene.time.frame_end + 1.0)
+    sheet = moved(square(0.56), offset * spacing)
+    motion = None
+    if rise:
+        way = rise * spacing * frames
+        matrices = np.tile(np.eye(4), (len(frames), 1, 1))
+        matrices[:, 2, 3] = way
+        poses = sheet.vertices[None] + way[:, None, None] * np.array([0.0, 0.0, 1.0])
+        motion = Motion(frames, vertices=poses) if deforms else Motion(frames, matrices=matrices)
+    return _filled(replace(scene, colliders=(Collider("sheet", sheet, motion=motion), *map(_lower, scene.colliders[1:]))), law)
+
+
+def _lower(wall: Collider) -> Collider:
+    """A wall that goes on below the sheet."""
+    shape = wall.shape
+    center, size = np.array(shape.center), np.array(shape.size)  # type: ignore[attr-defined]
+    size[2] *= 4.0
+    return replace(wall, shape=Box(center=tuple(float(each) for each in center), size=tuple(float(each) for each in size)))
+
+
+def _filled(scene: Scene, law: str) -> Scene:
+    materials = {"water": Material("water", LAWS[law]())} if law != "water" else scene.materials
+    return replace(scene, materials=materials)
+
+
+@lru_cache
+def leak_through(kind: str, *, offset: float, law: str = "water", wall: float = 0.0, rise: float = 0.0, deforms: bool = False) -> float:
+    """The share of a material that a second later is beyond a `"cup"` of one thin mesh, or a `"sheet"`."""
+    if kind == "cup":
+        scene = thin_cup(offset=offset, wall=wall, law=law)
+    else:
+        scene = on_sheet(offset=offset, law=law, rise=rise, deforms=deforms)
+    simulation = Simulation(scene)
+    for _ in simulation.frames():
+        continue
+    floor = rise * scene.time.frame_end
+    cells = diagnostics.positions(simulation) / scene.solver.grid_spacing - offset
+    is_beside = np.abs(cells[:, :2]).max(axis=1) > HALF_WIDTH / scene.solver.grid_spacing + 0.5
+    return float((is_beside | (cells[:, 2] < floor - 0.5)).mean())
+
+
+@lru_cache
+def leak_through_blind(*, offset: float) -> float:
+    """The same for water in a cup with walls of one cell whose nodes do not tell its sides apart: the negative control."""
+    with mock.patch.object(obstacles, "is_thin", lambda shape, spacing: False):
+        return leak_through.__wrapped__("cup", offset=offset, wall=1.0)
+
+
+@lru_cache
+def two_pools(*, offset: float) -> tuple[float, float]:
+    """Water on both sides of a sheet: the shares of the upper and of the lower pool that are beyond it a second later."""
+    scene = on_sheet(offset=offset)
+    spacing = scene.solver.grid_spacing
+    way = np.array([0.0, 0.0, spacing])
+    upper = scene.emitters[0]
+    center, size = np.array(upper.shape.center), np.array(upper.shape.size)  # type: ignore[attr-defined]
+    pools = (
+        replace(upper, shape=Box(center=tuple(center + 0.5 * way), size=tuple(size))),
+        replace(upper, name="lower", shape=Box(center=tuple(center - 5.5 * way), size=tuple(size - 2.0 * way))),
+    )
+    base = Collider("base", Box(center=tuple(center - 10.5 * way), size=(1.6, 1.6, 0.24)))
+    simulation = Simulation(replace(scene, emitters=pools, colliders=(*scene.colliders, base)))
+    heights = []
+    for _ in simulation.frames():
+        heights.append(diagnostics.positions(simulation)[np.argsort(diagnostics.ids(simulation)), 2] - offset * spacing)
+    is_upper, height = heights[0] > 0.0, heights[-1]
+    return float((height[is_upper] < 0.0).mean()), float((height[~is_upper] > 0.0).mean())
 
 
 @lru_cache

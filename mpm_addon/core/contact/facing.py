@@ -1,0 +1,234 @@
+"""Which side of thin colliders material is on.
+
+A particle's spline reaches through a wall that is thinner than the spline is wide. A node beyond the wall, or in it but nearer to the
+other side, then has mass from particles that the wall is to hold, and its nearest surface is not the one that holds them. So each node
+near a collider is marked: are there particles in front of the surface that is nearest to it, or behind it, where the surface nearest to the
+particle looks the other way? A node with particles behind alone lies inside the wall as these see it: its distance and normal become
+those from the surface on their side. With particles on both sides it moves with the wall along the normal.
+"""
+
+import math
+
+import numpy as np
+
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from ..geometry.shapes import Mesh, Plane
+from ..scene.description import Shape
+from ..transfer.blocks import BLOCK, NEIGHBORS
+from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
+from ..transfer.rows import POSITION
+
+HELD, STUCK = 1, 2
+# two surfaces look in opposite directions if the product of their normals is less
+OPPOSITE = -0.5
+# and in about the same if it is more
+ALIKE = 0.7
+# the way from a particle to a node is looked at in so many parts
+PARTS = 4
+# how far from a node the surface on the other side is looked for, in steps of half a cell [cells]
+FARTHEST = 4.0
+# colliders thicker than this everywhere are not thin [cells]
+THICK = 5.0
+
+
+def is_thin(shape: Shape, spacing: float) -> bool:
+    """Whether particles on both sides of a part of a collider may reach the same nodes."""
+    if isinstance(shape, Plane):
+        return False
+    return isinstance(shape, Mesh) or bool(np.ptp(shape.bounds(), axis=0).min() < THICK * spacing)
+
+
+@kernel
+def row_and_place(ix, iy, iz, around, row_of_block):
+    """The row of a node, relative to a block's origin, and its place in its block; row -1 if the collider is not near.
+
+    Args:
+        around: (27 or 9,) node blocks around the block.
+        row_of_block: (node blocks + 1,) rows of one collider.
+    """
+    is_plane = around.size != NEIGHBORS
+    if min(ix, iz) < -BLOCK or max(ix, iz) >= 2 * BLOCK or (not is_plane and (iy < -BLOCK or iy >= 2 * BLOCK)):
+        return -1, 0
+    block = neighbor_of_node(ix, iy, iz, around)
+    return (row_of_block[block] if block >= 0 else -1), corner_place(ix, iy, iz, around)
+
+
+@kernel
+def place_of_normal(x, y, z, around, row_of_block, level_sets):
+    """The row and place of the corner node around a point whose nearest surface the point is farthest in front of, or least behind.
+
+    In a thin wall that is the surface on the point's side of the middle.
+
+    Args:
+        x, y, z: relative to a particle block's origin [cells].
+        around, row_of_block: see `row_and_place`.
+
+    Returns:
+        Row -1 if the collider is not near.
+    """
+    distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    best, best_row, best_place = -math.inf, -1, 0
+    for corner in range(8):
+        ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
+        if abs(y - iy) >= 1.0:
+            continue
+        row, place = row_and_place(ix, iy, iz, around, row_of_block)
+        if row < 0:
+            continue
+        nx, ny, nz = normal[row, place]
+        height = distance[row, place] + spacing * ((x - ix) * nx + (y - iy) * ny + (z - iz) * nz)
+        if height > best:
+            best, best_row, best_place = height, row, place
+    return best_row, best_place
+
+
+@kernel
+def is_wall_between(point, node, facing, opposite, around, row_of_block, level_sets):
+    """Whether a surface near the way from a point to a node hides the node: it looks the other way than the node's own.
+
+    The point is farther in front of that surface, or less behind it, than of the node's.
+
+    Args:
+        point, node: relative to a particle block's origin [cells].
+        facing: the normal at the node's nearest surface.
+        opposite: how far the point is in front of that [cells].
+        around, row_of_block: see `place_of_normal`.
+    """
+    distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
+    for part in range(PARTS):
+        t = part / PARTS
+        x, y, z = point[0] + t * (node[0] - point[0]), point[1] + t * (node[1] - point[1]), point[2] + t * (node[2] - point[2])
+        cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+        for corner in range(8):
+            ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
+            if abs(y - iy) >= 1.0:
+                continue
+            row, place = row_and_place(ix, iy, iz, around, row_of_block)
+            if row < 0:
+                continue
+            nx, ny, nz = normal[row, place]
+            if nx * facing[0] + ny * facing[1] + nz * facing[2] < OPPOSITE:
+                away = distance[row, place] / spacing
+                front = away + (point[0] - ix) * nx + (point[1] - iy) * ny + (point[2] - iz) * nz
+                back = away + (node[0] - ix) * nx + (node[1] - iy) * ny + (node[2] - iz) * nz
+                if front > opposite and back < 0.0:
+                    return True
+    return False
+
+
+@kernel
+def mark_nodes(x, y, z, around, row_of_block, level_sets, reach, has_front, has_back):
+    """Mark the nodes within reach of one particle, if the collider is near; see `mark_sides`."""
+    from_row, from_place = place_of_normal(x, y, z, around, row_of_block, level_sets)
+    if from_row < 0:
+        return
+    distance, normal = level_sets.distance, level_sets.normal
+    nx, ny, nz = normal[from_row, from_place]
+    is_plane = around.size != NEIGHBORS
+    first_y, last_y = (round(y), round(y)) if is_plane else (math.ceil(y - reach), math.floor(y + reach))
+    for ix in range(math.ceil(x - reach), math.floor(x + reach) + 1):
+        for iy in range(first_y, last_y + 1):
+            for iz in range(math.ceil(z - reach), math.floor(z + reach) + 1):
+                row, place = row_and_place(ix, iy, iz, around, row_of_block)
+                if row < 0 or (has_front[row, place] and has_back[row, place]):
+                    continue
+                mx, my, mz = normal[row, place]
+                is_alike = nx * mx + ny * my + nz * mz > ALIKE
+                point, node, facing = (x, y, z), (1.0 * ix, 1.0 * iy, 1.0 * iz), (mx, my, mz)
+                height = distance[row, place] / level_sets.spacing + (x - ix) * mx + (y - iy) * my + (z - iz) * mz
+                if not is_alike and is_wall_between(point, node, facing, height, around, row_of_block, level_sets):
+                    has_back[row, place] = True
+                else:
+                    has_front[row, place] = True
+
+
+@parallel_kernel
+def mark_sides(tickets, table, first, body_count, bodies, around, level_sets, reach, has_front, has_back):
+    """Mark the nodes near colliders that particles in front of their nearest surface reach, and those that particles behind it reach.
+
+    Args:
+        table: (rows, slots), see `Particles`.
+        first: (blocks * body_count + 1,) first slot of each run.
+        bodies: (2,) the bodies [begin, end) of the velocity field.
+        around: (blocks, 27 or 9) node blocks of this field around each particle block.
+        level_sets: see `LevelSets`.
+        reach: of a particle [cells].
+        has_front, has_back: (rows, block nodes) results; false before.
+    """
+    for block in shared(tickets[0], around.shape[0], 8):
+        begin, end = first[block * body_count + bodies[0]], first[block * body_count + bodies[1]]
+        if begin == end:
+            continue
+        for owner in range(level_sets.row_of_block.shape[0]):
+            row_of_block = level_sets.row_of_block[owner]
+            is_near = False
+            for place in range(around.shape[1]):
+                is_near |= row_of_block[around[block, place]] >= 0
+            if is_near:
+                for slot in range(begin, end):
+                    x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
+                    mark_nodes(x, y, z, around[block], row_of_block, level_sets, reach, has_front, has_back)
+
+
+@kernel
+def surface_behind(row, place, around, row_of_block, level_sets):
+    """The nearest node along the normal, backward, whose nearest surface looks in the opposite direction and hides a node from it.
+
+    Returns:
+        The depth [m] of the node below that surface, and the other node's row, -1 if there is none, and place.
+    """
+    distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
+    ix, iy, iz = node_of_place(place, distance.shape[1])
+    nx, ny, nz = normal[row, place]
+    for step in range(1, int(2 * FARTHEST) + 1):
+        jx, jz = round(ix - 0.5 * step * nx), round(iz - 0.5 * step * nz)
+        jy = iy if around.size != NEIGHBORS else round(iy - 0.5 * step * ny)
+        other, at = row_and_place(jx, jy, jz, around, row_of_block)
+        if other < 0:
+            continue
+        mx, my, mz = normal[other, at]
+        if mx * nx + my * ny + mz * nz < OPPOSITE:
+            depth = spacing * ((jx - ix) * mx + (jy - iy) * my + (jz - iz) * mz) - distance[other, at]
+            if depth > 0.0:
+                return depth, other, at
+    return 0.0, -1, 0
+
+
+@parallel_kernel
+def turn_nodes(tickets, level_sets, neighbors, has_front, has_back, distance, normal, held):
+    """Give nodes with particles behind alone the distance and normal that these see.
+
+    Where no such surface is found, beyond an edge, a node is held in all directions.
+
+    Args:
+        level_sets: see `LevelSets`.
+        neighbors: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
+        has_front, has_back: see `mark_sides`.
+        distance, normal: as in `level_sets`, for all nodes; changed.
+        held: (rows, block nodes) result: HELD at nodes with particles on both sides, STUCK at those held in all directions; 0 before.
+    """
+    for row in shared(tickets[0], level_sets.owners.size, 4):
+        block, owner = level_sets.blocks[row], level_sets.owners[row]
+        if block < 0:
+            continue
+        around, row_of_block = neighbors[block], level_sets.row_of_block[owner]
+        for place in range(distance.shape[1]):
+            if not has_back[row, place]:
+                continue
+            depth, other, at = surface_behind(row, place, around, row_of_block, level_sets)
+            if other < 0:
+                held[row, place] = STUCK
+                if not has_front[row, place]:
+                    # as deep as in a wall of one cell, so that particles that sank in are pushed back
+                    distance[row, place] = -level_sets.spacing - max(distance[row, place], 0.0)
+                    normal[row, place] = 0.0
+                continue
+            if has_front[row, place]:
+                held[row, place] = HELD
+                continue
+            nx, ny, nz = level_sets.normal[other, at]
+            distance[row, place] = -depth
+            normal[row, place, 0], normal[row, place, 1], normal[row, place, 2] = nx, ny, nz
