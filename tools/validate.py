@@ -75,6 +75,18 @@ def everyday_rows() -> Iterator[Row]:
     fallen = (0.4, 0.8, 1.2, 1.5)
     for height, radius, ideal in zip(fallen, volume.stream_radii(fallen), volume.ideal_radii(fallen), strict=True):
         yield f"Stream of water, {height:g} m below its nozzle: radius", "√(v₀ / v)", f"{ideal:.2f}", "10 %", f"{radius:.2f}"
+    yield from rigid_rows()
+
+
+def rigid_rows() -> Iterator[Row]:
+    from tests.everyday.cases import rigid
+    from tests.everyday.cases.setting import OFFSETS
+
+    for restitution in (0.5, 0.8, 1.0):
+        for offset in OFFSETS:
+            height = rigid.rebound(restitution, 0.0, offset=offset)
+            what = f"Rigid ball on a plane with restitution {restitution:g}, at {offset:g} cells: height of the rebound"
+            yield what, "e²", f"{restitution**2:.2f}", "2 %", f"{height:.3f}"
 
 
 def elastic_rows() -> Iterator[Row]:

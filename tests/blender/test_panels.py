@@ -169,7 +169,7 @@ def test_an_emitter_shows_what_its_mode_asks_for(bpy: Any, draw: Any) -> None:
 
 def test_a_collider_has_a_mass_or_a_density(bpy: Any, draw: Any) -> None:
     collider = add_collider(bpy).mpm.collider
-    assert drawn(draw(emission_panels.MPM_PT_collision)) == {"surface", "friction", "enabled"}
+    assert drawn(draw(emission_panels.MPM_PT_collision)) == {"surface", "friction", "restitution", "enabled"}
     layout = draw(emission_panels.MPM_PT_dynamic)
     assert drawn(layout) == {"dynamic", "density", "use_mass", "mass", "velocity", "angular_velocity"}
     assert layout.find("column")[0].children[0].settings["active"] is False

@@ -51,6 +51,7 @@ class RigidBodies:
         self._surfaces = [rigid_surface(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
         self._saved = self.state()
         self._contacts: Contacts | None = None
+        self._least = np.zeros(0)
         # each body's inverse Jacobian as the last substep found it
         self._inverses: list[Floats | None] = [None] * len(self.bodies)
 
@@ -92,12 +93,15 @@ class RigidBodies:
             return
         self._contacts = self._find_contacts(gravity, dt)
         before = np.array([body.velocities for body in self.bodies])
+        accelerations = np.array([gravity * (body.inverse_mass > 0.0) * body.obstacle.is_present for body in self.bodies])
+        free = before + dt * np.hstack([accelerations, np.zeros_like(accelerations)])
+        self._least = self._contacts.least_velocities(free, accelerations, dt)
         for number, (body, group) in enumerate(zip(self.bodies, self.groups, strict=True)):
             if body.obstacle.is_present:
                 body.push(np.concatenate([body.mass * dt * gravity, np.zeros(3)]))
                 self._exchange(number, body, group, before, store, dt)
         velocities = np.array([body.velocities for body in self.bodies])
-        self._contacts.solve(SolverBodies(velocities, *self._inverse(None)), dt)
+        self._contacts.solve(SolverBodies(velocities, *self._inverse(None)), self._least)
         for body, group, its in zip(self.bodies, self.groups, velocities, strict=True):
             if body.obstacle.is_present and len(self._contacts.first):
                 body.set_velocities(its)
@@ -143,7 +147,7 @@ class RigidBodies:
             outcome = before.copy()
             outcome[number] = free - weight @ impulse
             assert self._contacts is not None
-            self._contacts.solve(SolverBodies(outcome, *inverse), dt)
+            self._contacts.solve(SolverBodies(outcome, *inverse), self._least)
             mismatch = unit * (outcome[number] - trial)
             if solver is None:
                 known = self._inverses[number]

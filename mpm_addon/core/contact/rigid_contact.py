@@ -1,7 +1,7 @@
 """Where rigid bodies touch walls, colliders and each other; `rigid_impulses` finds the impulses there.
 
-Points on each body's surface are tested for their distance from all others, and points of these for their distance from the body. Contact
-has no restitution. A gap closes within a substep and no farther; bodies that still overlap are moved apart without gaining velocity.
+Points on each body's surface are tested for their distance from all others, and points of these for their distance from the body. A gap
+closes within a substep and no farther, unless the pair has restitution; bodies that still overlap are moved apart without gaining velocity.
 """
 
 import math
@@ -43,6 +43,7 @@ class Contacts(NamedTuple):
         others: velocity at the contact of a collider that is no rigid body [m/s], shape (n, 3).
         gap: distance [m], negative where they overlap, shape (n,).
         friction: Coulomb coefficients, shape (n,).
+        restitution: the normal speed after an impact over the one before it, shape (n,).
     """
 
     first: Ints
@@ -52,11 +53,48 @@ class Contacts(NamedTuple):
     others: Floats
     gap: Floats
     friction: Floats
+    restitution: Floats
 
-    def solve(self, bodies: SolverBodies, dt: float) -> None:
-        """Change the velocities to what the contacts allow."""
+    def least_velocities(self, free: Floats, accelerations: Floats, dt: float) -> Floats:
+        """The least relative velocity along its normal that each contact requires [m/s], shape (n,).
+
+        Across a gap it is minus the gap over the substep. An impact within the substep turns it into the velocity of the rebound, as if the
+        bodies met and left each other under constant acceleration: what has a gap before still rebounds with the energy that it would have
+        at the surface.
+
+        Args:
+            free: the velocities that the bodies would have without contact, shape (bodies, 6).
+            accelerations: these that are part of `free` [m/s^2], shape (bodies, 3).
+            dt: [s].
+        """
+        gap = np.maximum(self.gap, 0.0)
+        least = -gap / dt
+        bouncing = np.flatnonzero(self.restitution > 0.0)
+        if not len(bouncing):
+            return least
+        gap, normals = gap[bouncing], self.normals[bouncing]
+        approach = ((self._velocities(free)[bouncing] - self.others[bouncing]) * normals).sum(axis=1)
+        pull = (self._velocities(np.hstack([accelerations, np.zeros_like(accelerations)]))[bouncing] * normals).sum(axis=1)
+        # velocities belong to the middle of the substep; this one to its beginning, at the height of the gap
+        before = approach - 0.5 * dt * pull
+        squared = self.restitution[bouncing] ** 2 * np.maximum(before**2 - 2.0 * pull * gap, 0.0) + 2.0 * pull * gap
+        rebound = 0.5 * dt * pull + np.sqrt(np.maximum(squared, 0.0))
+        meets = (approach < 0.0) & (gap + dt * approach < 0.0) & (rebound > 0.0)
+        least[bouncing[meets]] = rebound[meets]
+        return least
+
+    def _velocities(self, velocities: Floats) -> Floats:
+        """The velocities of the first bodies at the contacts relative to the second (n, 3), from those of bodies (bodies, 6)."""
+        # body -1 stands for a collider that is no rigid body
+        known = np.concatenate([velocities, np.zeros((1, 6))])
+        first, second = known[self.first], known[self.second]
+        mine = first[:, :3] + np.cross(first[:, 3:], self.arms[:, :3])
+        return mine - second[:, :3] - np.cross(second[:, 3:], self.arms[:, 3:])
+
+    def solve(self, bodies: SolverBodies, least: Floats) -> None:
+        """Change the velocities to what the contacts allow; see `least_velocities`."""
         if len(self.first):
-            self._solve(np.where(self.gap > 0.0, -self.gap / dt, 0.0), bodies)
+            self._solve(least, bodies)
 
     def separation(self, inverse_mass: Floats, inverse_inertia: Floats) -> Floats:
         """How overlapping bodies are to be moved and turned [m, rad], shape (bodies, 6)."""
@@ -189,6 +227,12 @@ def _friction(obstacle: AnimatedObstacle) -> float:
     return max(obstacle.friction, STICKY_FRICTION) if obstacle.collider.surface == "sticky" else obstacle.friction
 
 
+def pair_restitution(first: Surface, second: Surface) -> float:
+    """The restitution of two surfaces: of two rigid bodies the product, as in Blender; with any other collider the greater one."""
+    mine, its = first.obstacle.collider.restitution, second.obstacle.collider.restitution
+    return mine * its if first.body >= 0 and second.body >= 0 else max(mine, its)
+
+
 def find_contacts(bodies: list[RigidSurface], others: list[Surface], margin: float) -> Contacts:
     """The contacts of rigid bodies with each other and with other colliders, nearer than `margin` [m]."""
     parts: list[Part] = []
@@ -213,7 +257,7 @@ def _joined(parts: list[Part]) -> Contacts:
     parts = [part for part in parts if len(part[4])]
     if not parts:
         nothing = np.zeros(0, np.int64)
-        return Contacts(nothing, nothing, np.zeros((0, 6)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
+        return Contacts(nothing, nothing, np.zeros((0, 6)), np.zeros((0, 3)), np.zeros((0, 3)), *np.zeros((3, 0)))
     counts = [len(part[4]) for part in parts]
 
     def repeated(values: list[int]) -> Ints:
@@ -229,6 +273,7 @@ def _joined(parts: list[Part]) -> Contacts:
         np.concatenate(others),
         np.concatenate([part[4] for part in parts]),
         np.repeat([pair_friction(body, other) for body, other, *_ in parts], counts),
+        np.repeat([pair_restitution(body, other) for body, other, *_ in parts], counts),
     )
 
 

@@ -141,7 +141,7 @@ STRUCTURES = {
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
     "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 float2 float3 float3 float2 float"),
     "pairs": ("contact.collision.Pairs", "int1 int1 int1 single4 bool1 bool1 float1 float1"),
-    "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1"),
+    "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
     "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
     "feet": (

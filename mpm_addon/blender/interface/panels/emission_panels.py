@@ -101,7 +101,7 @@ class MPM_PT_collision(ObjectPanel, bpy.types.Panel):
         layout = split_layout(self, has_keys=True)
         collider = context.object.mpm.collider
         idle = ("friction",) if collider.surface == "sticky" else ()
-        draw_parameters(layout.column(), collider, Collider, ("enabled", "surface", "friction"), idle=idle)
+        draw_parameters(layout.column(), collider, Collider, ("enabled", "surface", "friction", "restitution"), idle=idle)
 
 
 class MPM_PT_dynamic(ObjectPanel, bpy.types.Panel):
