@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery ready-scenes test test-faults test-gui fuzz build release lint bench docs site sheet thumbnails translations validate lock clean
+.PHONY: help setup demo gallery ready-scenes test test-faults test-gui fuzz build release lint bench docs site sheet thumbnails scene-pictures translations validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ sheet: setup ## bake and render every material preset into docs/materials.png; S
 
 thumbnails: setup ## bake and render the pictures of the material presets; THUMBNAILS=snow for one
 	@$(PYTHON) demo/run.py thumbnails $(THUMBNAILS)
+
+scene-pictures: setup ## bake and draw the published scenes into docs/pictures/published
+	@$(PYTHON) tools/scene_pictures.py
 
 translations: setup ## bring the catalog of texts and all translations in mpm_addon/locale up to date
 	@$(PYTHON) tools/extract_messages.py
