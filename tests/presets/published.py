@@ -61,7 +61,7 @@ def extents(positions: Floats) -> Floats:
 
 def pieces(positions: Floats, edge: float) -> list[int]:
     """Particles in each group of cubes of the given edge that touch at faces, edges or corners, the largest first."""
-    cubes, which, counts = np.unique(np.floor(positions / edge).astype(np.int64), axis=0, return_inverse=True, return_counts=True)
+    cubes, counts = np.unique(np.floor(positions / edge).astype(np.int64), axis=0, return_counts=True)
     left = {tuple(cube): int(count) for cube, count in zip(cubes.tolist(), counts, strict=True)}
     steps = [(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)]
     sizes = []

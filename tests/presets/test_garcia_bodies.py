@@ -1,7 +1,5 @@
 """The runs of Martin Garcia 2020 with cubes, a box, a C or one ball: what their figures show, as numbers."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -65,8 +63,8 @@ def test_elastic_cubes_of_any_stiffness_keep_their_height() -> None:
     """The control for cmp1: without plasticity even the soft cube comes back."""
 
     def elastic(scene: Scene) -> Scene:
-        laws = {name: scene.materials[name].law for name in CUBES}
-        return with_laws(scene, **{name: Corotated(density=1000.0, young_modulus=law.young_modulus, poisson_ratio=law.poisson_ratio) for name, law in laws.items()})
+        stiffness = {"soft": 3e5, "middle": 8e5, "stiff": 1.3e6}
+        return with_laws(scene, **{name: Corotated(young_modulus=stiffness[name], poisson_ratio=0.35) for name in CUBES})
 
     run = play("garcia_cubes", None, spacing=0.04, frames=0.4, change=elastic)
     assert run.sizes("soft")[-1, 2] > 0.8 * run.sizes("stiff")[-1, 2]
@@ -280,7 +278,8 @@ def test_the_pressed_corners_flow_and_the_rest_stays() -> None:
     start, ratio = run.positions(0), density_ratios(run, "block")
     corners = (start[:, 2] < 0.36) & (np.abs(start[:, 0] - 0.5) > 0.24)
     middle = (start[:, 2] < 0.36) & (np.abs(start[:, 0] - 0.5) < 0.1)
-    assert np.median(ratio[corners]) > 1.15
+    assert np.quantile(ratio[corners], 0.9) > 1.2
+    assert np.quantile(ratio[middle], 0.9) < 1.05
     assert np.median(ratio[middle]) == pytest.approx(1.0, abs=0.05)
     assert np.median(ratio[start[:, 2] > 0.5]) == pytest.approx(1.0, abs=0.02)
     # pressed sideways, out of the block
@@ -330,7 +329,7 @@ def test_the_tip_sways_and_does_not_break(variant: str) -> None:
     assert trunk_top(run) > 0.73
 
 
-@pytest.mark.xfail(reason="the tip sways as in C9 and C10: it is stretched by 1.14 at most, and nothing parts", strict=True)
+@pytest.mark.xfail(reason="the tip sways as in C9 and C10: it is stretched by 1.13 at most, and nothing parts", strict=True)
 @pytest.mark.parametrize("variant", ["C7", "C8"])
 def test_the_tip_breaks_off(variant: str) -> None:
     run = beam(variant)
