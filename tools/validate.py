@@ -79,9 +79,12 @@ def everyday_rows() -> Iterator[Row]:
 
 
 def rigid_rows() -> Iterator[Row]:
-    from tests.everyday.cases import rigid
+    from tests.everyday.cases import floating, rigid
     from tests.everyday.cases.setting import OFFSETS
 
+    for offset in OFFSETS:
+        what = f"Rigid crate of half the density of water, 3 s, at {offset:g} cells: draft"
+        yield what, "Archimedes", "0.50", "0.05", f"{floating.floating(offset=offset).draft:.2f}"
     for restitution in (0.5, 0.8, 1.0):
         for offset in OFFSETS:
             height = rigid.rebound(restitution, 0.0, offset=offset)

@@ -102,12 +102,9 @@ def sum_inertia(nodes, level_sets, origin, sums):
 @generic
 def move_foot(foot, level_sets, feet):
     """Update the velocity of the collider at a foot."""
-    distance, normal = level_sets.distance, level_sets.normal
-    block_nodes = distance.shape[1]
+    block_nodes = level_sets.distance.shape[1]
     row, place = feet.rows[foot] // block_nodes, feet.rows[foot] % block_nodes
-    depth = -distance[row, place] / level_sets.spacing
-    ix, iy, iz = node_of_place(place, block_nodes)
-    x, y, z = ix + depth * normal[row, place, 0], iy + depth * normal[row, place, 1], iz + depth * normal[row, place, 2]
+    x, y, z = 1.0 * feet.places[4 * foot], 1.0 * feet.places[4 * foot + 1], 1.0 * feet.places[4 * foot + 2]
     u, v, w = collider_velocity(level_sets, row, place, x, y, z)
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
 

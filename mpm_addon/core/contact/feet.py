@@ -1,9 +1,10 @@
 """Contact at the feet of a collider: impulses that correct the velocity of the material at the surface to what the surface allows.
 
-At a foot the velocity is v = sum w_i v_i, linear between the nodes. An impulse J there, w_i J on node i, changes it by
-J sum w_i^2 / m_i. The normal impulse brings v.n to 0. Friction opposes sliding, with at most mu times the normal impulse on the material,
-including the momentum that its nodes have shared before. Nodes inside count as if the collider filled them (see `share_momentum`).
-Feet share nodes, so they are solved one after another, forward and backward (projected Gauss-Seidel), always in the same order.
+At a foot the velocity is v = sum w_i v_i, linear between the nodes or, at rigid bodies, by the quadratic spline. An impulse J there, w_i J
+on node i, changes it by J sum w_i^2 / m_i. The normal impulse brings v.n to 0. Friction opposes sliding, with at most mu times the normal
+impulse on the material, including the momentum that its nodes have shared before. Nodes inside count as if the collider filled them (see
+`share_momentum`). Feet share nodes, so they are solved one after another, forward and backward (projected Gauss-Seidel), always in the
+same order.
 
 Every function here handles one run: the feet of one collider in one slab (see `surface`). `nodes` is flat, with four numbers per node:
 velocity in the world, and mass. Vectors of four lanes have 0 in the last lane, so that masses do not change.
@@ -68,9 +69,10 @@ def find_active_feet(nodes, feet, run, filled_mass):
         at = NODE * feet.nodes[foot]
         if nodes[at + 3] == 0.0:
             continue
-        feet.counted[feet.rows[foot]] = max(nodes[at + 3], filled_mass)
         p = 4 * foot
+        feet.counted[feet.rows[foot]] = 1.0 * nodes[at + 3]
         if not has_material_above(nodes, feet, foot):
+            feet.counted[feet.rows[foot]] = max(nodes[at + 3], filled_mass)
             # the material at the node came through the wall from the other side
             outward = 0.0
             for axis in range(3):
@@ -113,8 +115,11 @@ def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
 
 
 @kernel
-def find_excess(nodes, feet, run, surface):
-    """Find the velocity that each node next to the surface is to share; stored as friction impulses until all are found."""
+def find_excess(nodes, feet, run, surface, filled_mass):
+    """Find the velocity that each node next to the surface is to share; stored as friction impulses until all are found.
+
+    A node that shares at any of its feet counts as filled.
+    """
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
         p, at = 4 * foot, NODE * feet.nodes[foot]
@@ -125,6 +130,8 @@ def find_excess(nodes, feet, run, surface):
         normal = 1.0 * feet.normals[p], 1.0 * feet.normals[p + 1], 1.0 * feet.normals[p + 2]
         u, v, w = excess_velocity((1.0 * u, 1.0 * v, 1.0 * w), foot_velocity, normal, part, surface)
         feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2] = u, v, w
+        if u != 0.0 or v != 0.0 or w != 0.0:
+            feet.counted[feet.rows[foot]] = max(nodes[at + 3], filled_mass)
 
 
 @kernel
@@ -141,7 +148,6 @@ def share_momentum(nodes, feet, run):
         feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2] = 0.0, 0.0, 0.0
         feet.pressing[foot] = 0.0
         if u == 0.0 and v == 0.0 and w == 0.0:
-            feet.counted[row] = nodes[at + 3]
             continue
         lost = 1.0 - nodes[at + 3] / feet.counted[row]
         nodes[at] -= lost * u

@@ -114,7 +114,7 @@ def apply_initial_impulses(tickets, nodes, deep, feet, colors, level_sets, surfa
         if found > 0:
             is_found = True
             for slab in shared(tickets[loop + 1], slabs, 1):
-                find_excess(nodes, feet, slab * count + owner, surface)
+                find_excess(nodes, feet, slab * count + owner, surface, filled_mass)
             wait_for(tickets[loop + 1])
             for slab in shared(tickets[loop + 2], slabs, 1):
                 share_momentum(nodes, feet, slab * count + owner)

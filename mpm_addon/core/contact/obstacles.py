@@ -9,10 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SceneError
-from ..geometry.shapes.plane import Plane
 from ..scene.description import Collider, Scene
-from ..scene.settings import SIDES, Domain
 from ..transfer.blocks import ARENA
 from ..transfer.layout import Layout, places_of
 from ..transfer.particle_store import ParticleStore
@@ -25,7 +22,20 @@ from .expulsion import expel_nodes
 from .facing import STUCK, is_thin, mark_sides, turn_nodes
 from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
-from .surface import AT_SURFACE, DEEP, DeepNodes, LevelSets, find_surface, order_nodes, place_feet, room_for_feet
+from .sides import walls_of
+from .surface import (
+    AT_SURFACE,
+    DEEP,
+    LINEAR_CORNERS,
+    SPLINE_CORNERS,
+    DeepNodes,
+    LevelSets,
+    find_edges,
+    find_surface,
+    order_nodes,
+    place_feet,
+    room_for_feet,
+)
 from .union import join_solids
 
 # how far a block's arena reaches beyond the block [cells]
@@ -54,6 +64,8 @@ class ObstacleGroup:
     def __init__(self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, filling: float) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
+        # a rigid body floats by the pressure that it feels; others need not feel it
+        self._is_exact = any(obstacle.collider.dynamic for obstacle in obstacles)
         self._spacing = scene.solver.grid_spacing
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
@@ -73,7 +85,7 @@ class ObstacleGroup:
         self._level_sets = self._empty_level_sets()
         self._colors = np.zeros(3, np.int64)
         self._foot_count = 0
-        self._feet = room_for_feet(0, 0, 0, np.float32)
+        self._feet = room_for_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
         self._deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.bool_))
         self._filled = nothing
         self._shares = np.zeros(0, np.float32)
@@ -194,15 +206,21 @@ class ObstacleGroup:
         surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
         slabs = self._slabs(places)
         runs = int(self._colors[2]) * len(self.obstacles)
-        order, first = np.empty_like(surface), np.empty(runs + 1, np.int64)
-        order_nodes(surface, owners, slabs, len(self.obstacles), block_nodes, order, first)
         deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
         order_nodes(deep, owners, slabs, len(self.obstacles), block_nodes, deep_order, deep_first)
-        self._deep = DeepNodes(deep_first, self._numbers(deep_order, block_nodes), deep_order, held.reshape(-1)[deep_order] == STUCK)
+        deep = deep[deep_order]
+        self._deep = DeepNodes(deep_first, self._numbers(deep, block_nodes), deep, held.reshape(-1)[deep] == STUCK)
+        its = self._level_sets
+        depths, normals = -its.distance.reshape(-1)[surface] / its.spacing, its.normal.reshape(-1, 3)[surface]
+        if self._is_exact:
+            surface, depths, normals = self._with_edges(surface, depths, normals, around)
+        order, first = np.empty_like(surface), np.empty(runs + 1, np.int64)
+        order_nodes(surface, owners, slabs, len(self.obstacles), block_nodes, order, first)
         self._foot_count = len(order)
-        self._feet = room_for_feet(len(order), runs, places.size, store.dtype, self._feet)
+        corners = SPLINE_CORNERS if self._is_exact and self._dimension == 3 else LINEAR_CORNERS
+        self._feet = room_for_feet(len(order), runs, places.size, store.dtype, corners, self._feet)
         self._feet.first[: runs + 1] = first
-        place_feet(order, self._level_sets, around, self._feet)
+        place_feet(surface[order], depths[order], normals[order], self._level_sets, around, self._feet)
         if self._filling > 0.0:
             shares = np.empty(places.shape, np.float32)
             find_covered(self._level_sets, self._reached, self._is_cubic, shares)
@@ -210,6 +228,13 @@ class ObstacleGroup:
             found = np.flatnonzero(shares)
             self._shares = shares.reshape(-1)[found]
             self._filled = self._numbers(found, block_nodes)
+
+    def _with_edges(self, surface: Ints, depths: Floats, normals: Floats, around: Ints) -> tuple[Ints, Floats, Floats]:
+        """The nodes (n,), depths (n,) and normals (n, 3) of feet, with those of the further ones at edges behind them."""
+        found, more_depths, more_normals = np.empty(6 * len(surface), np.int64), np.empty(6 * len(surface)), np.empty((6 * len(surface), 3))
+        count = find_edges(surface, self._level_sets, around, found, more_depths, more_normals)
+        found, more_depths, more_normals = found[:count], more_depths[:count], more_normals[:count]
+        return np.concatenate([surface, found]), np.concatenate([depths, more_depths]), np.concatenate([normals, more_normals])
 
     def _numbers(self, row_nodes: Ints, block_nodes: int) -> Ints:
         """Nodes numbered through all node blocks, from nodes numbered through the rows."""
@@ -337,7 +362,7 @@ def _obstacle(collider: Collider, scene: Scene) -> Obstacle | DeformingObstacle:
 
 def _passive_colliders(scene: Scene) -> list[Collider]:
     """The closed sides of the domain, and the colliders that are no rigid bodies and not always disabled."""
-    colliders = (*_walls(scene.domain, scene.solver.dimension), *scene.colliders)
+    colliders = (*walls_of(scene.domain, scene.solver.dimension), *scene.colliders)
     return [collider for collider in colliders if not collider.dynamic and is_ever_there(collider)]
 
 
@@ -345,53 +370,3 @@ def is_ever_there(collider: Collider) -> bool:
     """Whether a collider is enabled at any time."""
     animation = collider.animation
     return bool(animation.values["enabled"].any()) if animation and "enabled" in animation.values else collider.enabled
-
-
-def _walls(domain: Domain, dimension: int) -> list[Collider]:
-    if domain.corners is None:
-        return []
-    walls = []
-    for number, name in enumerate(SIDES):
-        side = domain.sides[name]
-        axis, is_high = divmod(number, 2)
-        if side.surface == "open" or (axis == 1 and dimension == 2):
-            continue
-        normal = np.zeros(3)
-        normal[axis] = -1.0 if is_high else 1.0
-        corner = domain.corners[is_high]
-        shape = Plane(point=corner, normal=(normal[0], normal[1], normal[2]))
-        walls.append(Collider(f"domain {name}", shape, surface=side.surface, friction=side.friction))
-    return walls
-
-
-def open_limits(domain: Domain, spacing: float, dimension: int) -> Floats:
-    """The corners of the box that particles leave through open sides [cells], shape (2, 3); infinite along other sides."""
-    limits = np.array([[-np.inf] * 3, [np.inf] * 3])
-    if domain.corners is not None:
-        for number, name in enumerate(SIDES):
-            axis, is_high = divmod(number, 2)
-            if domain.sides[name].surface == "open" and not (axis == 1 and dimension == 2):
-                limits[is_high, axis] = domain.corners[is_high][axis] / spacing
-    return limits
-
-
-def refuse_outside(scene: Scene, position: Floats, subject: str) -> None:
-    """Refuse particles that begin more than half a cell behind a wall of the domain.
-
-    Raises:
-        SceneError: with `subject`, the side and the distance.
-    """
-    corners = scene.domain.corners
-    if corners is None:
-        return
-    for number, name in enumerate(SIDES):
-        axis, is_high = divmod(number, 2)
-        if axis == 1 and scene.solver.dimension == 2:
-            continue
-        beyond = (position[:, axis] - corners[is_high][axis]) * (1.0 if is_high else -1.0)
-        if scene.domain.sides[name].surface != "open" and beyond.max() > 0.5 * scene.solver.grid_spacing:
-            raise SceneError(
-                f"it extends {beyond.max():.3g} m beyond side {name} of the domain at {corners[is_high][axis]:g} m",
-                "move it inside or enlarge the domain",
-                subject=subject,
-            )

@@ -2,7 +2,7 @@
 
 A row is a pair of a collider and a node block near it (see `LevelSets`). Nodes are numbered in two ways: through all node blocks, and
 through all rows. Each node inside a collider that has a neighbor outside has a foot, its nearest point on the surface. The other nodes
-inside are deep.
+inside are deep. At the edges of rigid bodies a node has a foot on each face (see `find_edges`).
 
 Functions of one node or foot that take whole tuples are inlined (`generic`): passing these would cost more than the work.
 
@@ -26,6 +26,10 @@ from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
 OUTSIDE, AT_SURFACE, DEEP = 0, 1, 2
 # how many nodes beyond its own block a foot may touch: slabs of one color are one block apart
 REACH = BLOCK // 2
+# two normals with a smaller dot product are those of different faces
+SAME_FACE = 0.7
+# how many nodes around a foot: of linear weights, and of the quadratic spline's
+LINEAR_CORNERS, SPLINE_CORNERS = 8, 27
 
 
 class LevelSets(NamedTuple):
@@ -57,7 +61,8 @@ class LevelSets(NamedTuple):
 class Feet(NamedTuple):
     """The feet of colliders, n of them in runs (slab, collider); arrays may be longer. Those marked * change in every substep.
 
-    Arrays with four numbers per foot (x, y, z, 0) and those with a number per corner have the precision of the nodes.
+    Arrays with four numbers per foot (x, y, z, 0) and those with a number per corner have the precision of the nodes. There are c
+    corners: 8 with linear weights or 27 with those of the quadratic spline.
 
     Attributes:
         first: the first foot of each run, shape (runs + 1,).
@@ -66,14 +71,15 @@ class Feet(NamedTuple):
         nodes, rows: the node of each foot, in both numberings, shape (n,).
         own: the place of this node among the corners, shape (n,); -1 if it is none of them.
         counts: how many corners, the nodes around the foot, shape (n,).
-        corners, row_corners: these in both numberings, shape (n, 8); -1 in rows where a corner is outside.
-        linear: their linear weights, shape (n, 8).
-        even: these times the share of an even pressure that each corner takes, shape (n, 8).
+        corners, row_corners: these in both numberings, shape (n, c); -1 in rows where a corner is outside.
+        linear: their weights, shape (n, c).
+        even: these times the share of an even pressure that each corner takes, shape (n, c).
         above_counts, above: nodes outside around the point one cell above, shapes (n,) and (n, 8).
+        places: from the origin of the node's block [cells], shape (4 n,).
         normals: unit, outward, shape (4 n,).
         velocities: of the collider [m/s], shape (4 n,).
-        weights: * linear weights of the corners with mass, shape (n, 8).
-        shares: * these over the effective masses [1/kg], shape (n, 8).
+        weights: * weights of the corners with mass, shape (n, c).
+        shares: * these over the effective masses [1/kg], shape (n, c).
         offsets: * minus the collider's velocity times the sum of the weights [m/s], shape (4 n,).
         ease: * the impulse that changes the velocity by one [kg], shape (n,); 0 if there is none.
         pressing: * what the node has shared of its momentum toward the collider [kg m/s], shape (n,).
@@ -94,6 +100,7 @@ class Feet(NamedTuple):
     even: NDArray[np.floating]
     above_counts: NDArray[np.int32]
     above: NDArray[np.int32]
+    places: NDArray[np.floating]
     normals: NDArray[np.floating]
     velocities: NDArray[np.floating]
     weights: NDArray[np.floating]
@@ -121,22 +128,25 @@ class DeepNodes(NamedTuple):
     is_stuck: NDArray[np.bool_]
 
 
-def room_for_feet(count: int, runs: int, row_nodes: int, dtype: type[np.floating] | np.dtype[np.floating], old: Feet | None = None) -> Feet:
-    """Arrays for so many feet, runs and nodes in rows: the old ones if they are large enough."""
+def room_for_feet(
+    count: int, runs: int, row_nodes: int, dtype: type[np.floating] | np.dtype[np.floating], corners: int, old: Feet | None = None
+) -> Feet:
+    """Arrays for so many feet, runs, nodes in rows and corners: the old ones if they are large enough."""
     is_large = old is not None and old.counts.size >= count and old.active_end.size >= runs and old.counted.size >= row_nodes
     if old is not None and is_large and old.weights.dtype == dtype:
         return old
     # moving colliders need a few more now and then
     count, runs, row_nodes = count + count // 4, runs + runs // 4, row_nodes + row_nodes // 4
-    places, vectors, corners = (count,), (4 * count,), (count, 8)
+    places, vectors, around = (count,), (4 * count,), (count, corners)
     arrays: dict[str, NDArray[Any]] = {
         "first": np.zeros(runs + 1, np.int64),
         "active_end": np.zeros(runs, np.int64),
         "counted": np.zeros(row_nodes),
         **{name: np.zeros(places, np.int32) for name in ("active", "nodes", "rows", "own", "counts", "above_counts")},
-        **{name: np.zeros(corners, np.int32) for name in ("corners", "row_corners", "above")},
-        **{name: np.zeros(corners, dtype) for name in ("linear", "even", "weights", "shares")},
-        **{name: np.zeros(vectors, dtype) for name in ("normals", "velocities", "offsets", "friction_impulses")},
+        **{name: np.zeros(around, np.int32) for name in ("corners", "row_corners")},
+        "above": np.zeros((count, 8), np.int32),
+        **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
+        **{name: np.zeros(vectors, dtype) for name in ("places", "normals", "velocities", "offsets", "friction_impulses")},
         **{name: np.zeros(places) for name in ("ease", "pressing", "normal_impulses")},
     }
     return Feet(**arrays)
@@ -189,9 +199,9 @@ def order_nodes(nodes, owners, slabs, collider_count, block_nodes, order, first)
     """Sort nodes into runs.
 
     Args:
-        nodes: (n,) numbered through the rows, ascending.
+        nodes: (n,) numbered through the rows.
         owners, slabs: (rows,) the collider of each row, and the place of its slab.
-        order: (n,) result: the nodes in order.
+        order: (n,) result: the places in `nodes`, in order.
         first: (slabs * colliders + 1,) result: where each run begins.
     """
     first[:] = 0
@@ -207,7 +217,7 @@ def order_nodes(nodes, owners, slabs, collider_count, block_nodes, order, first)
     for index in range(nodes.size):
         row = nodes[index] // block_nodes
         run = slabs[row] * collider_count + owners[row]
-        order[cursor[run]] = nodes[index]
+        order[cursor[run]] = index
         cursor[run] += 1
 
 
@@ -239,29 +249,97 @@ def collider_velocity(level_sets, row, place, x, y, z):
     return rigid_velocity(block, x, y, z, motion, level_sets.spacing)
 
 
-@generic
-def place_foot(foot, node, level_sets, neighbors, feet):
-    """Find the foot of a node, numbered through the rows, and the nodes around it; see `place_feet`."""
+@kernel
+def find_edges(surface, level_sets, neighbors, found, depths, normals):
+    """Find further feet for nodes at convex edges: on the faces that their neighbors outside lie before.
+
+    A node's own foot lies on the nearest face. Without these, no face would have a foot nearer to its edge than the nodes inside, and
+    would not take the pressure there.
+
+    Args:
+        surface: (n,) nodes with feet, numbered through the rows.
+        level_sets, neighbors: see `find_surface`.
+        found: (6 n,) result: the node of each further foot.
+        depths: (6 n,) result: how far the foot is from the node [cells]; normals: (6 n, 3) result: in which direction.
+
+    Returns:
+        How many were found.
+    """
     distance, normal = level_sets.distance, level_sets.normal
+    block_nodes = distance.shape[1]
+    count = 0
+    for index in range(surface.size):
+        row, place = surface[index] // block_nodes, surface[index] % block_nodes
+        around = neighbors[level_sets.blocks[row]]
+        rows = level_sets.row_of_block[level_sets.owners[row]]
+        ix, iy, iz = node_of_place(place, block_nodes)
+        first = count
+        for direction in range(6):
+            axis, step = direction % 3, 1 - 2 * (direction // 3)
+            if axis == 1 and around.size != NEIGHBORS:
+                continue
+            jx, jy, jz = ix + step * (axis == 0), iy + step * (axis == 1), iz + step * (axis == 2)
+            block = neighbor_of_node(jx, jy, jz, around)
+            other = rows[block] if block >= 0 else -1
+            at = corner_place(jx, jy, jz, around)
+            if other < 0 or distance[other, at] <= 0.0:
+                continue
+            depth = step * normal[other, at, axis] - distance[other, at] / level_sets.spacing
+            is_new = depth > 0.0 and dot3(normal[other, at], normal[row, place]) < SAME_FACE
+            for earlier in range(first, count):
+                is_new = is_new and dot3(normal[other, at], normals[earlier]) < SAME_FACE
+            if is_new:
+                found[count] = surface[index]
+                depths[count] = depth
+                normals[count] = normal[other, at]
+                count += 1
+    return count
+
+
+@kernel
+def dot3(a, b):
+    """The dot product of two arrays (3,)."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def corner_weight(distance, is_spline):
+    """The weight of a corner along one axis, at a distance [cells]: of the quadratic spline, or linear."""
+    s = abs(distance)
+    if is_spline:
+        return 0.75 - s * s if s < 0.5 else 0.5 * max(0.0, 1.5 - s) ** 2
+    return max(0.0, 1.0 - s)
+
+
+@generic
+def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
+    """Find the nodes around a foot, at a depth and in the direction of a normal (3,) from its node; see `place_feet`."""
+    distance = level_sets.distance
     block_nodes = distance.shape[1]
     row, place = node // block_nodes, node % block_nodes
     number = level_sets.blocks[row]
     around, rows = neighbors[number], level_sets.row_of_block[level_sets.owners[row]]
-    nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
-    depth = -distance[row, place] / level_sets.spacing
+    nx, ny, nz = normal[0], normal[1], normal[2]
     ix, iy, iz = node_of_place(place, block_nodes)
     x, y, z = ix + depth * nx, iy + depth * ny, iz + depth * nz
     u, v, w = collider_velocity(level_sets, row, place, x, y, z)
+    feet.places[4 * foot], feet.places[4 * foot + 1], feet.places[4 * foot + 2] = x, y, z
     feet.normals[4 * foot], feet.normals[4 * foot + 1], feet.normals[4 * foot + 2] = nx, ny, nz
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
     feet.nodes[foot] = number * block_nodes + place
     feet.rows[foot] = node
     feet.own[foot] = -1
     count, above = 0, 0
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
-    for corner in range(8):
-        jx, jy, jz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
-        share = (1.0 - abs(x - jx)) * (1.0 - abs(y - jy)) * (1.0 - abs(z - jz))
+    is_spline = feet.linear.shape[1] == SPLINE_CORNERS
+    side, shift = (3, 0.5) if is_spline else (2, 1.0)
+    cx, cy, cz = math.floor(x + shift) - 1, math.floor(y + shift) - 1, math.floor(z + shift) - 1
+    for corner in range(side * side * side):
+        jx, jy, jz = cx + corner // (side * side), cy + corner // side % side, cz + corner % side
+        share = corner_weight(x - jx, is_spline) * corner_weight(z - jz, is_spline)
+        if around.size == NEIGHBORS:
+            share *= corner_weight(y - jy, is_spline)
+        elif jy != iy:
+            share = 0.0
         is_within = share > 0.0 and min(jx, jy, jz) >= -REACH and max(jx, jy, jz) < BLOCK + REACH
         block = neighbor_of_node(jx, jy, jz, around) if is_within else -1
         if block < 0:
@@ -275,7 +353,7 @@ def place_foot(foot, node, level_sets, neighbors, feet):
         feet.corners[foot, count] = block * block_nodes + at
         feet.row_corners[foot, count] = other * block_nodes + at if is_inside else -1
         feet.linear[foot, count] = share
-        feet.even[foot, count] = share * max(0.0, 1.0 - abs(height))
+        feet.even[foot, count] = share * corner_weight(height, is_spline)
         count += 1
     x, y, z = x + nx, y + ny, z + nz
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
@@ -295,13 +373,14 @@ def place_foot(foot, node, level_sets, neighbors, feet):
 
 
 @parallel_kernel
-def place_feet(tickets, order, level_sets, neighbors, feet):
+def place_feet(tickets, nodes, depths, normals, level_sets, neighbors, feet):
     """Find where the feet are, and the nodes around them.
 
     Args:
-        order: (n,) the nodes of the feet, numbered through the rows.
+        nodes: (n,) of the feet, numbered through the rows.
+        depths: (n,) how far each foot is from its node [cells]; normals: (n, 3) in which direction.
         level_sets, neighbors: see `find_surface`.
         feet: see `Feet`; all that does not change in every substep is a result.
     """
-    for foot in shared(tickets[0], order.size, 64):
-        place_foot(foot, order[foot], level_sets, neighbors, feet)
+    for foot in shared(tickets[0], nodes.size, 64):
+        place_foot(foot, nodes[foot], depths[foot], normals[foot], level_sets, neighbors, feet)

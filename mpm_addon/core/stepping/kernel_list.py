@@ -54,7 +54,7 @@ KERNELS = {
         "contact.facing.mark_sides": "real2 int1 int int1 int2 level_sets float bool2 bool2",
         "contact.facing.turn_nodes": "level_sets int2 bool2 bool2 float2 float3 mark2",
         "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
-        "contact.surface.place_feet": "int1 level_sets int2 feet",
+        "contact.surface.place_feet": "int1 float1 float2 level_sets int2 feet",
         "contact.impulses.apply_initial_impulses": "real1 deep feet int1 level_sets int1 float1 float",
         "contact.impulses.apply_contact_impulses": "real1 feet int1 int1 float1",
         "contact.covering.find_covered": "level_sets int1 bool single2",
@@ -66,6 +66,7 @@ KERNELS = {
         "contact.collision.collide_particles": "real2 int1 int int2 int2 pairs level_sets float",
     },
     "rigid": {
+        "contact.surface.find_edges": "int1 level_sets int2 int1 float1 float2",
         "contact.exchange.sum_momenta": "real2 int1 int2 float float1 float2",
         "contact.exchange.sum_inertia": "real2 level_sets float1 float2",
         "contact.exchange.move_feet": "int level_sets feet",
@@ -146,8 +147,8 @@ STRUCTURES = {
     "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
     "feet": (
         "contact.surface.Feet",
-        "int1 int1 short1 short1 short1 short1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real2 real2 real1 float1 float1 "
-        "float1 real1 float1",
+        "int1 int1 short1 short1 short1 short1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 real1 "
+        "float1 float1 float1 real1 float1",
     ),
 }
 

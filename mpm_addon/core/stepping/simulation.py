@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compilation.team import team_size
-from ..contact.obstacles import open_limits, refuse_outside
 from ..contact.rigid_body import RigidBody
+from ..contact.sides import open_limits, refuse_outside
 from ..emission import emission
 from ..emission.outflows import Outflows
 from ..emission.surroundings import Simulated

@@ -1,0 +1,120 @@
+"""Rigid bodies in water: how deep they float, and what the water does meanwhile."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from mpm_addon.core.contact import coupling
+from mpm_addon.core.contact.obstacles import ObstacleGroup
+from mpm_addon.core.scene.description import Scene
+from mpm_addon.core.stepping.simulation import Simulation
+from tests import diagnostics
+from tests.verification.cases.setting import Floats
+
+from .setting import everyday_scene
+
+# water this deep in a body is not at its surface [cells]
+DEEP = 0.5
+# at the end, over which waves are averaged [s]
+LAST = 1.0
+WATER = 1000.0
+# of the crate [m]
+EDGE = 0.32
+
+
+@dataclass(frozen=True)
+class Floating:
+    """A body in a tank, over the last second.
+
+    Attributes:
+        draft: how far the bottom of an upright body of the same height would be below the level, over its height.
+        level: of the water, over what water and the displaced volume fill.
+        inside: the volume of water deeper than half a cell in the body, over the body's.
+    """
+
+    draft: float
+    level: float
+    inside: float
+
+
+class Plain(ObstacleGroup):
+    """Feet with linear weights, one for each node: the negative control."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._is_exact = False
+
+
+def crate(density: float, *, offset: float, seconds: float) -> Scene:
+    """The scene.
+
+    Args:
+        density: [kg/m^3].
+        offset: how far everything is moved along all axes [cells].
+    """
+    scene = everyday_scene("floating", offset=offset)
+    (body,) = scene.colliders
+    x, y, level = body.shape.center
+    # the scene's is let go with half of it above the level
+    center = (x, y, level + EDGE * (0.5 - density / WATER))
+    body = replace(body, density=density, shape=replace(body.shape, center=center))
+    return replace(scene, time=replace(scene.time, frame_end=round(seconds * scene.time.fps)), colliders=(body,))
+
+
+def _run(scene: Scene) -> Floating:
+    simulation = Simulation(scene)
+    end = scene.time.frame_end / scene.time.fps
+    seen = [_look(simulation) for frame in simulation.frames() if frame.time > end - LAST]
+    return Floating(*(float(each) for each in np.mean(seen, axis=0)))
+
+
+def _look(simulation: Simulation) -> tuple[float, float, float]:
+    """Draft, level, and share of water inside, now."""
+    (body,) = simulation.rigid_bodies
+    scene = simulation.scene
+    spacing, corners = scene.solver.grid_spacing, scene.domain.corners
+    assert corners is not None
+    low, high = np.asarray(corners)
+    position, volume = diagnostics.positions(simulation), diagnostics.rest_volumes(simulation) * diagnostics.volume_ratios(simulation)
+    body.place()
+    distance = body.obstacle.distance(position)[0]
+    body_volume = body.mass / scene.colliders[0].density
+    inside = volume[distance < -DEEP * spacing].sum() / body_volume
+    # the level where the body is not
+    reach = body.obstacle.world(_corners(scene))
+    beside = np.ones(len(position), np.bool_)
+    hole = np.ones(2)
+    for axis in range(2):
+        least, most = reach[:, axis].min() - spacing, reach[:, axis].max() + spacing
+        beside &= (position[:, axis] > least) & (position[:, axis] < most)
+        hole[axis] = min(most, high[axis]) - max(least, low[axis])
+    width = high[:2] - low[:2]
+    level = volume[~beside].sum() / (width.prod() - hole.prod())
+    bottom = body.center[2] - 0.5 * EDGE - low[2]
+    draft = (level - bottom) / EDGE
+    # compressed water is a little denser
+    ratio = float(np.mean(diagnostics.volume_ratios(simulation)))
+    displaced = min(scene.colliders[0].density * ratio / WATER, 1.0) * body_volume
+    return draft, level * width.prod() / (volume.sum() + displaced), inside
+
+
+def _corners(scene: Scene) -> Floats:
+    """The corners of the crate, in its shape's coordinates [m]."""
+    low, high = scene.colliders[0].shape.bounds()
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
+@lru_cache
+def floating(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.0) -> Floating:
+    """A crate in a tank after some seconds."""
+    return _run(crate(density, offset=offset, seconds=seconds))
+
+
+@lru_cache
+def floating_plainly(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.0) -> Floating:
+    """The same with feet that do not take the whole pressure: the negative control."""
+    with mock.patch.object(coupling, "ObstacleGroup", Plain):
+        return _run(crate(density, offset=offset, seconds=seconds))
