@@ -10,6 +10,8 @@ from mpm_addon.core.scene.description import Scene
 
 from .published import Run, pieces, play
 
+pytestmark = pytest.mark.slow
+
 
 def until(run_frames: int, name: str, variant: str | None = None, *, spacing: float = 0.04) -> Run:
     """A run up to a frame."""

@@ -10,6 +10,8 @@ from mpm_addon.core.scene.description import Scene
 
 from .published import Run, play, with_laws
 
+pytestmark = pytest.mark.slow
+
 
 def widths(run: Run, name: str) -> np.ndarray:
     """Extents of a ball in every frame over those at the start, shape (frames, 3)."""

@@ -8,6 +8,8 @@ from mpm_addon.core.scene.description import Scene
 
 from .published import Run, pieces, play, with_laws
 
+pytestmark = pytest.mark.slow
+
 
 def density_ratios(run: Run, name: str, frame: int = -1) -> np.ndarray:
     """J of an emitter's particles, shape (n,)."""

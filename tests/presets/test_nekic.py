@@ -9,6 +9,8 @@ from mpm_addon.core.scene.description import Scene
 
 from .published import Run, play
 
+pytestmark = pytest.mark.slow
+
 # The block reaches the floor and is pressed together most.
 IMPACT = 12
 
