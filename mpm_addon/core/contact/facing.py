@@ -66,11 +66,11 @@ def place_of_normal(x, y, z, around, row_of_block, level_sets):
         around, row_of_block: see `row_and_place`.
 
     Returns:
-        Row -1 if the collider is not near.
+        The row, -1 if the collider is not near, the place, how far in front of its surface the point is [cells], and the corner's number.
     """
     distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
-    best, best_row, best_place = -math.inf, -1, 0
+    best, best_row, best_place, best_corner = -math.inf, -1, 0, 0
     for corner in range(8):
         ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
         if abs(y - iy) >= 1.0:
@@ -79,10 +79,10 @@ def place_of_normal(x, y, z, around, row_of_block, level_sets):
         if row < 0:
             continue
         nx, ny, nz = normal[row, place]
-        height = distance[row, place] + spacing * ((x - ix) * nx + (y - iy) * ny + (z - iz) * nz)
+        height = distance[row, place] / spacing + (x - ix) * nx + (y - iy) * ny + (z - iz) * nz
         if height > best:
-            best, best_row, best_place = height, row, place
-    return best_row, best_place
+            best, best_row, best_place, best_corner = height, row, place, corner
+    return best_row, best_place, best, best_corner
 
 
 @kernel
@@ -120,34 +120,86 @@ def is_wall_between(point, node, facing, opposite, around, row_of_block, level_s
 
 
 @kernel
-def mark_nodes(x, y, z, around, row_of_block, level_sets, reach, has_front, has_back):
-    """Mark the nodes within reach of one particle, if the collider is near; see `mark_sides`."""
-    from_row, from_place = place_of_normal(x, y, z, around, row_of_block, level_sets)
-    if from_row < 0:
-        return
+def mark_nodes(x, y, z, height, from_row, from_place, around, row_of_block, level_sets, reach, has_front, has_back):
+    """Mark the nodes within reach of the cell of one particle; see `mark_sides`.
+
+    Args:
+        height, from_row, from_place: see `place_of_normal`.
+    """
     distance, normal = level_sets.distance, level_sets.normal
     nx, ny, nz = normal[from_row, from_place]
     is_plane = around.size != NEIGHBORS
-    first_y, last_y = (round(y), round(y)) if is_plane else (math.ceil(y - reach), math.floor(y + reach))
-    for ix in range(math.ceil(x - reach), math.floor(x + reach) + 1):
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    more, farthest = math.ceil(reach), (reach - 0.5) * level_sets.spacing
+    first_y, last_y = (round(y), round(y)) if is_plane else (cy + 1 - more, cy + more)
+    for ix in range(cx + 1 - more, cx + more + 1):
         for iy in range(first_y, last_y + 1):
-            for iz in range(math.ceil(z - reach), math.floor(z + reach) + 1):
+            for iz in range(cz + 1 - more, cz + more + 1):
                 row, place = row_and_place(ix, iy, iz, around, row_of_block)
-                if row < 0 or (has_front[row, place] and has_back[row, place]):
+                # no particle reaches farther beyond a wall of a cell, even from inside it
+                if row < 0 or distance[row, place] > farthest or (has_front[row, place] and has_back[row, place]):
                     continue
                 mx, my, mz = normal[row, place]
-                is_alike = nx * mx + ny * my + nz * mz > ALIKE
+                along = nx * mx + ny * my + nz * mz
+                if along > ALIKE:
+                    has_front[row, place] = True
+                    continue
+                opposite = distance[row, place] / level_sets.spacing + (x - ix) * mx + (y - iy) * my + (z - iz) * mz
+                back = height + (ix - x) * nx + (iy - y) * ny + (iz - z) * nz
+                if along < OPPOSITE and back < 0.0 and height > opposite:
+                    has_back[row, place] = True
+                    continue
                 point, node, facing = (x, y, z), (1.0 * ix, 1.0 * iy, 1.0 * iz), (mx, my, mz)
-                height = distance[row, place] / level_sets.spacing + (x - ix) * mx + (y - iy) * my + (z - iz) * mz
-                if not is_alike and is_wall_between(point, node, facing, height, around, row_of_block, level_sets):
+                if is_wall_between(point, node, facing, opposite, around, row_of_block, level_sets):
                     has_back[row, place] = True
                 else:
                     has_front[row, place] = True
 
 
+@kernel
+def mark_from_run(table, begin, end, around, row_of_block, level_sets, reach, has_front, has_back):
+    """Mark the nodes within reach of the particles of a block, once for each cell and each surface that its particles are near."""
+    seen = np.zeros((3 * BLOCK) ** 3, np.uint8)
+    for slot in range(begin, end):
+        x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
+        row, place, height, corner = place_of_normal(x, y, z, around, row_of_block, level_sets)
+        if row < 0 or height > reach:
+            continue
+        cx, cy, cz = math.floor(x) + BLOCK, math.floor(y) + BLOCK, math.floor(z) + BLOCK
+        if min(cx, cy, cz) < 0 or max(cx, cy, cz) >= 3 * BLOCK:
+            continue
+        cell = (cx * 3 * BLOCK + cy) * 3 * BLOCK + cz
+        if seen[cell] >> corner & 1 == 0:
+            seen[cell] |= 1 << corner
+            mark_nodes(x, y, z, height, row, place, around, row_of_block, level_sets, reach, has_front, has_back)
+
+
 @parallel_kernel
-def mark_sides(tickets, table, first, body_count, bodies, around, level_sets, reach, has_front, has_back):
-    """Mark the nodes near colliders that particles in front of their nearest surface reach, and those that particles behind it reach.
+def find_thin(tickets, level_sets, neighbors, reach, is_thin_here):
+    """Find the rows where particles may reach through the collider: with a node whose surface has another behind it within reach.
+
+    Args:
+        level_sets: see `LevelSets`.
+        neighbors: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
+        reach: of a particle [cells].
+        is_thin_here: (rows,) result.
+    """
+    spacing = level_sets.spacing
+    for row in shared(tickets[0], level_sets.owners.size, 16):
+        is_thin_here[row] = False
+        block = level_sets.blocks[row]
+        if block < 0:
+            continue
+        row_of_block = level_sets.row_of_block[level_sets.owners[row]]
+        for place in range(level_sets.distance.shape[1]):
+            if not is_thin_here[row] and abs(level_sets.distance[row, place]) < reach * spacing:
+                depth, other, _ = surface_behind(row, place, neighbors[block], row_of_block, level_sets)
+                is_thin_here[row] = other >= 0 and depth < reach * spacing
+
+
+@parallel_kernel
+def mark_sides(tickets, table, first, body_count, bodies, around, level_sets, reach, is_thin_here, has_front, has_back):
+    """Mark the nodes near thin colliders that particles in front of their nearest surface reach, and those that particles behind it reach.
 
     Args:
         table: (rows, slots), see `Particles`.
@@ -156,9 +208,10 @@ def mark_sides(tickets, table, first, body_count, bodies, around, level_sets, re
         around: (blocks, 27 or 9) node blocks of this field around each particle block.
         level_sets: see `LevelSets`.
         reach: of a particle [cells].
+        is_thin_here: see `find_thin`.
         has_front, has_back: (rows, block nodes) results; false before.
     """
-    for block in shared(tickets[0], around.shape[0], 8):
+    for block in shared(tickets[0], around.shape[0], 4):
         begin, end = first[block * body_count + bodies[0]], first[block * body_count + bodies[1]]
         if begin == end:
             continue
@@ -166,11 +219,10 @@ def mark_sides(tickets, table, first, body_count, bodies, around, level_sets, re
             row_of_block = level_sets.row_of_block[owner]
             is_near = False
             for place in range(around.shape[1]):
-                is_near |= row_of_block[around[block, place]] >= 0
+                row = row_of_block[around[block, place]]
+                is_near |= row >= 0 and is_thin_here[row]
             if is_near:
-                for slot in range(begin, end):
-                    x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
-                    mark_nodes(x, y, z, around[block], row_of_block, level_sets, reach, has_front, has_back)
+                mark_from_run(table, begin, end, around[block], row_of_block, level_sets, reach, has_front, has_back)
 
 
 @kernel

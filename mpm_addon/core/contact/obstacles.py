@@ -19,7 +19,7 @@ from .covering import cover_nodes, fill_nodes, find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import move_feet, sum_inertia
 from .expulsion import expel_nodes
-from .facing import STUCK, is_thin, mark_sides, turn_nodes
+from .facing import STUCK, find_thin, is_thin, mark_sides, turn_nodes
 from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .sides import walls_of
@@ -40,8 +40,8 @@ from .union import join_solids
 
 # how far a block's arena reaches beyond the block [cells]
 ARENA_MARGIN = 1.5
-# how far particles may move until the nodes near moving colliders are turned again [cells]
-MOVING_MARGIN = 0.5
+# how far a particle's spline reaches until the next sort, see `farthest_drift` [cells]
+PARTICLE_REACH = 2.5
 # material is expelled so many times faster than needed to be out in time
 EXPULSION_HASTE = 2.0
 # with fewer feet, threads do not pay off
@@ -150,11 +150,16 @@ class ObstacleGroup:
         held = np.zeros(level_sets.distance.shape, np.uint8)
         if not self._is_thin:
             return held
+        is_thin_here = np.zeros(len(held), np.bool_)
+        find_thin(level_sets, around, PARTICLE_REACH, is_thin_here)
+        if not is_thin_here.any():
+            return held
         has_front, has_back = (np.zeros(held.shape, np.bool_) for _ in range(2))
-        reach = (2.0 if self._is_cubic else 1.5) + (MOVING_MARGIN if self.is_moving else ARENA_MARGIN)
         for bodies, neighbors in zip(store.fields, layout.field_neighbors, strict=True):
             ends = np.array([bodies.start, bodies.stop])
-            mark_sides(store.table, layout.first, store.body_count, ends, neighbors, level_sets, reach, has_front, has_back)
+            mark_sides(
+                store.table, layout.first, store.body_count, ends, neighbors, level_sets, PARTICLE_REACH, is_thin_here, has_front, has_back
+            )
         if has_back.any():
             distance, normal = level_sets.distance.copy(), level_sets.normal.copy()
             turn_nodes(level_sets, around, has_front, has_back, distance, normal, held)
