@@ -35,6 +35,11 @@ def test_snow_presets_differ_as_their_names_say() -> None:
     assert icy.hardening > wet.hardening  # type: ignore[attr-defined]
 
 
+# scenes whose length and stiffness are those of their source
+REBUILT = ("Blazevic 2022", "Martin Garcia 2020", "Nekic 2011")
+OWN = [name for name, folder in scene_preset_folders().items() if not read_scene_words(folder).source.startswith(REBUILT)]
+
+
 @pytest.mark.parametrize("name", scene_preset_folders())
 def test_a_scene_preset_is_a_complete_package(name: str) -> None:
     folder = scene_preset_folders()[name]
@@ -45,7 +50,7 @@ def test_a_scene_preset_is_a_complete_package(name: str) -> None:
     assert scene.name == name
     # affordable as it stands; what is published may cost more
     assert 400 <= estimate(scene).particles <= 100_000
-    assert len(scene.time.frames) <= 61
+    assert len(scene.time.frames) <= (61 if name in OWN else 450)
     for variant, description in words.variants.items():
         changed = read_scene(folder, variant)
         assert len(description) > 3
@@ -64,13 +69,17 @@ def test_the_page_of_scenes_lists_every_scene_and_variant() -> None:
     for name, folder in scene_preset_folders().items():
         assert f"`{name}`" in page
         if name != "material_drop":
-            for variant in read_scene_words(folder).variants:
+            # what `published` is in each family, the page says once
+            for variant in set(read_scene_words(folder).variants) - {"published"}:
                 assert any(f"`{name}`" in line and f"`{variant}`" in line for line in page.splitlines()), (name, variant)
 
 
-@pytest.mark.parametrize("name", scene_preset_folders())
+@pytest.mark.parametrize("name", OWN)
 def test_waves_are_ten_times_faster_than_the_matter_in_a_water_preset(name: str) -> None:
-    """c = sqrt(K / rho) >= 10 sqrt(2 g H), H the highest start above the floor at z = 0 (weakly compressible flow)."""
+    """c = sqrt(K / rho) >= 10 sqrt(2 g H), H the highest start above the floor at z = 0 (weakly compressible flow).
+
+    Published scenes have the stiffness of their source.
+    """
     scene = read_scene(scene_preset_folders()[name])
     for emitter in scene.emitters:
         law = scene.materials[emitter.material].law
