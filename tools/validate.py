@@ -75,7 +75,22 @@ def everyday_rows() -> Iterator[Row]:
     fallen = (0.4, 0.8, 1.2, 1.5)
     for height, radius, ideal in zip(fallen, volume.stream_radii(fallen), volume.ideal_radii(fallen), strict=True):
         yield f"Stream of water, {height:g} m below its nozzle: radius", "√(v₀ / v)", f"{ideal:.2f}", "10 %", f"{radius:.2f}"
+    yield from holding_rows()
     yield from rigid_rows()
+
+
+def holding_rows() -> Iterator[Row]:
+    from tests.everyday.cases import holding
+    from tests.everyday.cases.setting import OFFSETS
+
+    for offset in OFFSETS:
+        at = f", floor {offset:g} cells above a node: share outside after 1 s"
+        yield f"Water in a cup of five boxes, walls of 2 cells{at}", "all stays", "0", "0", f"{holding.leak(offset=offset):.4f}"
+        yield f"The same, walls on a plane{at}", "all stays", "0", "0", f"{holding.leak(offset=offset, on_plane=True):.4f}"
+        share = holding.leak_through("cup", offset=offset, wall=1.0)
+        yield f"Water in a cup of one mesh, walls of 1 cell{at}", "all stays", "0", "1 %", f"{share:.4f}"
+        for law in ("water", "sand"):
+            yield f"A sheet under {law}{at}", "all stays", "0", "0", f"{holding.leak_through('sheet', offset=offset, law=law):.4f}"
 
 
 def rigid_rows() -> Iterator[Row]:
