@@ -77,7 +77,7 @@ class Collider:
         0.0,
         minimum=0.0,
         maximum=1.0,
-        help="Bounce of rigid bodies: normal speed after an impact over that before it (clay 0, wood 0.5, rubber ball 0.8)",
+        help="Bounce of dynamic colliders: normal speed after an impact over that before it (clay 0, wood 0.5, rubber ball 0.8)",
     )
     enabled: bool = parameter(
         True, is_animatable=True, help="Enable the collider; keyframe it off to release particles like an opened gate"
