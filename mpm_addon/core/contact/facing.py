@@ -2,8 +2,8 @@
 
 A particle's spline reaches through a wall that is thinner than the spline is wide. A node beyond the wall, or in it but nearer to the
 other side, then has mass from particles that the wall is to hold, and its nearest surface is not the one that holds them. So each node
-near a collider is marked: are there particles in front of the surface that is nearest to it, or behind it, where the surface nearest to the
-particle looks the other way? A node with particles behind alone lies inside the wall as these see it: its distance and normal become
+near a thin part of a collider is marked: can particles in front of its nearest surface reach it, or particles behind, with a surface
+between that looks the other way? A node with particles behind alone lies inside the wall as these see it: its distance and normal become
 those from the surface on their side. With particles on both sides it moves with the wall along the normal.
 """
 
@@ -14,8 +14,6 @@ import numpy as np
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from ..geometry.shapes import Mesh, Plane
-from ..scene.description import Shape
 from ..transfer.blocks import BLOCK, NEIGHBORS
 from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
 from ..transfer.rows import POSITION
@@ -29,15 +27,6 @@ ALIKE = 0.7
 PARTS = 4
 # how far from a node the surface on the other side is looked for, in steps of half a cell [cells]
 FARTHEST = 4.0
-# colliders thicker than this everywhere are not thin [cells]
-THICK = 5.0
-
-
-def is_thin(shape: Shape, spacing: float) -> bool:
-    """Whether particles on both sides of a part of a collider may reach the same nodes."""
-    if isinstance(shape, Plane):
-        return False
-    return isinstance(shape, Mesh) or bool(np.ptp(shape.bounds(), axis=0).min() < THICK * spacing)
 
 
 @kernel
@@ -56,6 +45,17 @@ def row_and_place(ix, iy, iz, around, row_of_block):
 
 
 @kernel
+def corner_around(x, y, z, corner, around, row_of_block):
+    """One of the eight nodes around a point, relative to a block's origin [cells]: its row, its place and its coordinates.
+
+    The row is -1 if the collider is not near, or in the plane if the node is not in it.
+    """
+    ix, iy, iz = math.floor(x) + (corner >> 2), math.floor(y) + (corner >> 1 & 1), math.floor(z) + (corner & 1)
+    row, place = row_and_place(ix, iy, iz, around, row_of_block)
+    return (row if abs(y - iy) < 1.0 else -1), place, ix, iy, iz
+
+
+@kernel
 def place_of_normal(x, y, z, around, row_of_block, level_sets):
     """The row and place of the corner node around a point whose nearest surface the point is farthest in front of, or least behind.
 
@@ -69,13 +69,9 @@ def place_of_normal(x, y, z, around, row_of_block, level_sets):
         The row, -1 if the collider is not near, the place, how far in front of its surface the point is [cells], and the corner's number.
     """
     distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     best, best_row, best_place, best_corner = -math.inf, -1, 0, 0
     for corner in range(8):
-        ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
-        if abs(y - iy) >= 1.0:
-            continue
-        row, place = row_and_place(ix, iy, iz, around, row_of_block)
+        row, place, ix, iy, iz = corner_around(x, y, z, corner, around, row_of_block)
         if row < 0:
             continue
         nx, ny, nz = normal[row, place]
@@ -101,12 +97,8 @@ def is_wall_between(point, node, facing, opposite, around, row_of_block, level_s
     for part in range(PARTS):
         t = part / PARTS
         x, y, z = point[0] + t * (node[0] - point[0]), point[1] + t * (node[1] - point[1]), point[2] + t * (node[2] - point[2])
-        cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
         for corner in range(8):
-            ix, iy, iz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
-            if abs(y - iy) >= 1.0:
-                continue
-            row, place = row_and_place(ix, iy, iz, around, row_of_block)
+            row, place, ix, iy, iz = corner_around(x, y, z, corner, around, row_of_block)
             if row < 0:
                 continue
             nx, ny, nz = normal[row, place]

@@ -19,7 +19,7 @@ from .covering import cover_nodes, fill_nodes, find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import move_feet, sum_inertia
 from .expulsion import expel_nodes
-from .facing import STUCK, find_thin, is_thin, mark_sides, turn_nodes
+from .facing import STUCK, find_thin, mark_sides, turn_nodes
 from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .sides import walls_of
@@ -69,7 +69,6 @@ class ObstacleGroup:
         self._spacing = scene.solver.grid_spacing
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
-        self._is_thin = any(is_thin(obstacle.collider.shape, self._spacing) for obstacle in obstacles)
         self._filling = filling
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.friction for obstacle in obstacles])
@@ -148,8 +147,6 @@ class ObstacleGroup:
         """Turn the nodes near thin colliders toward the side that has material; returns which are held, see `turn_nodes`."""
         level_sets, layout = self._level_sets, store.layout
         held = np.zeros(level_sets.distance.shape, np.uint8)
-        if not self._is_thin:
-            return held
         is_thin_here = np.zeros(len(held), np.bool_)
         find_thin(level_sets, around, PARTICLE_REACH, is_thin_here)
         if not is_thin_here.any():

@@ -75,9 +75,8 @@ def _look(simulation: Simulation) -> tuple[float, float, float]:
     """Draft, level, and share of water inside, now."""
     (body,) = simulation.rigid_bodies
     scene = simulation.scene
-    spacing, corners = scene.solver.grid_spacing, scene.domain.corners
-    assert corners is not None
-    low, high = np.asarray(corners)
+    spacing = scene.solver.grid_spacing
+    low, high = np.array([scene.domain.min, scene.domain.max])
     position, volume = diagnostics.positions(simulation), diagnostics.rest_volumes(simulation) * diagnostics.volume_ratios(simulation)
     body.place()
     distance = body.obstacle.distance(position)[0]

@@ -150,7 +150,7 @@ def leak_through(kind: str, *, offset: float, law: str = "water", wall: float = 
 @lru_cache
 def leak_through_blind(*, offset: float) -> float:
     """The same for water in a cup with walls of one cell whose nodes do not tell its sides apart: the negative control."""
-    with mock.patch.object(obstacles, "is_thin", lambda shape, spacing: False):
+    with mock.patch.object(obstacles, "find_thin", lambda *arguments: None):
         return leak_through.__wrapped__("cup", offset=offset, wall=1.0)
 
 
