@@ -186,6 +186,25 @@ def test_a_floor_is_added_only_if_particles_would_fall_forever(bpy: Any) -> None
     assert "Floor" not in bpy.context.scene.objects
 
 
+def test_an_object_beside_the_floor_gets_one_of_its_own(bpy: Any) -> None:
+    first, second = add_mesh(bpy, "First"), add_mesh(bpy, "Second")
+    first.location, second.location = (0.0, 0.0, 0.8), (9.0, 0.0, 0.8)
+    for item in (first, second, first):
+        select(bpy, item)
+        bpy.ops.mpm.quick(particle_count=1000)
+    floors = [item for item in bpy.context.scene.objects if item.mpm.type == "collider"]
+    assert [tuple(floor.location)[:2] for floor in floors] == [(0.0, 0.0), (9.0, 0.0)]
+    assert [heights(floor)[1] for floor in floors] == pytest.approx([0.0, 0.0])
+
+
+def test_what_hangs_above_an_object_is_no_ground(bpy: Any) -> None:
+    cube, lamp = add_mesh(bpy, "Cube"), add_mesh(bpy, "Lamp")
+    lamp.mpm.type, lamp.location = "collider", (0.0, 0.0, 3.0)
+    select(bpy, cube)
+    bpy.ops.mpm.quick()
+    assert "Floor" in bpy.context.scene.objects
+
+
 def test_cells_stay_where_something_emits_and_a_thin_object_is_told_of(bpy: Any) -> None:
     add_emitter(bpy, "First")
     bpy.context.scene.mpm.solver.grid_spacing = 0.1
@@ -229,6 +248,16 @@ def test_a_nozzle_that_larger_cells_leave_too_thin_is_told_before_the_bake(bpy: 
     assert in_blender(caught.value.message) == 'Emitter "Inflow": Cell Size 0.5 m is larger than the object (0.3 m); use at most 0.075 m.'
 
 
+def test_a_nozzle_that_is_added_to_larger_cells_is_deep_enough_for_them(bpy: Any) -> None:
+    bpy.context.scene.mpm.solver.grid_spacing = 0.03
+    add(bpy, "floor")
+    low, high = heights(add(bpy, "inflow", size=0.14))
+    assert high - low > 2.0 * 0.03
+    scene = extract_scene(bpy.context)
+    assert scene.solver.grid_spacing == pytest.approx(0.03)
+    assert "thin_emitter" not in [warning.topic for warning in scene_warnings(scene)]
+
+
 def test_an_object_without_size_is_told_its_axis(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
     cube.scale = (1.0, 1.0, 0.0)
@@ -237,6 +266,8 @@ def test_an_object_without_size_is_told_its_axis(bpy: Any) -> None:
     assert expected in error_of(bpy.ops.mpm.quick)
     cube.scale = (0.0, 1.0, 0.0)
     assert "its scale along X and Z is zero" in error_of(bpy.ops.mpm.quick)
+    cube.scale = (0.0, 0.0, 0.0)
+    assert "its scale along X, Y and Z is zero" in error_of(bpy.ops.mpm.quick)
     cube.scale = (1.0, 1.0, 1.0)
     cube.parent = add_mesh(bpy, "Parent")
     cube.parent.scale = (1.0, 0.0, 1.0)

@@ -32,7 +32,7 @@ from .ready_scenes import SCENES
 FAVORITES = ("water", "honey", "jelly", "rubber", "snow", "powder_snow", "dry_sand", "wet_sand", "mud", "clay")
 
 THINNEST_CELLS = 4.0
-_INFLOW_CELLS = 10.0  # cells across the nozzle
+_INFLOW_CELLS, _INFLOW_DEPTH_CELLS = 10.0, 3.0  # cells across and along the nozzle
 _INFLOW_SPEED = 1.0  # [m/s]
 
 _PARTS: dict[str, tuple[str, str]] = {
@@ -85,8 +85,9 @@ def _add_matter(context: Context, kind: str, size: float) -> BlenderObject:
 def _add_inflow(context: Context, _kind: str, size: float) -> BlenderObject:
     """Add a nozzle that points down."""
     radius = 0.25 * size
-    item = _new(context, "Inflow", solids.cylinder(radius, 0.6 * radius), 0.0)
-    fit_cells(context.scene, 2.0 * radius / _INFLOW_CELLS, without=[item])
+    fit_cells(context.scene, 2.0 * radius / _INFLOW_CELLS, without=[])
+    depth = _thickness(context, 0.6 * radius, cells=_INFLOW_DEPTH_CELLS)
+    item = _new(context, "Inflow", solids.cylinder(radius, depth), 0.0)
     speed = from_meters(context.scene, _INFLOW_SPEED)
     make_emitter(item, "water", mode="inflow", velocity=(0.0, 0.0, -speed))
     return item
@@ -140,10 +141,10 @@ def _new(context: Context, name: str, solid: solids.Solid, height: float) -> Ble
     return add_object(target_collection(context), name, solid, (0.0, 0.0, height))
 
 
-def _thickness(context: Context, wanted: float) -> float:
-    """A wall thickness suited to the cell size: particles leak through walls thinner than two cells."""
+def _thickness(context: Context, wanted: float, *, cells: float = THINNEST_CELLS) -> float:
+    """The wanted thickness, or the given number of cells where the scene's are too large for it."""
     cell = cell_size(context.scene)
-    return wanted if cell is None else max(wanted, THINNEST_CELLS * cell)
+    return wanted if cell is None else max(wanted, cells * cell)
 
 
 class MPM_OT_add(Operation, bpy.types.Operator):

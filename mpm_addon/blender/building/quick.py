@@ -6,13 +6,14 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.props import EnumProperty, IntProperty
+from numpy.typing import NDArray
 
 from ...core.advice.preflight import shape_thickness
 from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ...core.messages import Message
 from ..host.blender_types import BlenderObject, Context, Layout
-from ..host.meshes import SURFACE_TYPES, check_scale, matrix_array, moved, read_piece
+from ..host.meshes import SURFACE_TYPES, check_scale, matrix_array, moved, read_piece, world_bounds
 from ..host.operation import Operation
 from ..host.registrar import Registrar
 from ..host.wording import in_blender
@@ -57,13 +58,13 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> list
         raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into particles",)))
     cell = fitting_cell([body.shape for body in bodies], particle_count)
     items = [body.item for body in bodies]
-    has_ground = _has_ground(context, items)
+    falling = _without_ground(context, bodies)
     for item in items:
         make_emitter(item, material)
     if not fit_cells(context.scene, cell, without=items):
         refused += _too_thin(context, bodies)
-    if not has_ground:
-        _add_floor(context, bodies)
+    if falling:
+        _add_floor(context, falling)
     select_only(context, items)
     return [in_blender(message) for message in refused]
 
@@ -157,10 +158,24 @@ def _too_thin(context: Context, bodies: list[Body]) -> list[Message]:
     ]
 
 
-def _has_ground(context: Context, items: list[BlenderObject]) -> bool:
-    """Whether something other than these objects keeps particles from falling forever."""
+def _without_ground(context: Context, bodies: list[Body]) -> list[Body]:
+    """The objects from which particles would fall forever: without a domain, and without a collider below their middle."""
     scene = context.scene
-    return scene.mpm.domain.kind != "unbounded" or any(item.mpm.type == "collider" and item not in items for item in scene.objects)
+    if scene.mpm.domain.kind != "unbounded":
+        return []
+    emitting = [body.item for body in bodies]
+    colliders = [item for item in scene.objects if item.mpm.type == "collider" and item not in emitting]
+    if any(item.type not in SURFACE_TYPES for item in colliders):  # an empty's bounds do not contain the collection that it instances
+        return []
+    depsgraph = context.evaluated_depsgraph_get()
+    bounds = [world_bounds(item.evaluated_get(depsgraph)) for item in colliders]
+    return [body for body in bodies if not any(_is_below(each, body.shape.bounds()) for each in bounds)]
+
+
+def _is_below(ground: NDArray[np.float64], bounds: NDArray[np.float64]) -> bool:
+    """Whether something with these bounds, shape (2, 3), reaches below the middle of something else."""
+    middle = bounds.mean(axis=0)[:2]
+    return bool((ground[0, :2] <= middle).all() and (middle <= ground[1, :2]).all() and ground[0, 2] <= bounds[0, 2])
 
 
 def _add_floor(context: Context, bodies: list[Body]) -> None:
