@@ -59,7 +59,7 @@ def check_scale(matrix: Floats, subject: str, frame: float | None = None) -> Non
         return
     flat = [name for name, axis in zip("XYZ", matrix[:3, :3].T, strict=True) if not axis.any()]
     # a parent's axis need not be one of the object
-    axes = ", ".join(flat[:-2] + [" and ".join(flat[-2:])]) if flat else "an axis of a parent"
+    axes = ", ".join([*flat[:-2], " and ".join(flat[-2:])]) if flat else "an axis of a parent"
     moment = "" if frame is None else f" at frame {frame:g}"
     raise SceneError(f"its scale along {axes} is zero{moment}", "set the scale there to a value other than 0, such as 1", subject=subject)
 
