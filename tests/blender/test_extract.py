@@ -282,6 +282,17 @@ def test_the_domain_is_the_box_around_an_object(bpy: Any) -> None:
     assert found.sides["x_min"].surface == "slip"
 
 
+def test_a_flat_domain_is_named_with_its_axes(bpy: Any) -> None:
+    add_emitter(bpy, "Cube")
+    domain = bpy.context.scene.mpm.domain
+    domain.kind = "box"
+    domain.object = add_mesh(bpy, "Tray", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2, 3)])
+    expected = 'Domain "Tray": it has no extent along Z; use an object that has one along every axis, such as a cube.'
+    with pytest.raises(SceneError) as caught:
+        extracted(bpy)
+    assert str(caught.value) == expected
+
+
 def test_a_resolution_is_cells_along_the_longest_side(bpy: Any) -> None:
     add_emitter(bpy).scale = (2.0, 1.0, 1.0)
     solver = bpy.context.scene.mpm.solver

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
+from ...core.errors import SceneError
 from ...core.scene.description import Emitter, Scene
 from ...core.scene.force import Force
 from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
@@ -131,6 +132,13 @@ def _domain(context: Context, units: float) -> Domain:
     if settings.object is not None:
         evaluated: BlenderObject = settings.object.evaluated_get(context.evaluated_depsgraph_get())
         low, high = world_bounds(evaluated) * units
+        flat = [axis for axis, is_extended in zip("XYZ", low < high, strict=True) if not is_extended]
+        if flat:
+            raise SceneError(
+                f"it has no extent along {', '.join(flat)}",
+                "use an object that has one along every axis, such as a cube",
+                subject=f'Domain "{settings.object.name}"',
+            )
         values["min"], values["max"] = tuple(low.tolist()), tuple(high.tolist())
     sides = {name: Side(**values_of(getattr(settings, name), Side)) for name in SIDES}
     return Domain(sides=sides, **values)
