@@ -19,7 +19,7 @@ from .covering import cover_nodes, fill_nodes, find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import move_feet, sum_inertia
 from .expulsion import expel_nodes
-from .facing import STUCK, find_thin, mark_sides, turn_nodes
+from .facing import STUCK, Sides, recalled, sides_of, turn_nodes
 from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .sides import walls_of
@@ -40,8 +40,6 @@ from .union import join_solids
 
 # how far a block's arena reaches beyond the block [cells]
 ARENA_MARGIN = 1.5
-# how far a particle's spline reaches until the next sort, see `farthest_drift` [cells]
-PARTICLE_REACH = 2.5
 # material is expelled so many times faster than needed to be out in time
 EXPULSION_HASTE = 2.0
 # with fewer feet, threads do not pay off
@@ -88,6 +86,7 @@ class ObstacleGroup:
         self._deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.bool_))
         self._filled = nothing
         self._shares = np.zeros(0, np.float32)
+        self._sides: Sides | None = None
         self._found = False
         self._pairs = self._room_for_pairs(nothing, nothing)
         self._free_until = np.zeros(0)
@@ -147,19 +146,14 @@ class ObstacleGroup:
         """Turn the nodes near thin colliders toward the side that has material; returns which are held, see `turn_nodes`."""
         level_sets, layout = self._level_sets, store.layout
         held = np.zeros(level_sets.distance.shape, np.uint8)
-        is_thin_here = np.zeros(len(held), np.bool_)
-        find_thin(level_sets, around, PARTICLE_REACH, is_thin_here)
-        if not is_thin_here.any():
-            return held
-        has_front, has_back = (np.zeros(held.shape, np.bool_) for _ in range(2))
-        for bodies, neighbors in zip(store.fields, layout.field_neighbors, strict=True):
-            ends = np.array([bodies.start, bodies.stop])
-            mark_sides(
-                store.table, layout.first, store.body_count, ends, neighbors, level_sets, PARTICLE_REACH, is_thin_here, has_front, has_back
-            )
-        if has_back.any():
+        # a collider that moves keeps its marks until its surface or the particles have moved
+        is_sorted = self._sides is not None and self._sides.layout is layout
+        now = recalled(self._sides, level_sets) if is_sorted else None
+        if now is None:
+            now = self._sides = sides_of(level_sets, around, store)
+        if now.has_back.any():
             distance, normal = level_sets.distance.copy(), level_sets.normal.copy()
-            turn_nodes(level_sets, around, has_front, has_back, distance, normal, held)
+            turn_nodes(level_sets, around, now.has_front, now.has_back, distance, normal, held)
             self._level_sets = level_sets._replace(distance=distance, normal=normal)
         return held
 
