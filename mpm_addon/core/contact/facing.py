@@ -29,7 +29,7 @@ OPPOSITE = -0.5
 # and in about the same if it is more
 ALIKE = 0.7
 # the way from a particle to a node is looked at in so many parts
-PARTS = 6
+PARTS = 4
 # the least part of a unit vector along an axis for its direction to count as along that axis too
 STEEP = 0.35
 # how far from a node the surface on the other side is looked for, in steps of half a cell [cells]
@@ -162,17 +162,17 @@ def is_wall_between(point, node, facing, opposite, around, row_of_block, level_s
     for part in range(PARTS):
         t = part / PARTS
         x, y, z = point[0] + t * (node[0] - point[0]), point[1] + t * (node[1] - point[1]), point[2] + t * (node[2] - point[2])
-        ix, iy, iz = round(x), round(y), round(z)
-        row, place = row_and_place(ix, iy, iz, around, row_of_block)
-        if row < 0:
-            continue
-        nx, ny, nz = normal[row, place]
-        if nx * facing[0] + ny * facing[1] + nz * facing[2] < OPPOSITE:
-            away = distance[row, place] / spacing
-            front = away + (point[0] - ix) * nx + (point[1] - iy) * ny + (point[2] - iz) * nz
-            back = away + (node[0] - ix) * nx + (node[1] - iy) * ny + (node[2] - iz) * nz
-            if front > opposite and back < 0.0:
-                return True
+        for corner in range(8):
+            row, place, ix, iy, iz = corner_around(x, y, z, corner, around, row_of_block)
+            if row < 0:
+                continue
+            nx, ny, nz = normal[row, place]
+            if nx * facing[0] + ny * facing[1] + nz * facing[2] < OPPOSITE:
+                away = distance[row, place] / spacing
+                front = away + (point[0] - ix) * nx + (point[1] - iy) * ny + (point[2] - iz) * nz
+                back = away + (node[0] - ix) * nx + (node[1] - iy) * ny + (node[2] - iz) * nz
+                if front > opposite and back < 0.0:
+                    return True
     return False
 
 

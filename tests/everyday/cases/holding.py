@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from mpm_addon.core.contact import facing, obstacles
+from mpm_addon.core.contact import obstacles
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.geometry.shapes.plane import Plane
@@ -150,7 +150,7 @@ def leak_through(kind: str, *, offset: float, law: str = "water", wall: float = 
 @lru_cache
 def leak_through_blind(*, offset: float) -> float:
     """The same for water in a cup with walls of one cell whose nodes do not tell its sides apart: the negative control."""
-    with mock.patch.object(facing, "find_thin", lambda *arguments: None):
+    with mock.patch.object(obstacles, "find_thin", lambda *arguments: None):
         return leak_through.__wrapped__("cup", offset=offset, wall=1.0)
 
 
