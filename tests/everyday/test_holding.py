@@ -56,7 +56,34 @@ def test_a_cup_thinner_than_a_cell_holds_almost_all() -> None:
 
 def test_a_thin_cup_whose_sides_are_one_to_its_nodes_leaks() -> None:
     """Negative control."""
-    assert holding.leak_through_blind(offset=TESTED_OFFSET) > 0.5
+    assert holding.blindly(holding.leak_through, "cup", offset=TESTED_OFFSET, wall=1.0) > 0.5
+
+
+@pytest.mark.parametrize("wall", [0.6, 1.0])
+def test_a_tilted_slab_holds_water(wall: float) -> None:
+    """Its bounds along the axes are thick."""
+    assert holding.leak_through_tilted_slab(wall=wall) == 0.0
+
+
+@pytest.mark.parametrize("wall", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("way", ["sways", "tilts"])
+def test_a_thin_cup_that_moves_holds_water(way: str, wall: float) -> None:
+    assert holding.leak_out_of_moving_cup(way, wall=wall) == 0.0
+
+
+@pytest.mark.parametrize("offset", [0.25, 0.75])
+@pytest.mark.parametrize(("kind", "wall"), [("sheet", 0.0), ("cup", 1.0)])
+def test_in_two_dimensions_thin_colliders_hold_water(kind: str, wall: float, offset: float) -> None:
+    assert holding.leak_through(kind, offset=offset, wall=wall, dimension=2) == 0.0
+
+
+def test_thin_colliders_whose_sides_are_one_to_their_nodes_leak() -> None:
+    """Negative controls."""
+    assert holding.blindly(holding.leak_through_tilted_slab, wall=1.0) > 0.1
+    assert holding.blindly(holding.leak_out_of_moving_cup, "sways", wall=1.0) > 0.1
+    assert holding.blindly(holding.leak_out_of_moving_cup, "tilts", wall=1.0) > 0.1
+    assert holding.blindly(holding.leak_through, "sheet", offset=0.25, dimension=2) > 0.1
+    assert holding.blindly(holding.leak_through, "cup", offset=0.25, wall=1.0, dimension=2) > 0.1
 
 
 def test_water_on_both_sides_of_a_sheet_stays_there() -> None:

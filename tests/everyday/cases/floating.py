@@ -8,11 +8,14 @@ from unittest import mock
 import numpy as np
 
 from mpm_addon.core.contact import coupling
+from mpm_addon.core.contact.coupling import RigidBodies
 from mpm_addon.core.contact.obstacles import ObstacleGroup
 from mpm_addon.core.scene.description import Scene
+from mpm_addon.core.stepping import stepper
 from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.core.transfer.particle_store import ParticleStore
 from tests import diagnostics
-from tests.verification.cases.setting import Floats
+from tests.verification.cases.setting import GRAVITY, Floats
 
 from .setting import everyday_scene
 
@@ -31,11 +34,13 @@ class Floating:
 
     Attributes:
         draft: how far the bottom of an upright body of the same height would be below the level, over its height.
+        bottom: its height above the floor [cells].
         level: of the water, over what water and the displaced volume fill.
         inside: the volume of water deeper than half a cell in the body, over the body's.
     """
 
     draft: float
+    bottom: float
     level: float
     inside: float
 
@@ -48,20 +53,35 @@ class Plain(ObstacleGroup):
         self._is_exact = False
 
 
-def crate(density: float, *, offset: float, seconds: float) -> Scene:
+class Held(RigidBodies):
+    """Rigid bodies that gravity and water do not move, and that add up what water does to them."""
+
+    impulse = np.zeros(3)
+
+    def exchange_momentum(self, store: ParticleStore, gravity: Floats, dt: float) -> None:
+        state = self.state()
+        super().exchange_momentum(store, 0.0 * gravity, dt)
+        (body,) = self.bodies
+        self.impulse += body.mass * body.velocity
+        self.load(state)
+
+
+def crate(density: float, *, offset: float, seconds: float, cells: int = 8, dimension: int = 3) -> Scene:
     """The scene.
 
     Args:
         density: [kg/m^3].
         offset: how far everything is moved along all axes [cells].
+        cells: how many there are along an edge of the crate.
     """
-    scene = everyday_scene("floating", offset=offset)
+    scene = everyday_scene("floating", offset=offset, spacing=EDGE / cells)
     (body,) = scene.colliders
     x, y, level = body.shape.center
     # the scene's is let go with half of it above the level
-    center = (x, y, level + EDGE * (0.5 - density / WATER))
+    center = (x, y, level + EDGE * (0.5 - min(density / WATER, 1.0)))
     body = replace(body, density=density, shape=replace(body.shape, center=center))
-    return replace(scene, time=replace(scene.time, frame_end=round(seconds * scene.time.fps)), colliders=(body,))
+    time, solver = replace(scene.time, frame_end=round(seconds * scene.time.fps)), replace(scene.solver, dimension=dimension)
+    return replace(scene, time=time, solver=solver, colliders=(body,))
 
 
 def _run(scene: Scene) -> Floating:
@@ -71,8 +91,8 @@ def _run(scene: Scene) -> Floating:
     return Floating(*(float(each) for each in np.mean(seen, axis=0)))
 
 
-def _look(simulation: Simulation) -> tuple[float, float, float]:
-    """Draft, level, and share of water inside, now."""
+def _look(simulation: Simulation) -> tuple[float, float, float, float]:
+    """Draft, bottom, level, and share of water inside, now."""
     (body,) = simulation.rigid_bodies
     scene = simulation.scene
     spacing = scene.solver.grid_spacing
@@ -85,19 +105,20 @@ def _look(simulation: Simulation) -> tuple[float, float, float]:
     # the level where the body is not
     reach = body.obstacle.world(_corners(scene))
     beside = np.ones(len(position), np.bool_)
-    hole = np.ones(2)
-    for axis in range(2):
+    sides = scene.solver.dimension - 1
+    hole = np.ones(sides)
+    for axis in range(sides):
         least, most = reach[:, axis].min() - spacing, reach[:, axis].max() + spacing
         beside &= (position[:, axis] > least) & (position[:, axis] < most)
         hole[axis] = min(most, high[axis]) - max(least, low[axis])
-    width = high[:2] - low[:2]
+    width = high[:sides] - low[:sides]
     level = volume[~beside].sum() / (width.prod() - hole.prod())
     bottom = body.center[2] - 0.5 * EDGE - low[2]
     draft = (level - bottom) / EDGE
     # compressed water is a little denser
     ratio = float(np.mean(diagnostics.volume_ratios(simulation)))
     displaced = min(scene.colliders[0].density * ratio / WATER, 1.0) * body_volume
-    return draft, level * width.prod() / (volume.sum() + displaced), inside
+    return draft, bottom / spacing, level * width.prod() / (volume.sum() + displaced), inside
 
 
 def _corners(scene: Scene) -> Floats:
@@ -107,9 +128,9 @@ def _corners(scene: Scene) -> Floats:
 
 
 @lru_cache
-def floating(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.0) -> Floating:
+def floating(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.0, cells: int = 8, dimension: int = 3) -> Floating:
     """A crate in a tank after some seconds."""
-    return _run(crate(density, offset=offset, seconds=seconds))
+    return _run(crate(density, offset=offset, seconds=seconds, cells=cells, dimension=dimension))
 
 
 @lru_cache
@@ -117,3 +138,19 @@ def floating_plainly(density: float = 500.0, *, offset: float = 0.0, seconds: fl
     """The same with feet that do not take the whole pressure: the negative control."""
     with mock.patch.object(coupling, "ObstacleGroup", Plain):
         return _run(crate(density, offset=offset, seconds=seconds))
+
+
+@lru_cache
+def buoyancy(*, offset: float = 0.0, seconds: float = 2.0, cells: int = 8, dimension: int = 3) -> float:
+    """The force of resting water on a crate held a quarter of its edge below the level, over rho g V; mean of the last second."""
+    scene = crate(1e6, offset=offset, seconds=seconds, cells=cells, dimension=dimension)
+    (body,) = scene.colliders
+    x, y, level = body.shape.center
+    body = replace(body, shape=replace(body.shape, center=(x, y, level - 0.25 * EDGE)))
+    held = type("Held", (Held,), {"impulse": np.zeros(3)})
+    with mock.patch.object(stepper, "RigidBodies", held):
+        simulation = Simulation(replace(scene, colliders=(body,)))
+    for frame in simulation.frames():
+        if frame.time < seconds - LAST + 1e-6:
+            held.impulse[:] = 0.0
+    return float(held.impulse[2] / (LAST * WATER * GRAVITY * EDGE**dimension))

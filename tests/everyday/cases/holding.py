@@ -1,13 +1,16 @@
-"""What should hold, holds: cups of several colliders, upright and tilted, as boxes and as meshes."""
+"""What should hold, holds: cups of several colliders, upright and tilted, as boxes and as meshes; thin cups, slabs and sheets."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 from unittest import mock
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from mpm_addon.core.contact import obstacles
+from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.geometry.shapes.plane import Plane
@@ -19,7 +22,7 @@ from tests import diagnostics
 from tests.core.scenes import box_mesh
 from tests.verification.cases.setting import Floats
 
-from .setting import everyday_scene
+from .setting import TESTED_OFFSET, everyday_scene
 
 # of the inside of the cup
 HALF_WIDTH = 0.16
@@ -131,27 +134,104 @@ def _filled(scene: Scene, law: str) -> Scene:
     return replace(scene, materials=materials)
 
 
-@lru_cache
-def leak_through(kind: str, *, offset: float, law: str = "water", wall: float = 0.0, rise: float = 0.0, deforms: bool = False) -> float:
-    """The share of a material that a second later is beyond a `"cup"` of one thin mesh, or a `"sheet"`."""
-    if kind == "cup":
-        scene = thin_cup(offset=offset, wall=wall, law=law)
+def on_tilted_slab(*, wall: float, degrees: float) -> tuple[Scene, Floats]:
+    """Water on a thin box between four thick walls, all turned about x; also the rotation.
+
+    Args:
+        wall: how thick the box is [cells].
+    """
+    scene = on_sheet(offset=0.0)
+    thickness = wall * scene.solver.grid_spacing
+    slab = Collider("slab", Box(center=(0.0, 0.0, -0.5 * thickness), size=(1.12, 1.12, thickness)))
+    rotation = (degrees, 0.0, 0.0)
+    turn = euler_matrix(rotation)
+
+    def turned(box: Any) -> Box:
+        return replace(box, center=tuple(float(each) for each in turn @ np.array(box.center)), rotation=rotation)
+
+    colliders = tuple(replace(each, shape=turned(each.shape)) for each in (slab, *scene.colliders[1:]))
+    emitters = tuple(replace(each, shape=turned(each.shape)) for each in scene.emitters)
+    return replace(scene, colliders=colliders, emitters=emitters), turn
+
+
+def moving_cup(way: str, *, wall: float, seconds: float = 2.0) -> Scene:
+    """Water three cells deep in a cup of one thin mesh that moves.
+
+    Args:
+        way: `"sways"`, once a second by a cell and a half to each side, or `"tilts"`, to 30 degrees after a second and back.
+        wall: how thick the walls are [cells].
+    """
+    scene = thin_cup(offset=TESTED_OFFSET, wall=wall)
+    spacing = scene.solver.grid_spacing
+    frames = np.arange(round(seconds * scene.time.fps) + 1.0)
+    time = frames / scene.time.fps
+    matrices = np.tile(np.eye(4), (len(frames), 1, 1))
+    if way == "sways":
+        matrices[:, 0, 3] = 1.5 * spacing * np.sin(2.0 * np.pi * time)
     else:
-        scene = on_sheet(offset=offset, law=law, rise=rise, deforms=deforms)
+        angles = np.radians(30.0) * np.sin(0.5 * np.pi * time)
+        matrices[:, :3, :3] = Rotation.from_euler("y", angles[:, None]).as_matrix()
+    (cup,), (filling,) = scene.colliders, scene.emitters
+    low = TESTED_OFFSET * spacing
+    width = 2.0 * HALF_WIDTH - 1e-6
+    shape = Box(center=(low, low, low + 1.5 * spacing), size=(width, width, 3.0 * spacing))
+    return replace(
+        scene,
+        time=replace(scene.time, frame_end=len(frames) - 1),
+        colliders=(replace(cup, motion=Motion(frames, matrices=matrices)),),
+        emitters=(replace(filling, shape=shape),),
+    )
+
+
+def _share_beyond(scene: Scene, places: Callable[[Simulation], Floats], floor: float = 0.0) -> float:
+    """The share of the material that at the end is half a cell below the floor [cells] or beside the cup, at these places [m] in it."""
     simulation = Simulation(scene)
     for _ in simulation.frames():
         continue
-    floor = rise * scene.time.frame_end
-    cells = diagnostics.positions(simulation) / scene.solver.grid_spacing - offset
+    cells = places(simulation) / scene.solver.grid_spacing
     is_beside = np.abs(cells[:, :2]).max(axis=1) > HALF_WIDTH / scene.solver.grid_spacing + 0.5
     return float((is_beside | (cells[:, 2] < floor - 0.5)).mean())
 
 
 @lru_cache
-def leak_through_blind(*, offset: float) -> float:
-    """The same for water in a cup with walls of one cell whose nodes do not tell its sides apart: the negative control."""
+def leak_through(
+    kind: str, *, offset: float, law: str = "water", wall: float = 0.0, rise: float = 0.0, deforms: bool = False, dimension: int = 3
+) -> float:
+    """The share of a material that a second later is beyond a `"cup"` of one thin mesh, or a `"sheet"`."""
+    if kind == "cup":
+        scene = thin_cup(offset=offset, wall=wall, law=law)
+    else:
+        scene = on_sheet(offset=offset, law=law, rise=rise, deforms=deforms)
+    solver = replace(scene.solver, dimension=dimension)
+    # in the plane, y means nothing
+    way = offset * solver.grid_spacing * np.array([1.0, dimension - 2.0, 1.0])
+    floor = rise * scene.time.frame_end
+    return _share_beyond(replace(scene, solver=solver), lambda simulation: diagnostics.positions(simulation) - way, floor)
+
+
+@lru_cache
+def leak_through_tilted_slab(*, wall: float, degrees: float = 30.0) -> float:
+    """The share of the water that a second later is beyond a tilted slab, or outside its walls."""
+    scene, turn = on_tilted_slab(wall=wall, degrees=degrees)
+    return _share_beyond(scene, lambda simulation: diagnostics.positions(simulation) @ turn)
+
+
+@lru_cache
+def leak_out_of_moving_cup(way: str, *, wall: float, seconds: float = 2.0) -> float:
+    """The share of the water that is outside a moving cup at the end."""
+    scene = moving_cup(way, wall=wall, seconds=seconds)
+    (cup,) = scene.colliders
+    assert cup.motion is not None
+    assert cup.motion.matrices is not None
+    pose = cup.motion.matrices[-1]
+    low = TESTED_OFFSET * scene.solver.grid_spacing
+    return _share_beyond(scene, lambda simulation: (diagnostics.positions(simulation) - pose[:3, 3]) @ pose[:3, :3] - low)
+
+
+def blindly(case: Any, *arguments: Any, **more: Any) -> float:
+    """What one of these cases gives where nodes do not tell the sides of thin colliders apart: the negative control."""
     with mock.patch.object(obstacles, "find_thin", lambda *arguments: None):
-        return leak_through.__wrapped__("cup", offset=offset, wall=1.0)
+        return float(case.__wrapped__(*arguments, **more))
 
 
 @lru_cache
