@@ -25,6 +25,8 @@ from .setting import everyday_scene
 HALF_WIDTH, DEPTH, DENSITY = 0.32, 0.48, 1000.0
 # of walls of colliders [cells]
 THICKNESS = {"boxes": 4.0, "mesh": 1.0}
+# of layers [cells]; at rest, layers of a single cell deviate in turn to both sides, by up to .13 rho g H next to the floor
+LAYER = 2.0
 # at the end, over which everything is averaged [s]
 LAST = 1.0
 
@@ -34,7 +36,7 @@ class Rest:
     """Water at rest, over the last second.
 
     Attributes:
-        pressure: mean in layers of a cell from the floor up, less the closed form's there, over rho g H.
+        pressure: mean in layers of two cells from the floor up, less the closed form's there, over rho g H.
         density: rest volume over space in the same layers.
         floor: the force on the floor over the weight.
         walls: the force on the walls at -x, +x, -y and +y over rho g H^2 / 2 times the width.
@@ -106,7 +108,8 @@ def rest(walls: str, *, offset: float = 0.0, seconds: float = 3.0) -> Rest:
     """Water in a tank after some seconds."""
     scene = tank(walls, offset=offset, seconds=seconds)
     spacing = scene.solver.grid_spacing
-    layers = round(DEPTH / spacing)
+    layer = LAYER * spacing
+    layers = round(DEPTH / layer)
     count, volume, pressure = np.zeros((3, layers))
     frames = 0
     weighing = type("Weighing", (Weighing,), {"impulse": np.zeros(5)})
@@ -117,21 +120,21 @@ def rest(walls: str, *, offset: float = 0.0, seconds: float = 3.0) -> Rest:
             if frames == 0:
                 weighing.impulse[:] = 0.0
             frames += 1
-            number = np.floor(diagnostics.positions(simulation)[:, 2] / spacing - offset).astype(int)
+            number = np.floor(diagnostics.positions(simulation)[:, 2] / layer - offset / LAYER).astype(int)
             is_there = (number >= 0) & (number < layers)
             number = number[is_there]
             count += np.bincount(number, minlength=layers)
             pressure += np.bincount(number, pressures(simulation)[is_there], layers)
             volume += np.bincount(number, diagnostics.rest_volumes(simulation)[is_there], layers)
     level = diagnostics.mass(simulation) / DENSITY / (2.0 * HALF_WIDTH) ** 2
-    height = (np.arange(layers) + 0.5) * spacing
+    height = (np.arange(layers) + 0.5) * layer
     expected = DENSITY * GRAVITY * (level - height)
     up, low_x, high_x, low_y, high_y = weighing.impulse / LAST
     wall = 0.5 * DENSITY * GRAVITY * level**2 * 2.0 * HALF_WIDTH
     sides = tuple(float(each / wall) for each in (low_x, -high_x, low_y, -high_y))
     return Rest(
         (pressure / count - expected) / (DENSITY * GRAVITY * level),
-        volume / frames / ((2.0 * HALF_WIDTH) ** 2 * spacing),
+        volume / frames / ((2.0 * HALF_WIDTH) ** 2 * layer),
         float(up / (diagnostics.mass(simulation) * GRAVITY)),
         sides,  # type: ignore[arg-type]
     )
