@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from mpm_addon.core.contact import obstacles
+from mpm_addon.core.contact.facing import Sides
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.mesh import Mesh
@@ -183,14 +184,14 @@ def moving_cup(way: str, *, wall: float, seconds: float = 2.0) -> Scene:
     )
 
 
-def _share_beyond(scene: Scene, places: Callable[[Simulation], Floats], floor: float = 0.0) -> float:
-    """The share of the material that at the end is half a cell below the floor [cells] or beside the cup, at these places [m] in it."""
+def _share_beyond(scene: Scene, places: Callable[[Simulation], Floats], floor: float = 0.0, wall: float = 0.5) -> float:
+    """The share of the material that at the end is beyond a floor or beside a cup this thick [cells], at these places [m] in it."""
     simulation = Simulation(scene)
     for _ in simulation.frames():
         continue
     cells = places(simulation) / scene.solver.grid_spacing
-    is_beside = np.abs(cells[:, :2]).max(axis=1) > HALF_WIDTH / scene.solver.grid_spacing + 0.5
-    return float((is_beside | (cells[:, 2] < floor - 0.5)).mean())
+    is_beside = np.abs(cells[:, :2]).max(axis=1) > HALF_WIDTH / scene.solver.grid_spacing + wall
+    return float((is_beside | (cells[:, 2] < floor - wall)).mean())
 
 
 @lru_cache
@@ -225,12 +226,13 @@ def leak_out_of_moving_cup(way: str, *, wall: float, seconds: float = 2.0) -> fl
     assert cup.motion.matrices is not None
     pose = cup.motion.matrices[-1]
     low = TESTED_OFFSET * scene.solver.grid_spacing
-    return _share_beyond(scene, lambda simulation: (diagnostics.positions(simulation) - pose[:3, 3]) @ pose[:3, :3] - low)
+    return _share_beyond(scene, lambda simulation: (diagnostics.positions(simulation) - pose[:3, 3]) @ pose[:3, :3] - low, wall=wall)
 
 
 def blindly(case: Any, *arguments: Any, **more: Any) -> float:
     """What one of these cases gives where nodes do not tell the sides of thin colliders apart: the negative control."""
-    with mock.patch.object(obstacles, "find_thin", lambda *arguments: None):
+    nothing = np.zeros((0, 0), np.bool_)
+    with mock.patch.object(obstacles, "sides_of", lambda level_sets, around, store: Sides(store.layout, level_sets, nothing, nothing)):
         return float(case.__wrapped__(*arguments, **more))
 
 
