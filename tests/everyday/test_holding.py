@@ -86,11 +86,9 @@ def test_in_two_dimensions_thin_colliders_hold_water(kind: str, wall: float, off
 
 def test_thin_colliders_whose_sides_are_one_to_their_nodes_leak() -> None:
     """Negative controls."""
-    assert holding.blindly(holding.leak_through_tilted_slab, wall=1.0) > 0.02
-    assert holding.blindly(holding.leak_out_of_moving_cup, "sways", wall=1.0) > 0.1
-    assert holding.blindly(holding.leak_out_of_moving_cup, "tilts", wall=1.0) > 0.1
-    assert holding.blindly(holding.leak_through, "sheet", offset=0.25, dimension=2) > 0.1
-    assert holding.blindly(holding.leak_through, "cup", offset=0.25, wall=1.0, dimension=2) > 0.1
+    assert holding.blindly(holding.leak_through_tilted_slab, wall=0.6) > 0.1
+    assert holding.blindly(holding.leak_out_of_moving_cup, "tilts", wall=1.0) > 0.3
+    assert holding.blindly(holding.leak_through, "cup", offset=0.25, wall=1.0, dimension=2) > 0.2
 
 
 def test_water_on_both_sides_of_a_sheet_stays_there() -> None:
