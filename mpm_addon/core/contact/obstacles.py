@@ -147,8 +147,8 @@ class ObstacleGroup:
         level_sets, layout = self._level_sets, store.layout
         held = np.zeros(level_sets.distance.shape, np.uint8)
         # a collider that moves keeps its marks until its surface or the particles have moved
-        is_sorted = self._sides is not None and self._sides.layout is layout
-        now = recalled(self._sides, level_sets) if is_sorted else None
+        before = self._sides
+        now = recalled(before, level_sets) if before is not None and before.layout is layout else None
         if now is None:
             now = self._sides = sides_of(level_sets, around, store)
         if now.has_back.any():
