@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,7 +29,7 @@ from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.lock import WriterLock
 from mpm_addon.storage.status import BakeStatus, read_status
-from tests.storage.stand_in import write_small_scene
+from tests.storage.stand_in import HALT, HALT_FRAME, write_small_scene
 
 from .scenes import add_collider, failure, write_cache
 from .test_bake import read_at_once, until
@@ -49,21 +50,31 @@ def cache(bpy: Any, tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def small_bake(cache: Path, pause: float = 0.02) -> list[str]:
+def small_bake(cache: Path) -> list[str]:
     """The command of a real bake with a replaced simulation: 200 particles, 6 frames."""
     scene = write_small_scene(cache.with_name("small"))
-    return [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache), "4", str(pause), "json"]
+    return [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache), "4", "0.01", "json"]
 
 
 @pytest.fixture
-def bakes(cache: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., session.BakeSession]:
-    """Starts a bake in Blender with the stand-in process; returns its session once the process runs."""
+def halt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """While this file is there, bakes do not get beyond frame 5."""
+    path = tmp_path / "halt"
+    path.touch()
+    monkeypatch.setenv(HALT, str(path))
+    yield path
+    path.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def bakes(cache: Path, halt: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., session.BakeSession]:
+    """Starts a bake in Blender with the stand-in process; returns its session once the process runs. It ends once `halt` is deleted."""
     if host == "fake":
         monkeypatch.setattr(showing.display, "dress", lambda *_arguments, **_options: None)
         monkeypatch.setattr(showing.display, "build_missing", lambda _looks: False)
 
-    def begin(context: Any, **options: float) -> session.BakeSession:
-        monkeypatch.setattr(session, "bake_command", lambda _scene, folder, **_: small_bake(folder, **options))
+    def begin(context: Any) -> session.BakeSession:
+        monkeypatch.setattr(session, "bake_command", lambda _scene, folder, **_: small_bake(folder))
         monkeypatch.setattr(session, "extraction", read_at_once)
         running = session.start(context)
         until(lambda: running.poll() or running._worker is not None)
@@ -79,6 +90,16 @@ def live(cache: Path) -> BakeStatus | None:
 
 def finish(running: session.BakeSession) -> None:
     until(lambda: (running.poll(), running.is_finished)[1])
+
+
+@contextmanager
+def killed(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """A test that fails does not wait for a process that a file halts."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise
 
 
 def end_of(cache: Path) -> None:
@@ -164,10 +185,10 @@ def test_a_new_file_stops_the_bake_unless_it_is_to_run_on(bpy: Any, bakes: Any, 
     assert (session.current(), live(cache)) == (None, None)
 
 
-def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bakes: Any, cache: Path, draw: Any) -> None:
+def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bakes: Any, cache: Path, halt: Path, draw: Any) -> None:
     scene = bpy.context.scene
     scene.mpm.when_closing = "run_on"
-    running = bakes(bpy.context, pause=0.05)
+    running = bakes(bpy.context)
     until(lambda: running.poll() and live(cache))
     bpy.ops.wm.read_homefile(use_empty=True)
     assert session.current() is None
@@ -179,11 +200,12 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     assert layout.find("operator", "mpm.bake") == []
     until(lambda: observation.look() and particle_objects.result_objects(scene))
     (item,) = particle_objects.result_objects(scene)
-    scene.frame_set(6)
+    scene.frame_set(HALT_FRAME + 1)
     assert particle_objects.status(item)
     assert bpy.ops.mpm.bake_pause() == {"FINISHED"}
     until(lambda: (found := live(cache)) and found.state == "paused")
     assert bpy.ops.mpm.bake_pause() == {"FINISHED"}
+    halt.unlink()
     until(lambda: live(cache) is None)
     observation.look()
     # the last frame arrived without a frame change
@@ -192,8 +214,9 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake_again") != []
 
 
+@pytest.mark.usefixtures("halt")
 def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None:
-    with subprocess.Popen(small_bake(cache, 0.2), stdout=subprocess.DEVNULL):
+    with subprocess.Popen(small_bake(cache), stdout=subprocess.DEVNULL) as process, killed(process):
         until(lambda: live(cache))
         with pytest.raises(CacheError, match="another bake is writing into it"):
             removal.free(bpy.context.scene)
@@ -207,6 +230,7 @@ def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None
         bpy.ops.mpm.bake_cancel()
 
 
+@pytest.mark.usefixtures("halt")
 @pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
 def test_a_bake_that_was_left_runs_on_when_blender_has_ended(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
@@ -214,7 +238,7 @@ def test_a_bake_that_was_left_runs_on_when_blender_has_ended(tmp_path: Path) -> 
         "import sys; from pathlib import Path; from tests import fakes; fakes.install()\n"
         "from mpm_addon.blender.baking.worker import Worker\n"
         "from mpm_addon.storage.status import read_status\n"
-        f"running = Worker({small_bake(cache, 0.5)!r}, Path({str(cache)!r}), is_apart=True)\n"
+        f"running = Worker({small_bake(cache)!r}, Path({str(cache)!r}), is_apart=True)\n"
         f"while not (found := read_status(Path({str(cache)!r}))) or not found.is_live: pass\nrunning.leave()"
     )
     with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as process:
@@ -228,31 +252,34 @@ def test_a_bake_that_was_left_runs_on_when_blender_has_ended(tmp_path: Path) -> 
 # Undo, renaming, saving elsewhere.
 
 
-def test_a_bake_survives_new_names(bpy: Any, bakes: Any, cache: Path) -> None:
+def test_a_bake_survives_new_names(bpy: Any, bakes: Any, cache: Path, halt: Path) -> None:
     running = bakes(bpy.context)
     bpy.context.scene.name = "Another name"
+    halt.unlink()
     finish(running)
     assert len(particle_objects.result_objects(bpy.context.scene)) == 1
 
 
-def test_the_object_that_shows_a_bake_is_made_again_where_an_undo_took_it(bpy: Any, bakes: Any, cache: Path) -> None:
+def test_the_object_that_shows_a_bake_is_made_again_where_an_undo_took_it(bpy: Any, bakes: Any, cache: Path, halt: Path) -> None:
     running = bakes(bpy.context)
     until(lambda: running.poll() and particle_objects.result_objects(bpy.context.scene))
     (item,) = particle_objects.result_objects(bpy.context.scene)
     bpy.data.objects.remove(item)
+    halt.unlink()
     finish(running)
     (item,) = particle_objects.result_objects(bpy.context.scene)
     assert json.loads(item.mpm.fingerprint) == {open_cache(cache).manifest["scene_hash"]: fingerprint(bpy.context.scene)}
 
 
 @blender
-def test_a_real_undo_leaves_the_bake_its_scene(bpy: Any, bakes: Any, cache: Path) -> None:
+def test_a_real_undo_leaves_the_bake_its_scene(bpy: Any, bakes: Any, cache: Path, halt: Path) -> None:
     bpy.ops.ed.undo_push(message="before")
     running = bakes(bpy.context)
     until(lambda: running.poll() and particle_objects.result_objects(bpy.context.scene))
     bpy.context.scene.name = "Another name"
     bpy.ops.ed.undo_push(message="after")
     bpy.ops.ed.undo()
+    halt.unlink()
     finish(running)
     running.raise_outcome()
     assert len(particle_objects.result_objects(bpy.context.scene)) == 1

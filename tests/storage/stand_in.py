@@ -1,10 +1,12 @@
 """A small deterministic simulation in the place of the real one: what storing and baking need of it, in milliseconds.
 
 Particles drift with constant velocity; the state is continued from a snapshot exactly. Run as a program it bakes with
-this simulation, so that a test can kill it: `python stand_in.py SCENE CACHE SUBSTEPS SECONDS_PER_SUBSTEP [json]`.
+this simulation, so that a test can kill it: `python stand_in.py SCENE CACHE SUBSTEPS SECONDS_PER_SUBSTEP [json]`. While the file
+that STAND_IN_HALT in the environment names is there, it does not get beyond frame 5.
 """
 
 import json
+import os
 import sys
 import time as clock
 import types
@@ -26,6 +28,7 @@ from mpm_addon.core.stepping.continuation import refuse_another_state
 PARTICLES = 200
 # [m] that particles move at once where another scene takes them up
 PUSH = 0.25
+HALT, HALT_FRAME = "STAND_IN_HALT", 5
 MODULE = "mpm_addon.core.stepping.simulation"
 
 SCENE = """
@@ -122,6 +125,14 @@ class Simulation:
                 raise UnstableError.of_failure(failure)
             self._number, self._part = number, 0
             yield self._frame(substeps)
+            self._halt()
+
+    def _halt(self) -> None:
+        """Wait at frame 5 while a test wants it; requests to pause and to stop are heard."""
+        halt = Path(os.environ.get(HALT, os.devnull))
+        while self._number == HALT_FRAME and halt.is_file():
+            self._report(Progress("simulating", HALT_FRAME + 1, 0.0, 0, PARTICLES, 0.01))
+            clock.sleep(0.01)
 
     def snapshot(self) -> dict[str, Any]:
         state = {"position": self._position, "velocity": self._velocity, "rest": self._rest, "birth": self._birth}

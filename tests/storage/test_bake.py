@@ -307,17 +307,21 @@ def test_the_cancel_file_stops_at_the_next_substep(
     assert frame_bytes(cache) == whole
 
 
-def spawn(scene: Path, cache: Path, *, pause: float = 0.001) -> subprocess.Popen[str]:
-    """A bake with the stand-in in a process of its own."""
-    command = [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache), "4", str(pause)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def spawn(scene: Path, cache: Path) -> subprocess.Popen[str]:
+    """A bake with the stand-in in a process of its own, which does not end by itself."""
+    halt = cache.with_name("halt")
+    halt.touch()
+    command = [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache), "4", "0.001"]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, stand_in.HALT: str(halt)}
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_cancel(scene: Path, tmp_path: Path, whole: dict[str, bytes], number: signal.Signals) -> None:
     cache = tmp_path / "cache"
-    with spawn(scene, cache, pause=0.05) as process:
+    with spawn(scene, cache) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("frame 2"):

@@ -24,7 +24,7 @@ from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.lock import WriterLock
 from mpm_addon.storage.status import ask_to_cancel, ask_to_pause, read_status, status_words
 from tests.storage import stand_in
-from tests.storage.stand_in import bake_here, write_small_scene
+from tests.storage.stand_in import HALT, bake_here, write_small_scene
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
 
@@ -245,11 +245,12 @@ def test_a_running_bake_is_distinguished_from_one_whose_process_is_gone(scene: P
     assert (seen[0].state, seen[0].is_live) == ("running", True)
     assert status_words(read_status(cache) or seen[0]) == "Baked: 6 of 6 frames"
     command = [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache.with_name("killed")), "4", "0.02"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    halt = cache.with_name("halt")
+    halt.touch()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, HALT: str(halt)}) as process:
         assert process.stdout is not None
         while not process.stdout.readline().startswith("frame 2"):
             pass
-        time.sleep(0.05)
         process.kill()
     found = read_status(cache.with_name("killed"))
     assert found is not None and (found.state, found.is_live) == ("interrupted", False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.storage.stand_in import write_small_scene
+from tests.storage.stand_in import HALT, write_small_scene
 from tests.wedge.stand_in_wedge import SCRIPT
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -23,7 +23,7 @@ def scene(tmp_path: Path) -> Path:
 def environment(halt: Path | None = None) -> dict[str, str]:
     """That of a process with the stand-in; its bakes wait while the file `halt` is there."""
     search_path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": search_path, "STAND_IN_HALT": str(halt or os.devnull)}
+    return {**os.environ, "PYTHONPATH": search_path, HALT: str(halt or os.devnull)}
 
 
 def start(*arguments: object, halt: Path | None = None) -> "subprocess.Popen[str]":

@@ -1,12 +1,9 @@
 """The command line with the stand-in simulation, in this process and in the bakes that a wedge starts.
 
-`python stand_in_wedge.py wedge SCENE ...`. A scene with the seed 13 fails at frame 3. While the file that STAND_IN_HALT in the
-environment names is there, no bake gets beyond frame 5.
+`python stand_in_wedge.py wedge SCENE ...`. A scene with the seed 13 fails at frame 3.
 """
 
-import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +14,6 @@ from tests.storage import stand_in
 
 SCRIPT = Path(__file__)
 UNLUCKY = 13
-HALT_FRAME = 5
 
 _command = Order.command
 
@@ -32,12 +28,7 @@ class Simulation(stand_in.Simulation):
     def frames(self) -> Iterator[Frame]:
         scene: Scene = self._scene
         self.fails_at = 3 if scene.solver.seed == UNLUCKY else None
-        halt = Path(os.environ.get("STAND_IN_HALT", os.devnull))
-        for frame in super().frames():
-            yield frame
-            while frame.number == HALT_FRAME and halt.is_file():
-                self._report(stand_in.Progress("simulating", HALT_FRAME + 1, 0.0, 0, stand_in.PARTICLES, 0.01))
-                time.sleep(0.01)
+        yield from super().frames()
 
 
 def dask_setup(_worker: object) -> None:

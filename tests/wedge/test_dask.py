@@ -15,9 +15,9 @@ from mpm_addon.core.errors import MpmError
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.installation import version
 from mpm_addon.wedge.cluster import _check_workers, _slots_beside, dask_cluster, what_is_wrong
-from tests.storage.stand_in import write_small_scene
+from tests.storage.stand_in import HALT_FRAME, write_small_scene
 from tests.wedge.conftest import bake, environment, start, states
-from tests.wedge.stand_in_wedge import HALT_FRAME, SCRIPT, UNLUCKY
+from tests.wedge.stand_in_wedge import SCRIPT, UNLUCKY
 from tests.wedge.test_wedge import assert_whole, ends, running_bakes
 
 

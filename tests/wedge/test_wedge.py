@@ -19,8 +19,9 @@ from mpm_addon.wedge.cluster import local_cluster
 from mpm_addon.wedge.process import Order, Outcome
 from mpm_addon.wedge.wedge import plan
 from tests.storage import stand_in
+from tests.storage.stand_in import HALT_FRAME
 from tests.wedge.conftest import bake, index, start, states
-from tests.wedge.stand_in_wedge import HALT_FRAME, UNLUCKY
+from tests.wedge.stand_in_wedge import UNLUCKY
 
 
 def assert_whole(output: Path, name: str) -> None:
