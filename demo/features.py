@@ -12,6 +12,7 @@ from parts import (
     box,
     custom,
     cylinder,
+    give,
     keyed,
     make_collider,
     make_emitter,
@@ -130,8 +131,7 @@ PROFILE = ((-0.7, 0.0), (0.84, 0.0), (0.84, 0.07), (0.49, 0.07), (-0.7, 0.63))
 def ball_on_sand(stage: Any) -> None:
     """A ball rolls down a slope of sand and leaves a track."""
     for side in ("x_min", "x_max", "z_min"):
-        getattr(stage.scene.mpm.domain, side).surface = "separate"
-        getattr(stage.scene.mpm.domain, side).friction = 0.6
+        give(getattr(stage.scene.mpm.domain, side), {"surface": "separate", "friction": 0.6})
     stage.emitter("Sand", sand_slope(), (0.0, 0.0, 0.0), "dry_sand", particles_per_cell=6)
     stage.seen("Ground", box((4.0, 4.0, 0.1)), (0.0, 0.0, -0.06), DARK)
     motion = {"dynamic": True, "velocity": (0.8, 0.0, 0.0), "angular_velocity": (0.0, 360.0, 0.0), "density": 2000.0}

@@ -17,7 +17,8 @@ placing, solids, staging, surfaces = (extension.module(f"blender.building.{name}
 display = extension.module("blender.display")
 bowls = extension.module("blender.building.ready_scenes.pouring_bowl")
 Solid, ball, box, cylinder, turned = solids.Solid, solids.ball, solids.box, solids.cylinder, solids.turned
-make_collider, make_emitter, make_monkey, paint = placing.make_collider, placing.make_emitter, staging.make_monkey, surfaces.paint
+give, make_collider, make_emitter = placing.give, placing.make_collider, placing.make_emitter
+make_monkey, paint = staging.make_monkey, surfaces.paint
 
 SCENES = tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encoding="utf-8"))
 FPS = 24

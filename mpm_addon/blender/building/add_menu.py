@@ -109,7 +109,7 @@ def _add_domain(context: Context, _kind: str, size: float) -> BlenderObject:
 def _add_floor(context: Context, _kind: str, size: float) -> BlenderObject:
     depth = _thickness(context, 0.4 * size)
     item = _new(context, "Floor", solids.box((8.0 * size, 8.0 * size, depth)), -0.5 * depth)
-    make_collider(item, friction=0.5)
+    make_collider(item)
     return item
 
 

@@ -191,7 +191,7 @@ def _add_floor(context: Context, bodies: list[Body]) -> None:
     floor = add_object(
         target_collection(context), "Floor", solids.box((reach, reach, depth)), (float(middle[0]), float(middle[1]), top - 0.5 * depth)
     )
-    make_collider(floor, friction=0.5)
+    make_collider(floor)
 
 
 class _Quick(Operation):

@@ -16,7 +16,7 @@ import numpy as np
 from ..host.actions import animated_paths
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback.keyframes import has_baked_keys, start_matrix
-from ..settings.declarations import deciding_names
+from ..settings.declarations import deciding_names, is_set
 from ..settings.properties import OBJECT_GROUP, SCENE_GROUP
 from ..settings.roles import ROLES
 from .forces import field_objects
@@ -84,7 +84,7 @@ def _settings(group: Any, keyed: Collection[str], path: str = "mpm") -> dict[str
     found: dict[str, Any] = {}
     for name in type(group).deciding:
         place = f"{path}.{name}"
-        is_given = getattr(group, f"use_{name}", True) or f"{path}.use_{name}" in keyed
+        is_given = is_set(group, name) or f"{path}.use_{name}" in keyed
         if name in idle or not is_given:
             continue
         value = getattr(group, name)

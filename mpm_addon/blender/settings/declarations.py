@@ -15,6 +15,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 
 from ...core.parameters import Parameter, parameters_of
+from ..host.actions import animated_paths
 from ..host.wording import title
 
 # Types that cannot be keyframed. The numbers of enums are too large for F-curves.
@@ -146,6 +147,7 @@ def property_group(
     description: str,
     aside: Mapping[str, Any] = types.MappingProxyType({}),
     idle: Callable[[Any], Collection[str]] = _all_count,
+    set_by_keys: Mapping[str, str] = types.MappingProxyType({}),
 ) -> type:
     """A PropertyGroup class with the given properties. A library override may change all of them.
 
@@ -153,11 +155,12 @@ def property_group(
         deciding: properties that affect a bake, and therefore its fingerprint.
         aside: properties that do not affect a bake: frames stay valid when they change.
         idle: returns the deciding properties of a group that currently have no effect.
+        set_by_keys: optional properties that count as set while they are animated, whatever their checkbox says: name -> data path.
     """
     annotations = {**deciding, **aside}
     for declared in annotations.values():
         declared.keywords.setdefault("override", _OVERRIDABLE)
-    roles = {"deciding": tuple(deciding), "idle": staticmethod(idle)}
+    roles = {"deciding": tuple(deciding), "idle": staticmethod(idle), "set_by_keys": set_by_keys}
     namespace = {"__annotations__": annotations, "__doc__": description, "__module__": __name__, **roles}
     return type(name, (bpy.types.PropertyGroup,), namespace)
 
@@ -168,6 +171,14 @@ def deciding_names(group: Any) -> dict[str, Any]:
     return {name: deciding_names(kind) if hasattr(kind, "deciding") else None for name, kind in kinds.items()}
 
 
+def is_set(group: Any, name: str) -> bool:
+    """Whether a property of a group has a value; an optional one may have none."""
+    if getattr(group, f"use_{name}", True):
+        return True
+    path = type(group).set_by_keys.get(name)
+    return path is not None and path in animated_paths(group.id_data)
+
+
 def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str, Any]:
     """The values of a dataclass's parameters in a property group, in SI: name -> value, None if unset.
 
@@ -176,7 +187,7 @@ def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str
     """
     values: dict[str, Any] = {}
     for declared in _parameters(owner):
-        if declared.optional and not getattr(group, f"use_{declared.name}", True):
+        if declared.optional and not is_set(group, declared.name):
             values[declared.name] = None
             continue
         value = getattr(group, declared.name)

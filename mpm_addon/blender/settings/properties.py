@@ -125,7 +125,12 @@ EMITTER_GROUP = property_group(
     description="How an object emits particles.",
 )
 
-COLLIDER_GROUP = property_group("MPM_PG_collider", annotations_of(Collider), description="How an object collides with particles.")
+COLLIDER_GROUP = property_group(
+    "MPM_PG_collider",
+    annotations_of(Collider),
+    set_by_keys={"friction": "mpm.collider.friction"},
+    description="How an object collides with particles.",
+)
 
 OUTFLOW_GROUP = property_group("MPM_PG_outflow", annotations_of(Outflow), description="How an object removes particles.")
 

@@ -8,6 +8,7 @@ its added mass. See docs/rigid_bodies.md.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..scene.description import Scene
 from ..transfer.blocks import BLOCK
@@ -34,17 +35,17 @@ class RigidBodies:
     Args:
         scene: the scene.
         passive: the other colliders.
-        filling: see `ObstacleGroup`.
+        filling, fluid_fields: see `ObstacleGroup`.
 
     Attributes:
         bodies: in the order of the scene's colliders.
         groups: an obstacle group for each body.
     """
 
-    def __init__(self, scene: Scene, passive: list[ObstacleGroup], filling: float) -> None:
+    def __init__(self, scene: Scene, passive: list[ObstacleGroup], filling: float, fluid_fields: NDArray[np.bool_]) -> None:
         dynamic = [collider for collider in scene.colliders if collider.dynamic and is_ever_there(collider)]
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
-        self.groups = [ObstacleGroup([body.obstacle], scene, filling) for body in self.bodies]
+        self.groups = [ObstacleGroup([body.obstacle], scene, filling, fluid_fields) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing
         others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
         self._others = [surface_of(obstacle, scene) for obstacle in others]

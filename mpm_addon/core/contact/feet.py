@@ -220,10 +220,11 @@ def solve_foot(nodes, feet, foot, surface, friction):
 
 
 @kernel
-def solve_run(nodes, feet, run, surface, friction):
+def solve_run(nodes, feet, run, surface, friction_of_solids, friction_of_fluids):
     """Solve the feet, forward and backward."""
     first, end = feet.first[run], feet.active_end[run]
     for sweep in range(SWEEPS):
         for index in range(end - first):
             place = first + index if sweep % 2 == 0 else end - 1 - index
-            solve_foot(nodes, feet, feet.active[place], surface, friction)
+            foot = feet.active[place]
+            solve_foot(nodes, feet, foot, surface, friction_of_fluids if feet.is_fluid[foot] else friction_of_solids)

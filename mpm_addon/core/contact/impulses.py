@@ -59,7 +59,7 @@ def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
 
 
 @kernel
-def collide_deep_nodes(nodes, deep, run, level_sets, surface, friction, filled_mass, counted):
+def collide_deep_nodes(nodes, deep, run, level_sets, surface, friction_of_solids, friction_of_fluids, filled_mass, counted):
     """Apply a collider to the velocities of the deep nodes of a run; see `apply_initial_impulses`."""
     # a fluid would leave through a wall of two or three cells by the nodes of the far side, which it may leave
     far_surface = SLIP if surface == SEPARATE and filled_mass > 0.0 else surface
@@ -75,6 +75,7 @@ def collide_deep_nodes(nodes, deep, run, level_sets, surface, friction, filled_m
         ix, iy, iz = node_of_place(place, block_nodes)
         ou, ov, ow = collider_velocity(level_sets, row, place, ix, iy, iz)
         nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
+        friction = friction_of_fluids if level_sets.is_fluid[level_sets.blocks[row]] else friction_of_solids
         held = STICKY if deep.is_stuck[index] else far_surface
         u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, held, friction)
         nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
@@ -91,7 +92,7 @@ def apply_initial_impulses(tickets, nodes, deep, feet, colors, level_sets, surfa
         colors: (3,) the first slab of each of the two colors, and the number of slabs.
         level_sets: see `LevelSets`.
         surfaces: (colliders,) STICKY, SLIP or SEPARATE.
-        frictions: (colliders,) Coulomb coefficients.
+        frictions: (colliders, 2) Coulomb coefficients, on solids and on fluids.
         filled_mass: the least effective mass of a node inside [kg].
 
     Returns:
@@ -102,10 +103,10 @@ def apply_initial_impulses(tickets, nodes, deep, feet, colors, level_sets, surfa
     loop = 0
     is_found = False
     for owner in range(count):
-        surface, friction = surfaces[owner], frictions[owner]
+        surface, on_solids, on_fluids = surfaces[owner], frictions[owner, 0], frictions[owner, 1]
         for slab in shared(tickets[loop], slabs, 1):
             run = slab * count + owner
-            collide_deep_nodes(nodes, deep, run, level_sets, surface, friction, filled_mass, feet.counted)
+            collide_deep_nodes(nodes, deep, run, level_sets, surface, on_solids, on_fluids, filled_mass, feet.counted)
             find_active_feet(nodes, feet, run, filled_mass)
         wait_for(tickets[loop])
         found = 0
@@ -141,5 +142,6 @@ def apply_contact_impulses(tickets, nodes, feet, colors, surfaces, frictions):
     for color in range(2):
         for index in shared(tickets[color], colors[color + 1] - colors[color], 1):
             for owner in range(count):
-                solve_run(nodes, feet, (colors[color] + index) * count + owner, surfaces[owner], frictions[owner])
+                run = (colors[color] + index) * count + owner
+                solve_run(nodes, feet, run, surfaces[owner], frictions[owner, 0], frictions[owner, 1])
         wait_for(tickets[color])

@@ -14,6 +14,7 @@ from ..geometry.shapes.mesh import Mesh
 from ..geometry.thickness import thickening
 from ..scene.animation import value_at
 from ..scene.description import Collider, Scene
+from ..scene.settings import DEFAULT_FRICTION
 from ..transfer.blocks import BLOCK
 from .covering import COVER_REACH
 from .feet import SEPARATE, SLIP, STICKY
@@ -84,12 +85,20 @@ def empty_field(dimension: int) -> Field:
     return field_of(0, np.zeros(0, np.int64), np.zeros((0, count)), np.zeros((0, count, 3)), np.zeros((0, count, 3)))
 
 
+def frictions_of(surface: str, given: float | None) -> tuple[float, float]:
+    """The Coulomb coefficients that solids and that fluids feel: what is given, or the default of the surface, which fluids do not feel."""
+    if given is not None:
+        return given, given
+    return (DEFAULT_FRICTION if surface == "separate" else 0.0), 0.0
+
+
 class AnimatedObstacle:
     """The animated values of a collider, except for its pose.
 
     Attributes:
         name, collider: its description.
-        surface, friction: see `impulses`.
+        surface: see `impulses`.
+        frictions: on solids and on fluids.
         is_present: whether it is enabled.
         is_expelling: whether it has just appeared, so that material is to leave its inside.
     """
@@ -98,7 +107,7 @@ class AnimatedObstacle:
         self.name = collider.name
         self.collider = collider
         self.surface = SURFACE_NUMBERS[collider.surface]
-        self.friction = collider.friction
+        self.frictions = frictions_of(collider.surface, collider.friction)
         self.is_present = True
         self.is_expelling = False
 
@@ -108,7 +117,7 @@ class AnimatedObstacle:
     def take_values(self, frame: float) -> None:
         """Update animated values for a time, in frames."""
         if self.collider.animation is not None:
-            self.friction = value_at(self.collider, "friction", frame)
+            self.frictions = frictions_of(self.collider.surface, value_at(self.collider, "friction", frame))
             self.is_present = value_at(self.collider, "enabled", frame)
             self.is_expelling = self.is_present and frame - _appearance(self.collider, frame) < EXPULSION_FRAMES
             # a sticky surface would hold the material that is to leave

@@ -53,13 +53,16 @@ class ObstacleGroup:
         filling: the mass of a cell full of the first fluid [kg], 0 without fluids. For fluids a collider counts as full of it, so
             that a pool keeps its volume. For solids it does not: the momentum it would take from their nodes inside would be missing
             when they bounce.
+        fluid_fields: whether each velocity field has only fluids, shape (fields,).
 
     Attributes:
         is_moving: whether the colliders move.
         due: the last result of `due_blocks`.
     """
 
-    def __init__(self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, filling: float) -> None:
+    def __init__(
+        self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, filling: float, fluid_fields: NDArray[np.bool_]
+    ) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
         # a rigid body floats by the pressure that it feels; others need not feel it
@@ -68,8 +71,9 @@ class ObstacleGroup:
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
         self._filling = filling
+        self._fluid_fields = fluid_fields
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
-        self._frictions = np.array([obstacle.friction for obstacle in obstacles])
+        self._frictions = np.array([obstacle.frictions for obstacle in obstacles])
         self._motions = np.stack([obstacle.rigid for obstacle in obstacles])
         self._expulsion = np.zeros(len(obstacles))
         self._expulsion_rate = EXPULSION_HASTE / (EXPULSION_FRAMES * scene.time.frame_seconds)
@@ -101,7 +105,7 @@ class ObstacleGroup:
         """Update animated values for a time, in frames."""
         for number, obstacle in enumerate(self.obstacles):
             obstacle.take_values(frame)
-            self._frictions[number], self._surfaces[number] = obstacle.friction, obstacle.surface
+            self._frictions[number], self._surfaces[number] = obstacle.frictions, obstacle.surface
 
     def move_to(self, frame: float) -> None:
         """Update poses and velocities for a time, in frames."""
@@ -160,7 +164,8 @@ class ObstacleGroup:
     def _empty_level_sets(self) -> LevelSets:
         field, nothing = self._field, np.zeros(0, np.int64)
         rows, places = np.zeros((len(self.obstacles), 1), np.int64) - 1, np.zeros((0, 3), np.int64)
-        return LevelSets(nothing, nothing, rows, places, field.distance, field.normal, field.velocity, self._motions, self._spacing)
+        values = field.distance, field.normal, field.velocity
+        return LevelSets(nothing, nothing, rows, places, np.zeros(0, np.bool_), *values, self._motions, self._spacing)
 
     def _locate(self, layout: Layout) -> LevelSets:
         """The level sets in the field among the node blocks: a row for each of these, twins included, so that each velocity field has
@@ -176,7 +181,8 @@ class ObstacleGroup:
         present = np.flatnonzero(blocks >= 0)
         row_of_block[field.owners[present], blocks[present]] = present
         values = field.distance, field.normal, field.velocity
-        return LevelSets(field.owners, blocks, row_of_block, layout.node_coordinates, *values, self._motions, self._spacing)
+        is_fluid = self._fluid_fields[layout.node_fields]
+        return LevelSets(field.owners, blocks, row_of_block, layout.node_coordinates, is_fluid, *values, self._motions, self._spacing)
 
     def _measure(self, layout: Layout) -> None:
         keys = layout.node_keys
@@ -343,12 +349,15 @@ class ObstacleGroup:
         return float(pairs.pushed.max(initial=0.0))
 
 
-def obstacles_of(scene: Scene, filling: float) -> list[ObstacleGroup]:
-    """The scene's colliders without rigid bodies, and the closed sides of its domain: fixed, rigid and moving, and deforming ones."""
+def obstacles_of(scene: Scene, filling: float, fluid_fields: NDArray[np.bool_]) -> list[ObstacleGroup]:
+    """The scene's colliders without rigid bodies, and the closed sides of its domain: fixed, rigid and moving, and deforming ones.
+
+    Args: see `ObstacleGroup`.
+    """
     obstacles = [_obstacle(collider, scene) for collider in _passive_colliders(scene)]
     kinds = ((False, False), (True, False), (True, True))
     groups = ([each for each in obstacles if (each.is_moving, each.is_deforming) == kind] for kind in kinds)
-    return [ObstacleGroup(group, scene, filling) for group in groups if group]
+    return [ObstacleGroup(group, scene, filling, fluid_fields) for group in groups if group]
 
 
 def _obstacle(collider: Collider, scene: Scene) -> Obstacle | DeformingObstacle:

@@ -224,7 +224,8 @@ def pair_friction(first: Surface, second: Surface) -> float:
 
 
 def _friction(obstacle: AnimatedObstacle) -> float:
-    return max(obstacle.friction, STICKY_FRICTION) if obstacle.collider.surface == "sticky" else obstacle.friction
+    friction, _ = obstacle.frictions
+    return max(friction, STICKY_FRICTION) if obstacle.collider.surface == "sticky" else friction
 
 
 def pair_restitution(first: Surface, second: Surface) -> float:

@@ -40,6 +40,7 @@ class LevelSets(NamedTuple):
         blocks: the node block of each row, shape (rows,); -1 if it does not exist now.
         row_of_block: the row of each pair, shape (colliders, node blocks + 1); -1 where the collider is not near.
         coordinates: of the node blocks [blocks], shape (node blocks, 3).
+        is_fluid: whether only fluids move the nodes of each node block, shape (node blocks,).
         distance: [m], positive outside, shape (rows, block nodes).
         normal: unit, outward, shape (rows, block nodes, 3).
         velocity: of deforming colliders at the nearest point [m/s], shape (rows, block nodes, 3); without rows for rigid ones.
@@ -51,6 +52,7 @@ class LevelSets(NamedTuple):
     blocks: NDArray[np.int64]
     row_of_block: NDArray[np.int64]
     coordinates: NDArray[np.int64]
+    is_fluid: NDArray[np.bool_]
     distance: NDArray[np.float64]
     normal: NDArray[np.float64]
     velocity: NDArray[np.float64]
@@ -70,6 +72,7 @@ class Feet(NamedTuple):
         active: * the feet with material, those of a run from its first place on, shape (n,).
         nodes, rows: the node of each foot, in both numberings, shape (n,).
         own: the place of this node among the corners, shape (n,); -1 if it is none of them.
+        is_fluid: whether only fluids move the node, shape (n,).
         counts: how many corners, the nodes around the foot, shape (n,).
         corners, row_corners: these in both numberings, shape (n, c); -1 in rows where a corner is outside.
         linear: their weights, shape (n, c).
@@ -93,6 +96,7 @@ class Feet(NamedTuple):
     nodes: NDArray[np.int32]
     rows: NDArray[np.int32]
     own: NDArray[np.int32]
+    is_fluid: NDArray[np.bool_]
     counts: NDArray[np.int32]
     corners: NDArray[np.int32]
     row_corners: NDArray[np.int32]
@@ -143,6 +147,7 @@ def room_for_feet(
         "active_end": np.zeros(runs, np.int64),
         "counted": np.zeros(row_nodes),
         **{name: np.zeros(places, np.int32) for name in ("active", "nodes", "rows", "own", "counts", "above_counts")},
+        "is_fluid": np.zeros(places, np.bool_),
         **{name: np.zeros(around, np.int32) for name in ("corners", "row_corners")},
         "above": np.zeros((count, 8), np.int32),
         **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
@@ -328,6 +333,7 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
     feet.nodes[foot] = number * block_nodes + place
     feet.rows[foot] = node
+    feet.is_fluid[foot] = level_sets.is_fluid[number]
     feet.own[foot] = -1
     count, above = 0, 0
     is_spline = feet.linear.shape[1] == SPLINE_CORNERS

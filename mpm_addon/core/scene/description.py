@@ -28,7 +28,7 @@ from .animation import (
 from .emitter import Emitter, Shape
 from .force import Force
 from .painting import FACTOR_NAMES
-from .settings import SURFACE_HELP, CacheSettings, Domain, Solver, Time
+from .settings import DEFAULT_FRICTION, SURFACE_HELP, CacheSettings, Domain, Solver, Time
 
 Floats = NDArray[np.float64]
 
@@ -66,12 +66,13 @@ class Collider:
     name: str
     shape: Shape
     surface: str = parameter("separate", choices=SURFACE_HELP, help="How particles behave on contact")
-    friction: float = parameter(
-        0.0,
+    friction: float | None = parameter(
+        None,
         minimum=0.0,
         maximum=100.0,
+        example=DEFAULT_FRICTION,
         is_animatable=True,
-        help="Coulomb friction against sliding particles (ice 0.05, wood 0.4, rubber 1)",
+        help="Coulomb friction, for solids and liquids; if not set, solids have 0.5 on Separate (ice 0.05, wood 0.4, rubber 1)",
     )
     restitution: float = parameter(
         0.0,

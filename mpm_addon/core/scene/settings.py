@@ -15,6 +15,8 @@ SURFACE_HELP = {
     "sticky": "Particles stick where they touch (mud on a boot, paint on a wall)",
     "separate": "Particles slide along the surface and can leave it; suitable for most colliders",
 }
+# what solids feel of a surface that they can leave, unless its friction is given
+DEFAULT_FRICTION = 0.5
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
 
@@ -185,7 +187,13 @@ class Side:
         choices={**SURFACE_HELP, "open": "Particles leave here and are removed"},
         help="How particles behave on contact with this side",
     )
-    friction: float = parameter(0.0, minimum=0.0, maximum=100.0, help="Coulomb friction of this side (ice 0.05, wood 0.4, rubber 1)")
+    friction: float | None = parameter(
+        None,
+        minimum=0.0,
+        maximum=100.0,
+        example=DEFAULT_FRICTION,
+        help="Coulomb friction of this side, for solids and liquids; if not set, solids have 0.5 on Separate (ice 0.05, wood 0.4, rubber 1)",
+    )
 
     def __post_init__(self) -> None:
         validate(self, "domain.sides")

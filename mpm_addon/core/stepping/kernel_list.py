@@ -58,8 +58,8 @@ KERNELS = {
         "contact.facing.turn_nodes": "level_sets int2 bool2 bool2 float2 float3 mark2",
         "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
         "contact.surface.place_feet": "int1 float1 float2 level_sets int2 feet",
-        "contact.impulses.apply_initial_impulses": "real1 deep feet int1 level_sets int1 float1 float",
-        "contact.impulses.apply_contact_impulses": "real1 feet int1 int1 float1",
+        "contact.impulses.apply_initial_impulses": "real1 deep feet int1 level_sets int1 float2 float",
+        "contact.impulses.apply_contact_impulses": "real1 feet int1 int1 float2",
         "contact.covering.find_covered": "level_sets int1 bool single2",
         "contact.covering.cover_nodes": "single1 int1 single1",
         "contact.covering.fill_nodes": "real1 single1 int1 float",
@@ -143,14 +143,14 @@ STRUCTURES = {
     "pinned": ("emission.pinned_particles.PinnedParticles", "int1 int2 int1 float1 float2 float2 float2 float1"),
     "springs": ("emission.pinned_particles.PinSprings", "float1 float1 float1"),
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
-    "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 float2 float3 float3 float2 float"),
+    "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 bool1 float2 float3 float3 float2 float"),
     "pairs": ("contact.collision.Pairs", "int1 int1 int1 single4 bool1 bool1 float1 float1"),
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
     "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
     "feet": (
         "contact.surface.Feet",
-        "int1 int1 short1 short1 short1 short1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 real1 "
+        "int1 int1 short1 short1 short1 short1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 real1 "
         "float1 float1 float1 real1 float1",
     ),
 }

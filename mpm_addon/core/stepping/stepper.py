@@ -54,8 +54,9 @@ class Stepper:
         solver = scene.solver
         self._mixed = MixedNodes([body.law for body in bodies], solver.grid_spacing**solver.dimension)
         self._covered = np.zeros(0, np.float32)
-        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._mixed.full_mass)
-        self.rigid = RigidBodies(scene, self.obstacles, self._mixed.full_mass)
+        fluid_fields = np.array([all(bodies[number].is_fluid for number in its) for its in store.fields])
+        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._mixed.full_mass, fluid_fields)
+        self.rigid = RigidBodies(scene, self.obstacles, self._mixed.full_mass, fluid_fields)
         self.spacing = solver.grid_spacing
         self._bodies = bodies
         self._store = store

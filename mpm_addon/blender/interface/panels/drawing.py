@@ -7,6 +7,7 @@ from ....core.parameters import parameters_of
 from ...baking import health, preflight
 from ...host.blender_types import Context, Layout
 from ...host.help import draw_help
+from ...settings.declarations import is_set
 from ...settings.roles import has_role
 
 _LINE_LENGTH = 52
@@ -55,7 +56,7 @@ def _draw_optional(layout: Layout, group: Any, name: str, *, is_vector: bool) ->
     row = row.row(align=True)
     row.prop(group, f"use_{name}", text="")
     value = row.column(align=True) if is_vector else row.row(align=True)
-    value.active = getattr(group, f"use_{name}")
+    value.active = is_set(group, name)
     value.prop(group, name, text="")
     if has_keys:
         row.prop_decorator(group, name)
