@@ -274,11 +274,13 @@ def test_the_domain_is_the_box_around_an_object(bpy: Any) -> None:
     domain = bpy.context.scene.mpm.domain
     domain.kind, domain.object = "box", box
     domain.z_max.surface = "open"
-    domain.z_min.surface, domain.z_min.friction = "separate", 0.5
+    domain.z_min.surface, domain.z_min.use_friction, domain.z_min.friction = "separate", True, 0.3
+    domain.z_max.friction = 0.3
     found = extracted(bpy).domain
     assert (found.min, found.max) == ((-2.0, -1.0, 0.0), (2.0, 1.0, 2.0))
     assert found.sides["z_max"].surface == "open"
-    assert (found.sides["z_min"].surface, found.sides["z_min"].friction) == ("separate", 0.5)
+    assert (found.sides["z_min"].surface, found.sides["z_min"].friction) == ("separate", 0.3)
+    assert found.sides["z_max"].friction is None
     assert found.sides["x_min"].surface == "slip"
 
 

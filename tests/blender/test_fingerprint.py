@@ -11,6 +11,7 @@ import pytest
 from mpm_addon.blender.host.file_record import silent
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.blender.reading.fingerprint import fingerprint
+from mpm_addon.blender.settings import declarations
 from mpm_addon.blender.settings.declarations import deciding_names
 from mpm_addon.blender.settings.properties import OBJECT_GROUP, SCENE_GROUP
 from mpm_addon.core.laws import LAWS
@@ -173,8 +174,25 @@ def test_roles_that_an_object_does_not_have_do_not_count(bpy: Any) -> None:
     assert fingerprint(scene) != before
 
 
+def test_friction_counts_if_it_is_given_or_animated(bpy: Any, monkeypatch: Any) -> None:
+    scene = bpy.context.scene
+    add_emitter(bpy)
+    collider = add_collider(bpy).mpm.collider
+    before = fingerprint(scene)
+    collider.friction = 0.3
+    assert fingerprint(scene) == before
+    assert extract_scene(bpy.context).colliders[0].friction is None
+    collider.use_friction = True
+    assert fingerprint(scene) != before
+    assert extract_scene(bpy.context).colliders[0].friction == 0.3
+    collider.use_friction = False
+    monkeypatch.setattr(declarations, "animated_paths", lambda _block: {"mpm.collider.friction"})
+    assert fingerprint(scene) != before
+    assert extract_scene(bpy.context).colliders[0].friction == 0.3
+
+
 def test_the_names_of_the_settings_are_known_with_those_of_the_groups_in_them() -> None:
     scene, item = deciding_names(SCENE_GROUP), deciding_names(OBJECT_GROUP)
-    assert scene["domain"]["x_min"] == {"surface": None, "friction": None}
+    assert scene["domain"]["x_min"] == {"surface": None, "use_friction": None, "friction": None}
     assert item["material"]["sand"]["cohesion"] is None
     assert "cache" not in scene and "display" not in item

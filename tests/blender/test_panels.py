@@ -21,6 +21,7 @@ from mpm_addon.blender.interface.panels import (
 )
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading.fingerprint import fingerprint
+from mpm_addon.blender.settings import declarations
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import parameters_of
 from mpm_addon.core.scene.description import Emitter
@@ -108,7 +109,7 @@ def idle(layout: Any) -> set[str]:
     return {name for child in grayed for name in drawn(child)}
 
 
-def test_settings_without_effect_are_grayed_out(bpy: Any, draw: Any) -> None:
+def test_settings_without_effect_are_grayed_out(bpy: Any, draw: Any, monkeypatch: Any) -> None:
     emitter = add_emitter(bpy).mpm.emitter
     assert "particles_per_cell" not in idle(draw(emission_panels.MPM_PT_particles))
     assert "particle_count" in idle(draw(emission_panels.MPM_PT_particles))
@@ -119,9 +120,14 @@ def test_settings_without_effect_are_grayed_out(bpy: Any, draw: Any) -> None:
     emitter.goal = 0.5
     assert idle(draw(emission_panels.MPM_PT_goal)) == set()
     collider = add_collider(bpy).mpm.collider
+    assert idle(draw(emission_panels.MPM_PT_collision)) == {"friction"}
+    with monkeypatch.context() as keyed:
+        keyed.setattr(declarations, "animated_paths", lambda _block: {"mpm.collider.friction"})
+        assert idle(draw(emission_panels.MPM_PT_collision)) == set()
+    collider.use_friction = True
     assert idle(draw(emission_panels.MPM_PT_collision)) == set()
     collider.surface = "sticky"
-    assert idle(draw(emission_panels.MPM_PT_collision)) == {"friction"}
+    assert idle(draw(emission_panels.MPM_PT_collision)) == {"use_friction", "friction"}
     scene = bpy.context.scene.mpm
     assert idle(draw(scene_panels.MPM_PT_steps)) == {"time_step"}
     scene.solver.use_time_step = True
@@ -169,7 +175,7 @@ def test_an_emitter_shows_what_its_mode_asks_for(bpy: Any, draw: Any) -> None:
 
 def test_a_collider_has_a_mass_or_a_density(bpy: Any, draw: Any) -> None:
     collider = add_collider(bpy).mpm.collider
-    assert drawn(draw(emission_panels.MPM_PT_collision)) == {"surface", "friction", "restitution", "enabled"}
+    assert drawn(draw(emission_panels.MPM_PT_collision)) == {"surface", "use_friction", "friction", "restitution", "enabled"}
     layout = draw(emission_panels.MPM_PT_dynamic)
     assert drawn(layout) == {"dynamic", "density", "use_mass", "mass", "velocity", "angular_velocity"}
     assert layout.find("column")[0].children[0].settings["active"] is False

@@ -184,7 +184,7 @@ def test_friction_that_is_animated_brakes() -> None:
         return float(last.velocity[:, 0].mean())
 
     braking = Animation(np.array([1.0, 4.0, 4.5]), {"friction": np.array([0.0, 0.0, 0.1])})
-    assert speed(friction=0.1) < speed(animation=braking) < speed() == pytest.approx(1.0, abs=0.02)
+    assert speed(friction=0.1) < speed(animation=braking) < speed(friction=0.0) == pytest.approx(1.0, abs=0.02)
 
 
 def test_a_body_that_is_absent_does_not_move() -> None:

@@ -192,7 +192,7 @@ class Side:
         minimum=0.0,
         maximum=100.0,
         example=DEFAULT_FRICTION,
-        help="Coulomb friction of this side, for solids and liquids; if not set, solids have 0.5 on Separate (ice 0.05, wood 0.4, rubber 1)",
+        help="Friction of this side, for solids and liquids; if not set, solids have 0.5 on Separate (ice 0.05, wood 0.4, rubber 1)",
     )
 
     def __post_init__(self) -> None:

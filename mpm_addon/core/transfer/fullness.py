@@ -65,6 +65,8 @@ class MixedNodes:
         """Find the node blocks of fluids that need a correction."""
         is_other = self._volumes != 1.0
         if self.full_mass == 0.0 or not (is_other.any() or layout.has_twins):
+            # fields that met before the sort may have parted
+            self._blocks = np.zeros(0, np.int64)
             return
         holds = np.diff(layout.runs.first).reshape(-1, len(self._volumes)) > 0
         # one more: a number that stands for no block
