@@ -245,7 +245,7 @@ def test_a_nozzle_that_larger_cells_leave_too_thin_is_told_before_the_bake(bpy: 
     solver.grid_spacing = 0.5
     with pytest.raises(SceneError) as caught:
         extract_scene(bpy.context)
-    assert in_blender(caught.value.message) == 'Emitter "Inflow": Cell Size 0.5 m is larger than the object (0.3 m); use at most 0.075 m.'
+    assert in_blender(caught.value.message) == 'Emitter "Inflow": Cell Size 0.5 m is larger than the object (0.3 m); use at most 0.15 m.'
 
 
 def test_a_nozzle_that_is_added_to_larger_cells_is_deep_enough_for_them(bpy: Any) -> None:

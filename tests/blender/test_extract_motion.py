@@ -153,6 +153,18 @@ def test_an_object_without_size_at_the_start_is_refused(bpy: Any) -> None:
         extract_scene(bpy.context)
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+@pytest.mark.parametrize("add", [add_emitter, add_collider])
+def test_an_object_whose_place_is_not_finite_is_refused(bpy: Any, add: Any, value: float) -> None:
+    add_emitter(bpy)
+    add(bpy, "Fan").rotation_euler.z = value
+    bpy.context.view_layer.update()
+    with pytest.raises(
+        SceneError, match=r'^\w+ "Fan": its location, rotation or scale, or that of a parent, is not a finite number at frame 1; '
+    ):
+        extract_scene(bpy.context)
+
+
 def bent_arm(bpy: Any, kind: str) -> Any:
     """A collider that a second bone bends over frames 1 to 5."""
     z = np.linspace(0.0, 2.0, 9)

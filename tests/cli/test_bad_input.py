@@ -54,7 +54,7 @@ def complaint(*arguments: object) -> str:
         ("density = 1000", "density = nan", ['Material "jelly"', "density nan kg/m^3", "above 0 kg/m^3"]),
         ("density = 1000", "density = -5", ['Material "jelly"', "density -5 kg/m^3", "above 0 kg/m^3"]),
         ("density = 1000", "poisson_ratio = 0.5", ['Material "jelly"', "poisson_ratio 0.5", "below 0.5"]),
-        ("grid_spacing = 0.05", "grid_spacing = 0.5", ['"Cube"', "0.5 m", "(0.2 m)", "use at most 0.05 m"]),
+        ("grid_spacing = 0.05", "grid_spacing = 0.5", ['"Cube"', "0.5 m", "(0.2 m)", "use at most 0.1 m"]),
         ("[0.2, 0.2, 0.2]", "[0.2, 0.0, 0.2]", ['"Cube"', "size", "above 0 m"]),
         (BOX, 'kind = "mesh", file = "flat.npz"', ['"Cube"', "volume"]),
         (BOX, 'kind = "mesh", file = "a.npz"', ['"Cube"', '"a.npz"', "exist"]),

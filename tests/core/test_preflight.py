@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.core.advice.preflight import size_text, sizes_of, warnings_of
-from mpm_addon.core.forecast.estimate import estimate
+from mpm_addon.core.forecast.estimate import automatic_substeps, estimate
 from mpm_addon.core.geometry.shapes import SHAPES, Mesh, Points
 from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
@@ -95,13 +95,46 @@ def test_a_thin_collider_says_how_much_thicker_it_acts() -> None:
     assert (warning.topic, warning.subject) == ("thin_collider", 'Collider "wall"')
     # 2 volume / area of a plate of 1 x 1 x 0.02 is 0.0192, and the grid spacing 0.05
     assert "as if it were 0.031 m thicker" in warning.message
-    (warning,) = found(FINE, colliders=(Collider("wall", box((0, 0, 0), (1.0, 1.0, 0.07))),))
-    assert "thicker; " not in warning.message and "only 0.07 m thick" in warning.message
+    (warning,) = found(FINE, colliders=(Collider("wall", box((0, 0, 0), (1.0, 1.0, 0.04))),))
+    assert warning.message == (
+        "it is only 0.04 m thick, 0.8 times the cell size of 0.05 m: some material may pass through it; "
+        "make it at least 1 cell thick, or use a grid_spacing of at most 0.04 m."
+    )
 
 
-@pytest.mark.parametrize("shape", [SHAPES["plane"](), sheet(), block((1.0, 1.0, 0.2)), SHAPES["sphere"](radius=0.2)])
-def test_floors_sheets_and_solid_colliders_are_not_thin(shape: Any) -> None:
+@pytest.mark.parametrize(
+    "shape", [SHAPES["plane"](), sheet(), block((1.0, 1.0, 0.2)), SHAPES["sphere"](radius=0.2), cup(0.05), box((0, 0, 0), (1.0, 1.0, 0.05))]
+)
+def test_floors_sheets_and_colliders_of_a_cell_are_not_thin(shape: Any) -> None:
     assert topics(FINE, colliders=(Collider("floor", shape),)) == []
+
+
+def jumping(cells: float, *, enabled: bool = True, deforms: bool = False) -> Collider:
+    """A collider that moves so far from frame 2 to 3, in cells per substep that the scene's water allows."""
+    still = scene(FINE, materials=WATER)
+    substep = (len(still.time.frames) - 1) * still.time.frame_seconds / automatic_substeps(still)
+    way = cells * H * still.time.frame_seconds / substep
+    frames, shape = np.arange(1.0, 5.0), block(0.3, (0.0, 0.0, -1.0))
+    matrices = np.tile(np.eye(4), (4, 1, 1))
+    matrices[2:, 0, 3] = way
+    poses = shape.vertices + matrices[:, None, :3, 3]
+    motion = Motion(frames, vertices=poses) if deforms else Motion(frames, matrices=matrices)
+    animation = None if enabled else Animation(frames, {"enabled": np.array([1.0, 0.0, 1.0, 1.0])})
+    return Collider("paddle", shape, motion=motion, animation=animation)
+
+
+@pytest.mark.parametrize("deforms", [False, True])
+def test_a_collider_that_jumps_is_named_with_what_it_costs(deforms: bool) -> None:
+    (warning,) = found(FINE, colliders=(jumping(3.0, deforms=deforms),))
+    assert (warning.topic, warning.subject) == ("fast_collider", 'Collider "paddle"')
+    # substeps are 0.4 cells over the sum of both speeds: 1 + 3 / 0.4
+    assert "from frame 2 to 3, 3 times the cell size in a substep" in warning.message
+    assert "more than 2: these frames need about 8 times as many; move it more slowly" in warning.message
+
+
+def test_a_slower_one_and_one_that_is_disabled_while_it_jumps_are_not() -> None:
+    assert topics(FINE, colliders=(jumping(1.5),)) == []
+    assert topics(FINE, colliders=(jumping(3.0, enabled=False),)) == []
 
 
 def opened(share: float) -> Mesh:

@@ -43,6 +43,14 @@ def test_poses_that_stretch_a_collider_are_refused() -> None:
         Collider("c", Sphere(radius=1.0), motion=Motion(np.array([1.0, 9.0]), matrices=poses))
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_poses_that_are_not_finite_are_refused(value: float) -> None:
+    poses = np.stack([np.eye(4), np.eye(4)])
+    poses[1, 0, 1] = value
+    with pytest.raises(SceneError, match=r'^Collider "c": motion at frame 9 has a matrix that is not made of finite numbers; correct it'):
+        Collider("c", Sphere(radius=1.0), motion=Motion(np.array([1.0, 9.0]), matrices=poses))
+
+
 def test_poses_that_turn_a_collider_out_of_the_plane_are_refused_in_two_dimensions() -> None:
     def poses(axis: int) -> Motion:
         first, second = (other for other in range(3) if other != axis)

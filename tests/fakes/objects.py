@@ -30,10 +30,15 @@ DEFAULTS.update({
 # Transforms.
 
 
+def _finite(angle: float) -> float:
+    """As in C, an infinite angle has no sine."""
+    return angle if math.isfinite(angle) else math.nan
+
+
 def _basis(item: Any) -> vectors.Matrix:
     if item.rotation_mode != "XYZ":
         raise FakeLimitation("the fake turns objects by XYZ Euler angles only; test it on the real bpy")
-    (cx, sx), (cy, sy), (cz, sz) = ((math.cos(angle), math.sin(angle)) for angle in item.rotation_euler)
+    (cx, sx), (cy, sy), (cz, sz) = ((math.cos(angle), math.sin(angle)) for angle in map(_finite, item.rotation_euler))
     rotation = [
         [cy * cz, sx * sy * cz - cx * sz, cx * sy * cz + sx * sz],
         [cy * sz, sx * sy * sz + cx * cz, cx * sy * sz - sx * cz],

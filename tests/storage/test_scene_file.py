@@ -187,7 +187,7 @@ def test_a_motion_comes_from_its_file(folder: Path) -> None:
         ("density = 165", "density = -1", 'Material "snow": density -1 kg/m^3 is not allowed'),
         ("density = 165", "poisson_ratio = 0.5", 'Material "snow": poisson_ratio 0.5 is not allowed; use'),
         ("radius = 0.2", "radius = 0.0", 'Emitter "Ball"'),
-        ("radius = 0.2", "radius = 0.01", "0.05 m is larger than the object (0.02 m); use at most 0.005 m."),
+        ("radius = 0.2", "radius = 0.01", "0.05 m is larger than the object (0.02 m); use at most 0.01 m."),
         ('shape = { kind = "sphere", radius = 0.2 }', "", 'Emitter "Ball": shape is missing'),
         ('{ kind = "sphere", radius = 0.2 }', '"sphere"', 'Emitter "Ball": shape \'sphere\' is not a table'),
         ("[[colliders]]", "[colliders]", "colliders: not a list of tables; begin each with [[colliders]]."),

@@ -22,7 +22,6 @@ from ...core.messages import NOTHING, Message, SceneWarning, message_of
 from ...storage import write_scene
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
-from ..host.meshes import matrix_array
 from ..host.runtime import OfSession, runtime
 from ..host.wording import duration, in_blender
 from ..reading import freshness
@@ -34,8 +33,6 @@ from .worker import Worker, info_command
 
 _POLL_SECONDS = 0.05
 _PATIENCE_SECONDS = 600.0
-# Differences between the scales of an object's axes above this factor cause a warning.
-_UNIFORM = 1e-3
 _LINE_LENGTH = 52
 # Widths in a region [pixels]: icon, frame and tabs together, and one letter.
 _MARGIN, _LETTER = 85.0, 6.0
@@ -62,7 +59,7 @@ class Preflight:
         description = extract_scene(context, object_name=object_name)
         cache = paths.cache_path(scene, object_name=object_name)
         self._state = _state(scene, object_name)
-        self._warnings = [*_scale_warnings(scene, [*description.emitters, *description.colliders]), *_file_warnings(cache)]
+        self._warnings = _file_warnings(cache)
         self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
         self._end = time.monotonic() + _PATIENCE_SECONDS
         try:
@@ -218,22 +215,6 @@ def _state(scene: BlenderScene, object_name: str, digest: Callable[[BlenderScene
     """What an answer depends on: the settings that affect frames, and the number of frames."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
     return [digest(scene, object_name), frames.frame_end]
-
-
-def _scale_warnings(scene: BlenderScene, items: list[Any]) -> list[Report]:
-    """Warnings about objects with non-uniform scale."""
-    found = []
-    for item in items:
-        shown_object = scene.objects.get(item.name)
-        if shown_object is None:
-            continue
-        scale = np.linalg.norm(matrix_array(shown_object.matrix_world)[:3, :3], axis=0)
-        if np.ptp(scale) > _UNIFORM * scale.max():
-            shown = ", ".join(f"{part:.3g}" for part in scale)
-            problem = f"its scale ({shown}) is not uniform"
-            warning = SceneWarning("scale", f'{type(item).__name__} "{item.name}"', problem, "apply the scale (Ctrl A)")
-            found.append(warning.fields())
-    return found
 
 
 def _file_warnings(cache: str) -> list[Report]:

@@ -12,8 +12,9 @@ from ...core.advice.preflight import shape_thickness
 from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ...core.messages import Message
+from ...core.scene.emitter import THINNEST_EMITTER
 from ..host.blender_types import BlenderObject, Context, Layout
-from ..host.meshes import SURFACE_TYPES, check_scale, matrix_array, moved, read_piece, world_bounds
+from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_piece, world_bounds
 from ..host.operation import Operation
 from ..host.registrar import Registrar
 from ..host.wording import in_blender
@@ -129,6 +130,7 @@ def _bodies(context: Context) -> tuple[list[Body], list[Message]]:
         try:
             evaluated = item.evaluated_get(depsgraph)
             piece, matrix = read_piece(evaluated, subject), matrix_array(evaluated.matrix_world)
+            check_finite(matrix, subject, rotation=evaluated.rotation_euler)
             check_scale(matrix, subject)
             shape = Mesh(moved(piece.vertices, matrix), piece.triangles, item.data.name)
             shape.check(subject)
@@ -145,12 +147,12 @@ def _too_thin(context: Context, bodies: list[Body]) -> list[Message]:
     cell = cell_size(context.scene)
     if cell is None:
         return []
-    limit = 2.0 * cell
+    limit = THINNEST_EMITTER * cell
     found = [(body.item.name, shape_thickness(body.shape, limit)) for body in bodies]
     return [
         Message(
             f"it is {thin / cell:.2g} cells thin",
-            (f"use a cell size of at most {0.5 * thin:.2g}, or make it thicker",),
+            (f"use a cell size of at most {thin / THINNEST_EMITTER:.2g}, or make it thicker",),
             f'Object "{name}"',
         )
         for name, thin in found

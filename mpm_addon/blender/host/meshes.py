@@ -1,6 +1,6 @@
 """Triangles and points of evaluated Blender objects as arrays. Knows nothing of emitters and colliders."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +18,8 @@ Counts = tuple[int, int, int]
 SURFACE_TYPES = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
 CLOUD_TYPES = {"POINTCLOUD"}
 VELOCITY = "velocity"
+# Blender stores an infinite value as its largest number.
+_INFINITY = float(np.finfo(np.float32).max)
 
 # Reads painted values while a mesh exists: from the object, its mesh, and the corners (m, 3) and faces (m,) of its triangles.
 ReadPainting = Callable[[BlenderObject, BlenderMesh, Triangles, Triangles], dict[str, Floats]]
@@ -42,6 +44,27 @@ class Piece:
     painting: dict[str, Floats] = field(default_factory=dict)
     is_cloud: bool = False
     velocity: NDArray[np.float32] | None = None
+
+
+def check_finite(matrix: Floats, subject: str, frame: float | None = None, *, rotation: Iterable[float] = ()) -> None:
+    """Check that the place of an object is made of finite numbers.
+
+    Args:
+        matrix: world from object (4, 4).
+        subject: the name of the object in messages.
+        frame: the frame at which it has this matrix, for the message.
+        rotation: its Euler angles, from which Blender makes a finite matrix even if they are infinite.
+
+    Raises:
+        SceneError: they are not.
+    """
+    if not all(np.abs(each) < _INFINITY for each in (*matrix.ravel(), *rotation)):
+        moment = "" if frame is None else f" at frame {frame:g}"
+        raise SceneError(
+            f"its location, rotation or scale, or that of a parent, is not a finite number{moment}",
+            "type in another value, or correct the animation, driver or constraint that sets it",
+            subject=subject,
+        )
 
 
 def check_scale(matrix: Floats, subject: str, frame: float | None = None) -> None:

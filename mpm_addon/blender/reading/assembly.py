@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import SceneError
-from ..host.meshes import Counts, Floats, Piece, Triangles, check_scale, moved
+from ..host.meshes import Counts, Floats, Piece, Triangles, check_finite, check_scale, moved
 
 # Largest difference between samples of the instances that counts as float32 rounding, relative to their distance from the origin.
 _ROUNDING = 2e-6
@@ -62,6 +62,7 @@ def assembled(parts: Sequence[Part], matrix: Floats, subject: str, frame: float)
     vertices, triangles, paintings = [], [], []
     start = 0
     for piece, world, is_own in parts:
+        check_finite(world, subject, frame)
         local = np.eye(4) if is_own else inverse @ world
         is_mirrored = np.linalg.det(local[:3, :3]) < 0.0
         vertices.append(moved(piece.vertices, local))

@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 from ...core.errors import SceneError
 from ...core.scene.animation import Animation
 from ..host.blender_types import BlenderObject, Context, Depsgraph
-from ..host.meshes import CLOUD_TYPES, SURFACE_TYPES, Floats, Piece, ReadPainting, instances_of, matrix_array, read_cloud, read_piece
+from ..host.meshes import (
+    CLOUD_TYPES,
+    SURFACE_TYPES,
+    Floats,
+    Piece,
+    ReadPainting,
+    check_finite,
+    instances_of,
+    matrix_array,
+    read_cloud,
+    read_piece,
+)
 from .assembly import Part, Surface, assembled
 
 Values = dict[str, Any]
@@ -88,6 +99,7 @@ class Track:
             self.shapes.append(None)
             return
         matrix = matrix_array(evaluated.matrix_world)
+        check_finite(matrix, self.subject, frame, rotation=evaluated.rotation_euler)
         self.matrices.append(matrix)
         if self.has_surface:
             self.shapes.append(self._shape(evaluated, matrix, frame, instanced))

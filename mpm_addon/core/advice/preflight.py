@@ -1,14 +1,15 @@
-"""Warnings before a bake: thin shapes, objects outside the domain or inside each other, memory, disk space, duration.
+"""Warnings before a bake: thin shapes, fast colliders, objects outside the domain or inside each other, memory, disk space, duration.
 
 Warnings change nothing and refuse nothing. Checking for overlaps may query mesh distances, which loads numba.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from ..emission.schedule import first_frame, frame_of_once, has_flow_rate, last_frame
-from ..forecast.estimate import Estimate
+from ..forecast.estimate import Estimate, automatic_substeps
 from ..forecast.placement import bounds_at, in_shape, in_world, shape_at
 from ..geometry.inscribed_ball import ball_diameter, disk_diameter
 from ..geometry.outline import Outline
@@ -20,10 +21,13 @@ from ..geometry.thickness import is_solid, thickening
 from ..messages import SceneWarning
 from ..scene.animation import value_at
 from ..scene.description import Collider, Emitter, Scene, Shape
+from ..scene.emitter import THINNEST_EMITTER
 from ..scene.settings import SIDES
 
-# Below this thickness an emitter has no inside that deforms, and a collider no inside to push from [cells].
-THINNEST = 2.0
+# Below this thickness a solid collider lets some material through and acts as if it were thicker [cells].
+THINNEST_COLLIDER = 1.0
+# Way of a collider, in the time of a substep that the materials allow, beyond which it makes a bake several times as long [cells].
+FARTHEST = 2.0
 # Largest share of a mesh's surface that a hole may have without a warning.
 LARGEST_HOLE = 0.05
 # Largest share of an emitter's volume inside a collider without a warning.
@@ -36,7 +40,9 @@ LONGEST_HOURS = 6.0
 LIGHTEST_BODY = 1.0 / 30.0
 
 # Topics of warnings that depend on the scene alone; memory, disk space and duration also depend on the computer.
-SCENE_TOPICS = frozenset({"thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits", "light_body"})
+SCENE_TOPICS = frozenset(
+    {"thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits", "light_body", "fast_collider"}
+)
 
 _INSIDE_POINTS = 20_000
 _POSES = 50
@@ -60,7 +66,7 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
 def scene_warnings(scene: Scene) -> list[SceneWarning]:
     """The warnings of `SCENE_TOPICS`, which depend on the scene alone. Raises SceneError as `warnings_of`."""
     found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene)]
-    return [*found, *_silent_emitters(scene), *_light_bodies(scene)]
+    return [*found, *_silent_emitters(scene), *_light_bodies(scene), *_fast_colliders(scene)]
 
 
 def cost_warnings(
@@ -133,6 +139,44 @@ def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
             )
 
 
+def _fast_colliders(scene: Scene) -> Iterator[SceneWarning]:
+    """Colliders that need far shorter substeps than the materials: contact holds, but the bake takes long."""
+    duration = (len(scene.time.frames) - 1) * scene.time.frame_seconds
+    if not duration or not any(collider.motion is not None for collider in scene.colliders):
+        return
+    substep, spacing = duration / max(1, automatic_substeps(scene)), scene.solver.grid_spacing
+    for collider in scene.colliders:
+        speed, way, frame, following = max(_steps_of(collider, scene), default=(0.0, 0.0, 0.0, 0.0))
+        cells = speed * substep / spacing
+        if not collider.dynamic and cells > FARTHEST:
+            yield SceneWarning(
+                "fast_collider",
+                _subject(collider),
+                f"it moves {way:.3g} m from frame {frame:g} to {following:g}, {cells:.2g} times the cell size in a substep that the "
+                f"materials allow, more than {FARTHEST:g}: these frames need about {1.0 + cells / scene.solver.cfl:.0f} times as many",
+                "move it more slowly, or disable it while it jumps",
+            )
+
+
+def _steps_of(collider: Collider, scene: Scene) -> Iterator[tuple[float, float, float, float]]:
+    """Between each two poses while it is enabled: the collider's greatest speed [m/s] and way [m], and the two frames."""
+    motion = collider.motion
+    if motion is None:
+        return
+    low, high = collider.shape.bounds()
+    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    corners = np.where(np.isfinite(corners), corners, 0.0)
+    for index, (frame, following) in enumerate(pairwise(float(each) for each in motion.frames)):
+        if following <= scene.time.frame_start or frame >= scene.time.frame_end or not value_at(collider, "enabled", frame):
+            continue
+        if motion.vertices is not None:
+            ways = np.asarray(motion.vertices[index + 1], np.float64) - motion.vertices[index]
+        else:
+            ways = in_world(collider, following, corners) - in_world(collider, frame, corners)
+        way = float(np.linalg.norm(ways, axis=1).max())
+        yield way / ((following - frame) * scene.time.frame_seconds), way, frame, following
+
+
 def sizes_of(scene: Scene) -> dict[str, tuple[float, float, float]]:
     """The extents [m] along x, y and z of every bounded emitter and collider: name -> size."""
     sizes = {}
@@ -165,19 +209,21 @@ def _subject(item: Emitter | Collider) -> str:
 
 def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
     spacing = scene.solver.grid_spacing
-    limit = THINNEST * spacing
     for item in (*scene.emitters, *scene.colliders):
-        subject = _subject(item)
+        subject, is_emitter = _subject(item), isinstance(item, Emitter)
+        cells = THINNEST_EMITTER if is_emitter else THINNEST_COLLIDER
+        limit = cells * spacing
         shape = item.shape if scene.solver.dimension == 3 else section_of(item.shape, subject)
         thickness = thickness_of(item, shape, limit)
         if thickness is None or thickness >= 0.99 * limit:
             continue
-        is_emitter = isinstance(item, Emitter)
         words = f"it is only {thickness:.2g} m thick, {thickness / spacing:.2g} times the cell size of {spacing:g} m"
+        words += "" if is_emitter else ": some material may pass through it"
         added = 0.0 if is_emitter else thickening(shape, spacing)
         if added > 0.0:
             words += f", and particles collide with it as if it were {added:.2g} m thicker"
-        remedy = f"make it at least {THINNEST:g} cells thick, or use a grid_spacing of at most {thickness / THINNEST:.2g} m"
+        wanted = "1 cell" if cells == 1.0 else f"{cells:g} cells"
+        remedy = f"make it at least {wanted} thick, or use a grid_spacing of at most {thickness / cells:.2g} m"
         yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, words, remedy)
 
 

@@ -17,14 +17,14 @@ from ..messages import SceneWarning
 from ..scene.description import Collider, Emitter, Scene
 from ..scene.painting import Painting
 from ..scene.settings import CacheSettings
-from .preflight import thickness_of
+from .preflight import THINNEST_COLLIDER, thickness_of
 
 # Default number of particles of a preview.
 PARTICLES = 10_000
 # Least thickness of an emitter [cells]: a thinner one has no inside that deforms.
 EMITTER_CELLS = 4.0
 # Least thickness of a collider [cells]: a thinner one acts as if it were thicker.
-COLLIDER_CELLS = 2.0
+COLLIDER_CELLS = THINNEST_COLLIDER
 # Share of the particles to aim for: sampling gives a few percent more or fewer than estimated.
 AIM = 0.95
 # The longest substeps that are still stable; a bake takes shorter ones because they cost it little.

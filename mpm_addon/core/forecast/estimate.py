@@ -107,7 +107,7 @@ def estimate(scene: Scene) -> Estimate:
         memory_available_bytes=available,
         frame_bytes=math.ceil(particles * frame_bytes),
         disk_bytes=math.ceil(in_all * frame_bytes + particles * kept_bytes),
-        substeps=_substeps(scene),
+        substeps=automatic_substeps(scene),
     )
 
 
@@ -235,7 +235,7 @@ def _emissions(load: _Load, scene: Scene) -> NDArray[np.float64]:
     return (np.cumsum(is_on) > 0) + load.turnover * flowing * scene.time.frame_seconds
 
 
-def _substeps(scene: Scene) -> int:
+def automatic_substeps(scene: Scene) -> int:
     """The approximate number of automatic substeps of a scene, from the CFL limit for the initial speeds and the fastest waves.
 
     Waves are faster in material that has hardened.

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SceneError
 from ..scene.description import Shape
+from ..scene.emitter import THINNEST_EMITTER
 from .inside import InsideTest, inside_test
 from .layer import Layer
 from .mesh_topology import Floats
@@ -68,7 +69,8 @@ def sample_shape(
     extent = float(np.diff(shape.bounds()[:, :: 4 - dimension], axis=0).min())
     if extent < grid_spacing * (1.0 - 1e-9):
         raise SceneError(
-            f"{start}grid_spacing {grid_spacing:g} m is larger than the object ({extent:g} m)", f"use at most {extent / 4:g} m"
+            f"{start}grid_spacing {grid_spacing:g} m is larger than the object ({extent:g} m)",
+            f"use at most {extent / THINNEST_EMITTER:g} m",
         )
     spacing = grid_spacing / (particles_per_cell or PARTICLES_PER_CELL) ** (1.0 / dimension)
     count = particle_count or round(shape.volume() / spacing**dimension)

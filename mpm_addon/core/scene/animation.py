@@ -124,9 +124,14 @@ def check_animation(animation: Animation | None, known: Mapping[str, Parameter],
 
 
 def check_motion_scale(motion: Motion | None, subject: str) -> None:
-    """Refuse poses that stretch a shape: a signed distance only survives a uniform, constant scale."""
+    """Refuse poses that stretch a shape, since a signed distance only survives a uniform, constant scale, or are not finite."""
     if motion is None or motion.matrices is None:
         return
+    wrong = np.flatnonzero(~np.isfinite(motion.matrices).all(axis=(1, 2)))
+    if len(wrong):
+        raise SceneError(
+            f"motion at frame {motion.frames[wrong[0]]:g} has a matrix that is not made of finite numbers", "correct it", subject=subject
+        )
     scales = np.linalg.norm(np.asarray(motion.matrices, np.float64)[:, :3, :3], axis=1)
     wanted = scales[0].mean()
     wrong = np.flatnonzero((np.abs(scales - wanted) > 1e-3 * wanted).any(axis=1))

@@ -25,7 +25,7 @@ from .animation import (
     check_motion_vertices,
     refuse_vertices,
 )
-from .emitter import Emitter, Shape
+from .emitter import THINNEST_EMITTER, Emitter, Shape
 from .force import Force
 from .painting import FACTOR_NAMES
 from .settings import DEFAULT_FRICTION, SURFACE_HELP, CacheSettings, Domain, Solver, Time
@@ -205,7 +205,7 @@ class Scene:
         if self.solver.grid_spacing > size * (1.0 + 1e-9):
             raise SceneError(
                 f"grid_spacing {self.solver.grid_spacing:g} m is larger than the object ({size:g} m)",
-                f"use at most {size / 4:.3g} m",
+                f"use at most {size / THINNEST_EMITTER:.3g} m",
                 subject=f'Emitter "{emitter.name}"',
             )
 

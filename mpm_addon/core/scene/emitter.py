@@ -48,6 +48,8 @@ class Shape(ABC):
         """Check, after `check`, that the shape has an inside to fill. Raises SceneError naming `subject`."""
 
 
+# Below this thickness an emitter has no inside that deforms [cells].
+THINNEST_EMITTER = 2.0
 # Parameters whose animation makes an inflow unsteady.
 _FLOW_PARAMETERS = ("enabled", "flow_rate", "velocity", "normal_velocity", "angular_velocity")
 

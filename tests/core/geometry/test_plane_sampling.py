@@ -79,7 +79,7 @@ def test_lattice_is_centered_at_the_documented_spacing():
 def test_section_thinner_than_a_cell_is_named():
     with pytest.raises(SceneError) as raised:
         sample_shape(Box(size=(1, 3, 0.2)), grid_spacing=0.5, subject='Emitter "Cube"', dimension=2)
-    assert str(raised.value) == 'Emitter "Cube": grid_spacing 0.5 m is larger than the object (0.2 m); use at most 0.05 m.'
+    assert str(raised.value) == 'Emitter "Cube": grid_spacing 0.5 m is larger than the object (0.2 m); use at most 0.1 m.'
     # what is thin along y does not matter
     assert len(sample_shape(Box(size=(1, 0.01, 1)), grid_spacing=0.1, dimension=2)) > 700
 

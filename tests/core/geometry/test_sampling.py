@@ -151,7 +151,7 @@ def test_random_points_are_uniform():
 def test_grid_spacing_larger_than_the_object_is_named(sampling):
     with pytest.raises(SceneError) as raised:
         sample_shape(Box(size=(1, 0.2, 1)), grid_spacing=0.5, sampling=sampling, subject='Emitter "Cube"')
-    assert str(raised.value) == ('Emitter "Cube": grid_spacing 0.5 m is larger than the object (0.2 m); use at most 0.05 m.')
+    assert str(raised.value) == ('Emitter "Cube": grid_spacing 0.5 m is larger than the object (0.2 m); use at most 0.1 m.')
 
 
 def test_no_particle_at_all_is_named():
