@@ -100,6 +100,14 @@ def rigid_rows() -> Iterator[Row]:
     for offset in OFFSETS:
         what = f"Rigid crate of half the density of water, 3 s, at {offset:g} cells: draft"
         yield what, "Archimedes", "0.50", "0.05", f"{floating.floating(offset=offset).draft:.2f}"
+        for dimension in (3, 2):
+            at = f", {dimension}D, at {offset:g} cells"
+            crate = floating.floating(offset=offset, seconds=10.0, dimension=dimension)
+            yield f"Rigid crate of half the density of water, 10 s{at}: draft", "Archimedes", "0.50", "0.05", f"{crate.draft:.2f}"
+            ice = floating.floating(900.0, offset=offset, seconds=5.0, dimension=dimension)
+            yield f"Rigid crate of 900 kg/m³, 5 s{at}: draft", "Archimedes", "0.90", "0.85 to 0.97", f"{ice.draft:.2f}"
+            share = floating.buoyancy(offset=offset, dimension=dimension)
+            yield f"Submerged crate{at}: buoyancy", "ρ g V", "1", "5 %", f"{share:.2f}"
     for restitution in (0.5, 0.8, 1.0):
         for offset in OFFSETS:
             height = rigid.rebound(restitution, 0.0, offset=offset)

@@ -4,7 +4,7 @@ import pytest
 
 from .cases import floating
 from .cases.floating import Floating
-from .cases.setting import TESTED_OFFSET
+from .cases.setting import OFFSETS, TESTED_OFFSET
 
 
 def check_water(found: Floating) -> None:
@@ -22,3 +22,40 @@ def test_a_crate_of_half_the_density_of_water_floats_half_submerged() -> None:
 def test_a_crate_that_does_not_feel_the_whole_pressure_sinks_deeper() -> None:
     """Negative control."""
     assert floating.floating_plainly(offset=TESTED_OFFSET, seconds=2.0).draft > 0.6
+
+
+@pytest.mark.slow
+def test_a_crate_still_floats_half_submerged_after_ten_seconds() -> None:
+    found = floating.floating(offset=TESTED_OFFSET, seconds=10.0)
+    assert 0.45 < found.draft < 0.55
+    check_water(found)
+
+
+@pytest.mark.slow
+def test_ice_floats_with_a_tenth_above_the_water() -> None:
+    found = floating.floating(900.0, offset=TESTED_OFFSET, seconds=5.0)
+    assert 0.85 < found.draft < 0.97
+    check_water(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("dimension", [3, 2])
+def test_a_heavy_crate_sinks_to_the_floor(offset: float, dimension: int) -> None:
+    """Its bottom is within a tenth of a cell of it."""
+    assert abs(floating.floating(2000.0, offset=offset, dimension=dimension).bottom) < 0.1
+
+
+@pytest.mark.slow
+def test_in_two_dimensions_a_crate_and_ice_float_as_deep_as_they_are_heavy() -> None:
+    crate = floating.floating(offset=TESTED_OFFSET, seconds=10.0, dimension=2)
+    assert 0.45 < crate.draft < 0.55
+    check_water(crate)
+    ice = floating.floating(900.0, offset=TESTED_OFFSET, seconds=5.0, dimension=2)
+    assert 0.85 < ice.draft < 0.97
+    check_water(ice)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_submerged_crate_is_carried_by_what_it_displaces(dimension: int) -> None:
+    assert floating.buoyancy(offset=TESTED_OFFSET, dimension=dimension) == pytest.approx(1.0, abs=0.05)
