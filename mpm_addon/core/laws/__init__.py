@@ -2,6 +2,7 @@
 
 from .corotated import Corotated
 from .damped_elastic import DampedElastic
+from .elasticity import ElasticLaw
 from .hencky import HenckyLaw
 from .law import FluidLaw, Law, PrincipalLaw, TensorLaw
 from .neo_hookean import NeoHookean
@@ -17,4 +18,4 @@ LAWS: dict[str, type[Law]] = {
     law.name: law for law in (Water, Viscoplastic, DampedElastic, Corotated, NeoHookean, VonMises, Sand, Snow, StressFree)
 }
 
-__all__ = ["LAWS", "FluidLaw", "HenckyLaw", "Law", "PrincipalLaw", "TensorLaw"]
+__all__ = ["LAWS", "ElasticLaw", "FluidLaw", "HenckyLaw", "Law", "PrincipalLaw", "TensorLaw"]

@@ -13,7 +13,7 @@ LEAST_VOLUME_RATIO = 1e-6
 
 @dataclass(frozen=True)
 class ElasticLaw(Law):
-    """The parameters of isotropic elasticity."""
+    """The parameters of isotropic elasticity, and of the contact with other solids."""
 
     young_modulus: float = parameter(
         1.0e5,
@@ -26,6 +26,19 @@ class ElasticLaw(Law):
         minimum=0.0,
         below=0.5,
         help="How much the material bulges sideways under compression (sponge 0, most solids 0.3, volume-preserving 0.45)",
+    )
+
+    contact_friction: float = parameter(
+        0.5,
+        minimum=0.0,
+        maximum=100.0,
+        help="Coulomb friction against other solids, as the geometric mean of both (ice 0.05, wood 0.4, rubber 1)",
+    )
+    adhesion: float = parameter(
+        0.0,
+        unit="Pa",
+        minimum=0.0,
+        help="Pull at which it comes off other solids, as the geometric mean of both (jelly 0, packed snow 2000)",
     )
 
     def lame(self, stiffness_scale: float) -> tuple[float, float]:

@@ -1,4 +1,6 @@
-"""Painted factors, rounded to a few levels, because each combination of factors is a separate body.
+"""Which particles form a body: the pieces that emitters belong to, and painted factors, rounded to a few levels.
+
+Each combination of factors is a separate body.
 
 The emitters of a material share the levels of a factor, between the least and the greatest painted value: in geometric steps, or in
 linear ones if 0 is painted. A material has at most 64 painted bodies.
@@ -11,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..laws.law import FluidLaw
 from .description import Scene
 from .painting import FACTOR_NAMES
 
@@ -79,3 +82,10 @@ def _steps(low: float, high: float, count: int) -> Floats:
     if count == 1:
         return np.array([(low * high) ** 0.5 if low > 0.0 else 0.5 * (low + high)])
     return np.geomspace(low, high, count) if low > 0.0 else np.linspace(low, high, count)
+
+
+def piece_of(scene: Scene, index: int) -> str | int:
+    """What an emitter's particles belong to: the `body` that it names, "" for all other fluids, which mix, and else itself, by its number."""
+    emitter = scene.emitters[index]
+    is_fluid = isinstance(scene.materials[emitter.material].law, FluidLaw)
+    return emitter.body or ("" if is_fluid else index)

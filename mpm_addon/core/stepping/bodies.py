@@ -1,4 +1,4 @@
-"""Bodies: particles that share one law with one set of constants. A material is one body, or more if emitters scale it."""
+"""Bodies: particles of one piece that share one law with one set of constants; more than one for a piece whose parts are scaled or painted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..arithmetic.vector import LANE_COUNT
 from ..laws import FluidLaw, Law
 from ..scene.description import Scene
-from ..scene.levels import Factors, combinations_of, levels_of
+from ..scene.levels import Factors, combinations_of, levels_of, piece_of
 from ..transfer.advance import advance_material
 from ..transfer.rows import row_count, state_rows
 
@@ -26,6 +26,7 @@ class Body:
         material_index: number of the material in the scene.
         factors: what emitters and painting multiply the material's parameters by.
         dimension: 3, or 2 for plane strain.
+        piece: what moves with one velocity where it meets others: see `levels.piece_of`.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Body:
     material_index: int
     factors: Factors
     dimension: int
+    piece: str | int = ""
 
     @property
     def stiffness_scale(self) -> float:
@@ -69,20 +71,23 @@ class Body:
 
 
 def bodies_of(scene: Scene) -> list[Body]:
-    """One body for each material and each set of factors from emitters and their painting."""
+    """One body for each piece, material and set of factors from emitters and their painting; those of one piece follow one another."""
     levels = {name: levels_of(scene, name) for name in {emitter.material for emitter in scene.emitters}}
+    pieces = [piece_of(scene, index) for index in range(len(scene.emitters))]
     # a dictionary preserves the order, a set would not
     groups = {
-        (emitter.material, factors): None
+        (piece, emitter.material, factors): None
+        for piece in dict.fromkeys(pieces)
         for index, emitter in enumerate(scene.emitters)
+        if pieces[index] == piece
         for factors in combinations_of(scene, index, levels[emitter.material])
     }
     names, dimension = list(scene.materials), scene.solver.dimension
     bodies = []
-    for name, factors in groups:
+    for piece, name, factors in groups:
         law = scene.materials[name].law
         law = replace(law.scaled(factors.friction, factors.strength), density=law.density * factors.density)
-        bodies.append(Body(name, law, law.constants(factors.stiffness, dimension), names.index(name), factors, dimension))
+        bodies.append(Body(name, law, law.constants(factors.stiffness, dimension), names.index(name), factors, dimension, piece))
     return bodies
 
 
@@ -92,11 +97,18 @@ def row_count_of(bodies: Sequence[Body]) -> int:
 
 
 def fields_of(bodies: Sequence[Body]) -> tuple[range, ...]:
-    """Which bodies share a velocity at a node, in groups of consecutive numbers (see `transfer.fields`): all of them."""
-    return (range(len(bodies)),)
+    """The bodies of each piece, in groups of consecutive numbers: they share a velocity at a node (see `transfer.fields`)."""
+    pieces = [body.piece for body in bodies]
+    starts = [number for number, piece in enumerate(pieces) if number == 0 or piece != pieces[number - 1]]
+    return tuple(range(*ends) for ends in zip(starts, [*starts[1:], len(bodies)], strict=True))
 
 
-def body_numbers(bodies: list[Body], material_index: int, combinations: Sequence[Factors]) -> NDArray[np.int64]:
-    """The body numbers of a material for several sets of factors, shape (len(combinations),)."""
-    numbers = {(body.material_index, body.factors): number for number, body in enumerate(bodies)}
-    return np.array([numbers[material_index, factors] for factors in combinations], np.int64)
+def body_numbers(bodies: Sequence[Body], piece: str | int, material_index: int, combinations: Sequence[Factors]) -> NDArray[np.int64]:
+    """The body numbers of a material in a piece for several sets of factors, shape (len(combinations),)."""
+    numbers = {(body.piece, body.material_index, body.factors): number for number, body in enumerate(bodies)}
+    return np.array([numbers[piece, material_index, factors] for factors in combinations], np.int64)
+
+
+def renumbered(before: Sequence[Body], after: Sequence[Body]) -> NDArray[np.int64]:
+    """The number among `after` of each body of `before`, a scene that it continues, shape (len(before),)."""
+    return np.array([body_numbers(after, body.piece, body.material_index, [body.factors])[0] for body in before], np.int64)

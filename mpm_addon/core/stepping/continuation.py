@@ -26,6 +26,7 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         now = after.emitters[number].name if number < len(after.emitters) else "none"
         _compare(f"Emitter {number + 1}: name", emitter.name, now)
         _compare(f'Emitter "{emitter.name}": material', emitter.material, after.emitters[number].material)
+        _compare(f'Emitter "{emitter.name}": body', emitter.body or "none", after.emitters[number].body or "none")
         # frames refer to the material of a particle by number
         numbers = [list(scene.materials).index(emitter.material) + 1 for scene in (before, after)]
         _compare(f'Material "{emitter.material}": position in the list', *numbers)
@@ -35,13 +36,16 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
             counts = [_moving_vertices(scene.emitters[number]) for scene in (before, after)]
             _compare(f'Emitter "{emitter.name}": vertices of its motion', *counts)
     _compare("Emitters: painted attributes", before.carried, after.carried)
+    for name in dict.fromkeys(emitter.material for emitter in before.emitters):
+        laws = [type(scene.materials[name].law).name for scene in (before, after)]
+        _compare(f'Material "{name}": law', *laws)
     old_bodies, new_bodies = bodies_of(before), bodies_of(after)
-    for old, new in zip(old_bodies, new_bodies, strict=False):
-        _compare(f'Material "{old.name}": law', type(old.law).name, type(new.law).name)
-        _compare(f'Material "{old.name}": density', old.law.density, new.law.density)
-        _compare(f'Material "{old.name}": painted factors', old.factors, new.factors)
-    is_shorter = len(new_bodies) < len(old_bodies)
-    _compare("Materials: painted factors", len(old_bodies), len(new_bodies) if is_shorter else len(old_bodies))
+    for key in dict.fromkeys((body.piece, body.name) for body in old_bodies):
+        olds, news = ([body for body in bodies if (body.piece, body.name) == key] for bodies in (old_bodies, new_bodies))
+        for old, new in zip(olds, news, strict=False):
+            _compare(f'Material "{old.name}": density', old.law.density, new.law.density)
+            _compare(f'Material "{old.name}": painted factors', old.factors, new.factors)
+        _compare(f'Material "{key[1]}": painted factors', len(olds), min(len(olds), len(news)))
     _compare("Materials: all fluids", all(body.is_fluid for body in old_bodies), all(body.is_fluid for body in new_bodies))
     _compare("Materials: numbers that a particle keeps", row_count_of(old_bodies), row_count_of(new_bodies))
     _compare("Dynamic colliders", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))

@@ -34,6 +34,7 @@ KERNELS = {
         "transfer.sorting.copy_particles": "particles new_particles origins byte1 int particles",
         "transfer.blocks.cut_into_pieces": "int1 int1",
         "transfer.blocks.keys_around": "int1 bool2 int1 int1 int2 int1",
+        "transfer.blocks.find_around": "int1 int1 int1 int1 int2",
         "transfer.blocks.number_around": "int2 int1 int short2",
         "transfer.packing.place_runs": "int1 int int1 int1",
         "transfer.extent.make_room": "float2 runs bool int2 byte2",
@@ -48,7 +49,6 @@ KERNELS = {
         "transfer.advance.advance_material": "law int real2 float real2 float1",
     },
     "obstacles": {
-        "transfer.blocks.find_around": "int1 int1 int1 int1 int2",
         "transfer.reach.mark_reached": "float2 int2 int1",
         "contact.surface.find_surface": "level_sets int2 int1 mark2 bool2",
         "contact.facing.find_thin": "level_sets int2 float bool2",
@@ -67,6 +67,9 @@ KERNELS = {
         "contact.collision.count_pairs": "int2 bool1 bool2 int1",
         "contact.collision.find_pairs": "pairs int2 bool2 level_sets",
         "contact.collision.collide_particles": "real2 int1 int int2 int2 pairs level_sets float",
+    },
+    "meeting": {
+        "contact.body_contact.meet_bodies": "real2 meetings surfaces float float float",
     },
     "rigid": {
         "contact.surface.find_edges": "int1 level_sets int2 int1 float1 float2",
@@ -147,6 +150,8 @@ STRUCTURES = {
     "pairs": ("contact.collision.Pairs", "int1 int1 int1 single4 bool1 bool1 float1 float1"),
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
+    "meetings": ("contact.body_contact.Meetings", "int1 int1 int1 int2"),
+    "surfaces": ("contact.body_contact.Surfaces", "float1 bool1 float1 float1"),
     "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
     "feet": (
         "contact.surface.Feet",
@@ -259,9 +264,13 @@ def units_of(scene: "Scene") -> list[Unit]:
 
 def groups_of(scene: "Scene") -> set[str]:
     """The groups that a scene needs."""
+    from ..scene.levels import piece_of
+
     groups = {"step", "law"}
     if scene.colliders or scene.domain.kind != "unbounded":
         groups.add("obstacles")
+    if len({piece_of(scene, index) for index in range(len(scene.emitters))}) > 1:
+        groups.add("meeting")
     if any(collider.dynamic for collider in scene.colliders):
         groups |= {"obstacles", "rigid"}
     if scene.forces:

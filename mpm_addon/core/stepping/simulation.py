@@ -22,9 +22,10 @@ from ..failure import Failure, Trouble
 from ..forecast.estimate import estimate
 from ..particles import Frame, Moment
 from ..scene.description import Scene
+from ..scene.levels import piece_of
 from ..transfer.particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
 from ..transfer.rows import STRESS
-from .bodies import Body, bodies_of, body_numbers, fields_of, row_count_of
+from .bodies import Body, bodies_of, body_numbers, fields_of, renumbered, row_count_of
 from .compiling import kernel_problems, make_ready
 from .continuation import refuse_another_state
 from .diagnosis import STRAYED, advice, examined
@@ -126,7 +127,7 @@ class Simulation:
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._is_resumed = snapshot is not None
         if snapshot is not None:
-            self._load(snapshot, is_changed=before is not None)
+            self._load(snapshot, before)
 
     def frames(self) -> Iterator[Frame]:
         """The frames, from the first one, or from the one after the snapshot's."""
@@ -163,7 +164,7 @@ class Simulation:
         make_ready(units_of(self.scene), team_size(), tell)
         self.kernel_problems = kernel_problems()
 
-    def _load(self, snapshot: Mapping[str, NDArray[Any]], *, is_changed: bool) -> None:
+    def _load(self, snapshot: Mapping[str, NDArray[Any]], before: Scene | None) -> None:
         check_state(snapshot, self.snapshot(), self.scene, len(self.bodies))
         self._moment = Moment(*(int(part) for part in snapshot["moment"]))
         self._coming = self._moment.number
@@ -175,7 +176,8 @@ class Simulation:
         self._stepper.move_to(self._moment.frame)
         self._stepper.rigid.load(snapshot["rigid_bodies"])
         particles = particles_of_snapshot(snapshot)
-        if is_changed:
+        if before is not None:
+            particles.bodies[:] = renumbered(bodies_of(before), self.bodies)[particles.bodies]
             self._renew_stress(particles)
         self._outflows.take_up(self.store, particles, self._moment.frame)
         self._stepper.begin()
@@ -235,7 +237,9 @@ class Simulation:
         emitter = self.scene.emitters[batch.emitter_index]
         subject = f'Emitter "{emitter.name}"'
         material_index = list(self.scene.materials).index(emitter.material)
-        numbers = body_numbers(self.bodies, material_index, batch.painted.combinations)[batch.painted.combination]
+        numbers = body_numbers(
+            self.bodies, piece_of(self.scene, batch.emitter_index), material_index, batch.painted.combinations
+        )[batch.painted.combination]
         refuse_outside(self.scene, batch.points.position, subject)
         particles = new_particles(
             batch.points,

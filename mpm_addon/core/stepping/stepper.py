@@ -11,6 +11,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from ..contact.body_contact import BodyContact
 from ..contact.coupling import RigidBodies
 from ..contact.obstacles import ObstacleGroup, obstacles_of
 from ..emission.pinning import Pins
@@ -61,6 +62,7 @@ class Stepper:
         self._bodies = bodies
         self._store = store
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
+        self._body_contact = BodyContact(self.spacing, solver.dimension, is_cubic=solver.kernel == "cubic")
         self._farthest = farthest_drift(self.scheme)
         # a substep is chosen before its motion is known; twice the wanted displacement is not motion but instability
         self._longest_way = max(1.0, 2.0 * solver.max_displacement)
@@ -111,6 +113,7 @@ class Stepper:
                 obstacle.find_surfaces(self._store)
         self._director.survey()
         self._mixed.find(self._store.layout)
+        self._body_contact.find(self._store.layout)
         nodes = self._store.nodes.size // NODE
         if self._mixed.full_mass > 0.0 and self._covered.size < nodes:
             self._covered = np.zeros(nodes + nodes // 4, np.float32)
@@ -221,6 +224,7 @@ class Stepper:
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
         self.rigid.exchange_momentum(self._store, self._director.gravity[:3].astype(np.float64), dt)
+        self._body_contact.meet(self._store, [body.law for body in self._bodies], dt)
         # a second time, so that a node in a corner ends up outside all of them
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)

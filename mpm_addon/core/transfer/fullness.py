@@ -115,7 +115,9 @@ def count_volumes(tickets, arenas, node_arenas, mixed, volumes, nodes):
 
 @generic
 def add_masses(arenas, run, place, is_in_space, factor, node):
-    """Add the masses in the arena of a run of the neighbor number `place`, times a factor, to those of a node block."""
+    """Add the masses in the arena of a run of the neighbor number `place`, times a factor, to those of a node block.
+
+    Only where that has mass: nothing empties other nodes, and nothing is gathered from them."""
     x0, x1, y0, y1, z0, z1 = box_of(arenas, run)
     low_x, high_x, ax = overlap((place // 9 if is_in_space else place // 3) - 1, x0, x1)
     low_y, high_y, ay = overlap(place // 3 % 3 - 1, y0, y1) if is_in_space else (0, 1, 0)
@@ -125,7 +127,8 @@ def add_masses(arenas, run, place, is_in_space, factor, node):
             row = NODE * BLOCK * (x * BLOCK + y if is_in_space else x)
             at = arenas.starts[run] + ((x + ax - x0) * (y1 - y0) + y + ay - y0) * ROW
             for z in range(low_z, high_z):
-                node[row + NODE * z + 3] += factor * arenas.values[at + NODE * (z + az) + 3]
+                if node[row + NODE * z + 3] > 0.0:
+                    node[row + NODE * z + 3] += factor * arenas.values[at + NODE * (z + az) + 3]
 
 
 def fullness(scheme: Any, mass: Any, mass_around: Any, slope: Any, full_mass: Any) -> Any:

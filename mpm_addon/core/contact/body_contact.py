@@ -1,0 +1,292 @@
+"""Contact between bodies of different velocity fields, at the nodes where several have mass (Bardenhagen, Guilkey and others 2001).
+
+At a node two bodies exchange an impulse along their common normal, so that they do not approach once they touch, and one along their
+surfaces, at most the friction coefficient times the first (Coulomb). Momentum is conserved at every node.
+
+The normal points against the difference of their fullness's gradients; between a solid and a fluid, against the solid's, whose surface is
+smoother (Nairn, Hammerquist and Smith 2020 compare choices). Bodies whose masses overlap at nodes do not touch yet: a node's mass tells how
+far the surface of a body is, since it is the part of the node's kernel beyond that. Both distances together are the gap.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.operations import generic
+from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from ..laws import ElasticLaw, FluidLaw, Law
+from ..transfer.blocks import BLOCK, NEIGHBORS, NODE
+from ..transfer.layout import Layout
+from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
+from ..transfer.particle_store import ParticleStore
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# A body's nodes are full where they have its greatest mass nearby; where only few particles are nearby, at least this share of a full cell.
+LEAST_FULL = 0.5
+# farther apart, adhesion no longer holds [cells]
+ADHESION_REACH = 0.25
+# several bodies at a node share it, so their pairs are solved repeatedly
+SWEEPS = 4
+# a normal from gradients shorter than this is arbitrary [1/cell]
+LEAST_GRADIENT = 1e-3
+# nodes of a block and one more on each side
+WIDTH = BLOCK + 2
+# The standard deviation of the cubic spline over that of the quadratic one, whose integral tells distances.
+CUBIC_WIDTH = math.sqrt(4.0 / 3.0)
+
+
+class Meetings(NamedTuple):
+    """The places where the node blocks of several velocity fields lie.
+
+    Attributes:
+        first: (places + 1,) the first row of each place.
+        blocks: (rows,) the node blocks of a place, in order of their fields; their fields: (rows,).
+        neighbors: (node blocks, 27 or 9) the node blocks of the same field around each, -1 for none.
+    """
+
+    first: Ints
+    blocks: Ints
+    fields: Ints
+    neighbors: Ints
+
+
+class Surfaces(NamedTuple):
+    """What contact knows about the matter of each velocity field.
+
+    Attributes:
+        full: mass of a full cell [kg], (fields,).
+        is_fluid: (fields,).
+        friction: Coulomb coefficient, (fields,).
+        adhesion: [Pa], (fields,).
+    """
+
+    full: Floats
+    is_fluid: NDArray[np.bool_]
+    friction: Floats
+    adhesion: Floats
+
+
+class BodyContact:
+    """Contact between the velocity fields of a store.
+
+    Args:
+        spacing: cell size [m].
+        is_cubic: whether the transfers' spline is cubic.
+    """
+
+    def __init__(self, spacing: float, dimension: int, *, is_cubic: bool) -> None:
+        self._spacing = spacing
+        self._dimension = dimension
+        self._width = CUBIC_WIDTH if is_cubic else 1.0
+        self._meetings: Meetings | None = None
+
+    def find(self, layout: Layout) -> None:
+        """Find where fields meet, after a sort."""
+        self._meetings = meetings_of(layout) if layout.has_twins else None
+
+    def meet(self, store: ParticleStore, laws: Sequence[Law], dt: float) -> None:
+        """Exchange the impulses of a substep of dt [s]; `laws`: of the store's bodies."""
+        if self._meetings is not None:
+            surfaces = surfaces_of(laws, store, self._spacing**self._dimension)
+            meet_bodies(store.nodes, self._meetings, surfaces, self._spacing, self._width, dt)
+
+
+def meetings_of(layout: Layout) -> Meetings:
+    """The places where several fields have node blocks."""
+    order = np.lexsort((layout.node_fields, layout.origins))
+    origins = layout.origins[order]
+    is_shared = np.bincount(origins)[origins] > 1
+    blocks, places = order[is_shared], origins[is_shared]
+    first = np.append(np.flatnonzero(np.diff(places, prepend=-1)), len(places))
+    return Meetings(first, blocks, layout.node_fields[blocks], layout.node_neighbors(blocks))
+
+
+def surfaces_of(laws: Sequence[Law], store: ParticleStore, cell_volume: float) -> Surfaces:
+    """The densest matter of each field, and the mean friction and adhesion of its solids."""
+    groups = [[laws[number] for number in bodies] for bodies in store.fields]
+    solids = [[law for law in group if isinstance(law, ElasticLaw)] for group in groups]
+
+    def mean(name: str) -> Floats:
+        return np.array([np.mean([getattr(law, name) for law in group] or [0.0]) for group in solids])
+
+    full = np.array([cell_volume * max(law.density for law in group) for group in groups])
+    is_fluid = np.array([all(isinstance(law, FluidLaw) for law in group) for group in groups])
+    return Surfaces(full, is_fluid, mean("contact_friction"), mean("adhesion"))
+
+
+@kernel
+def surface_distance(fullness):
+    """How far outside of a flat surface a node is whose quadratic kernel is so full [cells]: the inverse of the spline's integral."""
+    if fullness <= 1.0 / 6.0:
+        return 1.5 - (6.0 * max(fullness, 0.0)) ** (1.0 / 3.0)
+    if fullness >= 5.0 / 6.0:
+        return (6.0 * max(1.0 - fullness, 0.0)) ** (1.0 / 3.0) - 1.5
+    distance = (0.5 - fullness) / 0.75
+    for _ in range(2):
+        rest = 0.5 - 0.75 * distance + distance * distance * distance / 3.0 - fullness
+        distance += rest / (0.75 - distance * distance)
+    return distance
+
+
+@kernel
+def gather_masses(nodes, block, around, patch):
+    """The masses at the nodes of a block and those next to it, in `patch` (WIDTH, WIDTH or 1, WIDTH) [kg]."""
+    is_plane = around.size != NEIGHBORS
+    for x in range(WIDTH):
+        for y in range(patch.shape[1]):
+            for z in range(WIDTH):
+                ix, iy, iz = x - 1, BLOCK if is_plane else y - 1, z - 1
+                its = neighbor_of_node(ix, iy, iz, around)
+                patch[x, y, z] = nodes[its, NODE * corner_place(ix, iy, iz, around) + 3] if its >= 0 else 0.0
+
+
+@kernel
+def greatest_near(patch, x, y, z):
+    """The greatest of the masses at a node of a patch and those next to it."""
+    most = 0.0
+    for i in range(x - 1, x + 2):
+        for j in range(max(y - 1, 0), min(y + 2, patch.shape[1])):
+            for k in range(z - 1, z + 2):
+                most = max(most, patch[i, j, k])
+    return most
+
+
+@kernel
+def gradient_at(patch, x, y, z, full):
+    """The gradient of the fullness at a node of a patch [1/cell]: central differences, averaged over the nodes beside them."""
+    gx, gy, gz = 0.0, 0.0, 0.0
+    for i in range(-1, 2):
+        for j in range(-1 if patch.shape[1] > 1 else 0, 2 if patch.shape[1] > 1 else 1):
+            for k in range(-1, 2):
+                share = patch[x + i, y + j, z + k] * (2 - abs(i)) * (2 - abs(j)) * (2 - abs(k))
+                gx += i * share
+                gy += j * share
+                gz += k * share
+    # over two cells, with a total weight of 16, or 8 in the plane
+    scale = 1.0 / ((32.0 if patch.shape[1] > 1 else 16.0) * full)
+    return scale * gx, scale * gy, scale * gz
+
+
+@kernel
+def distance_at(patch, x, y, z, normal, full, width):
+    """How far outside of the surface a node of a patch is [cells], from the nodes on both sides along the normal's longest component.
+
+    Nodes that are half full tell it best.
+    """
+    nx, ny, nz = normal
+    i = 1 if abs(nx) >= max(abs(ny), abs(nz)) else 0
+    j = 1 if i == 0 and abs(ny) >= abs(nz) else 0
+    k = 1 - i - j
+    slope = nx * i + ny * j + nz * k
+    total, weights = 0.0, 0.0
+    for step in range(-1, 2):
+        fullness = min(patch[x + step * i, y + step * j, z + step * k] / full, 1.0)
+        weight = fullness * (1.0 - fullness) + 1e-9
+        total += weight * (width * surface_distance(fullness) - step * slope)
+        weights += weight
+    return total / weights
+
+
+@generic
+def exchange_impulses(nodes, one, other, normal, gap, area, friction, adhesion, spacing, dt):
+    """Change the velocities of two bodies at a node to what their contact allows.
+
+    Args:
+        one, other: (block, place) of each body's node.
+        normal: from one to the other.
+        gap: between the bodies [cells].
+        area: of their contact [m^2], in 2D [m].
+    """
+    block, at = one
+    its, its_at = other
+    nx, ny, nz = normal
+    mass, its_mass = 1.0 * nodes[block, at + 3], 1.0 * nodes[its, its_at + 3]
+    reduced = mass * its_mass / (mass + its_mass)
+    u, v, w = nodes[its, its_at] - nodes[block, at], nodes[its, its_at + 1] - nodes[block, at + 1], nodes[its, its_at + 2] - nodes[block, at + 2]
+    parting = u * nx + v * ny + w * nz
+    # they may approach by the gap
+    pressing = reduced * (-max(gap, 0.0) * spacing / dt - parting)
+    hold = adhesion * area * dt if gap < ADHESION_REACH else 0.0
+    pressing = max(pressing, -min(hold, reduced * max(parting, 0.0)))
+    if pressing == 0.0 and hold == 0.0:
+        return
+    u, v, w = u - parting * nx, v - parting * ny, w - parting * nz
+    sliding = math.sqrt(u * u + v * v + w * w)
+    most = friction * max(pressing + hold, 0.0)
+    rub = min(1.0, most / (reduced * sliding)) * reduced if sliding > 0.0 else 0.0
+    px, py, pz = rub * u - pressing * nx, rub * v - pressing * ny, rub * w - pressing * nz
+    nodes[block, at] += px / mass
+    nodes[block, at + 1] += py / mass
+    nodes[block, at + 2] += pz / mass
+    nodes[its, its_at] -= px / its_mass
+    nodes[its, its_at + 1] -= py / its_mass
+    nodes[its, its_at + 2] -= pz / its_mass
+
+
+@generic
+def meet_pair(nodes, meetings, surfaces, patches, rows, place, spacing, width, dt):
+    """Let two bodies meet at a node.
+
+    Args:
+        rows: (one, other): rows of `meetings`, and of `patches` from the first of the place on.
+        place: (row of the first, node in the block).
+    """
+    begin, node = place
+    one, other = begin + rows[0], begin + rows[1]
+    patch, its_patch = patches[rows[0]], patches[rows[1]]
+    ix, iy, iz = node_of_place(node, nodes.shape[1] // NODE)
+    x, y, z = ix + 1, iy + 1 if patch.shape[1] > 1 else 0, iz + 1
+    if patch[x, y, z] <= 0.0 or its_patch[x, y, z] <= 0.0:
+        return
+    field, its = meetings.fields[one], meetings.fields[other]
+    full = max(greatest_near(patch, x, y, z), LEAST_FULL * surfaces.full[field])
+    its_full = max(greatest_near(its_patch, x, y, z), LEAST_FULL * surfaces.full[its])
+    ax, ay, az = gradient_at(patch, x, y, z, full)
+    bx, by, bz = gradient_at(its_patch, x, y, z, its_full)
+    if surfaces.is_fluid[field] and not surfaces.is_fluid[its]:
+        ax, ay, az = -bx, -by, -bz
+    elif surfaces.is_fluid[its] and not surfaces.is_fluid[field]:
+        bx, by, bz = -ax, -ay, -az
+    nx, ny, nz = bx - ax, by - ay, bz - az
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if length < LEAST_GRADIENT:
+        return
+    normal, against = (nx / length, ny / length, nz / length), (-nx / length, -ny / length, -nz / length)
+    gap = distance_at(patch, x, y, z, normal, full, width) + distance_at(its_patch, x, y, z, against, its_full, width)
+    area = 0.5 * length * (spacing * spacing if patch.shape[1] > 1 else spacing)
+    friction = math.sqrt(surfaces.friction[field] * surfaces.friction[its])
+    adhesion = math.sqrt(surfaces.adhesion[field] * surfaces.adhesion[its])
+    nodes_of_pair = (meetings.blocks[one], NODE * node), (meetings.blocks[other], NODE * node)
+    exchange_impulses(nodes, nodes_of_pair[0], nodes_of_pair[1], normal, gap, area, friction, adhesion, spacing, dt)
+
+
+@parallel_kernel
+def meet_bodies(tickets, nodes, meetings, surfaces, spacing, width, dt):
+    """Let the bodies of different fields meet at all nodes where several have mass.
+
+    Args:
+        nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg]; the velocities are changed.
+        meetings, surfaces: see `Meetings` and `Surfaces`.
+        spacing: cell size [m].
+        width: of the spline, over that of the quadratic one.
+        dt: [s].
+    """
+    depth = WIDTH if meetings.neighbors.shape[1] == NEIGHBORS else 1
+    for index in shared(tickets[0], meetings.first.size - 1, 4):
+        begin, end = meetings.first[index], meetings.first[index + 1]
+        patches = np.empty((end - begin, WIDTH, depth, WIDTH), nodes.dtype)
+        for row in range(begin, end):
+            gather_masses(nodes, meetings.blocks[row], meetings.neighbors[meetings.blocks[row]], patches[row - begin])
+        sweeps = 1 if end - begin == 2 else SWEEPS
+        for node in range(nodes.shape[1] // NODE):
+            for _ in range(sweeps):
+                for one in range(end - begin - 1):
+                    for other in range(one + 1, end - begin):
+                        meet_pair(nodes, meetings, surfaces, patches, (one, other), (begin, node), spacing, width, dt)
