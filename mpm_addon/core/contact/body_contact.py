@@ -32,12 +32,15 @@ Ints = NDArray[np.int64]
 LEAST_FULL = 0.5
 # farther apart, adhesion no longer holds [cells]
 ADHESION_REACH = 0.25
+# What overlaps comes apart by at most this share of the overlap in a substep, so that light nodes stay stable.
+FASTEST_PARTING = 0.1
 # several bodies at a node share it, so their pairs are solved repeatedly
 SWEEPS = 4
-# a normal from gradients shorter than this is arbitrary [1/cell]
-LEAST_GRADIENT = 1e-3
-# nodes of a block and one more on each side
-WIDTH = BLOCK + 2
+# a normal from a shorter vector, in shares of full cells, is arbitrary
+LEAST_SLOPE = 1e-12
+# nodes of a block and two more on each side
+MARGIN = 2
+WIDTH = BLOCK + 2 * MARGIN
 # The standard deviation of the cubic spline over that of the quadratic one, whose integral tells distances.
 CUBIC_WIDTH = math.sqrt(4.0 / 3.0)
 
@@ -65,12 +68,14 @@ class Surfaces(NamedTuple):
         is_fluid: (fields,).
         friction: Coulomb coefficient, (fields,).
         adhesion: [Pa], (fields,).
+        modulus: of the softest of its compression waves [Pa], (fields,).
     """
 
     full: Floats
     is_fluid: NDArray[np.bool_]
     friction: Floats
     adhesion: Floats
+    modulus: Floats
 
 
 class BodyContact:
@@ -86,6 +91,8 @@ class BodyContact:
         self._dimension = dimension
         self._width = CUBIC_WIDTH if is_cubic else 1.0
         self._meetings: Meetings | None = None
+        self._laws: list[Law] = []
+        self._surfaces = Surfaces(*(np.zeros(0) for _ in Surfaces._fields))
 
     def find(self, layout: Layout) -> None:
         """Find where fields meet, after a sort."""
@@ -94,8 +101,9 @@ class BodyContact:
     def meet(self, store: ParticleStore, laws: Sequence[Law], dt: float) -> None:
         """Exchange the impulses of a substep of dt [s]; `laws`: of the store's bodies."""
         if self._meetings is not None:
-            surfaces = surfaces_of(laws, store, self._spacing**self._dimension)
-            meet_bodies(store.nodes, self._meetings, surfaces, self._spacing, self._width, dt)
+            if self._laws != laws:
+                self._laws, self._surfaces = list(laws), surfaces_of(laws, store, self._spacing**self._dimension)
+            meet_bodies(store.nodes, self._meetings, self._surfaces, self._spacing, self._width, dt)
 
 
 def meetings_of(layout: Layout) -> Meetings:
@@ -118,7 +126,8 @@ def surfaces_of(laws: Sequence[Law], store: ParticleStore, cell_volume: float) -
 
     full = np.array([cell_volume * max(law.density for law in group) for group in groups])
     is_fluid = np.array([all(isinstance(law, FluidLaw) for law in group) for group in groups])
-    return Surfaces(full, is_fluid, mean("contact_friction"), mean("adhesion"))
+    modulus = np.array([min(law.density * law.wave_speed() ** 2 for law in group) for group in groups])
+    return Surfaces(full, is_fluid, mean("contact_friction"), mean("adhesion"), modulus)
 
 
 @kernel
@@ -137,55 +146,79 @@ def surface_distance(fullness):
 
 @kernel
 def gather_masses(nodes, block, around, patch):
-    """The masses at the nodes of a block and those next to it, in `patch` (WIDTH, WIDTH or 1, WIDTH) [kg]."""
+    """The masses at the nodes of a block and around it [kg], in `patch` (WIDTH, WIDTH or 1, WIDTH); returns the greatest."""
     is_plane = around.size != NEIGHBORS
+    most = 0.0
     for x in range(WIDTH):
         for y in range(patch.shape[1]):
             for z in range(WIDTH):
-                ix, iy, iz = x - 1, BLOCK if is_plane else y - 1, z - 1
+                ix, iy, iz = x - MARGIN, BLOCK if is_plane else y - MARGIN, z - MARGIN
                 its = neighbor_of_node(ix, iy, iz, around)
                 patch[x, y, z] = nodes[its, NODE * corner_place(ix, iy, iz, around) + 3] if its >= 0 else 0.0
-
-
-@kernel
-def greatest_near(patch, x, y, z):
-    """The greatest of the masses at a node of a patch and those next to it."""
-    most = 0.0
-    for i in range(x - 1, x + 2):
-        for j in range(max(y - 1, 0), min(y + 2, patch.shape[1])):
-            for k in range(z - 1, z + 2):
-                most = max(most, patch[i, j, k])
+                most = max(most, patch[x, y, z])
     return most
 
 
 @kernel
-def gradient_at(patch, x, y, z, full):
-    """The gradient of the fullness at a node of a patch [1/cell]: central differences, averaged over the nodes beside them."""
-    gx, gy, gz = 0.0, 0.0, 0.0
-    for i in range(-1, 2):
-        for j in range(-1 if patch.shape[1] > 1 else 0, 2 if patch.shape[1] > 1 else 1):
-            for k in range(-1, 2):
-                share = patch[x + i, y + j, z + k] * (2 - abs(i)) * (2 - abs(j)) * (2 - abs(k))
-                gx += i * share
-                gy += j * share
-                gz += k * share
-    # over two cells, with a total weight of 16, or 8 in the plane
-    scale = 1.0 / ((32.0 if patch.shape[1] > 1 else 16.0) * full)
-    return scale * gx, scale * gy, scale * gz
+def find_slopes(one, other, scale, its_scale, slopes):
+    """The change of fullness from one body to another at the nodes that both reach, weighted by the masses of both.
+
+    Args:
+        one, other: patches of both.
+        scale, its_scale: what the masses' differences are multiplied by.
+        slopes: (WIDTH, WIDTH or 1, WIDTH, 3) result.
+    """
+    depth = one.shape[1]
+    for x in range(1, WIDTH - 1):
+        for y in range(min(1, depth - 1), max(depth - 1, 1)):
+            for z in range(1, WIDTH - 1):
+                weight = one[x, y, z] * other[x, y, z]
+                slopes[x, y, z, :] = 0.0
+                if weight == 0.0:
+                    continue
+                slopes[x, y, z, 0] = weight * (
+                    its_scale * (other[x + 1, y, z] - other[x - 1, y, z]) - scale * (one[x + 1, y, z] - one[x - 1, y, z])
+                )
+                if depth > 1:
+                    slopes[x, y, z, 1] = weight * (
+                        its_scale * (other[x, y + 1, z] - other[x, y - 1, z]) - scale * (one[x, y + 1, z] - one[x, y - 1, z])
+                    )
+                slopes[x, y, z, 2] = weight * (
+                    its_scale * (other[x, y, z + 1] - other[x, y, z - 1]) - scale * (one[x, y, z + 1] - one[x, y, z - 1])
+                )
 
 
 @kernel
-def distance_at(patch, x, y, z, normal, full, width):
+def mean_slope(slopes, x, y, z):
+    """The sum of the slopes at a node and those around it.
+
+    At a node above a surface that the edge of another body slides along, that body's own gradient points along the surface; where
+    both are half full, they face each other.
+    """
+    u, v, w = 0.0, 0.0, 0.0
+    for i in range(x - 1, x + 2):
+        for j in range(max(y - 1, 0), min(y + 2, slopes.shape[1])):
+            for k in range(z - 1, z + 2):
+                u += slopes[i, j, k, 0]
+                v += slopes[i, j, k, 1]
+                w += slopes[i, j, k, 2]
+    return u, v, w
+
+
+@kernel
+def distance_at(patch, x, y, z, normal, least_full, width):
     """How far outside of the surface a node of a patch is [cells], from the nodes on both sides along the normal's longest component.
 
-    Nodes that are half full tell it best.
+    Nodes that are half full tell it best. The fullest of the nodes up to two cells away counts as full.
     """
     nx, ny, nz = normal
     i = 1 if abs(nx) >= max(abs(ny), abs(nz)) else 0
     j = 1 if i == 0 and abs(ny) >= abs(nz) else 0
     k = 1 - i - j
     slope = nx * i + ny * j + nz * k
-    total, weights = 0.0, 0.0
+    total, weights, full = 0.0, 0.0, least_full
+    for step in range(-MARGIN, MARGIN + 1):
+        full = max(full, patch[x + step * i, min(max(y + step * j, 0), patch.shape[1] - 1), z + step * k])
     for step in range(-1, 2):
         fullness = min(patch[x + step * i, y + step * j, z + step * k] / full, 1.0)
         weight = fullness * (1.0 - fullness) + 1e-9
@@ -195,7 +228,7 @@ def distance_at(patch, x, y, z, normal, full, width):
 
 
 @generic
-def exchange_impulses(nodes, one, other, normal, gap, area, friction, adhesion, spacing, dt):
+def exchange_impulses(nodes, one, other, normal, gap, area, modulus, friction, adhesion, spacing, dt):
     """Change the velocities of two bodies at a node to what their contact allows.
 
     Args:
@@ -215,6 +248,8 @@ def exchange_impulses(nodes, one, other, normal, gap, area, friction, adhesion, 
     pressing = reduced * (-max(gap, 0.0) * spacing / dt - parting)
     hold = adhesion * area * dt if gap < ADHESION_REACH else 0.0
     pressing = max(pressing, -min(hold, reduced * max(parting, 0.0)))
+    if gap < 0.0 and parting < -gap * spacing * FASTEST_PARTING / dt:
+        pressing += min(-gap * modulus * area * dt, reduced * (-gap * spacing * FASTEST_PARTING / dt - max(parting, 0.0)))
     if pressing == 0.0 and hold == 0.0:
         return
     u, v, w = u - parting * nx, v - parting * ny, w - parting * nz
@@ -230,41 +265,48 @@ def exchange_impulses(nodes, one, other, normal, gap, area, friction, adhesion, 
     nodes[its, its_at + 2] -= pz / its_mass
 
 
+@kernel
+def area_at(patch, x, y, z, full, normal):
+    """The part of a body's surface, with this normal, that belongs to a node [cells^2, in the plane cells]."""
+    i, k = (patch[x + 1, y, z] - patch[x - 1, y, z]) * normal[0], (patch[x, y, z + 1] - patch[x, y, z - 1]) * normal[2]
+    j = (patch[x, y + 1, z] - patch[x, y - 1, z]) * normal[1] if patch.shape[1] > 1 else 0.0
+    return max(0.0, 0.5 * abs(i + j + k) / full)
+
+
 @generic
-def meet_pair(nodes, meetings, surfaces, patches, rows, place, spacing, width, dt):
-    """Let two bodies meet at a node.
+def meet_pair(nodes, meetings, surfaces, patches, fulls, slopes, rows, spacing, width, dt):
+    """Let two bodies meet at the nodes of a block where both have mass.
 
     Args:
-        rows: (one, other): rows of `meetings`, and of `patches` from the first of the place on.
-        place: (row of the first, node in the block).
+        rows: (begin, one, other): the first row of the place in `meetings`, and those of `patches` and `fulls`.
+        fulls: the masses of full cells [kg].
     """
-    begin, node = place
-    one, other = begin + rows[0], begin + rows[1]
-    patch, its_patch = patches[rows[0]], patches[rows[1]]
-    ix, iy, iz = node_of_place(node, nodes.shape[1] // NODE)
-    x, y, z = ix + 1, iy + 1 if patch.shape[1] > 1 else 0, iz + 1
-    if patch[x, y, z] <= 0.0 or its_patch[x, y, z] <= 0.0:
-        return
-    field, its = meetings.fields[one], meetings.fields[other]
-    full = max(greatest_near(patch, x, y, z), LEAST_FULL * surfaces.full[field])
-    its_full = max(greatest_near(its_patch, x, y, z), LEAST_FULL * surfaces.full[its])
-    ax, ay, az = gradient_at(patch, x, y, z, full)
-    bx, by, bz = gradient_at(its_patch, x, y, z, its_full)
-    if surfaces.is_fluid[field] and not surfaces.is_fluid[its]:
-        ax, ay, az = -bx, -by, -bz
-    elif surfaces.is_fluid[its] and not surfaces.is_fluid[field]:
-        bx, by, bz = -ax, -ay, -az
-    nx, ny, nz = bx - ax, by - ay, bz - az
-    length = math.sqrt(nx * nx + ny * ny + nz * nz)
-    if length < LEAST_GRADIENT:
-        return
-    normal, against = (nx / length, ny / length, nz / length), (-nx / length, -ny / length, -nz / length)
-    gap = distance_at(patch, x, y, z, normal, full, width) + distance_at(its_patch, x, y, z, against, its_full, width)
-    area = 0.5 * length * (spacing * spacing if patch.shape[1] > 1 else spacing)
-    friction = math.sqrt(surfaces.friction[field] * surfaces.friction[its])
-    adhesion = math.sqrt(surfaces.adhesion[field] * surfaces.adhesion[its])
-    nodes_of_pair = (meetings.blocks[one], NODE * node), (meetings.blocks[other], NODE * node)
-    exchange_impulses(nodes, nodes_of_pair[0], nodes_of_pair[1], normal, gap, area, friction, adhesion, spacing, dt)
+    begin, one, other = rows
+    patch, its_patch, full, its_full = patches[one], patches[other], fulls[one], fulls[other]
+    block, its = meetings.blocks[begin + one], meetings.blocks[begin + other]
+    field, its_field = meetings.fields[begin + one], meetings.fields[begin + other]
+    # the surface of a solid is smoother than that of a fluid
+    scale = 0.0 if surfaces.is_fluid[field] and not surfaces.is_fluid[its_field] else 1.0 / full
+    its_scale = 0.0 if surfaces.is_fluid[its_field] and not surfaces.is_fluid[field] else 1.0 / its_full
+    friction = math.sqrt(surfaces.friction[field] * surfaces.friction[its_field])
+    adhesion = math.sqrt(surfaces.adhesion[field] * surfaces.adhesion[its_field])
+    least, its_least = LEAST_FULL * surfaces.full[field], LEAST_FULL * surfaces.full[its_field]
+    modulus = min(surfaces.modulus[field], surfaces.modulus[its_field])
+    unit = spacing * spacing if patch.shape[1] > 1 else spacing
+    find_slopes(patch, its_patch, scale, its_scale, slopes)
+    for node in range(nodes.shape[1] // NODE):
+        ix, iy, iz = node_of_place(node, nodes.shape[1] // NODE)
+        x, y, z = ix + MARGIN, iy + MARGIN if patch.shape[1] > 1 else 0, iz + MARGIN
+        if patch[x, y, z] <= 0.0 or its_patch[x, y, z] <= 0.0:
+            continue
+        nx, ny, nz = mean_slope(slopes, x, y, z)
+        length = math.sqrt(nx * nx + ny * ny + nz * nz)
+        if length <= LEAST_SLOPE * full * its_full:
+            continue
+        normal, against = (nx / length, ny / length, nz / length), (-nx / length, -ny / length, -nz / length)
+        gap = distance_at(patch, x, y, z, normal, least, width) + distance_at(its_patch, x, y, z, against, its_least, width)
+        area = 0.5 * unit * (area_at(patch, x, y, z, full, normal) + area_at(its_patch, x, y, z, its_full, normal))
+        exchange_impulses(nodes, (block, NODE * node), (its, NODE * node), normal, gap, area, modulus, friction, adhesion, spacing, dt)
 
 
 @parallel_kernel
@@ -281,12 +323,13 @@ def meet_bodies(tickets, nodes, meetings, surfaces, spacing, width, dt):
     depth = WIDTH if meetings.neighbors.shape[1] == NEIGHBORS else 1
     for index in shared(tickets[0], meetings.first.size - 1, 4):
         begin, end = meetings.first[index], meetings.first[index + 1]
-        patches = np.empty((end - begin, WIDTH, depth, WIDTH), nodes.dtype)
+        patches, fulls = np.empty((end - begin, WIDTH, depth, WIDTH)), np.empty(end - begin)
+        slopes = np.zeros((WIDTH, depth, WIDTH, 3))
         for row in range(begin, end):
-            gather_masses(nodes, meetings.blocks[row], meetings.neighbors[meetings.blocks[row]], patches[row - begin])
-        sweeps = 1 if end - begin == 2 else SWEEPS
-        for node in range(nodes.shape[1] // NODE):
-            for _ in range(sweeps):
-                for one in range(end - begin - 1):
-                    for other in range(one + 1, end - begin):
-                        meet_pair(nodes, meetings, surfaces, patches, (one, other), (begin, node), spacing, width, dt)
+            block = meetings.blocks[row]
+            most = gather_masses(nodes, block, meetings.neighbors[block], patches[row - begin])
+            fulls[row - begin] = max(most, LEAST_FULL * surfaces.full[meetings.fields[row]])
+        for _ in range(1 if end - begin == 2 else SWEEPS):
+            for one in range(end - begin - 1):
+                for other in range(one + 1, end - begin):
+                    meet_pair(nodes, meetings, surfaces, patches, fulls, slopes, (begin, one, other), spacing, width, dt)

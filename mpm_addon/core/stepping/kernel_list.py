@@ -151,7 +151,7 @@ STRUCTURES = {
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
     "meetings": ("contact.body_contact.Meetings", "int1 int1 int1 int2"),
-    "surfaces": ("contact.body_contact.Surfaces", "float1 bool1 float1 float1"),
+    "surfaces": ("contact.body_contact.Surfaces", "float1 bool1 float1 float1 float1"),
     "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
     "feet": (
         "contact.surface.Feet",

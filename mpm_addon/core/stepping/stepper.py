@@ -224,6 +224,7 @@ class Stepper:
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
         self.rigid.exchange_momentum(self._store, self._director.gravity[:3].astype(np.float64), dt)
+        self.pins.hold_nodes(self._store)
         self._body_contact.meet(self._store, [body.law for body in self._bodies], dt)
         # a second time, so that a node in a corner ends up outside all of them
         for obstacle in self.obstacles:
