@@ -5,24 +5,24 @@ surfaces, at most the friction coefficient times the first (Coulomb). Momentum i
 
 The normal points against the difference of their fullness's gradients; between a solid and a fluid, against the solid's, whose surface is
 smoother (Nairn, Hammerquist and Smith 2020 compare choices). Bodies whose masses overlap at nodes do not touch yet: a node's mass tells how
-far the surface of a body is, since it is the part of the node's kernel beyond that. Both distances together are the gap.
+far the surface of a body is, since it is the part of the node's kernel beyond that. Both distances together are the gap. Bodies that overlap
+push each other out, as if the softer were compressed by as much. A fluid has no such surface: it touches a solid wherever they share nodes.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..laws import ElasticLaw, FluidLaw, Law
 from ..transfer.blocks import BLOCK, NEIGHBORS, NODE
 from ..transfer.layout import Layout
-from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
+from ..transfer.node_lookup import node_of_place
 from ..transfer.particle_store import ParticleStore
 
 Floats = NDArray[np.float64]
@@ -145,17 +145,36 @@ def surface_distance(fullness):
 
 
 @kernel
-def gather_masses(nodes, block, around, patch):
-    """The masses at the nodes of a block and around it [kg], in `patch` (WIDTH, WIDTH or 1, WIDTH); returns the greatest."""
+def shares_nodes(nodes, block, its):
+    """Whether two node blocks in one place have mass at the same node."""
+    for node in range(nodes.shape[1] // NODE):
+        if nodes[block, NODE * node + 3] > 0.0 and nodes[its, NODE * node + 3] > 0.0:
+            return True
+    return False
+
+
+@kernel
+def gather_masses(nodes, around, patch):
+    """The masses at the nodes of a block and around it [kg], in `patch` (WIDTH, WIDTH or 1, WIDTH); returns the greatest.
+
+    Args:
+        around: (27 or 9,) the node blocks around it, -1 for none.
+    """
+    begins, ends = (0, MARGIN, MARGIN + BLOCK), (MARGIN, MARGIN + BLOCK, WIDTH)
     is_plane = around.size != NEIGHBORS
     most = 0.0
-    for x in range(WIDTH):
-        for y in range(patch.shape[1]):
-            for z in range(WIDTH):
-                ix, iy, iz = x - MARGIN, BLOCK if is_plane else y - MARGIN, z - MARGIN
-                its = neighbor_of_node(ix, iy, iz, around)
-                patch[x, y, z] = nodes[its, NODE * corner_place(ix, iy, iz, around) + 3] if its >= 0 else 0.0
-                most = max(most, patch[x, y, z])
+    for place in range(around.size):
+        number = around[place]
+        i, j, k = (place // 3, 0, place % 3) if is_plane else (place // 9, place // 3 % 3, place % 3)
+        low, high = (0, 1) if is_plane else (begins[j], ends[j])
+        for x in range(begins[i], ends[i]):
+            for y in range(low, high):
+                at = (x - MARGIN & BLOCK - 1) * BLOCK
+                at = at if is_plane else (at + (y - MARGIN & BLOCK - 1)) * BLOCK
+                for z in range(begins[k], ends[k]):
+                    mass = 1.0 * nodes[number, NODE * (at + (z - MARGIN & BLOCK - 1)) + 3] if number >= 0 else 0.0
+                    patch[x, y, z] = mass
+                    most = max(most, mass)
     return most
 
 
@@ -227,29 +246,72 @@ def distance_at(patch, x, y, z, normal, least_full, width):
     return total / weights
 
 
-@generic
-def exchange_impulses(nodes, one, other, normal, gap, area, modulus, friction, adhesion, spacing, dt):
+@kernel
+def find_contacts(pair, first, last, fulls, slopes, least, its_least, width, contacts, count):
+    """Find the nodes of a block where two bodies have mass: their numbers in it, the normal, the gap [cells], and the area [cells^2].
+
+    Args:
+        pair: numbers of the bodies; first, last: their patches; fulls: (bodies,) mass of a full cell [kg].
+        least, its_least: the least mass that counts as full, for distances [kg].
+        contacts: (n, 8) result: both numbers, the node, the normal, gap and area, from row `count` on.
+
+    Returns:
+        The new number of contacts.
+    """
+    full, its_full = fulls[pair[0]], fulls[pair[1]]
+    is_plane = first.shape[1] == 1
+    for node in range(BLOCK * BLOCK if is_plane else BLOCK * BLOCK * BLOCK):
+        ix, iy, iz = node_of_place(node, BLOCK * BLOCK if is_plane else BLOCK * BLOCK * BLOCK)
+        x, y, z = ix + MARGIN, 0 if is_plane else iy + MARGIN, iz + MARGIN
+        if first[x, y, z] <= 0.0 or last[x, y, z] <= 0.0:
+            continue
+        nx, ny, nz = mean_slope(slopes, x, y, z)
+        length = math.sqrt(nx * nx + ny * ny + nz * nz)
+        if length <= LEAST_SLOPE * full * its_full:
+            continue
+        normal, against = (nx / length, ny / length, nz / length), (-nx / length, -ny / length, -nz / length)
+        contacts[count, 0], contacts[count, 1], contacts[count, 2] = pair[0], pair[1], node
+        contacts[count, 3], contacts[count, 4], contacts[count, 5] = normal
+        contacts[count, 6] = distance_at(first, x, y, z, normal, least, width) + distance_at(last, x, y, z, against, its_least, width)
+        contacts[count, 7] = 0.5 * (area_at(first, x, y, z, full, normal) + area_at(last, x, y, z, its_full, normal))
+        count += 1
+    return count
+
+
+@kernel
+def area_at(patch, x, y, z, full, normal):
+    """The part of a body's surface, with this normal, that belongs to a node [cells^2, in the plane cells]."""
+    i, k = (patch[x + 1, y, z] - patch[x - 1, y, z]) * normal[0], (patch[x, y, z + 1] - patch[x, y, z - 1]) * normal[2]
+    j = (patch[x, y + 1, z] - patch[x, y - 1, z]) * normal[1] if patch.shape[1] > 1 else 0.0
+    return 0.5 * abs(i + j + k) / full
+
+
+@kernel
+def exchange_impulses(nodes, block, its, contact, terms, spacing, dt):
     """Change the velocities of two bodies at a node to what their contact allows.
 
     Args:
-        one, other: (block, place) of each body's node.
-        normal: from one to the other.
-        gap: between the bodies [cells].
-        area: of their contact [m^2], in 2D [m].
+        block, its: the node blocks of both bodies.
+        contact: a row of `find_contacts`.
+        terms: modulus [Pa], friction, adhesion [Pa], and whether only one is a fluid.
     """
-    block, at = one
-    its, its_at = other
-    nx, ny, nz = normal
-    mass, its_mass = 1.0 * nodes[block, at + 3], 1.0 * nodes[its, its_at + 3]
+    at = NODE * int(contact[2])
+    nx, ny, nz = contact[3], contact[4], contact[5]
+    modulus, friction, adhesion, is_wet = terms
+    # a fluid has no surface: it touches wherever both have mass
+    gap = 0.0 if is_wet else contact[6]
+    area = contact[7] * (spacing * spacing if nodes.shape[1] > NODE * BLOCK * BLOCK else spacing)
+    mass, its_mass = 1.0 * nodes[block, at + 3], 1.0 * nodes[its, at + 3]
     reduced = mass * its_mass / (mass + its_mass)
-    u, v, w = nodes[its, its_at] - nodes[block, at], nodes[its, its_at + 1] - nodes[block, at + 1], nodes[its, its_at + 2] - nodes[block, at + 2]
+    u, v, w = nodes[its, at] - nodes[block, at], nodes[its, at + 1] - nodes[block, at + 1], nodes[its, at + 2] - nodes[block, at + 2]
     parting = u * nx + v * ny + w * nz
     # they may approach by the gap
     pressing = reduced * (-max(gap, 0.0) * spacing / dt - parting)
     hold = adhesion * area * dt if gap < ADHESION_REACH else 0.0
     pressing = max(pressing, -min(hold, reduced * max(parting, 0.0)))
-    if gap < 0.0 and parting < -gap * spacing * FASTEST_PARTING / dt:
-        pressing += min(-gap * modulus * area * dt, reduced * (-gap * spacing * FASTEST_PARTING / dt - max(parting, 0.0)))
+    outward = -gap * spacing * FASTEST_PARTING / dt
+    if gap < 0.0 and parting < outward:
+        pressing += min(-gap * modulus * area * dt, reduced * (outward - max(parting, 0.0)))
     if pressing == 0.0 and hold == 0.0:
         return
     u, v, w = u - parting * nx, v - parting * ny, w - parting * nz
@@ -260,53 +322,46 @@ def exchange_impulses(nodes, one, other, normal, gap, area, modulus, friction, a
     nodes[block, at] += px / mass
     nodes[block, at + 1] += py / mass
     nodes[block, at + 2] += pz / mass
-    nodes[its, its_at] -= px / its_mass
-    nodes[its, its_at + 1] -= py / its_mass
-    nodes[its, its_at + 2] -= pz / its_mass
+    nodes[its, at] -= px / its_mass
+    nodes[its, at + 1] -= py / its_mass
+    nodes[its, at + 2] -= pz / its_mass
 
 
 @kernel
-def area_at(patch, x, y, z, full, normal):
-    """The part of a body's surface, with this normal, that belongs to a node [cells^2, in the plane cells]."""
-    i, k = (patch[x + 1, y, z] - patch[x - 1, y, z]) * normal[0], (patch[x, y, z + 1] - patch[x, y, z - 1]) * normal[2]
-    j = (patch[x, y + 1, z] - patch[x, y - 1, z]) * normal[1] if patch.shape[1] > 1 else 0.0
-    return max(0.0, 0.5 * abs(i + j + k) / full)
+def terms_of(surfaces, one, other):
+    """What contact between the matter of two fields is like; see `exchange_impulses`."""
+    return (
+        min(surfaces.modulus[one], surfaces.modulus[other]),
+        math.sqrt(surfaces.friction[one] * surfaces.friction[other]),
+        math.sqrt(surfaces.adhesion[one] * surfaces.adhesion[other]),
+        surfaces.is_fluid[one] != surfaces.is_fluid[other],
+    )
 
 
-@generic
-def meet_pair(nodes, meetings, surfaces, patches, fulls, slopes, rows, spacing, width, dt):
-    """Let two bodies meet at the nodes of a block where both have mass.
-
-    Args:
-        rows: (begin, one, other): the first row of the place in `meetings`, and those of `patches` and `fulls`.
-        fulls: the masses of full cells [kg].
-    """
-    begin, one, other = rows
-    patch, its_patch, full, its_full = patches[one], patches[other], fulls[one], fulls[other]
-    block, its = meetings.blocks[begin + one], meetings.blocks[begin + other]
-    field, its_field = meetings.fields[begin + one], meetings.fields[begin + other]
-    # the surface of a solid is smoother than that of a fluid
-    scale = 0.0 if surfaces.is_fluid[field] and not surfaces.is_fluid[its_field] else 1.0 / full
-    its_scale = 0.0 if surfaces.is_fluid[its_field] and not surfaces.is_fluid[field] else 1.0 / its_full
-    friction = math.sqrt(surfaces.friction[field] * surfaces.friction[its_field])
-    adhesion = math.sqrt(surfaces.adhesion[field] * surfaces.adhesion[its_field])
-    least, its_least = LEAST_FULL * surfaces.full[field], LEAST_FULL * surfaces.full[its_field]
-    modulus = min(surfaces.modulus[field], surfaces.modulus[its_field])
-    unit = spacing * spacing if patch.shape[1] > 1 else spacing
-    find_slopes(patch, its_patch, scale, its_scale, slopes)
-    for node in range(nodes.shape[1] // NODE):
-        ix, iy, iz = node_of_place(node, nodes.shape[1] // NODE)
-        x, y, z = ix + MARGIN, iy + MARGIN if patch.shape[1] > 1 else 0, iz + MARGIN
-        if patch[x, y, z] <= 0.0 or its_patch[x, y, z] <= 0.0:
-            continue
-        nx, ny, nz = mean_slope(slopes, x, y, z)
-        length = math.sqrt(nx * nx + ny * ny + nz * nz)
-        if length <= LEAST_SLOPE * full * its_full:
-            continue
-        normal, against = (nx / length, ny / length, nz / length), (-nx / length, -ny / length, -nz / length)
-        gap = distance_at(patch, x, y, z, normal, least, width) + distance_at(its_patch, x, y, z, against, its_least, width)
-        area = 0.5 * unit * (area_at(patch, x, y, z, full, normal) + area_at(its_patch, x, y, z, its_full, normal))
-        exchange_impulses(nodes, (block, NODE * node), (its, NODE * node), normal, gap, area, modulus, friction, adhesion, spacing, dt)
+@kernel
+def find_all_contacts(nodes, meetings, begin, end, surfaces, width, contacts):
+    """Find the contacts of the bodies in one place, whose rows are [begin, end); returns their number."""
+    depth = WIDTH if meetings.neighbors.shape[1] == NEIGHBORS else 1
+    patches, fulls = np.empty((end - begin, WIDTH, depth, WIDTH)), np.zeros(end - begin)
+    slopes = np.zeros((WIDTH, depth, WIDTH, 3))
+    count = 0
+    for one in range(end - begin - 1):
+        for other in range(one + 1, end - begin):
+            if not shares_nodes(nodes, meetings.blocks[begin + one], meetings.blocks[begin + other]):
+                continue
+            for each in (one, other):
+                if fulls[each] == 0.0:
+                    most = gather_masses(nodes, meetings.neighbors[meetings.blocks[begin + each]], patches[each])
+                    fulls[each] = max(most, LEAST_FULL * surfaces.full[meetings.fields[begin + each]])
+            field, its_field = meetings.fields[begin + one], meetings.fields[begin + other]
+            # the surface of a solid is smoother than that of a fluid
+            is_wet = surfaces.is_fluid[field] != surfaces.is_fluid[its_field]
+            scale = 0.0 if is_wet and surfaces.is_fluid[field] else 1.0 / fulls[one]
+            its_scale = 0.0 if is_wet and surfaces.is_fluid[its_field] else 1.0 / fulls[other]
+            find_slopes(patches[one], patches[other], scale, its_scale, slopes)
+            least, its_least = LEAST_FULL * surfaces.full[field], LEAST_FULL * surfaces.full[its_field]
+            count = find_contacts((one, other), patches[one], patches[other], fulls, slopes, least, its_least, width, contacts, count)
+    return count
 
 
 @parallel_kernel
@@ -320,16 +375,13 @@ def meet_bodies(tickets, nodes, meetings, surfaces, spacing, width, dt):
         width: of the spline, over that of the quadratic one.
         dt: [s].
     """
-    depth = WIDTH if meetings.neighbors.shape[1] == NEIGHBORS else 1
+    block_nodes = nodes.shape[1] // NODE
     for index in shared(tickets[0], meetings.first.size - 1, 4):
         begin, end = meetings.first[index], meetings.first[index + 1]
-        patches, fulls = np.empty((end - begin, WIDTH, depth, WIDTH)), np.empty(end - begin)
-        slopes = np.zeros((WIDTH, depth, WIDTH, 3))
-        for row in range(begin, end):
-            block = meetings.blocks[row]
-            most = gather_masses(nodes, block, meetings.neighbors[block], patches[row - begin])
-            fulls[row - begin] = max(most, LEAST_FULL * surfaces.full[meetings.fields[row]])
+        contacts = np.empty(((end - begin) * (end - begin - 1) // 2 * block_nodes, 8))
+        count = find_all_contacts(nodes, meetings, begin, end, surfaces, width, contacts)
         for _ in range(1 if end - begin == 2 else SWEEPS):
-            for one in range(end - begin - 1):
-                for other in range(one + 1, end - begin):
-                    meet_pair(nodes, meetings, surfaces, patches, fulls, slopes, (begin, one, other), spacing, width, dt)
+            for number in range(count):
+                one, other = begin + int(contacts[number, 0]), begin + int(contacts[number, 1])
+                terms = terms_of(surfaces, meetings.fields[one], meetings.fields[other])
+                exchange_impulses(nodes, meetings.blocks[one], meetings.blocks[other], contacts[number], terms, spacing, dt)
