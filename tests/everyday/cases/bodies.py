@@ -1,0 +1,178 @@
+"""Jelly on jelly and jelly in water: what bodies with velocities of their own do where they touch."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from unittest import mock
+
+import numpy as np
+
+from mpm_addon.core.geometry.rotation import euler_matrix
+from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.stepping import simulation as simulation_module
+from mpm_addon.core.stepping.simulation import Simulation
+from tests import diagnostics
+from tests.verification.cases.setting import GRAVITY, Floats
+
+from .setting import everyday_scene
+
+# at the end, over which waves are averaged [s]
+LAST = 1.0
+WATER = 1000.0
+# of the jelly in water [m], eight cells
+EDGE = 0.32
+
+
+@contextmanager
+def one_velocity() -> Iterator[None]:
+    """One velocity field for all bodies: the negative control."""
+    with mock.patch.object(simulation_module, "fields_of", lambda bodies: (range(len(bodies)),)):
+        yield
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Positions [m] and velocities [m/s] of each emitter's particles in a frame."""
+
+    time: float
+    position: list[Floats]
+    velocity: list[Floats]
+
+
+def parts_of(scene: Scene) -> list[Parts]:
+    """All frames of a simulation."""
+    simulation = Simulation(scene)
+    found = []
+    for frame in simulation.frames():
+        whose = simulation.provenance.emitter[frame.id]
+        its = [whose == number for number in range(len(scene.emitters))]
+        found.append(Parts(frame.time, [frame.position[each] for each in its], [frame.velocity[each] for each in its]))
+    return found
+
+
+def _middle(position: Floats, reach: float) -> Floats:
+    """Heights of the particles near the vertical axis through the middle."""
+    center = position[:, :2].mean(axis=0)
+    return position[(np.abs(position[:, :2] - center) < reach).all(axis=1), 2]
+
+
+@lru_cache
+def stacked(*, offset: float = 0.0, spacing: float | None = None, young_modulus: float = 1e5) -> float:
+    """The gap in the middle between two jellies at rest, beyond the distance of particles inside [cells]; negative if they overlap."""
+    scene = everyday_scene("stack", offset=offset, spacing=spacing, material={"young_modulus": young_modulus})
+    cell = scene.solver.grid_spacing
+    gaps = []
+    for parts in parts_of(scene)[-10:]:
+        lower, upper = (_middle(position, 2.0 * cell) for position in parts.position)
+        gaps.append((upper.min() - lower.max()) / cell - 0.5)
+    return float(np.mean(gaps))
+
+
+def stacked_with_one_velocity(*, offset: float = 0.0) -> float:
+    with one_velocity():
+        return stacked.__wrapped__(offset=offset)
+
+
+@lru_cache
+def passing(*, offset: float = 0.0) -> float:
+    """The share of its speed that a jelly keeps that passes along another one cell above it, without gravity."""
+    scene = everyday_scene("slope", offset=offset)
+    block, slope = scene.emitters
+    x, y, z = block.shape.center
+    block = replace(block, velocity=(1.0, 0.0, 0.0), shape=replace(block.shape, center=(x, y, z + scene.solver.grid_spacing)))
+    solver = replace(scene.solver, gravity=(0.0, 0.0, 0.0))
+    return float(parts_of(replace(scene, solver=solver, emitters=(block, slope)))[-1].velocity[0][:, 0].mean())
+
+
+def passing_with_one_velocity(*, offset: float = 0.0) -> float:
+    with one_velocity():
+        return passing.__wrapped__(offset=offset)
+
+
+@lru_cache
+def sliding(friction: float, *, offset: float = 0.0, spacing: float | None = None) -> float:
+    """How fast a jelly on a jelly slope of 45 degrees becomes faster, over g sin 45 degrees, in the last three fifths of half a second."""
+    scene = everyday_scene("slope", offset=offset, spacing=spacing, material={"contact_friction": friction})
+    frames = parts_of(scene)
+    first, last = frames[len(frames) * 2 // 5], frames[-1]
+    change = last.velocity[0][:, 0].mean() - first.velocity[0][:, 0].mean()
+    return float(change / (last.time - first.time) / (GRAVITY * np.sqrt(0.5)))
+
+
+@lru_cache
+def collision(*, offset: float = 0.0, boost: float = 0.0, turn: float = 0.0, one_field: bool = False) -> float:
+    """The share of the kinetic energy of two jellies' centers that is left after they have collided.
+
+    Args:
+        boost: a velocity along x that both have in addition [m/s].
+        turn: how far everything is turned about z [degrees].
+    """
+    scene = everyday_scene("collision", offset=offset)
+    rotation = euler_matrix((0.0, 0.0, turn))
+    along = rotation @ [boost, 0.0, 0.0]
+
+    def turned(emitter: Emitter) -> Emitter:
+        center, velocity = rotation @ emitter.shape.center, rotation @ emitter.velocity + along
+        return replace(emitter, shape=replace(emitter.shape, center=tuple(center), rotation=(0.0, 0.0, turn)), velocity=tuple(velocity))
+
+    scene = replace(scene, emitters=tuple(turned(emitter) for emitter in scene.emitters))
+    if one_field:
+        with one_velocity():
+            frames = parts_of(scene)
+    else:
+        frames = parts_of(scene)
+    first, last = (sum(((v.mean(axis=0) - along) ** 2).sum() for v in parts.velocity) for parts in (frames[0], frames[-1]))
+    return float(last / first)
+
+
+@dataclass(frozen=True)
+class Afloat:
+    """A jelly in water, over the last second.
+
+    Attributes:
+        draft: how far its lowest hundredth is below the level, over its edge.
+        bottom: how far that is above the floor [cells].
+        inside: the volume of water deeper than half a cell in the box around the jelly, over the jelly's.
+    """
+
+    draft: float
+    bottom: float
+    inside: float
+
+
+def jelly_in_water(density: float, *, offset: float, seconds: float) -> Scene:
+    """A jelly just above the water of a tank, which is twice as wide."""
+    scene = everyday_scene("floating", offset=offset)
+    (crate,) = scene.colliders
+    (water,) = scene.emitters
+    x, y, z = water.shape.center
+    shape = replace(crate.shape, center=(x, y, z + 0.5 * (water.shape.size[2] + EDGE)))
+    law = replace(everyday_scene("stack").materials["jelly"].law, density=density)
+    time = replace(scene.time, frame_end=round(seconds * scene.time.fps))
+    materials = {**scene.materials, "jelly": Material("jelly", law)}
+    return replace(scene, time=time, materials=materials, colliders=(), emitters=(water, Emitter("jelly", shape, "jelly")))
+
+
+@lru_cache
+def afloat(density: float, *, offset: float = 0.0, seconds: float = 4.0) -> Afloat:
+    """A jelly in a tank after some seconds."""
+    scene = jelly_in_water(density, offset=offset, seconds=seconds)
+    simulation = Simulation(scene)
+    seen = [_look(simulation) for frame in simulation.frames() if frame.time > seconds - LAST]
+    return Afloat(*(float(each) for each in np.mean(seen, axis=0)))
+
+
+def _look(simulation: Simulation) -> tuple[float, float, float]:
+    """Draft, bottom and water inside, now."""
+    scene, store = simulation.scene, simulation.store
+    cell, low, high = scene.solver.grid_spacing, np.array(scene.domain.min), np.array(scene.domain.max)
+    position = diagnostics.positions(simulation)
+    volume = diagnostics.rest_volumes(simulation) * diagnostics.volume_ratios(simulation)
+    is_jelly = simulation.provenance.emitter[store.ids[: len(store.live)][store.live]] == 1
+    lowest, highest = np.quantile(position[is_jelly], [0.01, 0.99], axis=0)
+    density = scene.materials["jelly"].law.density
+    level = (volume[~is_jelly].sum() + min(density / WATER, 1.0) * volume[is_jelly].sum()) / np.prod((high - low)[:2])
+    is_inside = ((position > lowest + 0.5 * cell) & (position < highest - 0.5 * cell)).all(axis=1) & ~is_jelly
+    bottom = lowest[2] - low[2]
+    return (level - bottom) / EDGE, bottom / cell, volume[is_inside].sum() / volume[is_jelly].sum()

@@ -1,0 +1,67 @@
+"""Jelly on jelly and jelly in water: they touch, slide, rebound and float as separate things."""
+
+import pytest
+
+from .cases import bodies
+from .cases.setting import OFFSETS, TESTED_OFFSET
+
+ALL_OFFSETS = [pytest.param(offset, marks=[] if offset == TESTED_OFFSET else pytest.mark.slow) for offset in OFFSETS]
+
+
+@pytest.mark.parametrize("offset", ALL_OFFSETS)
+@pytest.mark.parametrize("young_modulus", [1e5, 1e6])
+def test_stacked_jellies_touch(young_modulus: float, offset: float) -> None:
+    assert abs(bodies.stacked(offset=offset, young_modulus=young_modulus)) < 0.25
+
+
+def test_stacked_jellies_with_one_velocity_keep_a_layer_of_air() -> None:
+    """Negative control."""
+    assert bodies.stacked_with_one_velocity(offset=TESTED_OFFSET) > 0.5
+
+
+@pytest.mark.parametrize("offset", ALL_OFFSETS)
+def test_a_jelly_that_passes_another_at_a_gap_of_one_cell_keeps_its_speed(offset: float) -> None:
+    assert bodies.passing(offset=offset) > 0.97
+
+
+def test_a_jelly_with_one_velocity_is_held_by_one_that_it_does_not_touch() -> None:
+    """Negative control."""
+    assert bodies.passing_with_one_velocity(offset=TESTED_OFFSET) < 0.5
+
+
+@pytest.mark.parametrize("offset", ALL_OFFSETS)
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_a_jelly_slides_down_a_jelly_slope_by_coulombs_law(friction: float, offset: float) -> None:
+    assert bodies.sliding(friction, offset=offset) == pytest.approx(1.0 - friction, rel=0.05)
+
+
+@pytest.mark.parametrize("offset", ALL_OFFSETS)
+def test_friction_above_the_slope_holds_a_jelly(offset: float) -> None:
+    assert abs(bodies.sliding(1.2, offset=offset)) < 0.05
+
+
+def test_colliding_jellies_keep_as_much_energy_at_any_place_speed_and_angle() -> None:
+    """One velocity for both would make them stick together: the negative control."""
+    kept = [
+        bodies.collision(),
+        bodies.collision(boost=5.0),
+        bodies.collision(offset=0.5),
+        bodies.collision(turn=30.0),
+    ]
+    assert max(kept) - min(kept) < 0.05
+    assert min(kept) > 0.4
+    stuck = [bodies.collision(one_field=True), bodies.collision(boost=5.0, one_field=True)]
+    assert max(stuck) - min(stuck) > 0.05
+
+
+@pytest.mark.parametrize("offset", ALL_OFFSETS)
+@pytest.mark.parametrize("density", [500.0, 900.0])
+def test_jelly_floats_as_deep_as_it_is_heavy(density: float, offset: float) -> None:
+    found = bodies.afloat(density, offset=offset)
+    assert found.draft == pytest.approx(density / bodies.WATER, abs=0.08)
+    assert found.inside < 0.01
+
+
+@pytest.mark.parametrize("offset", ALL_OFFSETS)
+def test_heavy_jelly_lies_on_the_floor_after_a_second_and_a_half(offset: float) -> None:
+    assert bodies.afloat(1500.0, offset=offset, seconds=2.5).bottom < 1.0
