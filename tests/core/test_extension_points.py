@@ -12,6 +12,7 @@ from mpm_addon.core import evaluate_law, return_map
 from mpm_addon.core.arithmetic.operations import generic
 from mpm_addon.core.compilation.team import parallel_kernel
 from mpm_addon.core.compilation.tickets import shared
+from mpm_addon.core.contact.body_contact import BodyContact
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import PrincipalLaw
 from mpm_addon.core.particles import Frame
@@ -197,6 +198,7 @@ def test_two_velocity_fields_pass_through_each_other(transfer: str, monkeypatch:
     first, last = simulated(transfer, lambda simulation: None)
     assert (np.abs(last.velocity - first.velocity).max(axis=1) > 0.3).mean() > 0.1
     monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_body)
+    monkeypatch.setattr(BodyContact, "meet", lambda *arguments: None)
     counts = []
 
     def look(simulation: Simulation) -> None:
@@ -214,6 +216,7 @@ def test_two_velocity_fields_pass_through_each_other(transfer: str, monkeypatch:
 
 def test_a_second_field_takes_memory_where_it_meets_the_first_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_body)
+    monkeypatch.setattr(BodyContact, "meet", lambda *arguments: None)
     for gap in (0.0, 2.0):
         simulation = Simulation(two_blocks(gap, "apic"))
         next(simulation.frames())

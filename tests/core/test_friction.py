@@ -33,7 +33,7 @@ def block(law: str, x: float = 0.0) -> Emitter:
 def sliding(*laws: str, domain: Domain | None = None, collider: Collider | None = None, dimension: int = 3, **floor: Any) -> Scene:
     """A block of each material slides on a floor."""
     colliders = () if domain else (collider or Collider("floor", SHAPES["plane"](), **floor),)
-    blocks = (block(law, -0.8 * number) for number, law in enumerate(laws))
+    blocks = (block(law, -1.6 * number) for number, law in enumerate(laws))
     made = tuple(material(law, **LAWS[law]) for law in laws)
     return scene(*blocks, materials=made, colliders=colliders, domain=domain, frames=7, dimension=dimension)
 

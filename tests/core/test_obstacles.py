@@ -89,7 +89,7 @@ def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pyte
     def checking(stepper: Stepper, dt: float, next_dt: float | None) -> Trouble | None:
         result = step(stepper, dt, next_dt)
         store = simulation.store
-        mass = store.nodes[: len(store.layout.node_keys)].reshape(len(store.layout.node_keys), -1, 4)[:, :, 3]
+        mass = store.nodes[: store.layout.node_count].reshape(store.layout.node_count, -1, 4)[:, :, 3]
         for group in stepper.obstacles:
             assert not (mass > 0.0)[~marked(group._reached[:-1], mass.shape[1])].any()
             assert (np.diff(group.due_blocks(np.inf)) > 0).all()

@@ -37,7 +37,7 @@ def test_a_jelly_slides_down_a_jelly_slope_by_coulombs_law(friction: float, offs
 
 @pytest.mark.parametrize("offset", ALL_OFFSETS)
 def test_friction_above_the_slope_holds_a_jelly(offset: float) -> None:
-    assert abs(bodies.sliding(1.2, offset=offset)) < 0.05
+    assert abs(bodies.sliding(1.2, offset=offset, seconds=1.0)) < 0.05
 
 
 def test_colliding_jellies_keep_as_much_energy_at_any_place_speed_and_angle() -> None:

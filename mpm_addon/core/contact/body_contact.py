@@ -21,7 +21,7 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..laws import ElasticLaw, FluidLaw, Law
 from ..transfer.blocks import BLOCK, NEIGHBORS, NODE
-from ..transfer.layout import Layout
+from ..transfer.layout import PIECE_COUNT, Layout
 from ..transfer.node_lookup import node_of_place
 from ..transfer.particle_store import ParticleStore
 
@@ -32,8 +32,10 @@ Ints = NDArray[np.int64]
 LEAST_FULL = 0.5
 # farther apart, adhesion no longer holds [cells]
 ADHESION_REACH = 0.25
+# Bodies that overlap by less are stopped by their elasticity, as one body would be, and not at once, which would take energy [cells].
+DEEPEST = 0.25
 # What overlaps comes apart by at most this share of the overlap in a substep, so that light nodes stay stable.
-FASTEST_PARTING = 0.1
+FASTEST_PARTING = 0.5
 # several bodies at a node share it, so their pairs are solved repeatedly
 SWEEPS = 4
 # a normal from a shorter vector, in shares of full cells, is arbitrary
@@ -58,6 +60,21 @@ class Meetings(NamedTuple):
     blocks: Ints
     fields: Ints
     neighbors: Ints
+
+
+class Room(NamedTuple):
+    """Memory for the bodies in one place, a row for each of the pieces that threads take.
+
+    Attributes:
+        patches: (pieces, bodies, WIDTH, WIDTH or 1, WIDTH), see `gather_masses`; fulls: (pieces, bodies) masses of full cells [kg].
+        slopes: (pieces, WIDTH, WIDTH or 1, WIDTH, 3), see `find_slopes`.
+        contacts: (pieces, pairs times nodes of a block, 8), see `find_contacts`.
+    """
+
+    patches: NDArray[np.float32]
+    fulls: Floats
+    slopes: NDArray[np.float32]
+    contacts: Floats
 
 
 class Surfaces(NamedTuple):
@@ -91,19 +108,24 @@ class BodyContact:
         self._dimension = dimension
         self._width = CUBIC_WIDTH if is_cubic else 1.0
         self._meetings: Meetings | None = None
+        self._room = room_for(2, dimension)
         self._laws: list[Law] = []
         self._surfaces = Surfaces(*(np.zeros(0) for _ in Surfaces._fields))
 
     def find(self, layout: Layout) -> None:
         """Find where fields meet, after a sort."""
         self._meetings = meetings_of(layout) if layout.has_twins else None
+        if self._meetings is not None:
+            most = int(np.diff(self._meetings.first).max())
+            if most > self._room.fulls.shape[1]:
+                self._room = room_for(most, self._dimension)
 
     def meet(self, store: ParticleStore, laws: Sequence[Law], dt: float) -> None:
         """Exchange the impulses of a substep of dt [s]; `laws`: of the store's bodies."""
         if self._meetings is not None:
             if self._laws != laws:
                 self._laws, self._surfaces = list(laws), surfaces_of(laws, store, self._spacing**self._dimension)
-            meet_bodies(store.nodes, self._meetings, self._surfaces, self._spacing, self._width, dt)
+            meet_bodies(store.nodes, self._meetings, self._surfaces, self._room, self._spacing, self._width, dt)
 
 
 def meetings_of(layout: Layout) -> Meetings:
@@ -114,6 +136,17 @@ def meetings_of(layout: Layout) -> Meetings:
     blocks, places = order[is_shared], origins[is_shared]
     first = np.append(np.flatnonzero(np.diff(places, prepend=-1)), len(places))
     return Meetings(first, blocks, layout.node_fields[blocks], layout.node_neighbors(blocks))
+
+
+def room_for(bodies: int, dimension: int) -> Room:
+    """Room for places with at most so many bodies."""
+    patch = (WIDTH, WIDTH if dimension == 3 else 1, WIDTH)
+    return Room(
+        np.zeros((PIECE_COUNT, bodies, *patch), np.float32),
+        np.zeros((PIECE_COUNT, bodies)),
+        np.zeros((PIECE_COUNT, *patch, 3), np.float32),
+        np.zeros((PIECE_COUNT, bodies * (bodies - 1) // 2 * BLOCK**dimension, 8)),
+    )
 
 
 def surfaces_of(laws: Sequence[Law], store: ParticleStore, cell_volume: float) -> Surfaces:
@@ -305,8 +338,9 @@ def exchange_impulses(nodes, block, its, contact, terms, spacing, dt):
     reduced = mass * its_mass / (mass + its_mass)
     u, v, w = nodes[its, at] - nodes[block, at], nodes[its, at + 1] - nodes[block, at + 1], nodes[its, at + 2] - nodes[block, at + 2]
     parting = u * nx + v * ny + w * nz
-    # they may approach by the gap
-    pressing = reduced * (-max(gap, 0.0) * spacing / dt - parting)
+    # they may approach by the gap, and by what an elastic impact overlaps
+    room = 0.0 if is_wet else max(gap + DEEPEST, 0.0)
+    pressing = reduced * (-room * spacing / dt - parting)
     hold = adhesion * area * dt if gap < ADHESION_REACH else 0.0
     pressing = max(pressing, -min(hold, reduced * max(parting, 0.0)))
     outward = -gap * spacing * FASTEST_PARTING / dt
@@ -339,11 +373,10 @@ def terms_of(surfaces, one, other):
 
 
 @kernel
-def find_all_contacts(nodes, meetings, begin, end, surfaces, width, contacts):
+def find_all_contacts(nodes, meetings, begin, end, surfaces, width, room, piece):
     """Find the contacts of the bodies in one place, whose rows are [begin, end); returns their number."""
-    depth = WIDTH if meetings.neighbors.shape[1] == NEIGHBORS else 1
-    patches, fulls = np.empty((end - begin, WIDTH, depth, WIDTH)), np.zeros(end - begin)
-    slopes = np.zeros((WIDTH, depth, WIDTH, 3))
+    patches, fulls, slopes, contacts = room.patches[piece], room.fulls[piece], room.slopes[piece], room.contacts[piece]
+    fulls[:] = 0.0
     count = 0
     for one in range(end - begin - 1):
         for other in range(one + 1, end - begin):
@@ -365,23 +398,24 @@ def find_all_contacts(nodes, meetings, begin, end, surfaces, width, contacts):
 
 
 @parallel_kernel
-def meet_bodies(tickets, nodes, meetings, surfaces, spacing, width, dt):
+def meet_bodies(tickets, nodes, meetings, surfaces, room, spacing, width, dt):
     """Let the bodies of different fields meet at all nodes where several have mass.
 
     Args:
         nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg]; the velocities are changed.
-        meetings, surfaces: see `Meetings` and `Surfaces`.
+        meetings, surfaces, room: see `Meetings`, `Surfaces` and `Room`.
         spacing: cell size [m].
         width: of the spline, over that of the quadratic one.
         dt: [s].
     """
-    block_nodes = nodes.shape[1] // NODE
-    for index in shared(tickets[0], meetings.first.size - 1, 4):
-        begin, end = meetings.first[index], meetings.first[index + 1]
-        contacts = np.empty(((end - begin) * (end - begin - 1) // 2 * block_nodes, 8))
-        count = find_all_contacts(nodes, meetings, begin, end, surfaces, width, contacts)
-        for _ in range(1 if end - begin == 2 else SWEEPS):
-            for number in range(count):
-                one, other = begin + int(contacts[number, 0]), begin + int(contacts[number, 1])
-                terms = terms_of(surfaces, meetings.fields[one], meetings.fields[other])
-                exchange_impulses(nodes, meetings.blocks[one], meetings.blocks[other], contacts[number], terms, spacing, dt)
+    places, pieces = meetings.first.size - 1, room.fulls.shape[0]
+    for piece in shared(tickets[0], pieces, 1):
+        contacts = room.contacts[piece]
+        for index in range(places * piece // pieces, places * (piece + 1) // pieces):
+            begin, end = meetings.first[index], meetings.first[index + 1]
+            count = find_all_contacts(nodes, meetings, begin, end, surfaces, width, room, piece)
+            for _ in range(1 if end - begin == 2 else SWEEPS):
+                for number in range(count):
+                    one, other = begin + int(contacts[number, 0]), begin + int(contacts[number, 1])
+                    terms = terms_of(surfaces, meetings.fields[one], meetings.fields[other])
+                    exchange_impulses(nodes, meetings.blocks[one], meetings.blocks[other], contacts[number], terms, spacing, dt)

@@ -91,9 +91,10 @@ def passing_with_one_velocity(*, offset: float = 0.0) -> float:
 
 
 @lru_cache
-def sliding(friction: float, *, offset: float = 0.0, spacing: float | None = None) -> float:
-    """How fast a jelly on a jelly slope of 45 degrees becomes faster, over g sin 45 degrees, in the last three fifths of half a second."""
+def sliding(friction: float, *, offset: float = 0.0, spacing: float | None = None, seconds: float = 0.5) -> float:
+    """How fast a jelly on a jelly slope of 45 degrees becomes faster, over g sin 45 degrees, in the last three fifths of the time."""
     scene = everyday_scene("slope", offset=offset, spacing=spacing, material={"contact_friction": friction})
+    scene = replace(scene, time=replace(scene.time, frame_end=round(seconds * scene.time.fps)))
     frames = parts_of(scene)
     first, last = frames[len(frames) * 2 // 5], frames[-1]
     change = last.velocity[0][:, 0].mean() - first.velocity[0][:, 0].mean()
