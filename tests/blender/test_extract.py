@@ -173,6 +173,21 @@ def test_unit_scale_turns_everything_into_meters(bpy: Any) -> None:
     assert found.emitters[0].particles_per_cell == 8.0
 
 
+def test_the_name_of_a_body_reaches_its_emitters(bpy: Any) -> None:
+    for name in ("Trunk", "Tip"):
+        add_emitter(bpy, name).mpm.emitter.body = "beam"
+    add_emitter(bpy, "Ball")
+    assert {emitter.name: emitter.body for emitter in extracted(bpy).emitters} == {"Trunk": "beam", "Tip": "beam", "Ball": ""}
+
+
+def test_contact_with_solids_reaches_the_law(bpy: Any) -> None:
+    settings = add_emitter(bpy).mpm.material
+    settings.source, settings.law = "custom", "snow"
+    settings.snow.contact_friction, settings.snow.adhesion = 0.1, 2000.0
+    (found,) = extracted(bpy).materials.values()
+    assert (found.law.contact_friction, found.law.adhesion) == (0.1, 2000.0)  # type: ignore[attr-defined]
+
+
 def test_meshes_are_those_of_the_first_frame_and_the_frame_is_restored(bpy: Any) -> None:
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 5, 8

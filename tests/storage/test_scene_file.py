@@ -7,7 +7,7 @@ import pytest
 
 from mpm_addon.core.errors import MpmError, PresetError
 from mpm_addon.core.geometry.shapes import Box, Mesh, Plane, Points, Sphere
-from mpm_addon.storage import load_material_preset, read_scene
+from mpm_addon.storage import load_material_preset, read_scene, scene_hash, write_scene
 
 SCENE = """
 schema = 1
@@ -110,6 +110,13 @@ def test_every_key_of_the_schema_is_read(folder: Path) -> None:
     assert (floor.surface, floor.friction, floor.shape) == ("slip", 0.2, Plane(point=(0, 0, 0), normal=(0, 0, 1)))
     assert scene.forces[0].kind == "wind"
     assert (scene.forces[0].strength, scene.forces[0].direction) == (3.0, (1.0, 0.0, 0.0))
+
+
+def test_a_body_name_is_read_and_written(folder: Path, tmp_path: Path) -> None:
+    scene = read_scene(edit(folder, 'name = "Ball"', 'name = "Ball"\nbody = "beam"'))
+    assert [emitter.body for emitter in scene.emitters] == ["", "beam"]
+    assert read_scene(write_scene(scene, tmp_path / "again")) == scene
+    assert scene_hash(scene) != scene_hash(read_scene(edit(folder, '"beam"', '"other"')))
 
 
 def test_the_file_and_its_folder_are_the_same_scene(folder: Path) -> None:

@@ -44,6 +44,8 @@ def values(declared: Parameter) -> st.SearchStrategy[Any]:
     """Values that a declared parameter allows."""
     if declared.choices:
         strategy: st.SearchStrategy[Any] = st.sampled_from(declared.choices)
+    elif declared.kind == "text":
+        strategy = st.just("") | names
     elif declared.kind == "flag":
         strategy = st.booleans()
     elif declared.kind == "integer":

@@ -55,7 +55,7 @@ class MPM_PT_start_velocity(_SomeParameters, bpy.types.Panel):
 class MPM_PT_particles(_SomeParameters, bpy.types.Panel):
     bl_idname = "MPM_PT_particles"
     bl_label = "Particles"
-    names = ("particles_per_cell", "particle_count", "sampling", "mass_scale", "stiffness_scale", "color")
+    names = ("particles_per_cell", "particle_count", "sampling", "mass_scale", "stiffness_scale", "body", "color")
 
     @classmethod
     def idle(cls, emitter: Any) -> tuple[str, ...]:
