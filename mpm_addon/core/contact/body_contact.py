@@ -33,9 +33,9 @@ LEAST_FULL = 0.5
 # farther apart, adhesion no longer holds [cells]
 ADHESION_REACH = 0.25
 # Bodies that overlap by less are stopped by their elasticity, as one body would be, and not at once, which would take energy [cells].
-DEEPEST = 0.25
+DEEPEST = 0.2
 # What overlaps comes apart by at most this share of the overlap in a substep, so that light nodes stay stable.
-FASTEST_PARTING = 0.5
+FASTEST_PARTING = 0.1
 # several bodies at a node share it, so their pairs are solved repeatedly
 SWEEPS = 4
 # a normal from a shorter vector, in shares of full cells, is arbitrary

@@ -132,7 +132,7 @@ class Afloat:
     """A jelly in water, over the last second.
 
     Attributes:
-        draft: how far its lowest hundredth is below the level, over its edge.
+        draft: how far its bottom is below the level, over its edge.
         bottom: how far that is above the floor [cells].
         inside: the volume of water deeper than half a cell in the box around the jelly, over the jelly's.
     """
@@ -149,7 +149,7 @@ def jelly_in_water(density: float, *, offset: float, seconds: float) -> Scene:
     (water,) = scene.emitters
     x, y, z = water.shape.center
     shape = replace(crate.shape, center=(x, y, z + 0.5 * (water.shape.size[2] + EDGE)))
-    law = replace(everyday_scene("stack").materials["jelly"].law, density=density)
+    law = replace(everyday_scene("stack").materials["jelly"].law, density=density, damping_time=0.003)
     time = replace(scene.time, frame_end=round(seconds * scene.time.fps))
     materials = {**scene.materials, "jelly": Material("jelly", law)}
     return replace(scene, time=time, materials=materials, colliders=(), emitters=(water, Emitter("jelly", shape, "jelly")))
@@ -175,5 +175,6 @@ def _look(simulation: Simulation) -> tuple[float, float, float]:
     density = scene.materials["jelly"].law.density
     level = (volume[~is_jelly].sum() + min(density / WATER, 1.0) * volume[is_jelly].sum()) / np.prod((high - low)[:2])
     is_inside = ((position > lowest + 0.5 * cell) & (position < highest - 0.5 * cell)).all(axis=1) & ~is_jelly
-    bottom = lowest[2] - low[2]
+    # particles lie a quarter of a cell inside, and one in a hundred of eight cells is below the quantile
+    bottom = lowest[2] - low[2] - (0.25 + 0.08) * cell
     return (level - bottom) / EDGE, bottom / cell, volume[is_inside].sum() / volume[is_jelly].sum()
