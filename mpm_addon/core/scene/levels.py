@@ -85,7 +85,7 @@ def _steps(low: float, high: float, count: int) -> Floats:
 
 
 def piece_of(scene: Scene, index: int) -> str | int:
-    """What an emitter's particles belong to: the `body` that it names, "" for all other fluids, which mix, and else itself, by its number."""
+    """What an emitter's particles belong to: the `body` that it names, "" for all other fluids, which mix, else its own number."""
     emitter = scene.emitters[index]
     is_fluid = isinstance(scene.materials[emitter.material].law, FluidLaw)
     return emitter.body or ("" if is_fluid else index)

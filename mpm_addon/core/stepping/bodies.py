@@ -1,4 +1,4 @@
-"""Bodies: particles of one piece that share one law with one set of constants; more than one for a piece whose parts are scaled or painted."""
+"""Bodies: particles of one piece that share one law with one set of constants; a piece that is scaled or painted has more than one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -237,9 +237,9 @@ class Simulation:
         emitter = self.scene.emitters[batch.emitter_index]
         subject = f'Emitter "{emitter.name}"'
         material_index = list(self.scene.materials).index(emitter.material)
-        numbers = body_numbers(
-            self.bodies, piece_of(self.scene, batch.emitter_index), material_index, batch.painted.combinations
-        )[batch.painted.combination]
+        numbers = body_numbers(self.bodies, piece_of(self.scene, batch.emitter_index), material_index, batch.painted.combinations)[
+            batch.painted.combination
+        ]
         refuse_outside(self.scene, batch.points.position, subject)
         particles = new_particles(
             batch.points,
