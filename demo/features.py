@@ -40,7 +40,7 @@ def drum(stage: Any) -> None:
     """A drum with four blades turns and mixes two sands that lay side by side."""
     for side, color in ((-1.0, (0.75, 0.5, 0.18)), (1.0, (0.1, 0.22, 0.45))):
         name = f"Sand {'left' if side < 0 else 'right'}"
-        stage.emitter(name, box((0.26, 0.9 * DRUM_DEPTH, 0.3)), (0.13 * side, 0.0, 0.3), "fine_sand", color=color, body="sand")
+        stage.emitter(name, box((0.26, 0.9 * DRUM_DEPTH, 0.3)), (0.13 * side, 0.0, 0.3), "fine_sand", color=color)
     drum = stage.collider("Drum", drum_shell(), (0.0, 0.0, 0.5), (0.35, 0.36, 0.38), friction=0.5)
     keyed(drum, "rotation_euler", {1: (0.0, 0.0, 0.0), 97: (0.0, 3.0 * math.pi, 0.0)})
 

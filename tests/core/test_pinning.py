@@ -27,7 +27,7 @@ def jelly(*emitters: Emitter, young_modulus: float = 1e5, poisson_ratio: float =
 
 
 def held(shape: Any, goal: float = 1.0, **rest: Any) -> Emitter:
-    return Emitter("held", shape, "corotated", goal=goal, body="bar", **{**LATTICE, **rest})
+    return Emitter("held", shape, "corotated", goal=goal, **{**LATTICE, **rest})
 
 
 def of(frame: Any, emitter: int) -> np.ndarray:
@@ -48,7 +48,7 @@ def test_pinned_particles_stay_in_place_at_any_acceleration(dimension: int, grav
 def hanging(**rest: Any) -> Scene:
     """A bar of 0.2 x 0.2 x 1 m below a slab that is held."""
     top = held(box((0.0, 0.0, 0.1), 0.2), **rest)
-    bar = Emitter("bar", box((0.0, 0.0, -0.5), (0.2, 0.2, 1.0)), "corotated", body="bar", **LATTICE)
+    bar = Emitter("bar", box((0.0, 0.0, -0.5), (0.2, 0.2, 1.0)), "corotated", **LATTICE)
     # enough drag to let it come to rest, none once it is
     return jelly(top, bar, young_modulus=1e5, frames=40, fps=24.0, gravity=(0.0, 0.0, -9.81))
 
@@ -115,7 +115,7 @@ def turning(dimension: int = 3) -> Motion:
 def test_pinned_particles_follow_a_motion_and_carry_what_hangs_on_them(dimension: int, scheme: dict[str, Any]) -> None:
     motion = turning(dimension)
     top = held(box((0.0, 0.0, 0.1), 0.2), motion=motion)
-    bar = Emitter("bar", box((0.0, 0.0, -0.1), 0.2), "corotated", body="bar", **LATTICE)
+    bar = Emitter("bar", box((0.0, 0.0, -0.1), 0.2), "corotated", **LATTICE)
     frames = list(simulate(jelly(top, bar, young_modulus=1e6, frames=11, dimension=dimension, **scheme)))
     start = of(frames[0], 0)
     for frame in frames:

@@ -5,8 +5,9 @@ surfaces, at most the friction coefficient times the first (Coulomb). Momentum i
 
 The normal points against the difference of their fullness's gradients; between a solid and a fluid, against the solid's, whose surface is
 smoother (Nairn, Hammerquist and Smith 2020 compare choices). Bodies whose masses overlap at nodes do not touch yet: a node's mass tells how
-far the surface of a body is, since it is the part of the node's kernel beyond that. Both distances together are the gap. Bodies that overlap
-push each other out, as if the softer were compressed by as much. A fluid has no such surface: it touches a solid wherever they share nodes.
+far the surface of a body is, since it is the part of the node's kernel beyond that. Both distances together are the gap. Bodies that
+overlap push each other out, as if the softer were compressed by as much. A fluid has no such surface:
+it touches a solid wherever they share nodes.
 """
 
 import math
@@ -110,7 +111,8 @@ class BodyContact:
         self._meetings: Meetings | None = None
         self._room = room_for(2, dimension)
         self._laws: list[Law] = []
-        self._surfaces = Surfaces(*(np.zeros(0) for _ in Surfaces._fields))
+        nothing = np.zeros(0)
+        self._surfaces = Surfaces(nothing, np.zeros(0, np.bool_), nothing, nothing, nothing)
 
     def find(self, layout: Layout) -> None:
         """Find where fields meet, after a sort."""
@@ -180,10 +182,10 @@ def surface_distance(fullness):
 @kernel
 def shares_nodes(nodes, block, its):
     """Whether two node blocks in one place have mass at the same node."""
+    least = 0.0
     for node in range(nodes.shape[1] // NODE):
-        if nodes[block, NODE * node + 3] > 0.0 and nodes[its, NODE * node + 3] > 0.0:
-            return True
-    return False
+        least = max(least, min(nodes[block, NODE * node + 3], nodes[its, NODE * node + 3]))
+    return least > 0.0
 
 
 @kernel

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..laws.law import FluidLaw
 from .description import Scene
 from .painting import FACTOR_NAMES
 
@@ -84,8 +83,6 @@ def _steps(low: float, high: float, count: int) -> Floats:
     return np.geomspace(low, high, count) if low > 0.0 else np.linspace(low, high, count)
 
 
-def piece_of(scene: Scene, index: int) -> str | int:
-    """What an emitter's particles belong to: the `body` that it names, "" for all other fluids, which mix, else its own number."""
-    emitter = scene.emitters[index]
-    is_fluid = isinstance(scene.materials[emitter.material].law, FluidLaw)
-    return emitter.body or ("" if is_fluid else index)
+def piece_of(scene: Scene, index: int) -> str:
+    """What an emitter's particles belong to: the `body` that it names; "" for all that name none."""
+    return scene.emitters[index].body

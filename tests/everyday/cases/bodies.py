@@ -152,7 +152,7 @@ def jelly_in_water(density: float, *, offset: float, seconds: float) -> Scene:
     law = replace(everyday_scene("stack").materials["jelly"].law, density=density, damping_time=0.003)
     time = replace(scene.time, frame_end=round(seconds * scene.time.fps))
     materials = {**scene.materials, "jelly": Material("jelly", law)}
-    return replace(scene, time=time, materials=materials, colliders=(), emitters=(water, Emitter("jelly", shape, "jelly")))
+    return replace(scene, time=time, materials=materials, colliders=(), emitters=(water, Emitter("jelly", shape, "jelly", body="jelly")))
 
 
 @lru_cache
