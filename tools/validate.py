@@ -76,6 +76,7 @@ def everyday_rows() -> Iterator[Row]:
     for height, radius, ideal in zip(fallen, volume.stream_radii(fallen), volume.ideal_radii(fallen), strict=True):
         yield f"Stream of water, {height:g} m below its nozzle: radius", "√(v₀ / v)", f"{ideal:.2f}", "10 %", f"{radius:.2f}"
     yield from holding_rows()
+    yield from touching_rows()
     yield from rigid_rows()
 
 
@@ -91,6 +92,30 @@ def holding_rows() -> Iterator[Row]:
         yield f"Water in a cup of one mesh, walls of 1 cell{at}", "all stays", "0", "1 %", f"{share:.4f}"
         for law in ("water", "sand"):
             yield f"A sheet under {law}{at}", "all stays", "0", "0", f"{holding.leak_through('sheet', offset=offset, law=law):.4f}"
+
+
+def touching_rows() -> Iterator[Row]:
+    from tests.everyday.cases import bodies
+    from tests.everyday.cases.setting import OFFSETS
+
+    for offset in OFFSETS:
+        at = f", at {offset:g} cells"
+        yield f"Stacked jelly{at}: gap", "they touch", "0", "0.25 cells", f"{bodies.stacked(offset=offset):.2f} cells"
+        yield f"Jelly passes jelly at a gap of a cell{at}: speed kept", "closed form", "1", "0.97", f"{bodies.passing(offset=offset):.3f}"
+        for friction in (0.0, 0.3):
+            sliding = bodies.sliding(friction, offset=offset)
+            what = f"Jelly on a jelly slope of 45°, friction {friction:g}{at}: acceleration over g sin 45°"
+            yield what, "Coulomb", f"{1.0 - friction:g}", "5 %", f"{sliding:.3f}"
+        for density in (500.0, 900.0):
+            draft = bodies.afloat(density, offset=offset).draft
+            yield f"Jelly of {density:g} kg/m³ in water{at}: draft", "Archimedes", f"{density / bodies.WATER:g}", "0.08", f"{draft:.2f}"
+    for name, given in {
+        "": {},
+        ", boosted by 5 m/s": {"boost": 5.0},
+        ", half a cell aside": {"offset": 0.5},
+        ", turned by 30°": {"turn": 30.0},
+    }.items():
+        yield f"Two jellies collide{name}: energy kept", "the same each time", "", "0.05", f"{bodies.collision(**given):.2f}"
 
 
 def rigid_rows() -> Iterator[Row]:
