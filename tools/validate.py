@@ -131,6 +131,8 @@ def rigid_rows() -> Iterator[Row]:
             yield f"Rigid crate of half the density of water, 10 s{at}: draft", "Archimedes", "0.50", "0.05", f"{crate.draft:.2f}"
             ice = floating.floating(900.0, offset=offset, seconds=5.0, dimension=dimension)
             yield f"Rigid crate of 900 kg/m³, 5 s{at}: draft", "Archimedes", "0.90", "0.85 to 0.97", f"{ice.draft:.2f}"
+            heavy = floating.floating(2000.0, offset=offset, dimension=dimension)
+            yield f"Rigid crate of 2000 kg/m³, 3 s{at}: bottom above the floor", "it sinks", "0", "0.1 cells", f"{heavy.bottom:.2f} cells"
             share = floating.buoyancy(offset=offset, dimension=dimension)
             yield f"Submerged crate{at}: buoyancy", "ρ g V", "1", "5 %", f"{share:.2f}"
     for restitution in (0.5, 0.8, 1.0):
