@@ -97,6 +97,7 @@ def killed(process: subprocess.Popen[Any]) -> Iterator[None]:
     """A test that fails does not wait for a process that a file halts."""
     try:
         yield
+    # what pytest.raises raises where nothing was raised is not an Exception
     except BaseException:
         process.kill()
         raise

@@ -38,7 +38,7 @@ class ElasticLaw(Law):
         0.0,
         unit="Pa",
         minimum=0.0,
-        help="Pull at which it comes off other solids, as the geometric mean of both (jelly 0, packed snow 2000)",
+        help="Pull at which it comes off solids with another body name, as the geometric mean of both (0: nothing sticks to it)",
     )
 
     def lame(self, stiffness_scale: float) -> tuple[float, float]:
