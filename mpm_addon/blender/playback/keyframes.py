@@ -56,9 +56,9 @@ def write_keys(scene: BlenderScene, poses: Mapping[int, Mapping[str, Floats]], c
         if complaint:
             complaints.append(complaint)
             continue
-        remove_keys(item)
+        start = _freed(item)
         moves = relative_moves([poses[number][name] for number in frames], scene.unit_settings.scale_length)
-        _write(item, frames, moves, cache)
+        _write(item, frames, moves, start, cache)
     return complaints
 
 
@@ -122,10 +122,19 @@ def _rotation_path(item: BlenderObject) -> str:
     return _ROTATION_PATHS.get(item.rotation_mode, "rotation_euler")
 
 
-def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], cache: str) -> None:
+def _freed(item: BlenderObject) -> Matrix:
+    """Remove the keyframes of a bake; returns world from object at its start, which Blender itself would update only later."""
+    start = Matrix(start_matrix(item).tolist())
+    around = Matrix(item.matrix_world) @ Matrix(item.matrix_basis).inverted_safe()
+    remove_keys(item)
+    # a parent may have been moved since that bake
+    moved = around @ Matrix(item.matrix_basis)
+    return start if item.parent is None or np.allclose(moved, start, atol=1e-5) else moved
+
+
+def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], start: Matrix, cache: str) -> None:
     path = _rotation_path(item)
     location, rotation = tuple(item.location), tuple(getattr(item, path))
-    start = Matrix(item.matrix_world)
     from_world = Matrix(item.matrix_basis) @ start.inverted_safe()
     locations, rotations = [location], [rotation]
     for move in moves[1:]:
