@@ -129,7 +129,7 @@ def _freed(item: BlenderObject) -> Matrix:
     remove_keys(item)
     # a parent may have been moved since that bake
     moved = around @ Matrix(item.matrix_basis)
-    return start if item.parent is None or np.allclose(moved, start, atol=1e-5) else moved
+    return start if item.parent is None or np.allclose(matrix_array(moved), matrix_array(start), atol=1e-5) else moved
 
 
 def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], start: Matrix, cache: str) -> None:
