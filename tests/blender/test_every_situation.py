@@ -5,7 +5,6 @@ Registered classes are found, not listed, so additions are tested automatically.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.blender
 
 
 @pytest.fixture(autouse=True)
-def nothing_runs(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_process_is_started(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No process is started: bakes are tested elsewhere."""
 
     def no_process(*_arguments: Any, **_keywords: Any) -> Any:
@@ -33,9 +32,6 @@ def nothing_runs(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     monkeypatch.setattr(session, "Worker", no_process)
     monkeypatch.setattr(preflight, "Worker", no_process)
     monkeypatch.setenv("HOME", str(tmp_path))
-    yield
-    session.end()
-    preflight.end()
 
 
 def draw_everything(bpy: Any) -> int:

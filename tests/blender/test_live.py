@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,13 +26,6 @@ from .scenes import add_collider, add_emitter, add_field, description, error_of,
 
 STAND_IN = Path(__file__).with_name("stand_in_live.py")
 blender = pytest.mark.blender
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_running() -> Iterator[None]:
-    yield
-    live_session.forget()
-    session.end()
 
 
 class Modal:

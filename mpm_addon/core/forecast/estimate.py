@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..emission.schedule import first_frame, frame_of_once, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due  # fmt: skip
+from ..emission.schedule import first_frame, frame_of_once, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due
 from ..errors import SceneError
 from ..geometry.outline import Outline
 from ..geometry.section import section_of

@@ -132,9 +132,15 @@ class ParticleStore:
     """
 
     def __init__(
-        self, body_count: int, dtype: Any, dimension: int = 3, *, is_flip: bool = False, row_count: int = ROW_COUNT,
+        self,
+        body_count: int,
+        dtype: Any,
+        dimension: int = 3,
+        *,
+        is_flip: bool = False,
+        row_count: int = ROW_COUNT,
         fields: Fields | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.body_count = body_count
         self.fields = fields or (range(body_count),)
         self.field_of_body = [field for field, its in enumerate(self.fields) for _ in its]
