@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.contact import obstacles
+from mpm_addon.core.contact import footing
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Motion
@@ -66,9 +66,9 @@ def corner_scene(**solver: Any) -> Scene:
 
 
 CORNERS = """
-from mpm_addon.core.contact import obstacles
+from mpm_addon.core.contact import footing
 from tests.core.test_obstacles import corner_scene
-obstacles.PARALLEL_FEET = 1
+footing.PARALLEL_FEET = 1
 scenes = [corner_scene(kernel=kernel) for kernel in ("quadratic", "cubic")]
 """
 
@@ -103,11 +103,11 @@ def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pyte
 
 
 def test_slabs_of_one_color_touch_no_node_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(obstacles, "PARALLEL_FEET", 1)
+    monkeypatch.setattr(footing, "PARALLEL_FEET", 1)
     simulation = Simulation(corner_scene())
     next(simulation.frames())
     group = simulation._stepper.obstacles[0]
-    feet, colors, count = group._feet, group._colors, len(group.obstacles)
+    feet, colors, count = group.footing.feet, group.footing.colors, len(group.obstacles)
     assert colors[2] > 3
     for color in range(2):
         owner_of_node: dict[int, int] = {}
