@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import preflight, session
+from mpm_addon.blender.baking import health, preflight, session
 from mpm_addon.blender.baking.bake_view import Progress, State
 from mpm_addon.blender.host import redrawing
 from tests.fakes import layout
@@ -24,13 +24,14 @@ pytestmark = pytest.mark.blender
 
 @pytest.fixture(autouse=True)
 def no_process_is_started(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No process is started: bakes are tested elsewhere."""
+    """No process is started: bakes and the installation are checked elsewhere."""
 
     def no_process(*_arguments: Any, **_keywords: Any) -> Any:
         raise session.MpmError("Tests start no process; use a real one.")
 
     monkeypatch.setattr(session, "Worker", no_process)
     monkeypatch.setattr(preflight, "Worker", no_process)
+    monkeypatch.setattr(health, "ask_worker", no_process)
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
