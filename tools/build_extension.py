@@ -46,9 +46,11 @@ def main() -> int:
     parser.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="another platform than this one, without kernels")
     parser.add_argument("--release", action="store_true", help="compile kernels for every level and Python, not this machine's alone")
     parser.add_argument("--split-by-python", action="store_true", help="build a zip for each Python")
+    parser.add_argument("--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314")
     arguments = parser.parse_args()
+    python_tags = list(dict.fromkeys([*PYTHON_TAGS, *arguments.python_tag]))
     try:
-        for tags in [[tag] for tag in PYTHON_TAGS] if arguments.split_by_python else [list(PYTHON_TAGS)]:
+        for tags in [[tag] for tag in python_tags] if arguments.split_by_python else [python_tags]:
             archive = build(arguments.platform or this_platform(), tags, is_release=arguments.release, is_split=arguments.split_by_python)
             print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
     except BuildError as error:
@@ -184,6 +186,8 @@ def compiling_environment(python_tag: str) -> Environment:
     """Returns the environment that compiles kernels for a Python: the development one where it can, else one that is there."""
     development = ENVIRONMENTS[DEVELOPMENT_BLENDER]
     found = [each for each in (development, *ENVIRONMENTS.values()) if "cp" + each.python.replace(".", "") == python_tag]
+    if not found:
+        raise BuildError(f"no supported Blender has the Python of {python_tag}, so no environment compiles kernels for it; leave it out")
     return next((each for each in found if each.interpreter.exists()), found[0])
 
 

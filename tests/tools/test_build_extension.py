@@ -100,3 +100,5 @@ def test_kernels_are_compiled_by_an_environment_that_is_there(tmp_path: Path, mo
     interpreter.parent.mkdir(parents=True)
     interpreter.touch()
     assert build_extension.compiling_environment("cp311").blender == "4.2"
+    with pytest.raises(build_extension.BuildError, match="cp399"):
+        build_extension.compiling_environment("cp399")
