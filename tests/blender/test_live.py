@@ -15,7 +15,7 @@ from mpm_addon.blender.baking import bake_queue, previews, session
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import live_operators
 from mpm_addon.blender.interface.panels import live_panels
-from mpm_addon.blender.live import hands, live_session, live_worker, playhead
+from mpm_addon.blender.live import live_session, live_worker, movable_objects, playhead
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Scene
@@ -205,8 +205,8 @@ def test_a_preview_that_was_deleted_is_made_again(bpy: Any, stand_in: Any) -> No
 
 def test_a_change_of_settings_begins_anew_with_a_notice(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
-    monkeypatch.setattr(hands, "_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(hands, "_SETTLED_SECONDS", 0.05)
+    monkeypatch.setattr(movable_objects, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(movable_objects, "_SETTLED_SECONDS", 0.05)
     modal = Modal(bpy)
     modal.invoke()
     modal.until(lambda: running().frame)
@@ -261,7 +261,7 @@ def test_a_scene_that_cannot_be_simulated_is_one_line(bpy: Any, tmp_path: Path) 
 # Moved objects.
 
 
-def held(bpy: Any) -> tuple[hands.Hands, Any, Any]:
+def movable(bpy: Any) -> tuple[movable_objects.MovableObjects, Any, Any]:
     ball, pull = add_collider(bpy, "Ball"), add_field(bpy, name="Pull", strength=-10.0)
     described = description()
     described = Scene(
@@ -272,11 +272,11 @@ def held(bpy: Any) -> tuple[hands.Hands, Any, Any]:
         }
     )
     bpy.context.view_layer.update()
-    return hands.Hands(bpy.context.scene, described), ball, pull
+    return movable_objects.MovableObjects(bpy.context.scene, described), ball, pull
 
 
 def test_only_what_was_moved_is_told(bpy: Any) -> None:
-    found, ball, pull = held(bpy)
+    found, ball, pull = movable(bpy)
     scene = bpy.context.scene
     assert (found.things(scene), found.gravity(scene)) == ({}, None)
     ball.location = (1.0, 2.0, 3.0)
@@ -296,7 +296,7 @@ def test_only_what_was_moved_is_told(bpy: Any) -> None:
 
 
 def test_what_a_hand_moves_is_no_change_of_settings(bpy: Any) -> None:
-    found, ball, pull = held(bpy)
+    found, ball, pull = movable(bpy)
     scene = bpy.context.scene
     before = found.settings(scene)
     ball.location, pull.location, pull.field.strength = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), -3.0
