@@ -24,6 +24,11 @@ from .time_step import Speeds
 
 # a rest node inside a sticky collider moves with it if it has this share of a full node's mass: lighter ones lie outside of the body
 HELD_FULLNESS = 0.4
+# a rest node also moves with a sticky collider that this share of its mass is in: up to half a cell outside, where a body goes through
+# its surface, because nodes that are held up to a surface hold as if it lay half a cell deeper
+HELD_SHARE = 1.0 / 6.0
+# particles count as inside from this depth on [cells]
+DEPTH = 0.1
 # fixed colliders are asked only about nodes that are nearer than this after a sort: until the next, particles move by less [cells]
 NEAR = 1.5
 
@@ -52,6 +57,7 @@ class RestBodies:
         self._pulled = np.zeros((3, 0), store.dtype)
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._near: list[NDArray[np.int64]] = []
+        self._held: list[NDArray[np.int64]] = []
         self._trouble: Trouble | None = None
         self.speeds = Speeds()
         self.stiffest = ""
@@ -74,8 +80,8 @@ class RestBodies:
         """How far a particle moved along an axis in the last substep, at most [cells]."""
         return self._grid.farthest if self.is_used else 0.0
 
-    def begin(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Start from the store's particles right after a sort."""
+    def begin(self, obstacles: Sequence[ObstacleGroup], frame: float) -> None:
+        """Start from the store's particles right after a sort, at a moment in frames."""
         if not self.is_used:
             return
         if self._has_changed():
@@ -83,6 +89,9 @@ class RestBodies:
             self._places = self._grid.places
         self._grid.find()
         self._grid.save()
+        for group in obstacles:
+            group.take_values(frame)
+            group.move_to(frame)
         self._find_near(obstacles)
         self._strain()
 
@@ -176,23 +185,27 @@ class RestBodies:
         grid.take_forces()
 
     def _find_near(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Find the rest nodes that fixed sticky colliders may hold until the next sort."""
-        self._near = []
+        """Find the rest nodes that sticky colliders hold until the next sort, and those that they may hold."""
+        self._near, self._held = [], []
         for obstacle in self._sticky(obstacles):
             its = np.flatnonzero(self._is_heavy())
             if not obstacle.is_moving:
                 its = its[obstacle.distance(self._node_places(its))[0] < NEAR * self._spacing]
             self._near.append(its)
+            positions = self._store.positions(self._spacing)
+            inside = np.zeros(len(positions))
+            live = np.flatnonzero(self._grid.slots >= 0)
+            inside[live] = obstacle.distance(positions[live])[0] < -DEPTH * self._spacing
+            self._held.append(np.flatnonzero(self._grid.shares_of(inside).reshape(-1) >= HELD_SHARE))
 
     def _hold(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Move rest nodes inside sticky colliders with these."""
+        """Move rest nodes in sticky colliders with these."""
         velocity = self._grid.velocity.reshape(-1, 3)
-        for obstacle, its in zip(self._sticky(obstacles), self._near, strict=True):
-            if not len(its) or not obstacle.is_present or obstacle.surface != STICKY:
-                continue
-            places = self._node_places(its)
-            inside = obstacle.distance(places)[0] <= 0.0
-            velocity[its[inside]] = obstacle.velocity_at(places[inside])
+        for obstacle, near, held in zip(self._sticky(obstacles), self._near, self._held, strict=True):
+            if obstacle.is_present and obstacle.surface == STICKY:
+                inside = near[obstacle.distance(self._node_places(near))[0] <= 0.0]
+                for its in (inside, held):
+                    velocity[its] = obstacle.velocity_at(self._node_places(its))
 
     @staticmethod
     def _sticky(obstacles: Sequence[ObstacleGroup]) -> list[Obstacle | DeformingObstacle]:

@@ -123,7 +123,7 @@ class Stepper:
         if self._mixed.full_mass > 0.0 and self._covered.size < nodes:
             self._covered = np.zeros(nodes + nodes // 4, np.float32)
         self.pins.find(self._store, self.moment)
-        self.rest.begin(self.obstacles)
+        self.rest.begin(self.obstacles, self.moment)
 
     def begin_frame(self, frame: float) -> None:
         """Prepare for the substeps to the next frame."""

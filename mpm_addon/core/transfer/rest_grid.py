@@ -196,6 +196,13 @@ class RestGrid:
         self.mass[:] = sums[..., 3]
         return sums
 
+    def shares_of(self, values: Floats) -> NDArray[Any]:
+        """The means of values of the slots in the world (slots,) at the nodes, (node blocks, block nodes)."""
+        table, its = self.store.table, np.flatnonzero(self._world_slots >= 0)
+        table[VELOCITY : VELOCITY_GRADIENT + 9] = 0.0
+        table[VELOCITY, its] = values[self._world_slots[its]]
+        return self._scattered()[..., 0].copy()
+
     def summed(self) -> NDArray[Any]:
         """What was scattered to the nodes, over their masses, (node blocks, block nodes, 4)."""
         store = self.store
