@@ -156,7 +156,9 @@ class RestBodies:
         grid.move(dt)
         self._strain()
         grid.place()
-        if is_shown:
+        if not math.isfinite(grid.farthest):
+            return self._trouble or Trouble(Kind.NOT_FINITE, f'Material "{self.stiffest}"')
+        if is_shown or self._trouble is not None:
             grid.show_particles()
         return self._trouble
 

@@ -220,13 +220,14 @@ class Stepper:
         """Move the bodies whose forces come from their rest state; returns what became unstable."""
         rest = self.rest
         trouble = rest.step(dt, self._director.gravity[:3], self.obstacles, is_shown=self.planned is None)
-        if trouble is None and rest.speeds.particle > self.explained_speed:
+        if trouble is None and (rest.speeds.particle > self.explained_speed or rest.drift > self._longest_way):
             trouble = Trouble(Kind.RUNAWAY, f'Material "{rest.stiffest}"')
         if trouble is None and dt * rest.speeds.gradient > LARGEST_GRADIENT_STEP:
             trouble = Trouble(Kind.INVERTED, f'Material "{rest.stiffest}"')
-        if rest.speeds.wave > self.speeds.wave:
-            self.stiffest = rest.stiffest
-        self.speeds = self.speeds.at_least(*rest.speeds)
+        if rest.is_used:
+            if rest.speeds.wave > self.speeds.wave:
+                self.stiffest = rest.stiffest
+            self.speeds = self.speeds.at_least(*rest.speeds)
         self._drift += rest.drift
         return trouble
 
