@@ -49,7 +49,7 @@ KERNELS = {
         "transfer.advance.advance_material": "law int real2 float real2 float1",
     },
     "rest": {
-        "transfer.rest_passes.gather_velocities": "scheme particles grid scratch",
+        "transfer.rest_passes.gather_velocities": "scheme particles grid bool1 scratch",
         "transfer.rest_passes.carry_motion": "real2 int1 real2",
         "transfer.rest_passes.carry_change": "real2 int1 real2",
         "transfer.rest_passes.carry_places": "real2 int1 float2 real2 float1",

@@ -80,8 +80,19 @@ class RestBodies:
         """How far a particle moved along an axis in the last substep, at most [cells]."""
         return self._grid.farthest if self.is_used else 0.0
 
-    def begin(self, obstacles: Sequence[ObstacleGroup], frame: float) -> None:
-        """Start from the store's particles right after a sort, at a moment in frames."""
+    @property
+    def near_blocks(self) -> NDArray[np.bool_]:
+        """The particle blocks whose particles of these bodies are to be scattered."""
+        return self._grid.is_near
+
+    def begin(self, obstacles: Sequence[ObstacleGroup], frame: float, *, is_driven: bool) -> None:
+        """Start from the store's particles right after a sort.
+
+        Args:
+            obstacles: the colliders that are not dynamic.
+            frame: the moment, in frames.
+            is_driven: whether more than gravity, these and other bodies acts on particles, so that it may do so anywhere.
+        """
         if not self.is_used:
             return
         if self._has_changed():
@@ -93,6 +104,7 @@ class RestBodies:
             group.take_values(frame)
             group.move_to(frame)
         self._find_near(obstacles)
+        self._grid.see(self._find_near_blocks(obstacles, is_driven=is_driven))
         self._strain()
 
     def _has_changed(self) -> bool:
@@ -186,6 +198,18 @@ class RestBodies:
             self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
         grid.take_forces()
 
+    def _find_near_blocks(self, obstacles: Sequence[ObstacleGroup], *, is_driven: bool) -> NDArray[np.bool_]:
+        """The particle blocks that share nodes with fixed colliders or with other bodies."""
+        layout = self._store.layout
+        if is_driven or any(group.is_moving for group in obstacles):
+            return np.ones(len(layout.keys), np.bool_)
+        is_touched = np.zeros(layout.node_count + 1, np.bool_)
+        for group in obstacles:
+            is_touched[group.touched_blocks(self._store)] = True
+        counts = np.bincount(layout.origins, minlength=layout.node_count)
+        is_touched[:-1] |= counts[layout.origins] > 1
+        return np.any([is_touched[layout.field_neighbors[field]].any(axis=1) for field in sorted(self._fields)], axis=0)
+
     def _find_near(self, obstacles: Sequence[ObstacleGroup]) -> None:
         """Find the rest nodes that sticky colliders hold until the next sort, and those that they may hold."""
         self._near, self._held = [], []
@@ -239,5 +263,3 @@ class RestBodies:
         if self.is_used:
             self._grid.load(snapshot)
             self._places = self._grid.places
-
-

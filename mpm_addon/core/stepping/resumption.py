@@ -44,7 +44,7 @@ def check_state(state: State, own: State, scene: Scene, body_count: int) -> None
         raise _wrong("moment", f"{number}, {part} of {parts}")
     if "pinned_id" in state:
         _check_pins(state, scene, emitted)
-    if "rest_id" in state:
+    if "body_id" in state:
         _check_rest(state, scene)
 
 
@@ -75,10 +75,10 @@ def _particle_axis(name: str) -> tuple[int, str]:
         return (1 if name == "table" else 0), "present"
     if name.startswith("pinned_"):
         return 0, "pinned"
-    if name.startswith("rest_node_"):
+    if name.startswith("body_node_"):
         return 0, "nodes"
-    if name in ("rest_id", "rest_key", "rest_position"):
-        return (1 if name == "rest_position" else 0), "rest"
+    if name in ("body_id", "body_key", "body_position"):
+        return (1 if name == "body_position" else 0), "rest"
     return 0, "" if name in ("moment", "substeps", "deleted", "speeds", "rigid_bodies") else "emitted"
 
 
@@ -99,9 +99,9 @@ def _check_rest(state: State, scene: Scene) -> None:
     """Check the particles in the rest state: those present whose material has one, in order of id."""
     has_rest = np.array([scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters])
     present = np.sort(state["ids"])
-    if not np.array_equal(state["rest_id"], present[has_rest[state["emitter"][present]]]):
-        raise _wrong("rest_id", "not the particles that have a rest state")
-    _check_places(state, "rest_key", "rest_position", state["rest_position"])
+    if not np.array_equal(state["body_id"], present[has_rest[state["emitter"][present]]]):
+        raise _wrong("body_id", "not the particles that have a rest state")
+    _check_places(state, "body_key", "body_position", state["body_position"])
 
 
 def _check_pins(state: State, scene: Scene, emitted: int) -> None:

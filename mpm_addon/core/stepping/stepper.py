@@ -72,6 +72,9 @@ class Stepper:
         self.pins = Pins(scene)
         self.rest = RestBodies(bodies, store, self.scheme, self.spacing)
         self._director = Director(scene, bodies, store)
+        has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
+        has_pins = any(emitter.has_pins for emitter in scene.emitters)
+        self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
         self.moment = float(scene.time.frame_start)
         self.speeds = Speeds()
         self.stiffest = ""
@@ -81,7 +84,7 @@ class Stepper:
         self._clock = 0.0
         self._drift = self._way = 0.0
         self._is_waiting = np.zeros(0, np.bool_)
-        self._is_near = self._everywhere = self._is_waiting
+        self._is_near = self._is_waiting
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._node_extremes = np.zeros((PIECE_COUNT, 2))
 
@@ -110,7 +113,6 @@ class Stepper:
         self._drift = 0.0
         count = len(self._store.layout.keys)
         self._is_waiting, self._is_near = np.ones(count, np.bool_), np.zeros(count, np.bool_)
-        self._everywhere = np.ones(count, np.bool_)
         self.rigid.save()
         self._director.save()
         for obstacle in self.obstacles:
@@ -123,7 +125,7 @@ class Stepper:
         if self._mixed.full_mass > 0.0 and self._covered.size < nodes:
             self._covered = np.zeros(nodes + nodes // 4, np.float32)
         self.pins.find(self._store, self.moment)
-        self.rest.begin(self.obstacles, self.moment)
+        self.rest.begin(self.obstacles, self.moment, is_driven=self._is_driven)
 
     def begin_frame(self, frame: float) -> None:
         """Prepare for the substeps to the next frame."""
@@ -252,7 +254,7 @@ class Stepper:
             grid = store.grid(self.spacing, field)
             # the stress of bodies with a rest state has acted on their rest nodes, and every substep scatters them
             is_rest = self.rest.is_field(field)
-            waiting, step = (self._everywhere, 0.0) if is_rest else (self._is_waiting, dt)
+            waiting, step = (self.rest.near_blocks, 0.0) if is_rest else (self._is_waiting, dt)
             particles_to_grid(self.scheme, store.particles, grid, waiting, is_first or is_rest, step, store.scratch, store.arenas)
 
     def _meet_obstacles(self, dt: float) -> None:

@@ -45,7 +45,7 @@ def _refuse_rest_states(scene: Scene) -> None:
         frames = [frame_of_once(each, scene) for each in (other, emitter)]
         if is_rest and frames[0] != frames[1]:
             raise SceneError(
-                f'its first frame {frames[1]} is not that of Emitter "{other.name}", {frames[0]}, with which it forms body "{emitter.body}"',
+                f'its first frame {frames[1]} is not that of Emitter "{other.name}" of the same body "{emitter.body}", {frames[0]}',
                 'use the same frame, another body name, or reference "current"',
                 subject=subject,
             )

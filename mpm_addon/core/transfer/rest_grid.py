@@ -74,6 +74,7 @@ class RestGrid:
         velocity: likewise [m/s].
         mass: (node blocks, block nodes) [kg].
         slots: for each slot in the world, that in the rest state, -1 for other particles.
+        is_near: (blocks,) the particle blocks in the world where something may act from outside until the next sort.
         farthest: the longest way of a particle along an axis in the last substep [cells].
     """
 
@@ -85,7 +86,7 @@ class RestGrid:
         self._spacing = spacing
         self.places = RestPlaces.empty(world.dtype)
         self.store = self._empty_store()
-        self._all = np.zeros(0, np.bool_)
+        self.is_near = self._is_near = np.zeros(0, np.bool_)
         self.farthest = 0.0
         self._lay_out()
         self._saved = self.displacement, self.velocity
@@ -104,9 +105,10 @@ class RestGrid:
         self.displacement, self.velocity = np.zeros((2, count, block_nodes, 3))
         self.mass = np.zeros((count, block_nodes))
         self._moved, self._motion = (aligned((count + 1, NODE * block_nodes), self._world.dtype) for _ in range(2))
-        self._acceleration = np.zeros_like(self.velocity)
-        self._origins = np.zeros((count, 1, 3))
-        self._all = np.ones(len(self.store.layout.keys), np.bool_)
+        self._acceleration, self._room = np.zeros_like(self.velocity), np.zeros_like(self.velocity)
+        self._is_there_at = np.zeros((count, block_nodes, 1))
+        self._origins = np.zeros_like(self.velocity)
+        self._is_near = np.ones(len(self.store.layout.keys), np.bool_)
         self._is_there = [bool(np.diff(self.store.layout.first).reshape(-1, self._world.body_count)[:, its].any()) for its in self.fields]
 
     def build(self, places: RestPlaces) -> None:
@@ -129,6 +131,8 @@ class RestGrid:
         self.store.sort(NewParticles(table, places.key, places.id, run % world.body_count))
         self._lay_out()
         sums = self._scattered()
+        self.mass[:] = sums[..., 3]
+        self._is_there_at[:] = self.mass[..., None] > 0.0
         self.velocity[:] = sums[..., _VECTOR]
         new, kept = self._found(old.node_fields, old.node_keys[old.origins])
         self.displacement[new], self.velocity[new] = before[0][kept], before[1][kept]
@@ -165,6 +169,7 @@ class RestGrid:
         its = self.slots >= 0
         apart = rest.coordinates[rest_block[its]] - layout.coordinates[blocks[its]]
         self._offsets[its] = BLOCK * apart + self._origin_of_field[np.array(world.field_of_body)[body[its]]]
+        self.see(np.ones(len(layout.keys), np.bool_))
 
     def _place_origins(self) -> None:
         """Choose a displacement of each field that others are counted from, so that single precision suffices [cells]."""
@@ -175,7 +180,7 @@ class RestGrid:
             if self._is_there[field] and len(its):
                 heaviest = int(self.mass[its].argmax())
                 self._origin_of_field[field] = self.displacement[its].reshape(-1, 3)[heaviest] / self._spacing
-        self._origins = self._origin_of_field[layout.node_fields][:, None]
+        self._origins = self._origin_of_field[layout.node_fields][:, None] * self._is_there_at
 
     def save(self) -> None:
         """Save the state at a sort, for `restore`."""
@@ -187,21 +192,39 @@ class RestGrid:
 
     def _scattered(self) -> NDArray[Any]:
         """The velocity changes and masses of the nodes from those of the particles in the rest table, (node blocks, block nodes, 4)."""
-        store = self.store
+        store, is_first = self.store, True
         for field, is_there in enumerate(self._is_there):
             if is_there:
                 grid = store.grid(self._spacing, field)
-                particles_to_grid(self._affine, store.particles, grid, self._all, True, 0.0, self._world.scratch, store.arenas)
-        sums = self.summed()
-        self.mass[:] = sums[..., 3]
-        return sums
+                particles_to_grid(self._affine, store.particles, grid, self._is_near, is_first, 0.0, self._world.scratch, store.arenas)
+        return self.summed()
+
+    def _scattered_of_all(self) -> NDArray[Any]:
+        """The same velocity changes where blocks that are not near would have added only mass."""
+        sums = self._scattered()
+        return sums[..., _VECTOR] * (sums[..., 3] / np.maximum(self.mass, np.finfo(np.float32).tiny))[..., None]
 
     def shares_of(self, values: Floats) -> NDArray[Any]:
         """The means of values of the slots in the world (slots,) at the nodes, (node blocks, block nodes)."""
         table, its = self.store.table, np.flatnonzero(self._world_slots >= 0)
         table[VELOCITY : VELOCITY_GRADIENT + 9] = 0.0
         table[VELOCITY, its] = values[self._world_slots[its]]
-        return self._scattered()[..., 0].copy()
+        return self._scattered_of_all()[..., 0]
+
+    def see(self, is_near: NDArray[np.bool_]) -> None:
+        """Set where something may act from outside until the next sort: (blocks,) in the world. After `find`."""
+        world, rest = self._world.layout, self.store.layout
+        self.is_near = is_near
+        blocks = np.repeat(np.arange(len(world.keys)), np.diff(world.first[:: self._world.body_count]))
+        self._near_slots = np.where(is_near[blocks], self.slots, -1)
+        live = np.flatnonzero(self._world_slots >= 0)
+        near = live[is_near[blocks[self._world_slots[live]]]]
+        self._near_world_slots = np.full(len(self._world_slots), -1)
+        self._near_world_slots[near] = self._world_slots[near]
+        block_of = np.repeat(np.arange(len(rest.keys)), np.diff(rest.first[:: self._world.body_count]))
+        self._is_near = np.zeros(len(rest.keys), np.bool_)
+        self._is_near[block_of[near]] = True
+        self._near_rest_slots = np.flatnonzero(self._is_near[block_of])
 
     def summed(self) -> NDArray[Any]:
         """What was scattered to the nodes, over their masses, (node blocks, block nodes, 4)."""
@@ -216,9 +239,10 @@ class RestGrid:
 
     def show_nodes(self) -> None:
         """Give the kernels the state of the nodes."""
-        count, is_there = len(self.velocity), self.mass[..., None] > 0.0
-        moved = np.where(is_there, self.displacement * (1.0 / self._spacing) - self._origins, 0.0)
-        self._moved.reshape(count + 1, -1, NODE)[:count, :, _VECTOR] = moved
+        count = len(self.velocity)
+        np.multiply(self.displacement, 1.0 / self._spacing, out=self._room)
+        moved = self._moved.reshape(count + 1, -1, NODE)[:count, :, _VECTOR]
+        np.subtract(self._room, self._origins, out=moved, casting="same_kind")
         self._show_velocities()
 
     def _show_velocities(self) -> None:
@@ -227,18 +251,19 @@ class RestGrid:
 
     def take_forces(self) -> None:
         """Sum the forces that `strain_particles` has scattered."""
-        self._acceleration = self.summed()[..., _VECTOR].astype(np.float64)
+        self._acceleration[:] = self.summed()[..., _VECTOR]
 
     def push(self, dt: float) -> None:
         """Let the forces act for a substep of dt [s], and give the particles in the world their velocities."""
-        self.velocity += dt * self._acceleration
+        np.multiply(self._acceleration, dt, out=self._room)
+        self.velocity += self._room
         self._show_velocities()
         store = self.store
         for field, is_there in enumerate(self._is_there):
             if is_there:
                 grid = store.grid(self._spacing, field)._replace(nodes=self._motion)
-                gather_velocities(self._scheme, store.particles, grid, self._world.scratch)
-        carry_motion(store.table, self.slots, self._world.table)
+                gather_velocities(self._scheme, store.particles, grid, self._is_near, self._world.scratch)
+        carry_motion(store.table, self._near_slots, self._world.table)
 
     def take_change(self, change: NDArray[Any]) -> None:
         """Let what has changed velocities in the world act on the nodes.
@@ -250,17 +275,22 @@ class RestGrid:
         for field, is_there in enumerate(self._is_there):
             if is_there:
                 grid = world.grid(self._spacing, field)._replace(nodes=change)
-                gather_velocities(self._scheme, world.particles, grid, world.scratch)
+                gather_velocities(self._scheme, world.particles, grid, self.is_near, world.scratch)
 
     def share_change(self, gravity: Floats) -> None:
         """Give the nodes the changes in the table of the world, and another change for all, (3,) [m/s]."""
-        carry_change(self._world.table, self._world_slots, self.store.table)
-        self.velocity += self._scattered()[..., _VECTOR] + gravity
-        self.velocity[self.mass == 0.0] = 0.0
+        self.velocity += self._is_there_at * gravity
+        if self.is_near.any():
+            # particles of the rest blocks that are far from everything do not change
+            table = self.store.table
+            table[VELOCITY : VELOCITY_GRADIENT + 9, self._near_rest_slots] = 0.0
+            carry_change(self._world.table, self._near_world_slots, table)
+            self.velocity += self._scattered_of_all()
 
     def move(self, dt: float) -> None:
         """Move the nodes for a substep of dt [s]."""
-        self.displacement += dt * self.velocity
+        np.multiply(self.velocity, dt, out=self._room)
+        self.displacement += self._room
 
     def place(self) -> None:
         """Move the particles in the world to where the nodes carry them."""
@@ -280,19 +310,19 @@ class RestGrid:
         """The state, as arrays."""
         layout = self.store.layout
         return {
-            "rest_id": self.places.id,
-            "rest_key": self.places.key,
-            "rest_position": self.places.position,
-            "rest_node_field": layout.node_fields,
-            "rest_node_key": layout.node_keys[layout.origins],
-            "rest_node_displacement": self.displacement.copy(),
-            "rest_node_velocity": self.velocity.copy(),
+            "body_id": self.places.id,
+            "body_key": self.places.key,
+            "body_position": self.places.position,
+            "body_node_field": layout.node_fields,
+            "body_node_key": layout.node_keys[layout.origins],
+            "body_node_displacement": self.displacement.copy(),
+            "body_node_velocity": self.velocity.copy(),
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore what `snapshot` returned; the world has the same particles."""
-        names = ("rest_id", "rest_key", "rest_position")
+        names = ("body_id", "body_key", "body_position")
         self.build(RestPlaces(*(np.ascontiguousarray(arrays[name]) for name in names)))
-        new, kept = self._found(arrays["rest_node_field"], arrays["rest_node_key"])
-        self.displacement[new] = arrays["rest_node_displacement"][kept]
-        self.velocity[new] = arrays["rest_node_velocity"][kept]
+        new, kept = self._found(arrays["body_node_field"], arrays["body_node_key"])
+        self.displacement[new] = arrays["body_node_displacement"][kept]
+        self.velocity[new] = arrays["body_node_velocity"][kept]

@@ -3,16 +3,10 @@
 A rest table has the rows of `rows`, with the rest position in POSITION, and then three more with the position that the rest nodes give.
 """
 
-from typing import Any
-
-import numpy as np
-from numba.extending import overload
-
 from ..arithmetic.linalg import cofactor, multiply, squared_norm
 from ..arithmetic.operations import constant, generic, maximum, minimum, select, sqrt
 from ..arithmetic.symmetric import least_eigenvalue
 from ..arithmetic.vector import LANE_COUNT, flush_tiny, largest, load, restore_tiny
-from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..laws.dispatch import elastic_response, law_kernel
@@ -21,9 +15,8 @@ from .gather import gather_arena, gather_lanes, gathered_from, prepare_gather, r
 from .packing import group_end
 from .rows import DEFORMATION, MASS, POSITION, ROW_COUNT, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scatter import prepare_scatter, scatter_lanes
-from .scheme import is_plane
 from .scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
-from .table import LANE_ROW, live_count, load_matrix, load_vector, store_matrix, store_vector
+from .table import LANE_ROW, live_count, load_vector, store_matrix, store_vector
 
 # where the rest nodes carry a particle, relative to its block in the rest state [cells]
 PLACE = ROW_COUNT
@@ -38,8 +31,16 @@ LEAST_RATIO = 1e-6
 
 
 @parallel_kernel
-def gather_velocities(tickets, scheme, particles, grid, scratch):
-    """Store the velocity [m/s] and its gradient [1/s] that the nodes of a field give to its particles; nothing else changes."""
+def gather_velocities(tickets, scheme, particles, grid, is_near, scratch):
+    """Store the velocity [m/s] and its gradient [1/s] that the nodes of a field give to its particles.
+
+    Args:
+        scheme: see `scheme`.
+        particles: see `Particles`; only these rows change.
+        grid: see `Grid`.
+        is_near: (blocks,) where to do so.
+        scratch: see `Scratch`.
+    """
     table, runs = particles.table, particles.runs
     first, pieces, body_count = runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
@@ -50,6 +51,8 @@ def gather_velocities(tickets, scheme, particles, grid, scratch):
                 begin = behind
                 behind = group_end(runs, body, begin, pieces[piece + 1])
                 low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+                if not is_near[begin:behind].any():
+                    continue
                 for chunk in range(low, high, CHUNK):
                     count = min(high - chunk, CHUNK)
                     live = live_count(table, chunk, count)
@@ -196,7 +199,7 @@ def strained(constants, slope, rate, spacing):
 @generic
 def inverse_transposed(m):
     """m^-T, with a bound on 1 / det m."""
-    a, b, c, d, e, f, g, h, i = m
+    a, b, c, _, _, _, _, _, _ = m
     p, q, r, s, t, u, v, w, x = cofactor(m)
     ratio = a * p + b * q + c * r
     least = constant(LEAST_RATIO, ratio)

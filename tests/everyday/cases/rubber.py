@@ -17,7 +17,9 @@ from tests.verification.cases.setting import GRAVITY, Floats
 from .setting import everyday_scene
 
 
-def rubber(reference: str, *, offset: float = 0.0, dimension: int = 3, size: tuple[float, float, float] | None = None, **law: float) -> Scene:
+def rubber(
+    reference: str, *, offset: float = 0.0, dimension: int = 3, size: tuple[float, float, float] | None = None, **law: float
+) -> Scene:
     """The band, without its grips if it gets another size [m]."""
     scene = everyday_scene("rubber", offset=offset, material={"reference": reference, **law})
     scene = replace(scene, solver=replace(scene.solver, dimension=dimension))
