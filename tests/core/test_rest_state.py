@@ -222,7 +222,9 @@ def test_what_is_not_possible_is_refused_in_one_line() -> None:
     wet = Emitter("wet", box((1.0, 0.0, 0.0), 0.3), "water", body="one", **LATTICE)
     assert refusal(block(body="one"), wet, materials=both).startswith('Emitter "wet": body "one" has materials with reference "rest" and ')
     late = replace(block(body="one", frame_start=2), name="late")
-    assert refusal(block(body="one"), late).startswith('Emitter "late": its first frame 2 is not that of Emitter "block" of the same body "one", 1; ')
+    assert refusal(block(body="one"), late).startswith(
+        'Emitter "late": its first frame 2 is not that of Emitter "block" of the same body "one", 1; '
+    )
     sticky = Collider("float", SHAPES["sphere"](radius=0.2), surface="sticky", dynamic=True)
     assert refusal(block(), colliders=(sticky,)).startswith('Collider "float": a dynamic sticky collider cannot hold materials ')
 

@@ -6,7 +6,7 @@ from .cases import rubber
 from .cases.setting import TESTED_OFFSET
 
 
-@pytest.mark.parametrize("stretch", [2.0, 4.0])
+@pytest.mark.parametrize("stretch", [pytest.param(2.0, marks=pytest.mark.slow), 4.0])
 def test_a_band_that_is_pulled_stays_whole_and_pulls_as_the_law_says(stretch: float) -> None:
     band = rubber.pulled("rest", stretch, offset=TESTED_OFFSET)
     assert band.stretch == pytest.approx(stretch, rel=0.03)
