@@ -11,6 +11,7 @@ from mpm_addon.core.failure import Kind, Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Outflow, Scene
+from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping.rest_bodies import RestBodies
 from mpm_addon.core.stepping.simulation import Simulation, simulate
 from mpm_addon.core.stepping.stepper import Stepper
@@ -126,6 +127,28 @@ def test_a_resumed_simulation_gives_the_same_bytes() -> None:
             assert last.attribute(name).tobytes() == states[-1][0].attribute(name).tobytes(), name
         for name, array in resumed.snapshot().items():
             assert array.tobytes() == states[-1][1][name].tobytes(), name
+
+
+def test_a_body_that_comes_later_falls_into_water_with_one_that_was_there_and_resumes_with_the_same_bytes() -> None:
+    """Three pieces: the rest grid is built again when the third comes, and the other keeps its state."""
+
+    def pool() -> Scene:
+        water = Emitter("water", box((0.0, 0.0, 0.1), (0.8, 0.2, 0.2)), "water", **LATTICE)
+        jelly = block(shape=box((-0.15, 0.0, 0.35), 0.25))
+        late = replace(block(shape=box((0.2, 0.0, 0.5), 0.2), frame_start=3, stiffness_scale=2.0), name="late")
+        walls = Domain(kind="box", min=(-0.4, -0.1, 0.0), max=(0.4, 0.1, 2.0))
+        return scene(water, jelly, late, materials=(rubber(density=500.0), material("water")), domain=walls, frames=10, dimension=2)
+
+    whole = Simulation(pool())
+    states = [(frame, whole.snapshot()) for frame in whole.frames()]
+    last = states[-1][0]
+    its = last.attribute("emitter_index")
+    # both are carried by the water
+    assert (last.position[its == 1, 2].mean() > 0.15) and (last.position[its == 2, 2].mean() > 0.15)
+    assert last.attribute("density_ratio")[its > 0] == pytest.approx(np.ones(np.count_nonzero(its)), abs=0.3)
+    for start in (1, 4):
+        *_, resumed = Simulation(pool(), snapshot={name: array.copy() for name, array in states[start][1].items()}).frames()
+        assert resumed.position.tobytes() == last.position.tobytes()
 
 
 def test_states_that_do_not_fit_are_refused() -> None:
