@@ -48,6 +48,15 @@ KERNELS = {
         "transfer.advance.advance_particles": "law scheme particles grid pass scratch arenas float2",
         "transfer.advance.advance_material": "law int real2 float real2 float1",
     },
+    "rest": {
+        "transfer.rest_passes.gather_velocities": "scheme particles grid bool1 scratch",
+        "transfer.rest_passes.carry_motion": "real2 int1 real2",
+        "transfer.rest_passes.carry_change": "real2 int1 real2",
+        "transfer.rest_passes.carry_places": "real2 int1 float2 real2 float1",
+    },
+    "rest law": {
+        "transfer.rest_passes.strain_particles": "law scheme particles grid int scratch arenas float2",
+    },
     "obstacles": {
         "transfer.reach.mark_reached": "float2 int2 int1",
         "contact.surface.find_surface": "level_sets int2 int1 mark2 bool2",
@@ -260,8 +269,9 @@ def units_of(scene: "Scene") -> list[Unit]:
     solver = scene.solver
     scheme = type(scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)).__name__
     laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
-    ours = {law.name for law in laws if LAWS.get(law.name) is type(law)}
-    return list(_units(groups_of(scene), solver.precision, scheme, sorted(ours)))
+    ours = [law for law in laws if LAWS.get(law.name) is type(law)]
+    names, rest = ({law.name for law in its} for its in (ours, [law for law in ours if law.uses_rest_state]))
+    return list(_units(groups_of(scene), solver.precision, scheme, sorted(names), sorted(rest)))
 
 
 def groups_of(scene: "Scene") -> set[str]:
@@ -269,6 +279,8 @@ def groups_of(scene: "Scene") -> set[str]:
     from ..scene.levels import piece_of
 
     groups = {"step", "law"}
+    if any(scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters):
+        groups |= {"rest", "rest law"}
     if scene.colliders or scene.domain.kind != "unbounded":
         groups.add("obstacles")
     if len({piece_of(scene, index) for index in range(len(scene.emitters))}) > 1:
@@ -297,16 +309,18 @@ def groups_of(scene: "Scene") -> set[str]:
 
 def units_of_default_scheme() -> list[Unit]:
     """The units that scenes with the default scheme can call: three dimensions, quadratic, float32, with every law."""
-    from ..laws import LAWS
+    from ..laws import LAWS, HyperelasticLaw
 
-    return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(LAWS)))
+    rest = sorted(name for name, law in LAWS.items() if issubclass(law, HyperelasticLaw))
+    return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(LAWS), rest))
 
 
-def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str]) -> Iterator[Unit]:
+def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str], rest_laws: Iterable[str]) -> Iterator[Unit]:
     # laws take longest and go first, so that no process is left with one at the end
-    for group in sorted(groups, key=lambda group: (group != "law", group)):
+    for group in sorted(groups, key=lambda group: ("law" not in group, group)):
+        its = rest_laws if group == "rest law" else laws
         for kernel, words in KERNELS[group].items():
-            for law in laws if "law" in words.split() else ("",):
+            for law in its if "law" in words.split() else ("",):
                 yield Unit(group, kernel, _variant(words.split(), precision, scheme, law))
 
 
