@@ -27,9 +27,9 @@ Births = Callable[[int], Arrays]
 
 _KIND = "frame"
 _ROUNDED = {
-    "velocity": encoding.half, "density_ratio": encoding.half, "stress": encoding.half, "stretch": encoding.half,
+    **dict.fromkeys(("velocity", "volume_ratio", "density_ratio", "stress", "stretch"), encoding.half),
     "rotation": encoding.rotation,
-}  # fmt: skip
+}
 _BORN = "born"
 _ID = "id"
 # Frames with at least this many bytes before compression are decoded by several threads.
