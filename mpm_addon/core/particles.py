@@ -85,6 +85,7 @@ class FrameStatistics:
         momentum: [kg m/s], 3 components.
         mass: [kg].
         step_seconds: wall time of the solver alone, without compiling and writing [s].
+        crushed: particles packed more than twice as densely as at rest, see `stepping.crushing`.
     """
 
     particles: int
@@ -94,6 +95,7 @@ class FrameStatistics:
     momentum: tuple[float, float, float]
     mass: float
     step_seconds: float = field(compare=False)
+    crushed: int = 0
 
 
 @dataclass(frozen=True)

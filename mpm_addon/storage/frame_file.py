@@ -72,6 +72,7 @@ def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) 
             "kinetic_energy": statistics.kinetic_energy,
             "momentum": list(statistics.momentum),
             "mass": statistics.mass,
+            "crushed": statistics.crushed,
         },
         "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
         "arrays": tables,

@@ -52,9 +52,7 @@ def test_density_ratio_tells_how_dense_the_particles_lie_and_volume_ratio_how_th
     lattice = {"sampling": "lattice", "particles_per_cell": 2**dimension}
     emitters = (
         Emitter("full", box((0.0, 0.0, 0.0), 0.4), "corotated", body="full", **lattice),
-        Emitter(
-            "heavy", box((0.6, 0.0, 0.0), 0.4), "corotated", body="heavy", mass_scale=3.0, sampling="lattice", particles_per_cell=per_cell
-        ),
+        Emitter("heavy", box((0.6, 0.0, 0.0), 0.4), "corotated", body="heavy", mass_scale=3.0, **lattice),
     )
     solver = {"gravity": (0.0, 0.0, 0.0), "dimension": dimension, "kernel": kernel}
     still = scene(*emitters, materials=(material("corotated"),), frames=2, **solver)

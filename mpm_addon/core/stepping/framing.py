@@ -15,6 +15,7 @@ from ..transfer.output import masses_around, show_particles, totals, world_posit
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import MASS, VELOCITY, VOLUME
 from .bodies import Body
+from .crushing import find_crushed
 
 # prefix of the names of painted values in a snapshot
 _CARRIED = "painted "
@@ -135,6 +136,7 @@ def make_frame(
         momentum=(momentum[0], momentum[1], momentum[2]),
         mass=mass,
         step_seconds=step_seconds,
+        crushed=int(find_crushed(scene, arrays["density_ratio"], arrays["emitter_index"]).sum()),
     )
     return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births)
 
