@@ -296,3 +296,48 @@ def test_a_rigid_body_far_lighter_than_the_material_is_named(dimension: int) -> 
         assert topics(FINE, colliders=(Collider("ball", shape, dynamic=True, **weight),), dimension=dimension) == []
     # one that nothing moves has no weight
     assert topics(FINE, colliders=(Collider("ball", shape, density=1.0),), dimension=dimension) == []
+
+
+def pressing(way: float, *, start: float = 0.5) -> Collider:
+    """A box whose bottom begins at a height and sinks so far within the scene [m]."""
+    matrices = np.tile(np.eye(4), (4, 1, 1))
+    matrices[:, 2, 3] = -way * np.arange(4) / 3
+    return Collider("press", box((0.0, 0.0, start + 0.2), (1.0, 1.0, 0.4)), motion=Motion(np.arange(1.0, 5.0), matrices=matrices))
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(("cells", "words"), [(2.0, "hardly any comes through"), (4.0, "less comes through than should")])
+def test_a_narrow_opening_between_two_colliders_is_named(cells: float, words: str, dimension: int) -> None:
+    sides = [Collider(name, box((way * (0.5 + 0.5 * cells * H), 0.0, 0.0), (1.0, 1.0, 0.2))) for name, way in (("left", -1), ("right", 1))]
+    (warning,) = found(FINE, colliders=tuple(sides), dimension=dimension)
+    assert (warning.topic, warning.subject) == ("narrow_opening", 'Collider "left"')
+    assert f'collider "right" is an opening of {cells * H:.2g} m, {cells:g} times the cell size' in warning.message
+    assert words in warning.message
+    assert f"use a grid_spacing of at most {cells * H / 6.0:.2g} m" in warning.message
+
+
+@pytest.mark.parametrize("cells", [6.0, 0.0, -1.0])
+def test_wide_openings_and_colliders_that_touch_or_overlap_are_not(cells: float) -> None:
+    sides = [
+        Collider(name, block((1.0, 1.0, 0.2), (way * (0.5 + 0.5 * cells * H), 0.0, 0.0))) for name, way in (("left", -1), ("right", 1))
+    ]
+    assert topics(FINE, colliders=tuple(sides)) == []
+
+
+def test_the_opening_between_two_balls_is_found() -> None:
+    balls = [Collider(name, SHAPES["sphere"](center=(x, 0.3, 0.1), radius=0.4)) for name, x in (("one", 0.0), ("two", 1.0))]
+    (warning,) = found(FINE, colliders=tuple(balls))
+    assert "is an opening of 0.2 m, 4 times" in warning.message
+
+
+def test_a_collider_that_moves_into_another_is_named() -> None:
+    floor = Collider("floor", SHAPES["plane"]())
+    (warning,) = found(FINE, colliders=(floor, pressing(0.7)))
+    assert (warning.topic, warning.subject) == ("closing_collider", 'Collider "press"')
+    assert 'it moves 0.2 m into collider "floor" by frame 4, more than the cell size of 0.05 m' in warning.message
+
+
+def test_one_that_stops_before_or_began_inside_is_not() -> None:
+    floor = Collider("floor", SHAPES["plane"]())
+    assert topics(FINE, colliders=(floor, pressing(0.15))) == []
+    assert topics(FINE, colliders=(floor, pressing(0.5, start=-0.1))) == []
