@@ -11,8 +11,8 @@ from .animation import Animation, animatable_parameters, check_animation
 LAST_FRAME = 1_000_000
 
 SURFACE_HELP = {
-    "slip": "Particles slide along the surface without leaving it (water on a pane of glass)",
-    "sticky": "Particles stick where they touch (mud on a boot, paint on a wall)",
+    "slip": "Particles slide along the surface; solids that rest on it do not lift off, but a hard impact rebounds (a wet pane of glass)",
+    "sticky": "Particles stick where they touch, but a hard impact rebounds (mud on a boot, paint on a wall)",
     "separate": "Particles slide along the surface and can leave it; suitable for most colliders",
 }
 # what solids feel of a surface that they can leave, unless its friction is given
