@@ -132,6 +132,12 @@ def test_a_collider_that_jumps_is_named_with_what_it_costs(deforms: bool) -> Non
     assert "more than 2: these frames need about 8 times as many; move it more slowly" in warning.message
 
 
+def test_a_sheet_that_jumps_is_named() -> None:
+    jump = jumping(3.0)
+    (warning,) = found(FINE, colliders=(dataclasses.replace(jump, shape=sheet(-1.0)),))
+    assert (warning.topic, warning.subject) == ("fast_collider", 'Collider "paddle"')
+
+
 def test_a_slower_one_and_one_that_is_disabled_while_it_jumps_are_not() -> None:
     assert topics(FINE, colliders=(jumping(1.5),)) == []
     assert topics(FINE, colliders=(jumping(3.0, enabled=False),)) == []
