@@ -311,18 +311,29 @@ def pressing(way: float, *, start: float = 0.5) -> Collider:
     return Collider("press", box((0.0, 0.0, start + 0.2), (1.0, 1.0, 0.4)), motion=Motion(np.arange(1.0, 5.0), matrices=matrices))
 
 
+def apart(cells: float) -> tuple[Collider, ...]:
+    """Two boxes, the second so many cells beside the first."""
+    return tuple(
+        Collider(name, box((way * (0.5 + 0.5 * cells * H), 0.0, 0.0), (1.0, 1.0, 0.2))) for name, way in (("left", -1), ("right", 1))
+    )
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize(("cells", "words"), [(2.0, "hardly any comes through"), (4.0, "less comes through than should")])
-def test_a_narrow_opening_between_two_colliders_is_named(cells: float, words: str, dimension: int) -> None:
-    sides = [Collider(name, box((way * (0.5 + 0.5 * cells * H), 0.0, 0.0), (1.0, 1.0, 0.2))) for name, way in (("left", -1), ("right", 1))]
-    (warning,) = found(FINE, colliders=tuple(sides), dimension=dimension)
+@pytest.mark.parametrize(
+    ("law", "cells", "words"), [("water", 2.0, "hardly any comes"), ("water", 3.6, "less comes"), ("sand", 5.0, "less comes")]
+)
+def test_a_narrow_opening_between_two_colliders_is_named(law: str, cells: float, words: str, dimension: int) -> None:
+    """Sand needs six cells, water four."""
+    drop = Emitter("drop", box((0.0, 0.0, 2.0), 0.4), law, **LATTICE)
+    described = scene(drop, materials=(material(law),), colliders=apart(cells), dimension=dimension)
+    (warning,) = warnings_of(described, estimate(described))
     assert (warning.topic, warning.subject) == ("narrow_opening", 'Collider "left"')
     assert f'collider "right" is an opening of {cells * H:.2g} m, {cells:g} times the cell size' in warning.message
     assert words in warning.message
-    assert f"use a grid_spacing of at most {cells * H / 6.0:.2g} m" in warning.message
+    assert f"use a grid_spacing of at most {cells * H / (6.0 if law == 'sand' else 4.0):.2g} m" in warning.message
 
 
-@pytest.mark.parametrize("cells", [6.0, 0.0, -1.0])
+@pytest.mark.parametrize("cells", [4.0, 0.9, 0.0, -1.0])
 def test_wide_openings_and_colliders_that_touch_or_overlap_are_not(cells: float) -> None:
     sides = [
         Collider(name, block((1.0, 1.0, 0.2), (way * (0.5 + 0.5 * cells * H), 0.0, 0.0))) for name, way in (("left", -1), ("right", 1))
@@ -330,10 +341,16 @@ def test_wide_openings_and_colliders_that_touch_or_overlap_are_not(cells: float)
     assert topics(FINE, colliders=tuple(sides)) == []
 
 
+def test_an_opening_with_another_collider_in_it_is_not() -> None:
+    """Neither are the two halves of it that are left, if they are narrower than a cell."""
+    assert len(found(FINE, colliders=apart(3.0))) == 1
+    assert topics(FINE, colliders=(*apart(3.0), Collider("plug", box((0.0, 0.0, 0.0), (0.1, 1.0, 0.2))))) == []
+
+
 def test_the_opening_between_two_balls_is_found() -> None:
-    balls = [Collider(name, SHAPES["sphere"](center=(x, 0.3, 0.1), radius=0.4)) for name, x in (("one", 0.0), ("two", 1.0))]
+    balls = [Collider(name, SHAPES["sphere"](center=(x, 0.3, 0.1), radius=0.4)) for name, x in (("one", 0.0), ("two", 0.95))]
     (warning,) = found(FINE, colliders=tuple(balls))
-    assert "is an opening of 0.2 m, 4 times" in warning.message
+    assert "is an opening of 0.15 m, 3 times" in warning.message
 
 
 def test_a_collider_that_moves_into_another_is_named() -> None:

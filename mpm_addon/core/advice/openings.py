@@ -11,18 +11,22 @@ import numpy as np
 
 from ..forecast.placement import bounds_at, in_shape, pose_of, shape_at
 from ..geometry.rotation import Floats
+from ..laws.law import FluidLaw
 from ..messages import SceneWarning
 from ..scene.animation import value_at
 from ..scene.description import Collider, Scene
 
-# Width of an opening below which less material comes through than should [cells], and below which hardly any does: measured with sand and
-# water that run out of a box (docs/manual/sizes.md).
-NARROWEST_OPENING = 6.0
+# Width of an opening below which less of solids or of liquids comes through than should [cells], and below which hardly any does:
+# measured with sand and water that run out of a box (docs/manual/sizes.md).
+NARROWEST_OPENING, NARROWEST_FOR_LIQUIDS = 6.0, 4.0
 BLOCKED_OPENING = 3.0
-# Colliders this near to each other touch [cells].
-TOUCHING = 0.05
+# Colliders this near to each other look as if they touched, and nearly nothing comes through [cells].
+TOUCHING = 1.0
 # Depth to which one collider may move into another without a warning [cells].
 DEEPEST = 1.0
+
+# Of points between two colliders, how much farther they may be from both than the gap is wide to count as in the opening.
+IN_OPENING = 1.02
 
 _POINTS, _ROUNDS = 3000, 4
 _POSES = 8
@@ -31,12 +35,15 @@ _POSES = 8
 def narrow_openings(scene: Scene) -> Iterator[SceneWarning]:
     """For each collider the narrowest opening between it and one that is named after it, at the first frame, if it has too few cells."""
     spacing, frame = scene.solver.grid_spacing, scene.time.frame_start
+    is_liquid = all(isinstance(material.law, FluidLaw) for material in scene.materials.values())
+    narrowest = NARROWEST_FOR_LIQUIDS if is_liquid else NARROWEST_OPENING
     found: dict[str, tuple[float, Collider]] = {}
     for first, second in _pairs(scene):
         if first.dynamic or second.dynamic or not (value_at(first, "enabled", frame) and value_at(second, "enabled", frame)):
             continue
-        gap = gap_between(first, second, scene, frame, NARROWEST_OPENING * spacing)
-        if TOUCHING * spacing < gap < 0.99 * NARROWEST_OPENING * spacing and gap < found.get(first.name, (np.inf,))[0]:
+        gap = gap_between(first, second, scene, frame, narrowest * spacing)
+        is_narrow = TOUCHING * spacing < gap < 0.99 * narrowest * spacing and gap < found.get(first.name, (np.inf,))[0]
+        if is_narrow and not _is_filled(first, second, scene, frame, gap):
             found[first.name] = gap, second
     for name, (gap, other) in found.items():
         cells = gap / spacing
@@ -46,8 +53,7 @@ def narrow_openings(scene: Scene) -> Iterator[SceneWarning]:
             f'Collider "{name}"',
             f'between it and collider "{other.name}" is an opening of {gap:.2g} m, {cells:.2g} times the cell size of {spacing:g} m: '
             f"if material flows through it, {effect}",
-            f"close it, make it at least {NARROWEST_OPENING:g} cells wide, or use a grid_spacing of at most "
-            f"{gap / NARROWEST_OPENING:.2g} m",
+            f"close it, make it at least {narrowest:g} cells wide, or use a grid_spacing of at most {gap / narrowest:.2g} m",
         )
 
 
@@ -80,6 +86,25 @@ def gap_between(first: Collider, second: Collider, scene: Scene, frame: float, r
     return total if total < reach else np.inf
 
 
+def _is_filled(first: Collider, second: Collider, scene: Scene, frame: float, gap: float) -> bool:
+    """Whether other colliders are in most of an opening [m]: nearer to points in it than half its width."""
+    others = [each for each in scene.colliders if each not in (first, second) and value_at(each, "enabled", frame)]
+    low, high = _common_box(first, second, frame, gap)
+    points = _points(low, high, np.random.default_rng(1), scene)
+    points = points[_distance(first, frame, points) + _distance(second, frame, points) < IN_OPENING * gap]
+    if not others or not len(points):
+        return False
+    return bool(np.median(np.min([_distance(each, frame, points) for each in others], axis=0)) < 0.5 * gap)
+
+
+def _points(low: Floats, high: Floats, random: np.random.Generator, scene: Scene) -> Floats:
+    """Points in a box, shape (n, 3) [m]."""
+    points = low + random.random((_POINTS, 3)) * (high - low)
+    if scene.solver.dimension == 2:
+        points[:, 1] = 0.0
+    return points
+
+
 def _depth(first: Collider, second: Collider, scene: Scene, frame: float) -> float:
     """How deep two colliders overlap [m]: the depth of the point that is deepest in both; not positive if they do not."""
     if not (value_at(first, "enabled", frame) and value_at(second, "enabled", frame)):
@@ -96,9 +121,7 @@ def _nearest(low: Floats, high: Floats, scene: Scene, measure: Callable[[Floats]
     random, best = np.random.default_rng(0), np.inf
     least, most = low, high
     for _ in range(_ROUNDS):
-        points = least + random.random((_POINTS, 3)) * (most - least)
-        if scene.solver.dimension == 2:
-            points[:, 1] = 0.0
+        points = _points(least, most, random, scene)
         values = measure(points)
         place = int(values.argmin())
         best = min(best, float(values[place]))
