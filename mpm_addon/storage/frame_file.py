@@ -28,6 +28,7 @@ Births = Callable[[int], Arrays]
 _KIND = "frame"
 _ROUNDED = {
     "velocity": encoding.half,
+    "volume_ratio": encoding.half,
     "density_ratio": encoding.half,
     "stress": encoding.half,
     "stretch": encoding.half,
@@ -75,6 +76,7 @@ def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) 
             "kinetic_energy": statistics.kinetic_energy,
             "momentum": list(statistics.momentum),
             "mass": statistics.mass,
+            "crushed": statistics.crushed,
         },
         "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
         "arrays": tables,

@@ -24,6 +24,7 @@ KERNELS = {
         "transfer.fullness.count_volumes": "arenas short2 int1 float1 real2",
         "transfer.grid.fastest_nodes": "real2 short1 int float2",
         "transfer.output.world_positions": "real2 int1 int1 int2 float single2",
+        "transfer.output.masses_around": "bool real2 int1 int1 int2 real2 float1",
         "transfer.output.show_particles": "real2 short1 bool1 single1 single1 single2 single2",
         "transfer.output.totals": "particles float2",
         "transfer.sorting.count_moves": "particles int2 float2 byte1 short3 int2",

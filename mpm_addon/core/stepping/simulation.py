@@ -212,6 +212,7 @@ class Simulation:
         """Emit what is due at this moment, sort, and show the particles."""
         self._stepper.start_clock()
         self._sort(self._emitted(self._moment.number, self._moment.share))
+        self._stepper.weigh()
         frame = make_frame(
             self._moment,
             self.scene,

@@ -246,6 +246,12 @@ class Stepper:
         self.rest.note_nodes()
         self._director.push(dt)
 
+    def weigh(self) -> None:
+        """Sum the particles' masses at the nodes, right after a sort; the next substep begins anew."""
+        self._scatter(0.0)
+        layout = self._store.layout
+        update_grid(self._store.arenas, layout.node_arenas, self._store.nodes, self._store.node_rows, 0.0 * self._director.gravity)
+
     def _scatter(self, dt: float) -> None:
         """Scatter the waiting particles for a substep of dt [s], each velocity field's bodies to its own node blocks."""
         store = self._store
