@@ -71,6 +71,13 @@ def test_particles_have_the_momentum_of_their_nodes() -> None:
         assert diagnostics.linear_momentum(simulation) == pytest.approx(node_momenta(simulation)[0], abs=1e-4)
 
 
+def test_frames_tell_the_density_of_a_body_that_nothing_is_near() -> None:
+    """Its particles are scattered to the grid of the world for frames alone."""
+    *_, last = simulate(scene(block(), materials=(rubber(),), frames=2, **FREE))
+    inside = np.abs(last.position[:, [0, 2]] / (0.6, 0.3)).max(axis=1) < 0.25
+    assert last.attribute("density_ratio")[inside] == pytest.approx(np.ones(np.count_nonzero(inside)), rel=0.02)
+
+
 def test_a_body_in_flight_neither_turns_nor_deforms() -> None:
     *_, last = simulate(scene(block(velocity=(3.0, 0.0, 1.0)), materials=(rubber(),), frames=10, **FREE))
     assert last.velocity == pytest.approx(np.tile([3.0, 0.0, 1.0], (len(last.velocity), 1)), abs=1e-4)

@@ -248,19 +248,22 @@ class Stepper:
 
     def weigh(self) -> None:
         """Sum the particles' masses at the nodes, right after a sort; the next substep begins anew."""
-        self._scatter(0.0)
+        self._scatter(0.0, is_for_frame=True)
         layout = self._store.layout
         update_grid(self._store.arenas, layout.node_arenas, self._store.nodes, self._store.node_rows, 0.0 * self._director.gravity)
 
-    def _scatter(self, dt: float) -> None:
-        """Scatter the waiting particles for a substep of dt [s], each velocity field's bodies to its own node blocks."""
+    def _scatter(self, dt: float, *, is_for_frame: bool = False) -> None:
+        """Scatter the waiting particles for a substep of dt [s], each velocity field's bodies to its own node blocks.
+
+        In a substep, bodies with a rest state scatter only where something else can act on them; for a frame, everywhere.
+        """
         store = self._store
         is_first = bool(self._is_waiting.all())
         for field in range(len(store.fields)):
             grid = store.grid(self.spacing, field)
             # the stress of bodies with a rest state has acted on their rest nodes, and every substep scatters them
             is_rest = self.rest.is_field(field)
-            waiting, step = (self.rest.near_blocks, 0.0) if is_rest else (self._is_waiting, dt)
+            waiting, step = (self.rest.near_blocks, 0.0) if is_rest and not is_for_frame else (self._is_waiting, dt)
             particles_to_grid(self.scheme, store.particles, grid, waiting, is_first or is_rest, step, store.scratch, store.arenas)
 
     def _meet_obstacles(self, dt: float) -> None:
