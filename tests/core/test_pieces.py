@@ -23,7 +23,7 @@ MATERIALS = tuple(
 )
 
 
-def pieces_of(*emitters: tuple[str, str]) -> tuple[Scene, list[str]]:
+def pieces_of(*emitters: tuple[str, str]) -> tuple[Scene, list[str | int]]:
     """A scene with an emitter for each material and body name, and what `piece_of` says of each."""
     made = [Emitter(f"e{n}", box((0.4 * n, 0.0, 0.0), 0.3), law, body=body) for n, (law, body) in enumerate(emitters)]
     described = scene(*made, materials=MATERIALS)
