@@ -7,29 +7,54 @@ from mpm_addon.core.scene.levels import piece_of
 from mpm_addon.core.stepping.bodies import bodies_of, fields_of
 from tests.core.scenes import box, material, scene
 
-MATERIALS = tuple(material(name) for name in ("water", "stress_free", "corotated", "sand", "viscoplastic"))
+MATERIALS = tuple(
+    material(name)
+    for name in (
+        "water",
+        "stress_free",
+        "corotated",
+        "neo_hookean",
+        "damped_elastic",
+        "snow",
+        "von_mises",
+        "sand",
+        "viscoplastic",
+    )
+)
 
 
-def pieces_of(*emitters: tuple[str, str]) -> tuple[Scene, list[str]]:
+def pieces_of(*emitters: tuple[str, str]) -> tuple[Scene, list[str | int]]:
     """A scene with an emitter for each material and body name, and what `piece_of` says of each."""
     made = [Emitter(f"e{n}", box((0.4 * n, 0.0, 0.0), 0.3), law, body=body) for n, (law, body) in enumerate(emitters)]
     described = scene(*made, materials=MATERIALS)
     return described, [piece_of(described, index) for index in range(len(made))]
 
 
-def test_emitters_without_a_name_are_one_piece() -> None:
-    described, pieces = pieces_of(("water", ""), ("sand", ""), ("corotated", ""), ("stress_free", ""))
+@pytest.mark.parametrize("law", ["corotated", "snow", "von_mises", "neo_hookean", "damped_elastic"])
+def test_an_emitter_whose_material_holds_together_is_its_own_piece(law: str) -> None:
+    """Even of one material, and beside a fluid."""
+    described, pieces = pieces_of((law, ""), ("water", ""), (law, ""), ("stress_free", ""))
+    assert len(set(pieces)) == 3
+    assert len(fields_of(bodies_of(described))) == 3
+
+
+def test_liquids_grains_and_pastes_mix_unless_named() -> None:
+    described, pieces = pieces_of(("water", ""), ("sand", ""), ("viscoplastic", ""), ("stress_free", ""))
     assert len(set(pieces)) == 1
     assert len(fields_of(bodies_of(described))) == 1
+
+
+def test_no_name_is_that_of_an_emitter_without_one() -> None:
+    _, pieces = pieces_of(("corotated", ""), ("corotated", "0"), ("corotated", "e0"))
+    assert len(set(pieces)) == 3
 
 
 @pytest.mark.parametrize("laws", [("corotated", "corotated"), ("corotated", "sand"), ("corotated", "water"), ("water", "water")])
 def test_the_same_name_joins_whatever_has_it(laws: tuple[str, str]) -> None:
     described, pieces = pieces_of((laws[0], "beam"), ("corotated", ""), (laws[1], "beam"), ("corotated", "other"), ("water", ""))
     assert pieces[0] == pieces[2]
-    assert pieces[1] == pieces[4]
-    assert len(set(pieces)) == 3
-    assert len(fields_of(bodies_of(described))) == 3
+    assert len(set(pieces)) == 4
+    assert len(fields_of(bodies_of(described))) == 4
 
 
 def test_fluids_can_be_kept_apart_by_names() -> None:

@@ -47,8 +47,8 @@ def test_pinned_particles_stay_in_place_at_any_acceleration(dimension: int, grav
 
 def hanging(**rest: Any) -> Scene:
     """A bar of 0.2 x 0.2 x 1 m below a slab that is held."""
-    top = held(box((0.0, 0.0, 0.1), 0.2), **rest)
-    bar = Emitter("bar", box((0.0, 0.0, -0.5), (0.2, 0.2, 1.0)), "corotated", **LATTICE)
+    top = held(box((0.0, 0.0, 0.1), 0.2), body="bar", **rest)
+    bar = Emitter("bar", box((0.0, 0.0, -0.5), (0.2, 0.2, 1.0)), "corotated", body="bar", **LATTICE)
     # enough drag to let it come to rest, none once it is
     return jelly(top, bar, young_modulus=1e5, frames=40, fps=24.0, gravity=(0.0, 0.0, -9.81))
 
@@ -114,8 +114,8 @@ def turning(dimension: int = 3) -> Motion:
 )
 def test_pinned_particles_follow_a_motion_and_carry_what_hangs_on_them(dimension: int, scheme: dict[str, Any]) -> None:
     motion = turning(dimension)
-    top = held(box((0.0, 0.0, 0.1), 0.2), motion=motion)
-    bar = Emitter("bar", box((0.0, 0.0, -0.1), 0.2), "corotated", **LATTICE)
+    top = held(box((0.0, 0.0, 0.1), 0.2), body="bar", motion=motion)
+    bar = Emitter("bar", box((0.0, 0.0, -0.1), 0.2), "corotated", body="bar", **LATTICE)
     frames = list(simulate(jelly(top, bar, young_modulus=1e6, frames=11, dimension=dimension, **scheme)))
     start = of(frames[0], 0)
     for frame in frames:
@@ -162,8 +162,8 @@ scenes = [swinging()]
 
 
 def swinging() -> Scene:
-    top = held(box((0.0, 0.0, 0.1), 0.2), motion=turning())
-    bar = held(box((0.0, 0.0, -0.2), (0.2, 0.2, 0.4)), goal=0.3, goal_frequency=3.0, motion=turning())
+    top = held(box((0.0, 0.0, 0.1), 0.2), body="bar", motion=turning())
+    bar = held(box((0.0, 0.0, -0.2), (0.2, 0.2, 0.4)), body="bar", goal=0.3, goal_frequency=3.0, motion=turning())
     return jelly(top, Emitter(**{**vars(bar), "name": "bar"}), frames=7)
 
 

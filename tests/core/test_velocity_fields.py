@@ -1,11 +1,12 @@
 """Bodies with velocity fields of their own, in one place: each meets colliders and is pinned as if it were alone."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mpm_addon.core.contact.body_contact import BodyContact
+from mpm_addon.core.contact.body_contact import BodyContact, surfaces_of
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.stepping import simulation as simulation_module
@@ -56,3 +57,13 @@ def test_bodies_with_their_own_fields_meet_colliders_as_if_alone(names: tuple[st
         differences.append(np.abs(shared.position[its] - alone.position).max())
     # with one field they would carry each other
     assert max(differences) > 0.02
+
+
+def test_a_fluid_mixed_with_sand_touches_as_a_fluid_with_the_friction_of_the_sand() -> None:
+    """Jelly in water should not float differently because sand lies elsewhere in the scene."""
+    laws = [material(name).law for name in ("water", "sand", "corotated")]
+    mixed, solid = range(2), range(2, 3)
+    found = surfaces_of(laws, SimpleNamespace(fields=(mixed, solid)), 1e-3)  # type: ignore[arg-type]
+    assert found.is_fluid.tolist() == [True, False]
+    assert found.friction[0] == laws[1].contact_friction  # type: ignore[attr-defined]
+    assert (found.thin[0], found.full[0]) == pytest.approx((1e-3 * laws[0].density, 1e-3 * laws[1].density))

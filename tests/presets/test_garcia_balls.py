@@ -103,7 +103,8 @@ def test_a_slow_meeting_of_stiff_snowballs_dents_nothing() -> None:
         assert widths(run, name) == pytest.approx(np.ones_like(widths(run, name)), abs=0.02)
     assert dented(run) < 0.01
     assert approach(run, 0) == pytest.approx(1.0)
-    assert min(approach(run, frame) for frame in range(len(run.frames))) < -0.2
+    # contact that pushes apart what overlaps once made them part faster than they met
+    assert -1.0 < min(approach(run, frame) for frame in range(len(run.frames))) < -0.2
 
 
 def test_a_fast_meeting_of_stiff_snowballs_does() -> None:

@@ -33,6 +33,7 @@ class Law:
         color: default display color, linear RGBA; by default derived from the name.
         finish: default surface and display mode.
         takes_space: whether it keeps fluids out of its volume.
+        mixes: whether its particles move together with those of other emitters that mix; otherwise they only touch them.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
     """
 
@@ -47,6 +48,7 @@ class Law:
     color: ClassVar[Color]
     finish: ClassVar[Finish] = PLAIN
     takes_space: ClassVar[bool] = True
+    mixes: ClassVar[bool] = False
     constants_type: ClassVar[type]
     wave_speed_squared: ClassVar[Callable[..., Any]]
 
@@ -149,6 +151,8 @@ class FluidLaw(Law):
     fluid_stress(constants, J, L) -> tau [Pa], 6 values
     wave_speed_squared(constants, J, state) -> [m^2/s^2]
     """
+
+    mixes = True
 
     advance: ClassVar[Callable[..., Any]]
     fluid_energy: ClassVar[Callable[..., Any]]

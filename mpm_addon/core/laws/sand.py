@@ -96,6 +96,7 @@ class Sand(HenckyLaw):
     help = "Flows and piles up (dry sand, gravel; with cohesion, wet sand)"
     state_names = ("hardening", "added_volume")
     virgin_state = (0.0, 0.0)
+    mixes = True
     scalable = ("density", "stiffness", "friction", "strength")
     family = "Granular"
     color = (0.70, 0.48, 0.22, 1.0)

@@ -78,6 +78,7 @@ class Viscoplastic(HenckyLaw):
     name = "viscoplastic"
     label = "Mud, Cream, Lava (Herschel-Bulkley)"
     help = "Stands in heaps and flows when pushed hard enough (mud, cream, ketchup, lava)"
+    mixes = True
     scalable = ("density", "stiffness", "strength")
     family = "Pastes"
     finish = Finish(roughness=0.3, coat=0.4)

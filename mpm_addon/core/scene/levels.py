@@ -83,10 +83,7 @@ def _steps(low: float, high: float, count: int) -> Floats:
     return np.geomspace(low, high, count) if low > 0.0 else np.linspace(low, high, count)
 
 
-def piece_of(scene: Scene, index: int) -> str:
-    """What an emitter's particles belong to: the `body` that it names; "" for all that name none, but each emitter whose forces come
-    from its rest state is a piece of its own."""
+def piece_of(scene: Scene, index: int) -> str | int:
+    """What an emitter's particles belong to: the `body` that it names, or else the emitter itself; "" for all whose material mixes."""
     emitter = scene.emitters[index]
-    if not emitter.body and scene.materials[emitter.material].law.uses_rest_state:
-        return f"\0{index}"
-    return emitter.body
+    return emitter.body or ("" if scene.materials[emitter.material].law.mixes else index)

@@ -35,7 +35,7 @@ class Body:
     material_index: int
     factors: Factors
     dimension: int
-    piece: str = ""
+    piece: str | int = ""
 
     @property
     def stiffness_scale(self) -> float:
@@ -103,7 +103,7 @@ def fields_of(bodies: Sequence[Body]) -> tuple[range, ...]:
     return tuple(range(*ends) for ends in zip(starts, [*starts[1:], len(bodies)], strict=True))
 
 
-def body_numbers(bodies: Sequence[Body], piece: str, material_index: int, combinations: Sequence[Factors]) -> NDArray[np.int64]:
+def body_numbers(bodies: Sequence[Body], piece: str | int, material_index: int, combinations: Sequence[Factors]) -> NDArray[np.int64]:
     """The body numbers of a material in a piece for several sets of factors, shape (len(combinations),)."""
     numbers = {(body.piece, body.material_index, body.factors): number for number, body in enumerate(bodies)}
     return np.array([numbers[piece, material_index, factors] for factors in combinations], np.int64)

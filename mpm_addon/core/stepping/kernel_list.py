@@ -79,7 +79,7 @@ KERNELS = {
         "contact.collision.collide_particles": "real2 int1 int int2 int2 pairs level_sets float",
     },
     "meeting": {
-        "contact.body_contact.meet_bodies": "real2 meetings surfaces room float float float",
+        "contact.body_contact.meet_bodies": "real2 short1 meetings surfaces room float float float",
     },
     "rigid": {
         "contact.surface.find_edges": "int1 level_sets int2 int1 float1 float2",
@@ -163,7 +163,7 @@ STRUCTURES = {
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
     "meetings": ("contact.body_contact.Meetings", "int1 int1 int1 int2"),
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
-    "surfaces": ("contact.body_contact.Surfaces", "float1 bool1 float1 float1 float1"),
+    "surfaces": ("contact.body_contact.Surfaces", "float1 float1 bool1 float1 float1"),
     "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
     "feet": (
         "contact.surface.Feet",

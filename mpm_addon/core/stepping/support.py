@@ -25,7 +25,7 @@ def refuse_unsupported(scene: Scene) -> None:
 
 def _refuse_rest_states(scene: Scene) -> None:
     """Refuse what bodies cannot do whose forces come from their rest state."""
-    pieces: dict[str, Emitter] = {}
+    pieces: dict[str | int, Emitter] = {}
     for index, emitter in enumerate(scene.emitters):
         subject = f'Emitter "{emitter.name}"'
         is_rest = _has_rest_state(scene, emitter)

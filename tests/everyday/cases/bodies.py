@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -101,15 +102,29 @@ def sliding(friction: float, *, offset: float = 0.0, spacing: float | None = Non
     return float(change / (last.time - first.time) / (GRAVITY * np.sqrt(0.5)))
 
 
+@dataclass(frozen=True)
+class Collided:
+    """Two equal jellies after a collision.
+
+    Attributes:
+        kept: the share that is left of the kinetic energy of their centers.
+        momentum: how much the mean velocity of all particles has changed [m/s].
+    """
+
+    kept: float
+    momentum: float
+
+
 @lru_cache
-def collision(*, offset: float = 0.0, boost: float = 0.0, turn: float = 0.0, one_field: bool = False) -> float:
-    """The share of the kinetic energy of two jellies' centers that is left after they have collided.
+def collided(*, offset: float = 0.0, boost: float = 0.0, turn: float = 0.0, one_field: bool = False, **material: float) -> Collided:
+    """Two jellies that meet at 2 m/s.
 
     Args:
         boost: a velocity along x that both have in addition [m/s].
         turn: how far everything is turned about z [degrees].
+        material: other parameters of their material.
     """
-    scene = everyday_scene("collision", offset=offset)
+    scene = everyday_scene("collision", offset=offset, material=material)
     rotation = euler_matrix((0.0, 0.0, turn))
     along = rotation @ [boost, 0.0, 0.0]
 
@@ -123,8 +138,14 @@ def collision(*, offset: float = 0.0, boost: float = 0.0, turn: float = 0.0, one
             frames = parts_of(scene)
     else:
         frames = parts_of(scene)
-    first, last = (sum(((v.mean(axis=0) - along) ** 2).sum() for v in parts.velocity) for parts in (frames[0], frames[-1]))
-    return float(last / first)
+    energies = [sum(((v.mean(axis=0) - along) ** 2).sum() for v in parts.velocity) for parts in (frames[0], frames[-1])]
+    means = [np.mean([v.mean(axis=0) for v in parts.velocity], axis=0) for parts in (frames[0], frames[-1])]
+    return Collided(float(energies[1] / energies[0]), float(np.abs(means[1] - means[0]).max()))
+
+
+def collision(**given: Any) -> float:
+    """The share of the kinetic energy of two jellies' centers that is left after they have collided; see `collided`."""
+    return collided(**given).kept
 
 
 @dataclass(frozen=True)

@@ -38,15 +38,16 @@ class Collision:
 
 
 @lru_cache
-def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean", speed: float = SPEED) -> Collision:
+def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean", body: str = "", speed: float = SPEED) -> Collision:
     """Two disks (2D) or balls of 0.2 m radius, E 1e6 Pa, nu 0.3, 1000 kg/m^3, each at 1 m/s toward the other.
 
     Args:
         cells: cells per meter.
+        body: the body that both are parts of; by default, each is one of its own.
     """
     gap = 4.0 / cells
     balls = [
-        Emitter(name, _ball(side * (RADIUS + gap), 0.0), law, velocity=(-side * speed, 0.0, 0.0), **lattice(dimension))
+        Emitter(name, _ball(side * (RADIUS + gap), 0.0), law, velocity=(-side * speed, 0.0, 0.0), body=body, **lattice(dimension))
         for name, side in (("left", -1.0), ("right", 1.0))
     ]
     described = scene(

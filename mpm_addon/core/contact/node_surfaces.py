@@ -1,0 +1,127 @@
+"""Where the surfaces of bodies lie and which way they face, told from the masses at the nodes of one block and around it.
+
+The mass of a node is the part of its kernel within the body, so it tells how far the surface is. This module knows neither velocities nor
+impulses.
+"""
+
+from ..compilation.kernel import kernel
+from ..transfer.blocks import BLOCK, NEIGHBORS, NODE
+
+# nodes of a block and two more on each side
+MARGIN = 2
+WIDTH = BLOCK + 2 * MARGIN
+
+
+@kernel
+def surface_distance(fullness):
+    """How far outside of a flat surface a node is whose quadratic kernel is so full [cells]: the inverse of the spline's integral."""
+    if fullness <= 1.0 / 6.0:
+        return 1.5 - (6.0 * max(fullness, 0.0)) ** (1.0 / 3.0)
+    if fullness >= 5.0 / 6.0:
+        return (6.0 * max(1.0 - fullness, 0.0)) ** (1.0 / 3.0) - 1.5
+    distance = (0.5 - fullness) / 0.75
+    for _ in range(2):
+        rest = 0.5 - 0.75 * distance + distance * distance * distance / 3.0 - fullness
+        distance += rest / (0.75 - distance * distance)
+    return distance
+
+
+@kernel
+def gather_masses(nodes, around, patch):
+    """The masses at the nodes of a block and around it [kg], in `patch` (WIDTH, WIDTH or 1, WIDTH); returns the greatest.
+
+    Args:
+        around: (27 or 9,) the node blocks around it, -1 for none.
+    """
+    begins, ends = (0, MARGIN, MARGIN + BLOCK), (MARGIN, MARGIN + BLOCK, WIDTH)
+    is_plane = around.size != NEIGHBORS
+    most = 0.0
+    for place in range(around.size):
+        number = around[place]
+        i, j, k = (place // 3, 0, place % 3) if is_plane else (place // 9, place // 3 % 3, place % 3)
+        low, high = (0, 1) if is_plane else (begins[j], ends[j])
+        for x in range(begins[i], ends[i]):
+            for y in range(low, high):
+                at = (x - MARGIN & BLOCK - 1) * BLOCK
+                at = at if is_plane else (at + (y - MARGIN & BLOCK - 1)) * BLOCK
+                for z in range(begins[k], ends[k]):
+                    mass = 1.0 * nodes[number, NODE * (at + (z - MARGIN & BLOCK - 1)) + 3] if number >= 0 else 0.0
+                    patch[x, y, z] = mass
+                    most = max(most, mass)
+    return most
+
+
+@kernel
+def find_slopes(one, other, scale, its_scale, slopes):
+    """The change of fullness from one body to another at the nodes that both reach, weighted by the masses of both.
+
+    Args:
+        one, other: patches of both.
+        scale, its_scale: what the masses' differences are multiplied by.
+        slopes: (WIDTH, WIDTH or 1, WIDTH, 3) result.
+    """
+    depth = one.shape[1]
+    for x in range(1, WIDTH - 1):
+        for y in range(min(1, depth - 1), max(depth - 1, 1)):
+            for z in range(1, WIDTH - 1):
+                weight = one[x, y, z] * other[x, y, z]
+                slopes[x, y, z, :] = 0.0
+                if weight == 0.0:
+                    continue
+                slopes[x, y, z, 0] = weight * (
+                    its_scale * (other[x + 1, y, z] - other[x - 1, y, z]) - scale * (one[x + 1, y, z] - one[x - 1, y, z])
+                )
+                if depth > 1:
+                    slopes[x, y, z, 1] = weight * (
+                        its_scale * (other[x, y + 1, z] - other[x, y - 1, z]) - scale * (one[x, y + 1, z] - one[x, y - 1, z])
+                    )
+                slopes[x, y, z, 2] = weight * (
+                    its_scale * (other[x, y, z + 1] - other[x, y, z - 1]) - scale * (one[x, y, z + 1] - one[x, y, z - 1])
+                )
+
+
+@kernel
+def mean_slope(slopes, x, y, z):
+    """The sum of the slopes at a node and those around it.
+
+    At a node above a surface that the edge of another body slides along, that body's own gradient points along the surface; where
+    both are half full, they face each other.
+    """
+    u, v, w = 0.0, 0.0, 0.0
+    for i in range(x - 1, x + 2):
+        for j in range(max(y - 1, 0), min(y + 2, slopes.shape[1])):
+            for k in range(z - 1, z + 2):
+                u += slopes[i, j, k, 0]
+                v += slopes[i, j, k, 1]
+                w += slopes[i, j, k, 2]
+    return u, v, w
+
+
+@kernel
+def distance_at(patch, x, y, z, normal, least_full, width):
+    """How far outside of the surface a node of a patch is [cells], from the nodes on both sides along the normal's longest component.
+
+    Nodes that are half full tell it best. The fullest of the nodes up to two cells away counts as full.
+    """
+    nx, ny, nz = normal
+    i = 1 if abs(nx) >= max(abs(ny), abs(nz)) else 0
+    j = 1 if i == 0 and abs(ny) >= abs(nz) else 0
+    k = 1 - i - j
+    slope = nx * i + ny * j + nz * k
+    total, weights, full = 0.0, 0.0, least_full
+    for step in range(-MARGIN, MARGIN + 1):
+        full = max(full, patch[x + step * i, min(max(y + step * j, 0), patch.shape[1] - 1), z + step * k])
+    for step in range(-1, 2):
+        fullness = min(patch[x + step * i, y + step * j, z + step * k] / full, 1.0)
+        weight = fullness * (1.0 - fullness) + 1e-9
+        total += weight * (width * surface_distance(fullness) - step * slope)
+        weights += weight
+    return total / weights
+
+
+@kernel
+def area_at(patch, x, y, z, full, normal):
+    """The part of a body's surface, with this normal, that belongs to a node [cells^2, in the plane cells]."""
+    i, k = (patch[x + 1, y, z] - patch[x - 1, y, z]) * normal[0], (patch[x, y, z + 1] - patch[x, y, z - 1]) * normal[2]
+    j = (patch[x, y + 1, z] - patch[x, y - 1, z]) * normal[1] if patch.shape[1] > 1 else 0.0
+    return 0.5 * abs(i + j + k) / full
