@@ -1,4 +1,4 @@
-"""The command line: bake, wedge, live, info, takes, export, presets, kernels, doctor. Works without Blender.
+"""The command line: bake, derive, wedge, live, info, takes, export, presets, kernels, doctor. Works without Blender.
 
 Exit status: 0 done, 1 failed with an error on stderr, 2 bad usage, 130 canceled.
 """
@@ -19,6 +19,7 @@ from .core.processor import LEVELS, NATIVE, is_supported, prepare_numba
 from .core.scene.description import Scene
 from .core.stepping.support import refuse_unsupported
 from .dependencies import load_numba, missing_package
+from .derived.command import add_command as add_derive
 from .live.command import add_command as add_live
 from .stopping import CANCELLED, Listener
 from .storage.cache import CACHE_FILE, Cache, open_cache
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
     """
     options = _parser().parse_args(arguments)
     options.listener = listener
-    if listener is not None and options.run not in (_bake, _info):
+    if listener is not None and not getattr(options, "listens", False):
         listener.step_back()
     try:
         options.run(options)
@@ -104,8 +105,9 @@ def _parser() -> argparse.ArgumentParser:
     beginning.add_argument("--restart", action="store_true", help="replace all existing takes as soon as there is a new frame")
     beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="resume after frame N, as a new take")
     bake.add_argument("--json", action="store_true", help="print one JSON object per line")
-    bake.set_defaults(run=_bake)
+    bake.set_defaults(run=_bake, listens=True)
 
+    add_derive(commands)
     add_wedge(commands)
     add_live(commands)
 
@@ -117,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("--threads", metavar="N", type=thread_count, help="threads of the probe (default: all cores)")
     info.add_argument("--check", action="store_true", help="for a cache: read every byte and list damaged files")
     info.add_argument("--json", action="store_true", help="print JSON")
-    info.set_defaults(run=_info)
+    info.set_defaults(run=_info, listens=True)
 
     takes = commands.add_parser("takes", help="list the takes of a cache, or show another one", allow_abbrev=False)
     takes.add_argument("cache", metavar="DIR", type=Path, help="a cache")

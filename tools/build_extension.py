@@ -126,10 +126,10 @@ def fetch_wheels(platform_name: str, python_tag: str) -> list[Path]:
 
 
 def find_wheels(folder: Path, requirements: str, python_tag: str) -> list[Path]:
-    """Returns the wheels in a folder that are the pinned ones, for this Python or for any."""
+    """Returns the wheels in a folder that are the pinned ones: for this Python, for this and later ones (abi3), or for any."""
     pins = re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", requirements)
     stems = [f"{name.replace('-', '_')}-{version}" for name, version in pins]
-    return [wheel for stem in stems for tag in (python_tag, "py3") for wheel in folder.glob(f"{stem}-{tag}-*.whl")]
+    return [wheel for stem in stems for tag in (python_tag, "cp3*-abi3", "py3") for wheel in sorted(folder.glob(f"{stem}-{tag}-*.whl"))]
 
 
 def bundled_packages() -> list[str]:

@@ -15,11 +15,11 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.display import assets, surface
 from mpm_addon.blender.playback import particle_objects
-from mpm_addon.blender.settings.finishes import finish_of
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.laws.finish import PLAIN
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
+from mpm_addon.storage.finishes import finish_of
 from mpm_addon.storage.presets import material_preset, material_preset_names
 
 from .displayed import EDGE, SAND, WATER, block, displayed_particles, evaluated, shown, torn_sheet, use

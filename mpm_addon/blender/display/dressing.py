@@ -8,12 +8,12 @@ import bpy
 
 from ...core.errors import MpmError
 from ...core.laws.finish import POINTS
+from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
-from ..settings.finishes import finish_of
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range
 from .building import declare
