@@ -78,9 +78,13 @@ def _derive(options: argparse.Namespace) -> None:
             listener.last_words = None
 
 
+def settings_of(options: argparse.Namespace) -> SurfaceSettings:
+    """The settings in parsed arguments. Raises SceneError if a value is out of range."""
+    return SurfaceSettings(**{declared.name: getattr(options, declared.name) for declared in parameters_of(SurfaceSettings)})
+
+
 def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> SurfaceJob:
-    settings = SurfaceSettings(**{declared.name: getattr(options, declared.name) for declared in parameters_of(SurfaceSettings)})
-    return SurfaceJob(cache, settings, frames=options.frames, threads=options.threads, on_event=tell, listener=options.listener)
+    return SurfaceJob(cache, settings_of(options), frames=options.frames, threads=options.threads, on_event=tell, listener=options.listener)
 
 
 def _failure(error: BaseException, job: SurfaceJob | None) -> MpmError:

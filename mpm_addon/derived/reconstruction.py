@@ -48,10 +48,16 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piec
         mesh_cleanup=True,
         decimate_barnacles=True,
     )
-    triangles, used = in_order_of_use(np.asarray(made.mesh.triangles))
+    triangles, used = in_order_of_use(_proper(np.asarray(made.mesh.triangles)))
     position = (np.asarray(made.mesh.vertices)[used] + center).astype(np.float32)
     told = {name: np.asarray(values)[used] for name, values in made.point_attributes.items()}
     return Piece(cloud.name, triangles.astype(np.int32), {POSITION: position, **_answered(cloud, told, len(used))}), edge
+
+
+def _proper(triangles: NDArray[Any]) -> NDArray[Any]:
+    """The triangles whose vertices are three."""
+    first, second, third = triangles.T
+    return triangles[(first != second) & (second != third) & (third != first)]
 
 
 def _asked(cloud: Cloud) -> dict[str, NDArray[np.float32]]:

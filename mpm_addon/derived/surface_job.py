@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import CacheError, Cancelled, MpmError
-from ..core.messages import Message
+from ..core.messages import Action, Message
 from ..core.particles import Moment
 from ..stopping import Listener
 from ..storage.cache import Cache
@@ -153,7 +153,7 @@ class SurfaceJob:
     def words(self) -> Message:
         """The message of a canceled run."""
         made = f"{self._done} of {len(self._wanted)} frames have a surface"
-        return Message(f"canceled: {made}", ("derive again to resume",))
+        return Message(f"canceled: {made}", (Action.DERIVE,))
 
     def _look(self) -> None:
         if self._listener is not None and self._listener.is_asked:

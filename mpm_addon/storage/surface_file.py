@@ -163,6 +163,9 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
 
     # decompression and numpy release the interpreter lock
     faces, *arrays = pool.map(decoded, [TRIANGLES, *tables])
+    first, second, third = faces.T
+    if (first == second).any() or (second == third).any() or (third == first).any():
+        raise ArrayFileError("has triangles with the same vertex twice")
     if arrays[list(tables).index(POSITION)].shape != (count, 3):
         raise ArrayFileError("has vertices without three coordinates")
     return Piece(str(table["name"]), faces, dict(zip(tables, arrays, strict=True)))
