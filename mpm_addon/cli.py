@@ -24,7 +24,8 @@ from .live.command import add_command as add_live
 from .stopping import CANCELLED, Listener
 from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
-from .storage.exporters import EXPORTERS, SPLITS, export_frames
+from .storage.exporters import EXPORTERS, SPLITS, export_frames, write_export
+from .storage.exporters.surfaces import export_surfaces
 from .storage.failure import read_failure, summary
 from .storage.installation import version
 from .storage.manifest import outline
@@ -132,7 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
     export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
     export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
-    export.add_argument("--split", choices=sorted(SPLITS), help="one file per material or emitter, with its name")
+    export.add_argument("--split", choices=sorted(SPLITS), help="one file per material or emitter, with its name; of surfaces, per mesh")
+    export.add_argument("--surface", action="store_true", help="the surfaces instead of the particles (ply, obj)")
     export.set_defaults(run=_export)
 
     presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
@@ -303,7 +305,11 @@ def _export(options: argparse.Namespace) -> None:
     if options.frames and last < first:
         raise CacheError("the last is before the first", "swap them", subject=f"frames {first}-{last}")
     numbers = range(first, last + 1) if options.frames else cache.frames
-    for _path in export_frames(cache, numbers, options.format, options.output, split=options.split):
+    if options.surface:
+        written = export_surfaces(cache, numbers, options.format, options.output, write_export, is_split=options.split is not None)
+    else:
+        written = export_frames(cache, numbers, options.format, options.output, split=options.split)
+    for _path in written:
         pass
     print(f"{len(numbers)} frames written to {options.output}")
 
