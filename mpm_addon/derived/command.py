@@ -1,6 +1,7 @@
 """The command `derive`: its arguments, and its events as text or JSON."""
 
 import argparse
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from .settings import SurfaceSettings
 from .surface_job import SurfaceJob
 
 SURFACE = "surface"
+_LOW_PRIORITY = 10
 _TYPES: dict[str, Callable[[str], Any]] = {"number": float, "integer": int, "text": str}
 
 
@@ -28,6 +30,7 @@ def add_command(commands: Any) -> None:
     for declared in parameters_of(SurfaceSettings):
         _add_setting(derive, declared)
     derive.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores)")
+    derive.add_argument("--follow", action="store_true", help="go on with the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
     instead.add_argument("--estimate", action="store_true", help="only say how much disk space the missing surfaces will take")
     instead.add_argument("--delete", action="store_true", help="delete the surfaces of all takes")
@@ -64,6 +67,8 @@ def _derive(options: argparse.Namespace) -> None:
             tell({"event": "deleted", "frames": remove_surfaces(cache)})
             return
         job = _job(cache, options, tell)
+        if options.follow and hasattr(os, "nice"):
+            os.nice(_LOW_PRIORITY)
         if options.estimate:
             expected = job.forecast()
             tell({"event": "estimate", "frames": job.missing, "bytes": expected.frame_bytes * job.missing})
@@ -84,7 +89,15 @@ def settings_of(options: argparse.Namespace) -> SurfaceSettings:
 
 
 def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> SurfaceJob:
-    return SurfaceJob(cache, settings_of(options), frames=options.frames, threads=options.threads, on_event=tell, listener=options.listener)
+    return SurfaceJob(
+        cache,
+        settings_of(options),
+        frames=options.frames,
+        threads=options.threads,
+        follows=options.follow,
+        on_event=tell,
+        listener=options.listener,
+    )
 
 
 def _failure(error: BaseException, job: SurfaceJob | None) -> MpmError:

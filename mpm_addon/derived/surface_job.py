@@ -12,6 +12,7 @@ from ..core.particles import Moment
 from ..stopping import Listener
 from ..storage.cache import Cache
 from ..storage.disk import free_space
+from ..storage.status import read_status
 from ..storage.surface_file import Origin, Piece, Surface, write_surface
 from ..storage.surfaces import State, refuse_link, source_of, state_of, surface_path
 from .forecast import Forecast, forecast
@@ -24,6 +25,8 @@ OnEvent = Callable[[Event], None]
 
 # Triangles of a frame beyond which it is not tried.
 _MOST_TRIANGLES = 100_000_000
+# Seconds between looks for new frames of a bake.
+_PAUSE = 0.2
 
 
 class SurfaceJob:
@@ -41,6 +44,7 @@ class SurfaceJob:
         *,
         frames: tuple[int, int] | None = None,
         threads: int | None = None,
+        follows: bool = False,
         on_event: OnEvent | None = None,
         listener: Listener | None = None,
     ) -> None:
@@ -51,18 +55,21 @@ class SurfaceJob:
             settings: how the surfaces are made.
             frames: the first and last frame; by default all cached ones.
             threads: how many; by default one for each core.
+            follows: whether to go on with the frames that a running bake adds, until it ends.
             on_event: called with every event; see docs/formats.md.
             listener: receives requests to stop.
         """
         self.cache = cache
         self.settings = settings
         self._threads = threads
+        self._frames, self._follows = frames, follows
         self._emit = on_event or (lambda _event: None)
         self._listener = listener
         self._wanted = wanted_moments(cache, frames)
         self._plan = Plan(cache, settings)
         self._missing = [moment for moment in self._wanted if state_of(cache, moment, settings.hash) is not State.MADE]
         self._done = len(self._wanted) - len(self._missing)
+        self._made, self._started = 0, time.monotonic()
 
     @property
     def missing(self) -> int:
@@ -75,14 +82,16 @@ class SurfaceJob:
 
     def run(self) -> None:
         """Make the missing surfaces. Raises MpmError; Cancelled if the listener was asked to stop."""
-        started = time.monotonic()
+        self._started = time.monotonic()
         expected = self.forecast()
         self._emit({"event": "start", **self._counts(), "cache": str(self.cache.folder), "pid": os.getpid(), **self._expected(expected)})
         self._check_room(expected)
-        if self._missing:
+        if self._missing or self._follows:
             with Reconstructor(self.settings.recipe, self.settings.voxel_size, self._threads) as process:
                 self._make(process)
-        self._emit({"event": "done", "frames": self._done, "seconds": time.monotonic() - started})
+                while self._follows and self._has_more():
+                    self._make(process)
+        self._emit({"event": "done", "frames": self._done, "seconds": time.monotonic() - self._started})
 
     def _expected(self, expected: Forecast) -> Event:
         return {"bytes": expected.frame_bytes * len(self._missing), "settings": self.settings.hash}
@@ -101,7 +110,6 @@ class SurfaceJob:
 
     def _make(self, process: Reconstructor) -> None:
         """Make one frame while the next is read and the last is written."""
-        started = time.monotonic()
         made: tuple[Moment, list[tuple[Piece, float]]] | None = None
         following = self._prepared(self._missing)
         current = next(following, None)
@@ -109,17 +117,29 @@ class SurfaceJob:
             moment, clouds = current
             process.ask(clouds)
             if made is not None:
-                self._store(*made, started)
+                self._store(*made)
             current = next(following, None)
             made = moment, process.receive(self._look)
         if made is not None:
-            self._store(*made, started)
+            self._store(*made)
+
+    def _has_more(self) -> bool:
+        """Wait until the bake has added frames, which are missing then; False if it has ended without."""
+        known = set(self._wanted)
+        while True:
+            self._look()
+            status = read_status(self.cache.folder)
+            self._wanted = wanted_moments(self.cache, self._frames)
+            self._missing = [moment for moment in self._wanted if moment not in known]
+            if self._missing or status is None or not status.is_live:
+                return bool(self._missing)
+            time.sleep(_PAUSE)
 
     def _prepared(self, moments: Iterable[Moment]) -> Iterator[tuple[Moment, list[Cloud]]]:
         for moment in moments:
             yield moment, self._plan.clouds(self.cache.state(moment))
 
-    def _store(self, moment: Moment, found: list[tuple[Piece, float]], started: float) -> None:
+    def _store(self, moment: Moment, found: list[tuple[Piece, float]]) -> None:
         path = surface_path(self.cache, moment)
         origin = Origin(moment, self.settings.hash, source_of(self.cache, moment), self._plan.emitters)
         pieces = tuple(piece for piece, _voxel in found)
@@ -132,8 +152,8 @@ class SurfaceJob:
             written = write_surface(path, Surface(origin, pieces), voxel)
         except OSError as error:
             raise unwritable(path, error) from error
-        self._done += 1
-        per_frame = (time.monotonic() - started) / max(1, self._done - (len(self._wanted) - len(self._missing)))
+        self._done, self._made = self._done + 1, self._made + 1
+        per_frame = (time.monotonic() - self._started) / self._made
         self._emit(
             {
                 "event": "frame",

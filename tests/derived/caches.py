@@ -63,7 +63,18 @@ def write_cache(folder: Path, *frames: dict[str, np.ndarray], scene: Scene | Non
     if writer.is_replacing:
         writer.begin(described)
     for number, given in enumerate(frames, start=1):
-        count = len(given["position"])
-        statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
-        writer.write_frame(Frame(number, (number - 1) / 24.0, given, statistics))
+        _write_frame(writer, number, given)
     return open_cache(folder)
+
+
+def add_frame(folder: Path, scene: Scene, number: int, given: dict[str, np.ndarray]) -> None:
+    """Another frame of a cache, as a bake that resumes adds it."""
+    writer = CacheWriter(folder, scene)
+    writer.prepare(scene, restart=False)
+    _write_frame(writer, number, given)
+
+
+def _write_frame(writer: CacheWriter, number: int, given: dict[str, np.ndarray]) -> None:
+    count = len(given["position"])
+    statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
+    writer.write_frame(Frame(number, (number - 1) / 24.0, given, statistics))

@@ -20,7 +20,7 @@ from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.surface_file import Piece
 from mpm_addon.storage.surfaces import State, counts_of, state_of, surface_at, surface_path
-from tests.derived.caches import SPACING, arrays, block, description, write_cache
+from tests.derived.caches import SPACING, add_frame, arrays, block, description, write_cache
 
 ROOT = Path(__file__).parents[2]
 DRAFT = ("--quality", "draft")
@@ -291,3 +291,36 @@ def test_freeing_a_cache_takes_its_surfaces_along(tmp_path: Path, capsys: pytest
     assert derive(capsys, tmp_path / "cache", *DRAFT)[0] == 0
     remove_cache(tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_follower_makes_what_a_running_bake_adds_until_it_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bake adds a frame at two of three looks, and has ended at the third."""
+    from mpm_addon.derived import surface_job
+
+    scene = description()
+    write_cache(tmp_path, arrays(block(4)), scene=scene)
+    looks: list[int] = []
+
+    class Status:
+        is_live = True
+
+    def look(_folder: Path) -> Status:
+        looks.append(len(looks))
+        status = Status()
+        status.is_live = len(looks) < 4
+        if len(looks) in (2, 3):
+            add_frame(tmp_path, scene, len(looks), arrays(block(4)))
+        return status
+
+    monkeypatch.setattr(surface_job, "read_status", look)
+    monkeypatch.setattr(surface_job, "_PAUSE", 0.0)
+    monkeypatch.setattr("mpm_addon.derived.command.os.nice", lambda _step: None)
+    status, events, _ = derive(capsys, tmp_path, *DRAFT, "--follow")
+    assert status == 0
+    assert [(event["frame"], event["done"], event["total"]) for event in events if event["event"] == "frame"] == [
+        (1, 1, 1), (2, 2, 2), (3, 3, 3),
+    ]  # fmt: skip
+    assert (events[-1]["event"], events[-1]["frames"]) == ("done", 3)
+    assert len(looks) == 4

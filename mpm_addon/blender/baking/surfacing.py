@@ -14,13 +14,16 @@ from ...storage import open_cache
 from ...storage.surfaces import remove_surfaces, surface_folder
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.redrawing import redraw
 from ..host.runtime import OfFile, OfSession, runtime
+from ..host.wording import in_blender
 from ..playback import particle_objects, surface_objects
 from ..settings import paths
 from ..settings.surface_settings import settings_of
 from .worker import Event, Worker, derive_command, ending
 
 _POLL_SECONDS = 0.05
+_TIMER_SECONDS = 0.25
 
 
 @dataclass
@@ -40,8 +43,8 @@ class SurfaceSession:
         size: the expected bytes of what was missing at first; None while unknown.
     """
 
-    def __init__(self, scene: BlenderScene, cache: str, settings: SurfaceSettings) -> None:
-        """Start the process. Raises MpmError."""
+    def __init__(self, scene: BlenderScene, cache: str, settings: SurfaceSettings, *, follows: bool = False) -> None:
+        """Start the process; with `follows` it goes on with the frames that a running bake adds. Raises MpmError."""
         self.folder = paths.absolute(cache)
         opened = open_cache(self.folder)
         runtime.of(SurfaceTroubles).by_folder.pop(self.folder, None)
@@ -52,7 +55,7 @@ class SurfaceSession:
         self._outcome: Event | None = None
         self.is_finished = False
         # a request to stop through a file would stop a bake of this cache; signals do as well
-        self._worker = Worker(derive_command(self.folder, settings), surface_folder(opened.takes[-1].folder))
+        self._worker = Worker(derive_command(self.folder, settings, follows=follows), surface_folder(opened.takes[-1].folder))
 
     @property
     def scene(self) -> BlenderScene | None:
@@ -146,6 +149,49 @@ def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
     return begun
 
 
+def follow(scene: BlenderScene | None, cache: str) -> None:
+    """Start making the surfaces of a running bake, if its scene wants them and no other surface is being made.
+
+    In the interface a timer polls the process, beyond the end of the bake; else `finish` waits for it. The panel tells what goes wrong.
+    """
+    if scene is None or not scene.mpm.surface.while_baking or current() is not None:
+        return
+    try:
+        runtime.of(RunningSurfaces).session = SurfaceSession(scene, cache, settings_of(scene), follows=True)
+    except MpmError as error:
+        runtime.of(SurfaceTroubles).by_folder[paths.absolute(cache)] = error.message
+        return
+    if not bpy.app.background:
+        bpy.app.timers.register(step, first_interval=_TIMER_SECONDS)
+
+
+def step() -> float | None:
+    """Poll a process that was started by `follow`. A timer calls it until the process has ended."""
+    running = current()
+    if running is None:
+        return None
+    if running.poll() or running.is_finished:
+        redraw(bpy.context.window_manager)
+    if running.is_finished:
+        end()
+        return None
+    return _TIMER_SECONDS
+
+
+def finish() -> list[str]:
+    """Wait for a process that was started by `follow`, if any. Returns what went wrong, as a line to report."""
+    running = current()
+    if running is None:
+        return []
+    try:
+        running.wait()
+    except MpmError as error:
+        return [in_blender(error.message.within("The surface was not made"))]
+    finally:
+        end()
+    return []
+
+
 def make(scene: BlenderScene, *, cache: str = "", on_event: Callable[[Event], None] | None = None) -> None:
     """Make the surfaces of a scene's cache and wait. Raises Cancelled or MpmError."""
     session = start(scene, cache=cache)
@@ -166,6 +212,8 @@ def end() -> None:
     """Stop and discard the running process, if any."""
     ended = current()
     runtime.forget(RunningSurfaces)
+    if bpy.app.timers.is_registered(step):
+        bpy.app.timers.unregister(step)
     if ended is not None:
         ended.close()
 

@@ -90,13 +90,13 @@ def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
     return [*command, "--probe"] if probe else command
 
 
-def derive_command(cache: Path, settings: SurfaceSettings) -> list[str]:
-    """The command that makes the surfaces of a cache."""
+def derive_command(cache: Path, settings: SurfaceSettings, *, follows: bool = False) -> list[str]:
+    """The command that makes the surfaces of a cache; with `follows` also those of the frames that a running bake adds."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "derive", str(cache), "surface", "--json"]
     for declared in parameters_of(SurfaceSettings):
         value = getattr(settings, declared.name)
         command += [] if value in (None, "") else [f"--{declared.name.replace('_', '-')}={value}"]
-    return command
+    return [*command, "--follow"] if follows else command
 
 
 def kernels_command() -> list[str]:

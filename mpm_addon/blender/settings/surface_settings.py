@@ -25,7 +25,18 @@ def _changed(_settings: Any, context: Context) -> None:
         listener(context.scene)
 
 
-MADE_GROUP = property_group("MPM_PG_surface", annotations_of(SurfaceSettings), description="How surfaces are made from cached frames.")
+MADE_GROUP = property_group(
+    "MPM_PG_surface",
+    {
+        **annotations_of(SurfaceSettings),
+        "while_baking": BoolProperty(
+            name="Make While Baking",
+            description="Make the surface of each frame as soon as it is baked, at low priority; the bake takes a little longer",
+            options=STILL,
+        ),
+    },
+    description="How surfaces are made from cached frames.",
+)
 
 SHOWN_GROUP = property_group(
     "MPM_PG_shown_surface",

@@ -7,7 +7,7 @@ from ...baking import surface_facts, surfacing
 from ...baking.surfacing import SurfaceSession
 from ...host.blender_types import Context, Layout
 from ...host.wording import counted, duration, in_blender, size
-from ...playback import particle_objects, surface_objects
+from ...playback import surface_objects
 from ...settings import paths
 from .display_panels import shown_object
 from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
@@ -23,11 +23,12 @@ class MPM_PT_surface(ScenePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.scene is not None and bool(particle_objects.result_objects(context.scene))
+        return context.scene is not None
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
         draw_parameters(layout.column(), context.scene.mpm.surface, SurfaceSettings, _FIRST)
+        layout.prop(context.scene.mpm.surface, "while_baking")
         running = surfacing.current()
         if running is None:
             _draw_state(layout, surface_facts.facts_of(context.scene))
@@ -66,6 +67,7 @@ def _draw_state(layout: Layout, facts: surface_facts.Facts) -> None:
         layout.label(text=f"{counted(facts.outdated, 'frame')} outdated", icon="INFO")
     row = layout.row(align=True)
     row.scale_y = 1.4
+    row.enabled = facts.frames > 0
     row.operator("mpm.surface_make", text="Update Surface" if facts.outdated else "Make Surface", icon="OUTLINER_OB_META")
     if has_any:
         row.operator("mpm.surface_delete", text="", icon="TRASH")
