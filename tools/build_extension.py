@@ -35,7 +35,8 @@ WHEEL_PLATFORMS = {
     "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
     "linux-arm64": ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64"),
     "windows-x64": ("win_amd64",),
-    "macos-arm64": ("macosx_12_0_arm64", "macosx_11_0_arm64"),
+    # pysplashsurf exists for macOS 14 alone; elsewhere only surfaces are missing
+    "macos-arm64": ("macosx_12_0_arm64", "macosx_11_0_arm64", "macosx_14_0_arm64"),
 }
 NOT_PACKAGED = ("__pycache__", "*.py[co]", "*.nb[ci]", ".*")
 BAKED_BESIDE_A_SCENE = ("cache", "cache_*")

@@ -10,6 +10,8 @@ import sys
 from typing import Any, BinaryIO
 
 from ..core.errors import MpmError
+from ..core.messages import Message
+from ..dependencies import missing_package
 from .particles import Cloud
 from .reconstruction import reconstruct
 from .settings import Recipe
@@ -21,6 +23,9 @@ def answer(clouds: list[Cloud], recipe: Recipe, voxel: float | None) -> Any:
         return [reconstruct(cloud, recipe, voxel) for cloud in clouds]
     except MpmError as error:
         return error.message
+    except ImportError as error:
+        problem, remedy = missing_package(error)
+        return Message(problem, (remedy,))
     except BaseException as error:  # noqa: BLE001 - a panic in Rust is none of Python's exceptions
         return f"{type(error).__name__}: {error}"
 

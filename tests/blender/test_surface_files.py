@@ -71,6 +71,9 @@ def test_a_surface_takes_the_place_of_the_particles_that_it_covers(bpy: Any, par
         mesh = particles.mpm.surface.object.data
         assert (len(particles.data.vertices), len(mesh.vertices), len(mesh.polygons)) == (points, vertices, vertices)
         assert (particle_objects.status(particles), surface_objects.status(particles)) == ("", "")
+        emitters = np.empty(points, np.int32)
+        particles.data.attributes["emitter_index"].data.foreach_get("value", emitters)
+        assert set(emitters) == ({1} if vertices else {0, 1})
     assert shown(particles).tolist() == sorted(VERTICES.tolist())
     corners = {frozenset(mesh.loops[3 * face + corner].vertex_index for corner in range(3)) for face in range(4)}
     assert corners == {frozenset(each) for each in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))}

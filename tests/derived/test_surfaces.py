@@ -230,6 +230,15 @@ def test_without_pysplashsurf_one_line_says_so(tmp_path: Path) -> None:
     assert "making surfaces needs the package pysplashsurf, which is missing; pip install pysplashsurf." in told.stderr
 
 
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    write_cache(tmp_path / "cache", arrays(block(4)))
+    (tmp_path / "pysplashsurf.py").write_text("raise ImportError('symbol not found', name='pysplashsurf')\n")
+    told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
+    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
+    assert "pysplashsurf does not work with this Python" in told.stderr
+    assert "(symbol not found); reinstall the extension's zip" in told.stderr
+
+
 def test_a_process_that_dies_is_named(tmp_path: Path) -> None:
     write_cache(tmp_path / "cache", arrays(block(4)))
     (tmp_path / "pysplashsurf.py").write_text(

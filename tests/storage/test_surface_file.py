@@ -61,6 +61,13 @@ def test_any_bytes_are_triangles_of_existing_vertices_or_refused(data: bytes, co
     assert count == 0 or 0 <= found.min() <= found.max() < vertices
 
 
+def test_triangles_have_as_many_vertices_as_they_use_and_no_fewer() -> None:
+    encoded = mesh_encoding.triangles(np.arange(9).reshape(3, 3))
+    assert decoded_triangles(encoded, 9).max() == 8
+    with pytest.raises(ArrayFileError, match="vertices that it does not have"):
+        decoded_triangles(encoded, 8)
+
+
 def tetrahedron(name: str = "water") -> Piece:
     position = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)
     values = {"velocity": 2.0 * position, "age": position[:, 0], "emitter_index": np.array([0, 2, 2, 0], np.int32)}
