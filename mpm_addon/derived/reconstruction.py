@@ -17,6 +17,8 @@ from .settings import Recipe
 
 # Weights of the smoothing, as published.
 _WEIGHTS = 13.0
+# With voxels larger than this [radii], removing small bumps would remove drops of one particle, which have few faces.
+_COARSE = 1.4
 
 
 def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piece, float]:
@@ -46,7 +48,7 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piec
         mesh_smoothing_iters=recipe.smoothing,
         mesh_smoothing_weights_normalization=_WEIGHTS,
         mesh_cleanup=True,
-        decimate_barnacles=True,
+        decimate_barnacles=edge <= _COARSE * radius,
     )
     triangles, used = in_order_of_use(_proper(np.asarray(made.mesh.triangles)))
     position = (np.asarray(made.mesh.vertices)[used] + center).astype(np.float32)

@@ -142,7 +142,7 @@ class SurfaceJob:
     def _store(self, moment: Moment, found: list[tuple[Piece, float]]) -> None:
         path = surface_path(self.cache, moment)
         origin = Origin(moment, self.settings.hash, source_of(self.cache, moment), self._plan.emitters)
-        pieces = tuple(piece for piece, _voxel in found)
+        pieces = tuple(piece for piece, _voxel in found if len(piece.triangles))
         voxel = min((edge for _piece, edge in found), default=1.0)
         try:
             # not together with the take, which may have been removed

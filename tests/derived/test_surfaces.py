@@ -120,6 +120,16 @@ def test_hardly_any_particles_give_hardly_any_surface(tmp_path: Path, capsys: py
     assert len(pieces(tmp_path)) == (1 if count else 0)
 
 
+def test_no_drop_is_lost_at_any_quality(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A drop of one particle has few faces, and cleaning up the mesh could remove them all."""
+    places = 20.0 * SPACING * np.stack(np.meshgrid(*[np.arange(5)] * 3), axis=-1).reshape(-1, 3)
+    drops = (places + np.random.default_rng(1).uniform(-1, 1, places.shape) * SPACING).astype(np.float32)
+    write_cache(tmp_path, arrays(drops))
+    for quality in ("draft", "good", "film"):
+        assert derive(capsys, tmp_path, "--quality", quality)[0] == 0
+        assert len(closed(pieces(tmp_path)["water"]).split(only_watertight=True)) == len(drops)
+
+
 def test_a_second_run_makes_nothing_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cache(tmp_path, arrays(block(4)), arrays(block(5)), arrays(block(6)))
     status, events, _ = derive(capsys, tmp_path, *DRAFT, "--frames", "2")

@@ -168,7 +168,7 @@ def fill(mesh: BlenderMesh, found: _Read, wanted: Wanted) -> None:
     if is_new:
         mesh.update(calc_edges=True)
         filled[mesh.session_uid] = found
-    elif pieces:
+    elif len(mesh.vertices):
         # the bounding box is cached, and invalidated only when a vertex is moved through the API
         mesh.vertices[0].co = mesh.vertices[0].co
     mesh.update_tag()

@@ -31,7 +31,7 @@ MADE_GROUP = property_group(
         **annotations_of(SurfaceSettings),
         "while_baking": BoolProperty(
             name="Make While Baking",
-            description="Make the surface of each frame as soon as it is baked, at low priority; the bake takes a little longer",
+            description="Make the surface of each new frame during the bake, at low priority; the bake takes a little longer",
             options=STILL,
         ),
     },
