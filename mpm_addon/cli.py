@@ -1,4 +1,4 @@
-"""The command line: bake, wedge, live, info, takes, export, presets, kernels, doctor. Works without Blender.
+"""The command line: bake, derive, wedge, live, info, takes, export, presets, kernels, doctor. Works without Blender.
 
 Exit status: 0 done, 1 failed with an error on stderr, 2 bad usage, 130 canceled.
 """
@@ -19,11 +19,13 @@ from .core.processor import LEVELS, NATIVE, is_supported, prepare_numba
 from .core.scene.description import Scene
 from .core.stepping.support import refuse_unsupported
 from .dependencies import load_numba, missing_package
+from .derived.command import add_command as add_derive
 from .live.command import add_command as add_live
 from .stopping import CANCELLED, Listener
 from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
-from .storage.exporters import EXPORTERS, SPLITS, export_frames
+from .storage.exporters import EXPORTERS, SPLITS, export_frames, write_export
+from .storage.exporters.surfaces import export_surfaces
 from .storage.failure import read_failure, summary
 from .storage.installation import version
 from .storage.manifest import outline
@@ -43,7 +45,7 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
     """
     options = _parser().parse_args(arguments)
     options.listener = listener
-    if listener is not None and options.run not in (_bake, _info):
+    if listener is not None and not getattr(options, "listens", False):
         listener.step_back()
     try:
         options.run(options)
@@ -104,8 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     beginning.add_argument("--restart", action="store_true", help="replace all existing takes as soon as there is a new frame")
     beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="resume after frame N, as a new take")
     bake.add_argument("--json", action="store_true", help="print one JSON object per line")
-    bake.set_defaults(run=_bake)
+    bake.set_defaults(run=_bake, listens=True)
 
+    add_derive(commands)
     add_wedge(commands)
     add_live(commands)
 
@@ -117,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("--threads", metavar="N", type=thread_count, help="threads of the probe (default: all cores)")
     info.add_argument("--check", action="store_true", help="for a cache: read every byte and list damaged files")
     info.add_argument("--json", action="store_true", help="print JSON")
-    info.set_defaults(run=_info)
+    info.set_defaults(run=_info, listens=True)
 
     takes = commands.add_parser("takes", help="list the takes of a cache, or show another one", allow_abbrev=False)
     takes.add_argument("cache", metavar="DIR", type=Path, help="a cache")
@@ -130,7 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
     export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
     export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
-    export.add_argument("--split", choices=sorted(SPLITS), help="one file per material or emitter, with its name")
+    export.add_argument("--split", choices=sorted(SPLITS), help="one file per material or emitter, with its name; of surfaces, per mesh")
+    export.add_argument("--surface", action="store_true", help="the surfaces instead of the particles (ply, obj)")
     export.set_defaults(run=_export)
 
     presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
@@ -301,7 +305,11 @@ def _export(options: argparse.Namespace) -> None:
     if options.frames and last < first:
         raise CacheError("the last is before the first", "swap them", subject=f"frames {first}-{last}")
     numbers = range(first, last + 1) if options.frames else cache.frames
-    for _path in export_frames(cache, numbers, options.format, options.output, split=options.split):
+    if options.surface:
+        written = export_surfaces(cache, numbers, options.format, options.output, write_export, is_split=options.split is not None)
+    else:
+        written = export_frames(cache, numbers, options.format, options.output, split=options.split)
+    for _path in written:
         pass
     print(f"{len(numbers)} frames written to {options.output}")
 

@@ -67,10 +67,11 @@ def _share(event: dict[str, Any]) -> str:
 
 def _pace(event: dict[str, Any]) -> str:
     per_frame, eta = event["seconds_per_frame"], event["eta_seconds"]
-    return "" if per_frame is None else f", {per_frame:.2f} s/frame, {_duration(eta)} left"
+    return "" if per_frame is None else f", {per_frame:.2f} s/frame, {duration(eta)} left"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds as "1:02", or as "1:02:03"."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
@@ -87,7 +88,7 @@ def print_scene(description: dict[str, Any]) -> None:
     if description["probe"] is not None:
         measured = description["probe"]
         substeps = f"{measured['expected_substeps']} substeps of {measured['time_step']:.3g} s"
-        print(f"measured: a bake takes about {_duration(measured['expected_seconds'])} ({substeps}), without compiling and writing")
+        print(f"measured: a bake takes about {duration(measured['expected_seconds'])} ({substeps}), without compiling and writing")
     for warning in description["warnings"]:
         print(f"warning: {warning['subject']}: {warning['message']}")
 

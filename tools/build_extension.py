@@ -35,7 +35,8 @@ WHEEL_PLATFORMS = {
     "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
     "linux-arm64": ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64"),
     "windows-x64": ("win_amd64",),
-    "macos-arm64": ("macosx_12_0_arm64", "macosx_11_0_arm64"),
+    # pysplashsurf exists for macOS 14 alone; elsewhere only surfaces are missing
+    "macos-arm64": ("macosx_12_0_arm64", "macosx_11_0_arm64", "macosx_14_0_arm64"),
 }
 NOT_PACKAGED = ("__pycache__", "*.py[co]", "*.nb[ci]", ".*")
 BAKED_BESIDE_A_SCENE = ("cache", "cache_*")
@@ -126,10 +127,10 @@ def fetch_wheels(platform_name: str, python_tag: str) -> list[Path]:
 
 
 def find_wheels(folder: Path, requirements: str, python_tag: str) -> list[Path]:
-    """Returns the wheels in a folder that are the pinned ones, for this Python or for any."""
+    """Returns the wheels in a folder that are the pinned ones: for this Python, for this and later ones (abi3), or for any."""
     pins = re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", requirements)
     stems = [f"{name.replace('-', '_')}-{version}" for name, version in pins]
-    return [wheel for stem in stems for tag in (python_tag, "py3") for wheel in folder.glob(f"{stem}-{tag}-*.whl")]
+    return [wheel for stem in stems for tag in (python_tag, "cp3*-abi3", "py3") for wheel in sorted(folder.glob(f"{stem}-{tag}-*.whl"))]
 
 
 def bundled_packages() -> list[str]:

@@ -10,14 +10,22 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import compiling, display, migrations
-from .baking import bake_queue, observation, preflight, relocation, scene_caches, session
+from .baking import bake_queue, observation, preflight, relocation, scene_caches, session, surfacing
 from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
 from .host.registrar import Registrar
 from .host.runtime import OfSession, runtime
 from .interface import preferences, timeline
-from .interface.operators import all_operators, commands, export_operators, live_operators, material_operators, role_operators
+from .interface.operators import (
+    all_operators,
+    commands,
+    export_operators,
+    live_operators,
+    material_operators,
+    role_operators,
+    surface_operators,
+)
 from .interface.panels import all_panels, graphs
 from .live import live_session
 from .playback import arriving, particle_objects
@@ -38,6 +46,7 @@ _PARTS: tuple[ModuleType, ...] = (
     all_operators,
     role_operators,
     live_operators,
+    surface_operators,
     graphs,
     all_panels,
     export_operators,
@@ -66,6 +75,7 @@ def _on_load_pre(_path: str = "", _unused: object = None) -> None:
     session.leave()
     live_session.forget()
     preflight.end()
+    surfacing.end()
 
 
 @persistent

@@ -19,6 +19,7 @@ class Action(Enum):
     REPLACE = "use --restart to replace the frames, --from to continue after one of them, or choose another cache folder"
     SHOW_OTHER_TAKE = "show another take, or bake again with --restart"
     MEND_BY_TAKE = "show one of its takes to rewrite it"
+    DERIVE = "derive again to resume"
     FIND_MISSING = "run info --check to see what is missing and how to bake it"
 
 

@@ -34,7 +34,21 @@ from .scene_file import SCENE_FILE
 from .scene_writer import write_scene
 from .sealed import sealed, write_sealed
 from .status import CANCEL, PAUSE, STATUS
-from .take import BIRTHS, CHECKPOINTS, FRAMES, JOURNAL, MANIFEST, SCENE, TAKES, Take, frame_files, frame_name, take_folder
+from .take import (
+    BIRTHS,
+    CHECKPOINTS,
+    DERIVED,
+    FRAMES,
+    JOURNAL,
+    MANIFEST,
+    SCENE,
+    SURFACE,
+    TAKES,
+    Take,
+    frame_files,
+    frame_name,
+    take_folder,
+)  # fmt: skip
 
 # Names that `write_scene` gives to the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
@@ -319,7 +333,7 @@ def refuse_links(folder: Path) -> None:
     """Check that a bake only writes and removes files inside the cache. Raises CacheError for a symbolic link."""
     places = [folder / name for name in (CACHE_FILE, STATUS, FAILURE, CANCEL, PAUSE, TAKES)]
     for take in sorted((folder / TAKES).iterdir()) if (folder / TAKES).is_dir() else ():
-        places += [take, *_folders(take), take / JOURNAL, take / MANIFEST, take / SCENE / SCENE_FILE]
+        places += [take, *_folders(take), *_derived_folders(take), take / JOURNAL, take / MANIFEST, take / SCENE / SCENE_FILE]
     link = next((place for place in places if place.is_symlink()), None)
     if link is not None:
         raise CacheError(
@@ -328,14 +342,14 @@ def refuse_links(folder: Path) -> None:
 
 
 def remove_take(folder: Path) -> None:
-    """Remove what bakes write into a take, its manifest last, and nothing else. Raises OSError."""
+    """Remove what bakes write into a take, and what was derived from it, its manifest last, and nothing else. Raises OSError."""
     births = [folder / BIRTHS / births_name(*ids) for ids in ranges(folder / BIRTHS)]
     states = [checkpoint_path(folder / CHECKPOINTS, frame) for frame in checkpoint_frames(folder / CHECKPOINTS)]
     arrays = [path for path in (folder / SCENE).glob("*.npz") if _ARRAY_FILE.fullmatch(path.name)]
     last = (folder / SCENE / SCENE_FILE, folder / JOURNAL, folder / MANIFEST)
-    for path in (*frame_files(folder / FRAMES), *births, *states, *arrays, *last):
+    for path in (*frame_files(folder / FRAMES), *frame_files(folder / DERIVED / SURFACE), *births, *states, *arrays, *last):
         path.unlink(missing_ok=True)
-    for path in (*_folders(folder), folder):
+    for path in (*_folders(folder), *_derived_folders(folder), folder):
         _remove_if_empty(path)
 
 
@@ -382,6 +396,10 @@ def _place_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _folders(take: Path) -> list[Path]:
     return [take / name for name in (FRAMES, BIRTHS, CHECKPOINTS, SCENE)]
+
+
+def _derived_folders(take: Path) -> list[Path]:
+    return [take / DERIVED / SURFACE, take / DERIVED]
 
 
 def _remove_temporaries(folder: Path) -> None:

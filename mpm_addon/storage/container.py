@@ -32,6 +32,7 @@ SUFFIX = ".mpm"
 _MAGIC = b"MPMCACHE"
 _SCHEMA = 2
 _LENGTH = struct.Struct("<I")
+_START = len(_MAGIC) + _LENGTH.size
 _LARGEST_HEADER = 1 << 24
 # Bytes up to which available memory is not checked.
 _ALWAYS_FITS = 1 << 28
@@ -106,23 +107,45 @@ def read_container(path: Path, kind: str) -> Container:
         size = os.fstat(file.fileno()).st_size
         _check_memory(size, size)
         content = memoryview(file.read(size))
-    start = len(_MAGIC) + _LENGTH.size
-    if content[: len(_MAGIC)] != _MAGIC or len(content) < start:
-        raise ArrayFileError("is damaged or not a cache file")
-    end = start + _LENGTH.unpack(content[len(_MAGIC) : start])[0]
-    header = _header(content[start:end])
-    if header.get("schema") != _SCHEMA or header.get("kind") != kind:
-        found = f"{header.get('kind')!r}, schema {header.get('schema')!r}"
-        raise ArrayFileError(f"is {found[:80]}, not a {kind} that this version supports (schema {_SCHEMA})")
+    header, end = _beginning(content, kind)
     sections, lengths = [], []
     for entry in _pairs(header.get("sections")):
         sections.append(content[end : end + entry[0]])
         lengths.append(entry[1])
         end += entry[0]
-    if end != len(content):
-        raise ArrayFileError(f"is damaged: it has {len(content)} bytes instead of {end}")
+    _check_length(end, len(content))
     _check_memory(sum(lengths), len(content))
     return Container(header, sections, lengths)
+
+
+def read_header(path: Path, kind: str) -> dict[str, Any]:
+    """The header of the file at a path. Reads nothing else, but checks that the file is as long as it says. Raises as `read_container`."""
+    require_zstandard()
+    with open_plain(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(_START)
+        if len(content) == _START:
+            content += file.read(min(_LENGTH.unpack(content[len(_MAGIC) :])[0], _LARGEST_HEADER))
+    header, end = _beginning(memoryview(content), kind)
+    _check_length(end + sum(packed for packed, _length in _pairs(header.get("sections"))), size)
+    return header
+
+
+def _beginning(content: memoryview, kind: str) -> tuple[dict[str, Any], int]:
+    """The header at the beginning of a file, checked, and where it ends."""
+    if content[: len(_MAGIC)] != _MAGIC or len(content) < _START:
+        raise ArrayFileError("is damaged or not a cache file")
+    end = _START + _LENGTH.unpack(content[len(_MAGIC) : _START])[0]
+    header = _header(content[_START:end])
+    if header.get("schema") != _SCHEMA or header.get("kind") != kind:
+        found = f"{header.get('kind')!r}, schema {header.get('schema')!r}"
+        raise ArrayFileError(f"is {found[:80]}, not a {kind} that this version supports (schema {_SCHEMA})")
+    return header, end
+
+
+def _check_length(told: int, found: int) -> None:
+    if told != found:
+        raise ArrayFileError(f"is damaged: it has {found} bytes instead of {told}")
 
 
 def require_zstandard() -> None:

@@ -27,6 +27,9 @@ BIRTHS = "births"
 CHECKPOINTS = "checkpoints"
 JOURNAL = "journal.jsonl"
 SCENE = "scene"
+# What is made from the frames, in a folder for each kind.
+DERIVED = "derived"
+SURFACE = "surface"
 
 _FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?" + re.escape(SUFFIX))
 

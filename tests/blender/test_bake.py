@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import session, showing, unstable, worker
+from mpm_addon.blender.baking import session, showing, surface_facts, surfacing, unstable, worker
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface.operators import bake_operators, commands
 from mpm_addon.blender.playback import particle_objects
@@ -194,6 +194,22 @@ def test_one_bake_at_a_time(bpy: Any, stand_in: Any) -> None:
     session.start(bpy.context)
     with pytest.raises(MpmError, match="is running; wait until it finishes or cancel it"):
         session.start(bpy.context)
+
+
+def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in("good")
+    if host == "fake":
+        monkeypatch.setattr(surfacing.display, "rebuild", lambda _item: None)
+    settings = bpy.context.scene.mpm.surface
+    settings.quality, settings.while_baking = "draft", True
+    assert bpy.ops.mpm.bake() == {"FINISHED"}
+    assert surfacing.current() is None
+    assert surface_facts.facts_of(bpy.context.scene)[:3] == (2, 2, 0)
+    (item,) = particle_objects.result_objects(bpy.context.scene)
+    assert item.mpm.surface.object is not None
+    settings.attributes = "stres"
+    said = session.bake(bpy.context)
+    assert ["The surface was not made" in line and '"stres"' in line for line in said] == [True]
 
 
 def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:

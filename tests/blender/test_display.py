@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import display
+from mpm_addon.blender.baking import surfacing
 from mpm_addon.blender.display import assets, surface
 from mpm_addon.blender.playback import particle_objects
-from mpm_addon.blender.settings.finishes import finish_of
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.laws.finish import PLAIN
 from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
+from mpm_addon.storage.finishes import finish_of
 from mpm_addon.storage.presets import material_preset, material_preset_names
 
 from .displayed import EDGE, SAND, WATER, block, displayed_particles, evaluated, shown, torn_sheet, use
@@ -183,6 +184,23 @@ def test_a_render_blurs_every_mode_by_the_velocity(bpy: Any, tmp_path: Path, mod
         scene = bpy.context.scene
         item = particle_objects.result_object(scene, str(moving_cache(tmp_path / f"{speed:g}", dict.fromkeys(range(1, 5), 1), speed=speed)))
         display.dress(item, [display.Look("dot", (1.0, 1.0, 1.0, 1.0), law="stress_free", mode=mode)])
+        widths[speed] = streak(bpy, tmp_path / f"{speed:g}.png")
+    assert widths[24.0] - widths[0.0] == pytest.approx(16.0, abs=3.5)
+
+
+@blender
+@pytest.mark.slow
+def test_a_render_blurs_a_surface_from_files_by_its_velocity(bpy: Any, tmp_path: Path) -> None:
+    """As above; the particle's surface is a little ball."""
+    widths = {}
+    for speed in (0.0, 24.0):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        scene = bpy.context.scene
+        cache = moving_cache(tmp_path / f"{speed:g}", dict.fromkeys(range(1, 5), 1), speed=speed)
+        item = particle_objects.result_object(scene, str(cache))
+        scene.mpm.surface.quality = "draft"
+        surfacing.make(scene, cache=str(cache))
+        assert (len(item.data.vertices), len(item.mpm.surface.object.data.polygons) > 0) == (0, True)
         widths[speed] = streak(bpy, tmp_path / f"{speed:g}.png")
     assert widths[24.0] - widths[0.0] == pytest.approx(16.0, abs=3.5)
 

@@ -158,6 +158,7 @@ def takes_and_running(folder: Path) -> None:
     assert state() == "DONE" and np.array_equal(points(FRAMES), whole[FRAMES])
     assert "No bake is running" in refusal("bake_cancel")
     look_at_particles(folder, scene)
+    make_surfaces(scene)
     hand_on(folder, scene, cache)
     press("bake_free")
     left = (state(), list(cache.rglob("*")))
@@ -186,6 +187,19 @@ def look_at_particles(folder: Path, scene: Any) -> None:
     press("display_assets", mode="all")
     assert {group.NAME for group in part("blender.display.assets").GROUPS} <= {group.name for group in bpy.data.node_groups}
     inside.draw_all()
+
+
+def make_surfaces(scene: Any) -> None:
+    (item,) = shown()
+    scene.mpm.surface.quality = "draft"
+    scene.mpm.surface.include = "all"
+    press("surface_make")
+    surface = item.mpm.surface.object.data
+    assert len(surface.polygons) > 0 and len(item.data.vertices) == 0
+    assert "No surface is being made" in refusal("surface_stop")
+    inside.draw_all()
+    press("surface_delete")
+    assert item.mpm.surface.object is None and len(item.data.vertices) > 0
 
 
 def hand_on(folder: Path, scene: Any, cache: Path) -> None:

@@ -258,9 +258,18 @@ def _set_item_count(self: Any, count: int) -> None:
         self._list.append(create(item, index=len(self), owner=self, id_data=self.id_data))
 
 
+def _add_loops(self: Any, count: int) -> None:
+    _set_item_count(self, count)
+    attributes = self.id_data.attributes
+    if CORNER not in attributes.keys():  # noqa: SIM118 - a collection is no dictionary
+        _new_attribute(attributes, CORNER, "INT", "CORNER")
+
+
 def _clear_geometry(self: Any) -> None:
     for name in ("vertices", "edges", "polygons", "loops", "loop_triangles"):
         getattr(self, name)._list.clear()
+    attributes = self.attributes
+    attributes._list[:] = [attribute for attribute in attributes if attribute.name == "position"]
 
 
 def _from_pydata(self: Any, vertices: Any, edges: Any, faces: Any, **_keywords: Any) -> None:
@@ -311,8 +320,8 @@ def _mesh_attributes(mesh: Any) -> Any:
 
 
 def _attribute_data(attribute: Any) -> Any:
-    if attribute.name == "position":
-        return PositionValues(attribute.id_data)
+    if attribute.name in VIEWS:
+        return ItemValues(attribute.id_data, *VIEWS[attribute.name])
     annotation = STUBS.find_property(type(attribute).STRUCT, "data")
     assert annotation is not None
     if "data" not in attribute._values:
@@ -325,24 +334,34 @@ def _attribute_data(attribute: Any) -> Any:
     return data
 
 
-class PositionValues:
-    """The attribute "position" of a mesh: another view of the coordinates of its vertices."""
+CORNER = ".corner_vert"
+# Attributes that are another view of a mesh's own items: the collection, the name of the values, and what the items call them.
+VIEWS = {
+    "position": ("vertices", "vector", "co"),
+    CORNER: ("loops", "value", "vertex_index"),
+    "material_index": ("polygons", "value", "material_index"),
+}
 
-    def __init__(self, mesh: Any) -> None:
-        self._vertices = mesh.vertices
+
+class ItemValues:
+    """The values of an attribute in `VIEWS`."""
+
+    def __init__(self, mesh: Any, items: str, field: str, name: str) -> None:
+        self._items, self._names = getattr(mesh, items), {field: name}
 
     def __len__(self) -> int:
-        return len(self._vertices)
+        return len(self._items)
 
     def foreach_get(self, attr: str, seq: Any) -> None:
-        self._vertices.foreach_get({"vector": "co"}[attr], seq)
+        self._items.foreach_get(self._names[attr], seq)
 
     def foreach_set(self, attr: str, seq: Any) -> None:
-        self._vertices.foreach_set({"vector": "co"}[attr], seq)
+        self._items.foreach_set(self._names[attr], seq)
 
 
-for _name in ("MeshVertices", "MeshEdges", "MeshPolygons", "MeshLoops"):
+for _name in ("MeshVertices", "MeshEdges", "MeshPolygons"):
     BEHAVIORS[_name, "add"] = _set_item_count
+BEHAVIORS["MeshLoops", "add"] = _add_loops
 BEHAVIORS.update(
     {
         ("IDMaterials", "append"): lambda self, material: self._list.append(material),

@@ -10,6 +10,23 @@ import pytest
 # Data.
 
 
+def test_corners_and_slots_are_attributes_too_and_go_with_the_geometry(bpy: Any) -> None:
+    mesh = bpy.data.meshes.new("Mesh")
+    for _ in range(2):
+        mesh.clear_geometry()
+        assert [name for name in mesh.attributes.keys() if name in ("speed", "material_index")] == []  # noqa: SIM118
+        mesh.vertices.add(4)
+        mesh.loops.add(6)
+        mesh.polygons.add(2)
+        mesh.attributes[".corner_vert"].data.foreach_set("value", np.array([0, 1, 2, 2, 1, 3], np.int32))
+        mesh.polygons.foreach_set("loop_start", np.array([0, 3], np.int32))
+        mesh.attributes.new("material_index", "INT", "FACE").data.foreach_set("value", np.array([0, 7], np.int32))
+        mesh.attributes.new("speed", "FLOAT", "POINT")
+        mesh.update(calc_edges=True)
+        assert [loop.vertex_index for loop in mesh.loops] == [0, 1, 2, 2, 1, 3]
+        assert [polygon.material_index for polygon in mesh.polygons] == [0, 7]
+
+
 def test_names_are_unique_and_found(bpy: Any) -> None:
     first, second = (bpy.data.objects.new("Same", None) for _ in range(2))
     assert (first.name, second.name) == ("Same", "Same.001")

@@ -21,10 +21,13 @@ from mpm_addon.core.stepping.support import refuse_unsupported
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.failure import FAILURE, read_failure, summary, write_failure
+from mpm_addon.storage.mesh_encoding import in_order_of_use
 from mpm_addon.storage.presets import read_material_preset
 from mpm_addon.storage.retiming import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
 from mpm_addon.storage.status import read_status, status_words
+from mpm_addon.storage.surface_file import Origin, Piece, Surface, write_surface
+from mpm_addon.storage.surfaces import counts_of, source_of, surface_at, surface_path
 from mpm_addon.wedge.wedge import status_of
 from tests.storage import stand_in
 
@@ -221,6 +224,31 @@ def check_cache(folder: Path) -> None:
         raise problems[0]
 
 
+def write_surfaces(folder: Path) -> Sequence[Path]:
+    """Surfaces beside the frames of a small cache: two pieces, with attributes of every kind."""
+    write_cache("cache.json")(folder)
+    cache = open_cache(folder / "cache")
+    position = np.ascontiguousarray(VERTICES, np.float32)
+    triangles, used = in_order_of_use(np.asarray(TRIANGLES))
+    values = {"position": position, "velocity": position, "age": position[:, 0], "emitter_index": np.zeros(8, np.int32)}
+    arrays = {name: array[used] for name, array in values.items()}
+    pieces = tuple(Piece(name, triangles.astype(np.int32), arrays) for name in ("jelly", "water"))
+    paths = [surface_path(cache, Moment(number)) for number in cache.frames]
+    paths[0].parent.mkdir(parents=True)
+    for number, path in zip(cache.frames, paths, strict=True):
+        write_surface(path, Surface(Origin(Moment(number), "", source_of(cache, Moment(number)), (0,)), pieces), 0.1)
+    return paths
+
+
+def check_surfaces(folder: Path) -> None:
+    """Everything that is read of surfaces: their states, and their meshes, whose triangles have vertices."""
+    cache = open_cache(folder / "cache")
+    counts_of(cache, "")
+    for number in cache.frames:
+        for piece in surface_at(cache, Moment(number)).pieces:
+            assert len(piece.triangles) == 0 or 0 <= piece.triangles.min() <= piece.triangles.max() < len(piece.position)
+
+
 def check_resumption(folder: Path) -> None:
     """What a bake goes on from."""
     writer = CacheWriter(folder / "cache", read_scene(folder / "scene"))
@@ -264,6 +292,7 @@ FORMATS = {
         Format("failure.npz", write_failed, check_failure, mutated_archive),
         Format("status.json", write_cache("status.json"), check_status, mutated_json),
         Format("frame.mpm", write_cache("takes/*/frames/*"), check_cache, mutated_container),
+        Format("surface.mpm", write_surfaces, check_surfaces, mutated_container),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
         Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_resumption, mutated_container),
     )

@@ -65,6 +65,12 @@ def test_wheels_of_other_versions_do_not_count(tmp_path: Path) -> None:
     assert build_extension.find_wheels(tmp_path, "numba==0.2.0 \\\n", "cp313") == []
 
 
+def test_one_wheel_may_be_for_this_python_and_later_ones(tmp_path: Path) -> None:
+    (tmp_path / "pysplashsurf-0.14.1.0-cp310-abi3-x.whl").touch()
+    for tag in ("cp311", "cp313"):
+        assert len(build_extension.find_wheels(tmp_path, "pysplashsurf==0.14.1.0 \\\n", tag)) == 1
+
+
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
     """A zip with kernels of one Python, for every level of this machine's kind."""

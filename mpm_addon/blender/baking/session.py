@@ -18,7 +18,7 @@ from ..host.runtime import OfFile, OfSession, runtime
 from ..reading.extract import extraction
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
-from . import health, previews, scene_caches
+from . import health, previews, scene_caches, surfacing
 from .bake_view import Facts, Progress, State, view_of
 from .packaging import Packaging
 from .showing import Result
@@ -104,9 +104,7 @@ class BakeSession:
         self.object_name = object_name
         self._context = context
         self._numbers: Mapping[str, Any] = {}
-        self._restart = restart
-        self._from_frame = from_frame
-        self._preview = preview
+        self._restart, self._from_frame, self._preview = restart, from_frame, preview
         self._outcome: Event | None = None
         self._has_begun = False
         self._runs_on = False
@@ -297,6 +295,8 @@ class BakeSession:
             self.fraction, self._numbers = event.get("compiled", 0) / max(1, event.get("kernels", 0)), event
         if kind == "frame":
             self.result.show(event["frame"])
+            if self._preview is None:
+                surfacing.follow(self.result.scene, self.result.cache)
 
     def _finish(self, worker: Worker, status: int) -> None:
         """The worker has ended: find out how, and show its results."""
@@ -396,4 +396,4 @@ def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, *
         session.wait(on_event)
     finally:
         end()
-    return session.notes
+    return [*session.notes, *surfacing.finish()]

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import CacheError, MpmError
+from ...core.parameters import parameters_of
+from ...derived.settings import SurfaceSettings
 from ...storage.status import CANCEL, ask_to_cancel
 from ..host.runtime import OfSession, runtime
 
@@ -86,6 +88,15 @@ def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
     """The command that estimates the cost of a scene package in a cache folder; with `probe` it also measures the time."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "info", str(scene), "--cache", str(cache), "--json"]
     return [*command, "--probe"] if probe else command
+
+
+def derive_command(cache: Path, settings: SurfaceSettings, *, follows: bool = False) -> list[str]:
+    """The command that makes the surfaces of a cache; with `follows` also those of the frames that a running bake adds."""
+    command = [python_executable(), "-u", "-m", PACKAGE.name, "derive", str(cache), "surface", "--json"]
+    for declared in parameters_of(SurfaceSettings):
+        value = getattr(settings, declared.name)
+        command += [] if value in (None, "") else [f"--{declared.name.replace('_', '-')}={value}"]
+    return [*command, "--follow"] if follows else command
 
 
 def kernels_command() -> list[str]:

@@ -8,12 +8,13 @@ import bpy
 
 from ...core.errors import MpmError
 from ...core.laws.finish import POINTS
+from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
+from ..playback import surface_objects
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
-from ..settings.finishes import finish_of
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range
 from .building import declare
@@ -118,11 +119,21 @@ def rebuild(item: BlenderObject) -> None:
     item.data.materials.clear()
     for material in dict.fromkeys(materials):
         item.data.materials.append(material)
+    _paint_surface(item, materials)
     modifier = modifier_of(item) or item.modifiers.new(tree.NAME, "NODES")
     if modifier.node_group is None or not assets.is_edited(modifier.node_group):
         group = _own_group(modifier)
         tree.build(group, _parts(item, materials, is_render=False), _parts(item, materials, is_render=True))
         item.update_tag()
+
+
+def _paint_surface(item: BlenderObject, materials: Sequence[Any]) -> None:
+    """Give the object that shows the surface from files, if any, a slot for each emitter."""
+    shown = surface_objects.surface_of(item)
+    if shown is not None and can_build(shown):
+        shown.data.materials.clear()
+        for material in materials:
+            shown.data.materials.append(material)
 
 
 def _own_group(modifier: Modifier) -> NodeTree:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...core.laws.finish import Color, Finish
+from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderMaterial, NodeTree
-from ..settings.finishes import finish_of
 from . import assets
 from .building import Inputs
 

@@ -143,6 +143,8 @@ def stand_in(source: BlenderScene, item: BlenderObject, group: NodeTree) -> Iter
     copy: BlenderObject = item.copy()
     mesh = bpy.data.meshes.new(f"{item.name} Points")
     copy.name, copy.data = mesh.name, mesh
+    # all particles, also those whose surface is shown
+    copy.mpm.surface.object = None
     try:
         scene.render.fps, scene.render.fps_base = source.render.fps, source.render.fps_base
         scene.unit_settings.scale_length = source.unit_settings.scale_length

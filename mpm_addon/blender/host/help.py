@@ -26,6 +26,8 @@ _SUBJECTS = (
     ("bpy.types.mpm_pg_object.playback*", "manual/time"),
     ("bpy.types.mpm_pg_object.*retime*", "manual/time"),
     ("bpy.types.mpm_pg_display*", "manual/display"),
+    ("bpy.types.mpm_pg_surface*", "manual/surfaces"),
+    ("bpy.types.mpm_pg_shown_surface*", "manual/surfaces"),
     ("bpy.types.mpm_pg_*", "manual/objects"),
     ("bpy.ops.mpm.export*", "manual/interchange"),
     ("bpy.ops.mpm.publish*", "manual/interchange"),
@@ -34,6 +36,7 @@ _SUBJECTS = (
     ("bpy.ops.mpm.material*", "manual/presets"),
     ("bpy.ops.mpm.live*", "manual/preview"),
     ("bpy.ops.mpm.preview*", "manual/preview"),
+    ("bpy.ops.mpm.surface*", "manual/surfaces"),
     ("bpy.ops.mpm.*", "manual/bake_panel"),
 )
 

@@ -8,6 +8,7 @@ from ...core.messages import Action, Message, one_line
 from ...core.parameters import parameters_of
 from ...core.scene.emitter import Emitter
 from ...core.scene.settings import CacheSettings, Domain, Solver, Time
+from ...derived.settings import SurfaceSettings
 
 BUTTONS = {
     Action.BAKE: "choose Bake",
@@ -17,6 +18,7 @@ BUTTONS = {
     Action.REPLACE: "choose Bake Again to replace the frames, From Frame to resume after one of them, or choose another cache folder",
     Action.SHOW_OTHER_TAKE: "show another take, or choose Bake Again",
     Action.MEND_BY_TAKE: "choose one of its takes",
+    Action.DERIVE: "choose Make Surface to resume",
     Action.FIND_MISSING: "show that take and resume its bake to fill the gap",
 }
 # Words or whole names that have a different label, and words that stay lowercase in titles.
@@ -47,7 +49,7 @@ def title(word: str) -> str:
 @cache
 def _labels() -> dict[str, str]:
     """The label of each parameter whose name in scene files is not a plain word."""
-    owners = (Solver, Time, Domain, CacheSettings, Emitter, *LAWS.values())
+    owners = (Solver, Time, Domain, CacheSettings, Emitter, SurfaceSettings, *LAWS.values())
     names = {declared.name for owner in owners for declared in parameters_of(owner)}
     return {name: title(name) for name in names if "_" in name}
 

@@ -69,7 +69,8 @@ class _Reading:
         except MpmError:
             return
         if is_still_wanted:
-            particle_objects.fill(item.data, self._arrays, scene.unit_settings.scale_length)
+            arrays = self._arrays
+            particle_objects.present(item, item.data, scene, self._reader, self.wanted, lambda: arrays)
             particle_objects.take_over(item, self._reader)
 
 

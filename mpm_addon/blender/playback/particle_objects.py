@@ -4,7 +4,7 @@ Particles are interpolated between frames, for motion blur and retiming. A missi
 status text. Handlers never raise and call no operators.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -25,24 +25,11 @@ from ..host.runtime import OfFile, OfSession, runtime
 from ..host.wording import in_blender
 from ..settings import paths, retime
 from ..settings.declarations import decimal
+from ..settings.surface_settings import SurfaceListeners
+from . import attributes, surface_objects
 
 OBJECT_NAME = "MPM Particles"
-
-# A mesh reserves `material_index` for its faces, so the points' is stored under another name.
-MATERIAL_INDEX = "mpm_material_index"
-_STORED_NAMES = {"material_index": MATERIAL_INDEX}
-
-# numpy dtype and number of components -> Blender's attribute type and the name of its values.
-_TYPES = {
-    ("int32", 1): ("INT", "value"),
-    ("float32", 1): ("FLOAT", "value"),
-    ("float32", 2): ("FLOAT2", "vector"),
-    ("float32", 3): ("FLOAT_VECTOR", "vector"),
-    ("float32", 4): ("QUATERNION", "value"),
-}
-# Of painted attributes, those with four components are colors.
-_PAINTED_TYPES = {**_TYPES, ("float32", 4): ("FLOAT_COLOR", "color")}
-_WITH_LENGTH = {"m", "m/s"}
+MATERIAL_INDEX = attributes.MATERIAL_INDEX
 
 _STRIDE = 1009
 
@@ -228,11 +215,40 @@ def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: Mome
 def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderScene) -> str:
     try:
         reader = _reader(item)
-        fill(mesh, wanted(item, settings, scene, reader).read(reader), scene.unit_settings.scale_length)
+        asked = wanted(item, settings, scene, reader)
+        present(item, mesh, scene, reader, asked, lambda: asked.read(reader))
     except (MpmError, OSError) as error:
         clear(mesh)
+        if surface_objects.surface_of(item) is not None:
+            surface_objects.clear(item.mpm.surface.object.data)
         return in_blender(error.message) if isinstance(error, MpmError) else str(error)
     return ""
+
+
+def present(
+    item: BlenderObject,
+    mesh: BlenderMesh,
+    scene: BlenderScene,
+    reader: MomentReader,
+    asked: Wanted,
+    read: Callable[[], Mapping[str, NDArray[Any]]],
+) -> None:
+    """Show the surface of a frame, if it has one, and the particles that the surface does not cover.
+
+    Args:
+        read: returns the particles; not called if all are covered. Raises CacheError or OSError.
+    """
+    scale_length, time = scene.unit_settings.scale_length, reader.cache.time
+    moved = time.seconds_at(asked.frame) - time.seconds_at(asked.like)
+    covered = surface_objects.show(item, reader.cache, surface_objects.Wanted(asked.like, moved, asked.factor, scale_length))
+    if not covered or item.mpm.surface.has_points:
+        fill(mesh, read(), scale_length)
+    elif set(range(len(reader.cache.manifest.get("emitters", ())))) <= set(covered):
+        clear(mesh)
+    else:
+        arrays = read()
+        others = ~np.isin(arrays[surface_objects.EMITTER], covered)
+        fill(mesh, {name: values[others] for name, values in arrays.items()}, scale_length)
 
 
 def take_over(item: BlenderObject, reader: MomentReader) -> None:
@@ -266,22 +282,17 @@ def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: fl
         runtime.of(Shown).filled.pop(mesh.session_uid, None)
     filled = runtime.of(Shown).filled.setdefault(mesh.session_uid, {})
     for name, values in arrays.items() if count else ():
-        components = values.shape[1] if values.ndim > 1 else 1
-        kind, field = (_TYPES if name in ATTRIBUTES else _PAINTED_TYPES)[values.dtype.name, components]
-        flat = np.ascontiguousarray(values).ravel()
-        if name in ATTRIBUTES and ATTRIBUTES[name].unit in _WITH_LENGTH and scale_length != 1.0:
-            flat = flat / np.float32(scale_length)
-        stored = _STORED_NAMES.get(name, name)
+        flat = attributes.in_blender_units(name, values, scale_length)
         # writing to an attribute copies it, because the evaluated mesh shares its memory
-        if stored in mesh.attributes and _is_same(flat, filled.get(name)):
+        if attributes.stored_name(name) in mesh.attributes and _is_same(flat, filled.get(name)):
             continue
-        _attribute(mesh, stored, kind).data.foreach_set(field, flat)
+        attributes.store(mesh, name, values, flat)
         filled[name] = flat
     if count:
         # remove values of an earlier frame that this frame lacks
         for name in (ATTRIBUTES.keys() | filled.keys()) - arrays.keys():
             filled.pop(name, None)
-            attribute = mesh.attributes.get(_STORED_NAMES.get(name, name))
+            attribute = mesh.attributes.get(attributes.stored_name(name))
             if attribute is not None:
                 mesh.attributes.remove(attribute)
         # the bounding box is cached, and invalidated only when a vertex is moved through the API
@@ -303,15 +314,6 @@ def clear(mesh: BlenderMesh) -> None:
     if len(mesh.vertices):
         mesh.clear_geometry()
         mesh.update_tag()
-
-
-def _attribute(mesh: BlenderMesh, name: str, kind: str) -> Any:
-    attribute = mesh.attributes.get(name)
-    if attribute is not None and attribute.data_type == kind and attribute.domain == "POINT":
-        return attribute
-    if attribute is not None:
-        mesh.attributes.remove(attribute)
-    return mesh.attributes.new(name, kind, "POINT")
 
 
 @persistent
@@ -345,6 +347,7 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
 def _on_undo(scene: BlenderScene | None = None, _unused: Any = None) -> None:
     """Undo restores earlier meshes, perhaps with particles from before a bake, so the arrays in them are unknown."""
     runtime.of(Shown).filled.clear()
+    surface_objects.forget_filled()
     if scene is not None and not runtime.of(Suspension).depth:
         show(scene)
 
@@ -356,7 +359,7 @@ def _on_import(_context: Any = None, _unused: Any = None) -> None:
         show(bpy.context.scene)
 
 
-def _on_retime(scene: BlenderScene) -> None:
+def _on_setting(scene: BlenderScene) -> None:
     if scene is not None and not runtime.of(Suspension).depth:
         show(scene)
 
@@ -371,4 +374,5 @@ def register(registrar: Registrar) -> None:
     registrar.member(lists.render_post, _end_shutter)
     registrar.member(lists.render_cancel, _end_shutter)
     registrar.import_handler(_on_import)  # in older versions, objects update at the next frame
-    registrar.member(runtime.of(retime.RetimeListeners).functions, _on_retime)
+    for listeners in (retime.RetimeListeners, SurfaceListeners):
+        registrar.member(runtime.of(listeners).functions, _on_setting)

@@ -28,6 +28,9 @@ from .paths import DEFAULT_CACHE
 from .remembered import REMEMBERED, VERSION
 from .retime import PROPERTIES as RETIMING
 from .roles import NO_ROLE, ROLES, Role
+from .surface_settings import GROUPS as SURFACE_GROUPS
+from .surface_settings import OF_OBJECT as SHOWN_SURFACE
+from .surface_settings import OF_SCENE as MADE_SURFACE
 from .thumbnails import icon
 
 DEFAULT_MATERIAL = "water"  # the preset and the law
@@ -224,6 +227,7 @@ OBJECT_GROUP = property_group(
         "fingerprint": StringProperty(name="Fingerprint", description="Settings that the displayed cache was baked with"),
         **RETIMING,
         **DISPLAY,
+        **SHOWN_SURFACE,
         **REMEMBERED,
         **VERSION,
     },
@@ -260,6 +264,7 @@ SCENE_GROUP = property_group(
         # existing frames stay unchanged when more are baked
         "frame_end": IntProperty(name="End", description="Last frame of the bake", default=48),
         "cache_settings": PointerProperty(type=CACHE_GROUP),
+        **MADE_SURFACE,
         **LIVE,
         "when_closing": EnumProperty(
             name="When Quitting Blender",
@@ -300,6 +305,7 @@ GROUPS: tuple[type, ...] = (
     CACHE_GROUP,
     DOMAIN_GROUP,
     *DISPLAY_GROUPS,
+    *SURFACE_GROUPS,
     OBJECT_GROUP,
     SCENE_GROUP,
 )

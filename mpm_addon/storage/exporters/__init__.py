@@ -55,15 +55,16 @@ def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output
         frame = cache.frame(number)
         for index, (name, part) in enumerate(_parts(cache, frame, split).items()):
             path = output if is_file else output / f"frame_{number:06d}{'_' if name else ''}{name}{suffix}"
-            _write(path, lambda file, part=part: EXPORTERS[format_name](part, file))
+            write_export(path, lambda file, part=part: EXPORTERS[format_name](part, file))
             series.append((frame.time, index, name, Path(path.name)))
             yield path
     if format_name == "vtu" and not is_file:
-        _write(output / SERIES, lambda file: vtu.write_series(series, file))
+        write_export(output / SERIES, lambda file: vtu.write_series(series, file))
         yield output / SERIES
 
 
-def _write(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+def write_export(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Write a file for another program, completely or not at all, and its folder if necessary. Raises CacheError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, write, is_durable=False)

@@ -12,6 +12,7 @@ from . import (
     object_lists,
     object_panels,
     scene_panels,
+    surface_panels,
 )
 
 CLASSES: tuple[type, ...] = (
@@ -22,6 +23,7 @@ CLASSES: tuple[type, ...] = (
     *bake_panels.CLASSES,
     *live_panels.CLASSES,
     *display_panels.CLASSES,
+    *surface_panels.CLASSES,
     *notice_panels.CLASSES,
     *scene_panels.CLASSES,
     *force_panels.CLASSES,

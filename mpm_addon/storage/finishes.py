@@ -2,9 +2,9 @@
 
 import functools
 
-from ...core.laws import LAWS
-from ...core.laws.finish import PLAIN, Finish
-from ...storage.presets import material_presets
+from ..core.laws import LAWS
+from ..core.laws.finish import PLAIN, Finish
+from .presets import material_presets
 
 
 def finish_of(law: str, material: str) -> Finish:

@@ -1,0 +1,64 @@
+"""Arrays of a cache as named attributes of a mesh, for its vertices."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.particles import ATTRIBUTES
+from ..host.blender_types import BlenderMesh
+
+# A mesh reserves `material_index` for its faces, so the points' is stored under another name.
+MATERIAL_INDEX = "mpm_material_index"
+_STORED_NAMES = {"material_index": MATERIAL_INDEX}
+
+# numpy dtype and number of components -> Blender's attribute type and the name of its values.
+_TYPES = {
+    ("int32", 1): ("INT", "value"),
+    ("float32", 1): ("FLOAT", "value"),
+    ("float32", 2): ("FLOAT2", "vector"),
+    ("float32", 3): ("FLOAT_VECTOR", "vector"),
+    ("float32", 4): ("QUATERNION", "value"),
+}
+# Of painted attributes, those with four components are colors.
+_PAINTED_TYPES = {**_TYPES, ("float32", 4): ("FLOAT_COLOR", "color")}
+_WITH_LENGTH = {"m", "m/s"}
+
+
+def stored_name(name: str) -> str:
+    """The name under which a mesh stores an attribute."""
+    return _STORED_NAMES.get(name, name)
+
+
+def in_blender_units(name: str, values: NDArray[Any], scale_length: float) -> NDArray[Any]:
+    """The values of an attribute as one contiguous row, lengths in Blender units.
+
+    Args:
+        scale_length: meters per Blender unit.
+    """
+    flat = np.ascontiguousarray(values).ravel()
+    if name in ATTRIBUTES and ATTRIBUTES[name].unit in _WITH_LENGTH and scale_length != 1.0:
+        flat = flat / np.float32(scale_length)
+    return flat
+
+
+def store(mesh: BlenderMesh, name: str, values: NDArray[Any], flat: NDArray[Any]) -> None:
+    """Write an attribute of a mesh's vertices.
+
+    Args:
+        name: its name in the cache.
+        values: its values, whose shape and type say of which kind it is.
+        flat: the values to write, as `in_blender_units` returns them.
+    """
+    components = values.shape[1] if values.ndim > 1 else 1
+    kind, field = (_TYPES if name in ATTRIBUTES else _PAINTED_TYPES)[values.dtype.name, components]
+    _attribute(mesh, stored_name(name), kind).data.foreach_set(field, flat)
+
+
+def _attribute(mesh: BlenderMesh, name: str, kind: str) -> Any:
+    attribute = mesh.attributes.get(name)
+    if attribute is not None and attribute.data_type == kind and attribute.domain == "POINT":
+        return attribute
+    if attribute is not None:
+        mesh.attributes.remove(attribute)
+    return mesh.attributes.new(name, kind, "POINT")

@@ -1,0 +1,213 @@
+"""Shows the surfaces of a cache: a mesh object beside each particle object, filled at every frame change. Reads only cache files.
+
+Between two frames, and during a shutter, the vertices of the nearest frame move with their velocity, so that the mesh stays the same mesh.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core.errors import CacheError
+from ...core.particles import Moment
+from ...storage.cache import Cache
+from ...storage.surface_file import POSITION, Piece, Surface
+from ...storage.surfaces import surface_at, surface_path
+from ..host.blender_types import BlenderMesh, BlenderObject
+from ..host.runtime import OfFile, runtime
+from ..host.wording import in_blender
+from . import attributes
+
+OBJECT_NAME = "MPM Surface"
+VELOCITY, EMITTER = "velocity", "emitter_index"
+# Blender's names of the vertex of a corner and of the material slot of a face.
+_CORNER, _SLOT = ".corner_vert", "material_index"
+
+
+class _Read(NamedTuple):
+    """A surface that was read, with its file's path and stamp."""
+
+    path: Path
+    stamp: tuple[int, int]
+    surface: Surface
+
+
+@dataclass
+class ShownSurfaces(OfFile):
+    """What surface objects show, by the session UIDs of their meshes; and messages, by those of the particle objects.
+
+    Attributes:
+        read: the surface in each mesh, in its file's units.
+    """
+
+    read: dict[int, _Read] = field(default_factory=dict)
+    filled: dict[int, _Read] = field(default_factory=dict)
+    status: dict[int, str] = field(default_factory=dict)
+
+
+class Wanted(NamedTuple):
+    """What a surface shows.
+
+    Attributes:
+        frame: the frame whose surface it is.
+        seconds: how far its vertices have moved on with their velocity [s of simulated time].
+        factor: factor on the velocities.
+        scale_length: meters per Blender unit.
+    """
+
+    frame: int
+    seconds: float
+    factor: np.float32
+    scale_length: float
+
+
+def status(item: BlenderObject) -> str:
+    """The panel's message about the surface of a particle object at the current frame; "" if there is none."""
+    return runtime.of(ShownSurfaces).status.get(item.session_uid, "")
+
+
+def surface_of(item: BlenderObject) -> BlenderObject | None:
+    """The object that shows the surface of a particle object; None if there is none."""
+    shown = item.mpm.surface.object
+    return shown if shown is not None and isinstance(shown.data, bpy.types.Mesh) else None
+
+
+def add(item: BlenderObject) -> BlenderObject:
+    """The object that shows the surface of a particle object; added as its child, in its collections, if there is none."""
+    shown = surface_of(item)
+    if shown is None:
+        shown = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
+        shown.parent = item
+        item.mpm.surface.object = shown
+    if not shown.users_collection:
+        for collection in item.users_collection:
+            collection.objects.link(shown)
+    return shown
+
+
+def remove(item: BlenderObject) -> None:
+    """Remove the object that shows the surface of a particle object, if any."""
+    shown = surface_of(item)
+    item.mpm.surface.object = None
+    runtime.of(ShownSurfaces).status.pop(item.session_uid, None)
+    if shown is not None:
+        mesh = shown.data
+        _forget(mesh)
+        bpy.data.objects.remove(shown)
+        if not mesh.users:
+            bpy.data.meshes.remove(mesh)
+
+
+def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
+    """Fill the surface object of a particle object.
+
+    Returns:
+        The emitters whose particles the surface covers; none if it is not shown.
+    """
+    shown, told = surface_of(item), runtime.of(ShownSurfaces).status
+    told.pop(item.session_uid, None)
+    if shown is None:
+        return ()
+    try:
+        found = _read(shown.data, cache, Moment(wanted.frame)) if item.mpm.surface.is_shown else None
+    except CacheError as error:
+        told[item.session_uid] = in_blender(error.message)
+        found = None
+    if found is None:
+        clear(shown.data)
+        return ()
+    fill(shown.data, found, wanted)
+    return found.surface.origin.emitters
+
+
+def clear(mesh: BlenderMesh) -> None:
+    """Remove the surface from a mesh."""
+    _forget(mesh)
+    if len(mesh.vertices):
+        mesh.clear_geometry()
+        mesh.update_tag()
+
+
+def forget_filled() -> None:
+    """Undo has restored earlier meshes, so what is in them is unknown."""
+    runtime.of(ShownSurfaces).filled.clear()
+
+
+def _forget(mesh: BlenderMesh) -> None:
+    for known in (runtime.of(ShownSurfaces).read, runtime.of(ShownSurfaces).filled):
+        known.pop(mesh.session_uid, None)
+
+
+def _read(mesh: BlenderMesh, cache: Cache, moment: Moment) -> _Read | None:
+    """The surface of a frame, if it was made; the last one is kept, because a shutter asks for it many times. Raises CacheError."""
+    path, kept = surface_path(cache, moment), runtime.of(ShownSurfaces).read
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    stamp, last = (status.st_mtime_ns, status.st_size), kept.get(mesh.session_uid)
+    if last is None or (last.path, last.stamp) != (path, stamp):
+        try:
+            last = kept[mesh.session_uid] = _Read(path, stamp, surface_at(cache, moment))
+        except FileNotFoundError:
+            return None
+    return last
+
+
+def fill(mesh: BlenderMesh, found: _Read, wanted: Wanted) -> None:
+    """Fill a mesh with a surface. Each emitter has a material slot of its number."""
+    pieces, filled = found.surface.pieces, runtime.of(ShownSurfaces).filled
+    is_new = filled.get(mesh.session_uid) is not found
+    if is_new:
+        _fill_faces(mesh, pieces)
+    if pieces:
+        _fill_vertices(mesh, pieces, wanted, is_new=is_new)
+    if is_new:
+        mesh.update(calc_edges=True)
+        filled[mesh.session_uid] = found
+    elif len(mesh.vertices):
+        # the bounding box is cached, and invalidated only when a vertex is moved through the API
+        mesh.vertices[0].co = mesh.vertices[0].co
+    mesh.update_tag()
+
+
+def _fill_faces(mesh: BlenderMesh, pieces: Collection[Piece]) -> None:
+    mesh.clear_geometry()
+    if not pieces:
+        return
+    counts = np.cumsum([0, *(len(piece.position) for piece in pieces)])
+    corners = np.concatenate([piece.triangles.ravel() + first for piece, first in zip(pieces, counts, strict=False)])
+    faces = len(corners) // 3
+    mesh.vertices.add(int(counts[-1]))
+    mesh.loops.add(len(corners))
+    mesh.polygons.add(faces)
+    # as attributes, which are copied at once; through loops and polygons it takes a hundred times as long
+    mesh.attributes[_CORNER].data.foreach_set("value", corners.astype(np.int32))
+    mesh.polygons.foreach_set("loop_start", np.arange(0, 3 * faces, 3, dtype=np.int32))
+    slots = np.concatenate([_slots(piece) for piece in pieces])
+    if slots.any():
+        mesh.attributes.new(_SLOT, "INT", "FACE").data.foreach_set("value", slots)
+
+
+def _slots(piece: Piece) -> Any:
+    """The number of each face's emitter."""
+    if EMITTER not in piece.arrays:
+        return np.zeros(len(piece.triangles), np.int32)
+    return np.ascontiguousarray(piece.arrays[EMITTER][piece.triangles[:, 0]], np.int32)
+
+
+def _fill_vertices(mesh: BlenderMesh, pieces: Collection[Piece], wanted: Wanted, *, is_new: bool) -> None:
+    names = [name for name in next(iter(pieces)).arrays if all(name in piece.arrays for piece in pieces)]
+    moved = wanted.seconds if VELOCITY in names else 0.0
+    for name in names if is_new else (POSITION, VELOCITY):
+        if name not in names:
+            continue
+        values = np.concatenate([piece.arrays[name] for piece in pieces])
+        if name == POSITION and moved:
+            values = values + np.float32(moved) * np.concatenate([piece.arrays[VELOCITY] for piece in pieces])
+        if name == VELOCITY and wanted.factor != 1.0:
+            values = values * wanted.factor
+        attributes.store(mesh, name, values, attributes.in_blender_units(name, values, wanted.scale_length))

@@ -1,0 +1,61 @@
+"""The size of surfaces, estimated from a few frames before they are made."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.particles import Moment
+from ..storage.cache import Cache
+from .particles import Cloud, Plan
+from .settings import SurfaceSettings
+
+# Frames that are looked at.
+_SAMPLES = 3
+# A surface of voxels has three triangles for each of their faces in it; smoothed, it has two thirds of the area of the cubes below.
+_TRIANGLES = 1.35
+# Bytes of a triangle in a file, with half a vertex, and of each half component of its attributes after compression.
+_BYTES, _BYTES_PER_COMPONENT = 4.2, 0.8
+
+
+class Forecast(NamedTuple):
+    """What surfaces will take.
+
+    Attributes:
+        triangles: of the largest frame that was looked at.
+        frame_bytes: of a mean frame.
+    """
+
+    triangles: int
+    frame_bytes: int
+
+
+def forecast(cache: Cache, plan: Plan, settings: SurfaceSettings, moments: Sequence[Moment]) -> Forecast:
+    """The size of the surfaces of some frames. Raises CacheError."""
+    if not moments:
+        return Forecast(0, 0)
+    places = np.unique(np.linspace(0, len(moments) - 1, min(_SAMPLES, len(moments))).round().astype(int))
+    counts, sizes = [], []
+    for place in places:
+        each = [(_triangles(cloud, settings), _components(cloud)) for cloud in plan.clouds(cache.state(moments[place]))]
+        counts.append(sum(triangles for triangles, _count in each))
+        sizes.append(sum(triangles * (_BYTES + _BYTES_PER_COMPONENT * components) for triangles, components in each))
+    return Forecast(round(max(counts)), round(float(np.mean(sizes))))
+
+
+def _triangles(cloud: Cloud, settings: SurfaceSettings) -> float:
+    """About how many triangles a mesh has: from the faces of the cubes of two spacings that hold particles."""
+    cube = 2.0 * cloud.spacing
+    voxel = settings.recipe.voxel * 0.5 * cloud.spacing if settings.voxel_size is None else settings.voxel_size
+    cells = np.floor(cloud.position / cube).astype(np.int64)
+    cells -= cells.min(axis=0) - 1
+    # far particles would overflow one number for each cell
+    extent = np.minimum(cells.max(axis=0) + 2, 2_000_000)
+    keys = np.unique((np.minimum(cells, extent - 1) * [1, extent[0], extent[0] * extent[1]]).sum(axis=1))
+    ways = (1, int(extent[0]), int(extent[0] * extent[1]))
+    faces = sum(np.count_nonzero(~np.isin(keys + sign * way, keys, assume_unique=True)) for way in ways for sign in (1, -1))
+    return _TRIANGLES * faces * (cube / voxel) ** 2
+
+
+def _components(cloud: Cloud) -> int:
+    return sum(1 if values.ndim == 1 else values.shape[1] for values in cloud.values.values())

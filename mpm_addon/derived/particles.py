@@ -1,0 +1,142 @@
+"""Which particles of a frame become which mesh, and the values that the mesh takes from them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import CacheError
+from ..core.laws.finish import SURFACE
+from ..core.parameters import suggestion
+from ..core.particles import ATTRIBUTES, Frame
+from ..core.scene.description import Scene
+from ..storage import read_scene
+from ..storage.cache import Cache
+from ..storage.finishes import finish_of
+from ..storage.take import SCENE
+from .settings import ALL, BY_EMITTER, BY_MATERIAL, SurfaceSettings
+
+EMITTER, MATERIAL = "emitter_index", "material_index"
+# Values that cannot be averaged, or that a mesh has anyway.
+_NOT_CARRIED = ("position", "id", "rotation")
+_USUAL = ("velocity", "age", EMITTER, MATERIAL)
+# Particles in a cell if the frame does not say how large they are.
+_USUAL_PER_CELL = 8
+
+
+class Group(NamedTuple):
+    """The emitters whose particles share a mesh, and its name."""
+
+    name: str
+    emitters: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """The particles of one mesh.
+
+    Attributes:
+        name: the mesh's name.
+        spacing: the usual distance between particles [m].
+        position: [m], float32 (n, 3).
+        values: attribute name -> float32 (n,) or (n, components).
+        numbers: attribute name -> the index of a material or an emitter, int32 (n,).
+    """
+
+    name: str
+    spacing: float
+    position: NDArray[np.float32]
+    values: Mapping[str, NDArray[np.float32]]
+    numbers: Mapping[str, NDArray[np.int32]]
+
+
+class Plan:
+    """What the surfaces of a cache consist of.
+
+    Attributes:
+        groups: the meshes.
+    """
+
+    def __init__(self, cache: Cache, settings: SurfaceSettings) -> None:
+        """Read the scene of the shown take. Raises CacheError or SceneError."""
+        self._cache = cache
+        if cache.manifest.get("dimension", 3) != 3:
+            raise CacheError(
+                "has two dimensions, so its particles have no surface", "derive from a three-dimensional one", subject=str(cache.folder)
+            )
+        scene = read_scene(cache.takes[-1].folder / SCENE)
+        self.groups = groups_of(scene, settings)
+        self._spacing = scene.solver.grid_spacing / _USUAL_PER_CELL ** (1 / 3)
+        self._names = settings.attribute_names
+
+    @property
+    def emitters(self) -> tuple[int, ...]:
+        """The emitters whose particles are covered."""
+        return tuple(sorted(number for group in self.groups for number in group.emitters))
+
+    def clouds(self, frame: Frame) -> list[Cloud]:
+        """The particles of each mesh; meshes without particles are left out. Raises CacheError."""
+        if not np.isfinite(frame.position).all():
+            raise CacheError(f"frame {frame.number} has particles that are nowhere", "bake it again", subject=str(self._cache.folder))
+        names = self._attributes(frame)
+        if EMITTER not in frame.arrays and len(self.groups) > 1:
+            raise CacheError(f"frame {frame.number} has no {EMITTER}", "make one mesh of all", subject=str(self._cache.folder))
+        clouds = []
+        for group in self.groups:
+            chosen = self._chosen(frame, group)
+            if len(chosen):
+                clouds.append(self._cloud(frame, group.name, chosen, names))
+        return clouds
+
+    def _chosen(self, frame: Frame, group: Group) -> NDArray[np.intp]:
+        if EMITTER not in frame.arrays:
+            return np.arange(len(frame.position))
+        return np.flatnonzero(np.isin(frame.arrays[EMITTER], group.emitters))
+
+    def _cloud(self, frame: Frame, name: str, chosen: NDArray[np.intp], names: Sequence[str]) -> Cloud:
+        arrays: dict[str, Any] = {each: frame.arrays[each][chosen] for each in names}
+        scale = frame.arrays.get("scale")
+        spacing = float(np.median(scale[chosen])) if scale is not None else self._spacing
+        return Cloud(
+            name,
+            spacing if spacing > 0.0 else self._spacing,
+            frame.position[chosen],
+            {each: array.astype(np.float32) for each, array in arrays.items() if array.dtype.kind == "f"},
+            {each: array.astype(np.int32) for each, array in arrays.items() if array.dtype.kind != "f"},
+        )
+
+    def _attributes(self, frame: Frame) -> list[str]:
+        """The attributes that the mesh takes. Raises CacheError for a name that the frame lacks."""
+        known = [name for name in frame.arrays if name not in _NOT_CARRIED]
+        if not self._names:
+            return [name for name in known if name in _USUAL or name not in ATTRIBUTES]
+        for name in self._names:
+            if name not in known:
+                raise CacheError(
+                    f'frame {frame.number} has no attribute "{name}" that a surface can take{suggestion(name, known)}',
+                    f"use some of {', '.join(known)}",
+                    subject=str(self._cache.folder),
+                )
+        # the emitters choose the materials of the mesh
+        return list(dict.fromkeys([*self._names, *(name for name in (EMITTER,) if name in known)]))
+
+
+def groups_of(scene: Scene, settings: SurfaceSettings) -> list[Group]:
+    """The meshes of a scene."""
+    numbers = list(range(len(scene.emitters)))
+    smooth = [number for number in numbers if _is_smooth(scene, number)]
+    chosen = smooth if smooth and settings.include != ALL else numbers
+    if settings.meshes == BY_EMITTER:
+        return [Group(scene.emitters[number].name, (number,)) for number in chosen]
+    if settings.meshes == BY_MATERIAL:
+        names = list(dict.fromkeys(scene.emitters[number].material for number in chosen))
+        return [Group(name, tuple(number for number in chosen if scene.emitters[number].material == name)) for name in names]
+    return [Group("", tuple(chosen))]
+
+
+def _is_smooth(scene: Scene, number: int) -> bool:
+    """Whether an emitter's material is rendered as a surface by default."""
+    material = scene.emitters[number].material
+    return finish_of(scene.materials[material].law.name, material).mode == SURFACE

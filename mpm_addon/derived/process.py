@@ -1,0 +1,119 @@
+"""The process that makes meshes, as the process of the command line sees it: it can be asked, waited for, and ended at any moment."""
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ..core.errors import MpmError
+from ..core.messages import Message, one_line
+from ..storage.surface_file import Piece
+from .particles import Cloud
+from .settings import Recipe
+
+# Seconds between looks for a request to stop.
+_LOOK_SECONDS = 0.05
+_WORDS = 300
+
+
+class Reconstructor:
+    """A process that makes meshes; a context manager that ends it."""
+
+    def __init__(self, recipe: Recipe, voxel: float | None, threads: int | None) -> None:
+        """Start the process. Raises MpmError if it cannot be started."""
+        self._settings = recipe, voxel
+        path = os.pathsep.join([str(Path(__file__).parents[2]), *(entry for entry in sys.path if entry)])
+        environment = {**os.environ, "PYTHONPATH": path}
+        if threads is not None:
+            environment["RAYON_NUM_THREADS"] = str(threads)
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", f"{__package__}.worker"],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # a key that stops this process must not reach it first
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        except OSError as error:
+            raise MpmError(f"cannot be started ({error.strerror})", "check the installation", subject=sys.executable) from error
+        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._last_words = b""
+        self._threads = [threading.Thread(target=each, daemon=True) for each in (self._read, self._listen)]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> "Reconstructor":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            try:
+                pipe.close()
+            except OSError:  # what was not sent yet
+                continue
+
+    def ask(self, clouds: list[Cloud]) -> None:
+        """Begin to make the meshes of particles; the last ones must have been received."""
+        assert self._process.stdin is not None
+        try:
+            pickle.dump((clouds, *self._settings), self._process.stdin, pickle.HIGHEST_PROTOCOL)
+            self._process.stdin.flush()
+        except OSError:
+            return  # it has ended, and `receive` says so
+
+    def receive(self, look: Callable[[], None]) -> list[tuple[Piece, float]]:
+        """The meshes that were asked for, with the edges of their voxels [m].
+
+        Args:
+            look: called often while it waits; may raise.
+
+        Raises:
+            MpmError: they cannot be made, or the process has ended.
+        """
+        while True:
+            look()
+            try:
+                answer = self._answers.get(timeout=_LOOK_SECONDS)
+            except queue.Empty:
+                continue
+            if isinstance(answer, Message):
+                raise MpmError.of(answer)
+            if isinstance(answer, str):
+                raise MpmError(f"the surface cannot be made ({one_line(answer)[:_WORDS]})", "use a larger voxel size")
+            if answer is None:
+                raise MpmError(self._ending(), "use a larger voxel size or close other programs")
+            return answer
+
+    def _ending(self) -> str:
+        self._process.wait()
+        self._threads[1].join()
+        lines = [line for line in self._last_words.decode(errors="replace").splitlines() if line.strip()]
+        words = one_line(lines[-1])[:_WORDS] if lines else "perhaps because memory ran out"
+        return f"the process that makes surfaces ended with status {self._process.returncode} ({words})"
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            while True:
+                self._answers.put(pickle.load(self._process.stdout))
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self._answers.put(None)
+
+    def _listen(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self._last_words = (self._last_words + line)[-4096:]

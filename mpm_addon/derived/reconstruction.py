@@ -1,0 +1,91 @@
+"""One mesh around particles: smoothed particles, marching cubes and weighted smoothing by splashsurf.
+
+Source: Löschner, Böttcher, Jeske and Bender 2023, Weighted Laplacian smoothing for surface reconstruction of particle-based fluids.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..storage.installation import require
+from ..storage.mesh_encoding import in_order_of_use
+from ..storage.surface_file import POSITION, Piece
+from .particles import Cloud
+from .settings import Recipe
+
+# Weights of the smoothing, as published.
+_WEIGHTS = 13.0
+# With voxels larger than this [radii], removing small bumps would remove drops of one particle, which have few faces.
+_COARSE = 1.4
+
+
+def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piece, float]:
+    """The mesh around particles, and the edge of its voxels [m].
+
+    Args:
+        cloud: the particles.
+        recipe: how to make it.
+        voxel: the edge of a voxel [m], instead of that in the recipe.
+
+    Raises:
+        SceneError: pysplashsurf is missing.
+    """
+    splashsurf = require("pysplashsurf", "pysplashsurf", "making surfaces")
+    radius = 0.5 * cloud.spacing
+    edge = recipe.voxel * radius if voxel is None else voxel
+    # whole numbers far from the origin keep their digits
+    center = 0.5 * (cloud.position.min(axis=0) + cloud.position.max(axis=0)).astype(np.float64)
+    center = np.round(center / edge) * edge
+    made, _reconstruction = splashsurf.reconstruction_pipeline(
+        (cloud.position - center).astype(np.float32),
+        attributes_to_interpolate=_asked(cloud),
+        particle_radius=radius,
+        smoothing_length=recipe.reach,
+        cube_size=edge / radius,
+        iso_surface_threshold=recipe.threshold,
+        mesh_smoothing_iters=recipe.smoothing,
+        mesh_smoothing_weights_normalization=_WEIGHTS,
+        mesh_cleanup=True,
+        decimate_barnacles=edge <= _COARSE * radius,
+    )
+    triangles, used = in_order_of_use(_proper(np.asarray(made.mesh.triangles)))
+    position = (np.asarray(made.mesh.vertices)[used] + center).astype(np.float32)
+    told = {name: np.asarray(values)[used] for name, values in made.point_attributes.items()}
+    return Piece(cloud.name, triangles.astype(np.int32), {POSITION: position, **_answered(cloud, told, len(used))}), edge
+
+
+def _proper(triangles: NDArray[Any]) -> NDArray[Any]:
+    """The triangles whose vertices are three."""
+    first, second, third = triangles.T
+    return triangles[(first != second) & (second != third) & (third != first)]
+
+
+def _asked(cloud: Cloud) -> dict[str, NDArray[np.float32]]:
+    """What is interpolated: scalars and vectors, other values by component, and for numbers the share of each."""
+    asked: dict[str, NDArray[np.float32]] = {}
+    for name, values in cloud.values.items():
+        if values.ndim == 1 or values.shape[1] == 3:
+            asked[name] = np.ascontiguousarray(values)
+        else:
+            asked |= {f"{name}[{index}]": np.ascontiguousarray(column) for index, column in enumerate(values.T)}
+    for name, numbers in cloud.numbers.items():
+        known = np.unique(numbers)
+        if len(known) > 1:
+            asked |= {f"{name}={number}": (numbers == number).astype(np.float32) for number in known}
+    return asked
+
+
+def _answered(cloud: Cloud, told: Mapping[str, NDArray[Any]], count: int) -> dict[str, NDArray[Any]]:
+    """The attributes at `count` vertices: numbers are those of most particles around."""
+    answered: dict[str, NDArray[Any]] = {}
+    for name, values in cloud.values.items():
+        columns = [told[f"{name}[{index}]"] for index in range(values.shape[1])] if name not in told else []
+        array = np.column_stack(columns) if columns else told[name]
+        answered[name] = np.nan_to_num(array, posinf=0.0, neginf=0.0).astype(np.float32)
+    for name, numbers in cloud.numbers.items():
+        known = np.unique(numbers)
+        shares = [told[f"{name}={number}"] for number in known] if len(known) > 1 else [np.zeros(count)]
+        answered[name] = known[np.argmax(shares, axis=0)].astype(np.int32)
+    return answered

@@ -1,0 +1,177 @@
+"""Surface files: the meshes made from one frame of a cache, compressed for playback. Needs numpy and zstandard only.
+
+The bytes depend only on the meshes and on what they were made of: there is no date and no duration.
+"""
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.particles import Moment
+from . import encoding, mesh_encoding
+from .arrays import ArrayFileError
+from .container import Container, Written, read_container, read_header, write_container
+from .frame_file import possible_moment
+
+Arrays = Mapping[str, NDArray[Any]]
+
+_KIND = "surface"
+POSITION, TRIANGLES = "position", "triangles"
+# Integer attributes are few values in large areas, which compress to almost nothing.
+_MOST_PIECES = 10_000
+_WORTH_THREADS = 2_000_000
+_THREADS = 4
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One mesh of a surface.
+
+    Attributes:
+        name: the material or emitter it was made for; "" if it was made for all.
+        triangles: vertex numbers, counterclockwise as seen from outside, int32 (m, 3).
+        arrays: attribute name -> values at the vertices, (n,) or (n, components), `position` [m] among them.
+    """
+
+    name: str
+    triangles: NDArray[np.int32]
+    arrays: Arrays
+
+    @property
+    def position(self) -> NDArray[np.float32]:
+        """Vertices [m], shape (n, 3)."""
+        return self.arrays[POSITION]
+
+
+class Origin(NamedTuple):
+    """What a surface was made from.
+
+    Attributes:
+        moment: its frame.
+        settings: hash of the settings it was made with.
+        source: SHA-256 of the frame's file.
+        emitters: numbers of the emitters whose particles it covers, in the scene's order.
+    """
+
+    moment: Moment
+    settings: str
+    source: str
+    emitters: tuple[int, ...]
+
+
+class Surface(NamedTuple):
+    """The surface of one frame."""
+
+    origin: Origin
+    pieces: tuple[Piece, ...]
+
+
+def write_surface(path: Path, surface: Surface, voxel: float) -> Written:
+    """Write a surface, completely or not at all.
+
+    Args:
+        path: the file; its folder must exist.
+        surface: the surface; the vertices of each piece are in the order in which its triangles use them.
+        voxel: the edge of a voxel [m]; positions are rounded to a small fraction of it.
+
+    Raises:
+        OSError: the file could not be written.
+    """
+    sections: list[Any] = []
+
+    def noted(encoded: encoding.Encoded) -> dict[str, Any]:
+        sections.append(encoded.data)
+        return {**encoded.table, "section": len(sections) - 1, "bytes": len(encoded.data)}
+
+    pieces = []
+    for piece in surface.pieces:
+        tables = {name: noted(_encoded(name, array, voxel)) for name, array in piece.arrays.items()}
+        pieces.append({"name": piece.name, "triangles": noted(mesh_encoding.triangles(piece.triangles)), "arrays": tables})
+    moment, settings, source, emitters = surface.origin
+    header = {
+        "number": moment.number,
+        "part": moment.part,
+        "parts": moment.parts,
+        "settings": settings,
+        "source": source,
+        "emitters": list(emitters),
+        "pieces": pieces,
+    }
+    return write_container(path, _KIND, header, sections)
+
+
+def _encoded(name: str, array: NDArray[Any], voxel: float) -> encoding.Encoded:
+    if name == POSITION:
+        return mesh_encoding.steps(array, voxel / mesh_encoding.STEPS_PER_VOXEL)
+    return encoding.exact(array) if array.dtype.kind == "i" else encoding.half(array)
+
+
+def read_origin(path: Path) -> Origin:
+    """What a surface file was made from. Reads its header only, and checks its length. Raises as `read_surface`."""
+    return _origin(read_header(path, _KIND))
+
+
+def read_surface(path: Path) -> Surface:
+    """The surface in a file.
+
+    Raises:
+        ArrayFileError: it is truncated, damaged, or not a surface.
+        OSError: it cannot be read.
+    """
+    container = read_container(path, _KIND)
+    try:
+        tables = container.header["pieces"]
+        if not isinstance(tables, list) or len(tables) > _MOST_PIECES:
+            raise ValueError(f"pieces {str(tables)[:40]}")
+        origin, total = _origin(container.header), sum(_bytes(table) for table in tables)
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS) if total > _WORTH_THREADS else 1) as pool:
+            return Surface(origin, tuple(_piece(container, table, pool) for table in tables))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+        raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
+
+
+def _bytes(table: Mapping[str, Any]) -> int:
+    return int(table["triangles"]["bytes"]) + sum(int(each["bytes"]) for each in table["arrays"].values())
+
+
+def _origin(header: Mapping[str, Any]) -> Origin:
+    try:
+        emitters = tuple(map(int, header["emitters"]))
+        moment = possible_moment(header["number"], header["part"], header["parts"])
+        return Origin(moment, str(header["settings"]), str(header["source"]), emitters)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
+
+
+def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecutor) -> Piece:
+    tables, made = table["arrays"], table["triangles"]
+    count = int(tables[POSITION]["shape"][0])
+
+    def decoded(name: str) -> NDArray[Any]:
+        if name == TRIANGLES:
+            return mesh_encoding.decode_triangles(made, made["bytes"], lambda size: container.section(made["section"], size), count)
+        array = _decoded(tables[name], lambda size: container.section(tables[name]["section"], size))
+        if len(array) != count or array.dtype.kind not in "if":
+            raise ArrayFileError(f"has {array.dtype} values of {name} for {len(array)} of {count} vertices")
+        return array
+
+    # decompression and numpy release the interpreter lock
+    faces, *arrays = pool.map(decoded, [TRIANGLES, *tables])
+    first, second, third = faces.T
+    if (first == second).any() or (second == third).any() or (third == first).any():
+        raise ArrayFileError("has triangles with the same vertex twice")
+    if arrays[list(tables).index(POSITION)].shape != (count, 3):
+        raise ArrayFileError("has vertices without three coordinates")
+    return Piece(str(table["name"]), faces, dict(zip(tables, arrays, strict=True)))
+
+
+def _decoded(table: Mapping[str, Any], read: encoding.Read) -> NDArray[Any]:
+    if table["encoding"] == "steps":
+        return mesh_encoding.decode_steps(table, table["bytes"], read)
+    return encoding.decode(table, table["bytes"], read)

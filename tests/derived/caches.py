@@ -1,0 +1,80 @@
+"""Small caches with known particles, written without a simulation."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.laws import LAWS
+from mpm_addon.core.particles import Frame, FrameStatistics
+from mpm_addon.core.scene.description import Emitter, Material, Scene
+from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
+from mpm_addon.storage import open_cache
+from mpm_addon.storage.cache import Cache
+from mpm_addon.storage.cache_writer import CacheWriter
+
+SPACING = 0.05
+# Emitters 0 and 1 are of the first material, emitter 2 of the second.
+EMITTERS = (("left", "water"), ("right", "water"), ("heap", "sand"))
+
+
+def block(size: int, center: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> np.ndarray:
+    """The centers of a cube of size^3 cells, of which a cube of that many spacings consists."""
+    axis = (np.arange(size) - 0.5 * (size - 1)) * SPACING
+    return (np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3) + center).astype(np.float32)
+
+
+def arrays(position: np.ndarray, emitter: int | np.ndarray = 0, **more: Any) -> dict[str, np.ndarray]:
+    count = len(position)
+    numbers = np.broadcast_to(np.asarray(emitter, np.int32), count).copy()
+    return {
+        "position": position,
+        "velocity": np.tile(np.array([1.0, -2.0, 3.0], np.float32), (count, 1)),
+        "id": np.arange(count, dtype=np.int32),
+        "material_index": (numbers == 2).astype(np.int32),
+        "emitter_index": numbers,
+        "age": np.full(count, 0.25, np.float32),
+        "stress": np.full(count, 7.0, np.float32),
+        "rotation": np.tile(np.array([1, 0, 0, 0], np.float32), (count, 1)),
+        "scale": np.full(count, SPACING, np.float32),
+        **more,
+    }
+
+
+def description(emitters: tuple[tuple[str, str], ...] = EMITTERS, dimension: int = 3) -> Scene:
+    materials = {name: Material(name, LAWS[name]()) for name in dict.fromkeys(material for _, material in emitters)}
+    sphere = SHAPES["sphere"](radius=0.2)
+    return Scene(
+        "test",
+        Solver(grid_spacing=2 * SPACING, dimension=dimension),
+        materials,
+        tuple(Emitter(name=name, shape=sphere, material=material) for name, material in emitters),
+        time=Time(frame_end=3),
+        cache=CacheSettings(precision="exact"),
+    )
+
+
+def write_cache(folder: Path, *frames: dict[str, np.ndarray], scene: Scene | None = None) -> Cache:
+    """A cache with these frames, from 1 on."""
+    described = scene or description()
+    writer = CacheWriter(folder, described)
+    writer.prepare(described, restart=True)
+    if writer.is_replacing:
+        writer.begin(described)
+    for number, given in enumerate(frames, start=1):
+        _write_frame(writer, number, given)
+    return open_cache(folder)
+
+
+def add_frame(folder: Path, scene: Scene, number: int, given: dict[str, np.ndarray]) -> None:
+    """Another frame of a cache, as a bake that resumes adds it."""
+    writer = CacheWriter(folder, scene)
+    writer.prepare(scene, restart=False)
+    _write_frame(writer, number, given)
+
+
+def _write_frame(writer: CacheWriter, number: int, given: dict[str, np.ndarray]) -> None:
+    count = len(given["position"])
+    statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
+    writer.write_frame(Frame(number, (number - 1) / 24.0, given, statistics))

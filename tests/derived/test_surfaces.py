@@ -1,0 +1,345 @@
+"""Surfaces made from caches: what they enclose, what they carry, and what `derive` says, resumes and deletes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+
+from mpm_addon.cli import main
+from mpm_addon.core.particles import Moment
+from mpm_addon.derived.settings import SurfaceSettings
+from mpm_addon.storage import open_cache
+from mpm_addon.storage.surface_file import Piece
+from mpm_addon.storage.surfaces import State, counts_of, state_of, surface_at, surface_path
+from tests.derived.caches import SPACING, add_frame, arrays, block, description, write_cache
+
+ROOT = Path(__file__).parents[2]
+DRAFT = ("--quality", "draft")
+
+
+def derive(capsys: pytest.CaptureFixture[str], cache: Path, *more: str) -> tuple[int, list[dict[str, Any]], str]:
+    """Exit status, events and stderr."""
+    status = main(["derive", str(cache), *more, "--json"])
+    printed = capsys.readouterr()
+    return status, [json.loads(line) for line in printed.out.splitlines()], printed.err
+
+
+def pieces(cache: Path, number: int = 1) -> dict[str, Piece]:
+    return {piece.name: piece for piece in surface_at(open_cache(cache), Moment(number)).pieces}
+
+
+def closed(piece: Piece) -> trimesh.Trimesh:
+    return trimesh.Trimesh(piece.position, piece.triangles, process=False)
+
+
+def test_a_block_at_rest_keeps_its_volume_and_is_closed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    size = 24
+    write_cache(tmp_path, arrays(block(size, (100.0, 0.0, -3.0))))
+    assert derive(capsys, tmp_path)[0] == 0
+    mesh = closed(pieces(tmp_path)["water"])
+    assert mesh.is_watertight
+    # a positive volume says that triangles face outward, too
+    assert mesh.volume == pytest.approx((size * SPACING) ** 3, rel=0.02)
+    np.testing.assert_allclose(mesh.centroid, [100.0, 0.0, -3.0], atol=0.1 * SPACING)
+    # nowhere farther from the block than half a spacing, except where edges are rounded off
+    assert (np.abs(mesh.bounds - [100.0, 0.0, -3.0]) <= (0.5 * size + 0.5) * SPACING).all()
+
+
+def test_vertices_take_what_the_particles_around_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    position = np.concatenate([block(8, (-0.3, 0.0, 0.0)), block(8, (0.3, 0.0, 0.0))])
+    emitter = np.repeat([0, 1], 512)
+    painted = np.tile(np.array([0.1, 0.2, 0.3, 1.0], np.float32), (1024, 1))
+    write_cache(tmp_path, arrays(position, emitter, color=painted))
+    assert derive(capsys, tmp_path, *DRAFT)[0] == 0
+    found = pieces(tmp_path)["water"]
+    assert set(found.arrays) == {"position", "velocity", "age", "material_index", "emitter_index", "color"}
+    np.testing.assert_allclose(found.arrays["velocity"], np.tile([1.0, -2.0, 3.0], (len(found.position), 1)), rtol=1e-3)
+    np.testing.assert_allclose(found.arrays["age"], 0.25, rtol=1e-3)
+    np.testing.assert_allclose(found.arrays["color"], np.tile([0.1, 0.2, 0.3, 1.0], (len(found.position), 1)), rtol=1e-3)
+    far = np.abs(found.position[:, 0]) > 0.1
+    np.testing.assert_array_equal(found.arrays["emitter_index"][far], (found.position[far, 0] > 0).astype(int))
+    assert set(np.unique(found.arrays["emitter_index"])) == {0, 1}
+
+
+def test_attributes_are_chosen_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cache(tmp_path, arrays(block(6)))
+    assert derive(capsys, tmp_path, *DRAFT, "--attributes", "stress, velocity")[0] == 0
+    found = pieces(tmp_path)["water"]
+    assert set(found.arrays) == {"position", "velocity", "stress", "emitter_index"}
+    np.testing.assert_allclose(found.arrays["stress"], 7.0, rtol=1e-3)
+    status, _events, words = derive(capsys, tmp_path, "--attributes", "stres")
+    assert status == 1
+    assert 'has no attribute "stres" that a surface can take (did you mean "stress"?)' in words
+    assert words.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ((), ["water"]),
+        (("--include", "all"), ["water", "sand"]),
+        (("--meshes", "emitter"), ["left", "right"]),
+        (("--meshes", "emitter", "--include", "all"), ["left", "right", "heap"]),
+        (("--meshes", "together", "--include", "all"), [""]),
+    ],
+)
+def test_meshes_of_materials_and_emitters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], names: list[str]
+) -> None:
+    places = [block(4, (x, 0.0, 0.0)) for x in (-1.0, 0.0, 1.0)]
+    write_cache(tmp_path, arrays(np.concatenate(places), np.repeat([0, 1, 2], 64)))
+    assert derive(capsys, tmp_path, *DRAFT, *options)[0] == 0
+    found = pieces(tmp_path)
+    assert list(found) == names
+    covered = {"water": (-1, 0), "sand": (1,), "left": (-1,), "right": (0,), "heap": (1,), "": (-1, 0, 1)}
+    for name, piece in found.items():
+        assert {round(float(x)) for x in piece.position[:, 0]} == set(covered[name])
+    emitters = (0, 1, 2) if "--include" in options else (0, 1)
+    assert surface_at(open_cache(tmp_path), Moment(1)).origin.emitters == emitters
+
+
+def test_if_nothing_is_smooth_everything_gets_a_surface(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cache(tmp_path, arrays(block(4)), scene=description((("heap", "sand"),)))
+    assert derive(capsys, tmp_path, *DRAFT)[0] == 0
+    assert list(pieces(tmp_path)) == ["sand"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_hardly_any_particles_give_hardly_any_surface(tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int) -> None:
+    write_cache(tmp_path, arrays(block(2)[:count]))
+    assert derive(capsys, tmp_path, *DRAFT)[0] == 0
+    assert len(pieces(tmp_path)) == (1 if count else 0)
+
+
+def test_no_drop_is_lost_at_any_quality(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A drop of one particle has few faces, and cleaning up the mesh could remove them all."""
+    places = 20.0 * SPACING * np.stack(np.meshgrid(*[np.arange(5)] * 3), axis=-1).reshape(-1, 3)
+    drops = (places + np.random.default_rng(1).uniform(-1, 1, places.shape) * SPACING).astype(np.float32)
+    write_cache(tmp_path, arrays(drops))
+    for quality in ("draft", "good", "film"):
+        assert derive(capsys, tmp_path, "--quality", quality)[0] == 0
+        assert len(closed(pieces(tmp_path)["water"]).split(only_watertight=True)) == len(drops)
+
+
+def test_a_second_run_makes_nothing_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cache(tmp_path, arrays(block(4)), arrays(block(5)), arrays(block(6)))
+    status, events, _ = derive(capsys, tmp_path, *DRAFT, "--frames", "2")
+    assert (status, [event["event"] for event in events]) == (0, ["start", "frame", "done"])
+    before = surface_path(open_cache(tmp_path), Moment(2)).stat().st_mtime_ns
+    status, events, _ = derive(capsys, tmp_path, *DRAFT)
+    assert [(event["event"], event.get("frame")) for event in events] == [("start", None), ("frame", 1), ("frame", 3), ("done", None)]
+    assert (events[0]["done"], events[0]["total"]) == (1, 3)
+    assert surface_path(open_cache(tmp_path), Moment(2)).stat().st_mtime_ns == before
+
+
+def test_other_settings_and_other_frames_make_a_surface_outdated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cache(tmp_path, arrays(block(4)))
+    assert derive(capsys, tmp_path, *DRAFT)[0] == 0
+    made = SurfaceSettings(quality="draft")
+    assert state_of(open_cache(tmp_path), Moment(1), made.hash) is State.MADE
+    assert state_of(open_cache(tmp_path), Moment(1), SurfaceSettings().hash) is State.OUTDATED
+    assert counts_of(open_cache(tmp_path), SurfaceSettings().hash)[:2] == (0, 1)
+    kept = surface_path(open_cache(tmp_path), Moment(1)).read_bytes()
+    write_cache(tmp_path, arrays(block(5)))
+    again = open_cache(tmp_path)
+    path = surface_path(again, Moment(1))
+    assert state_of(again, Moment(1), made.hash) is State.MISSING  # a new take
+    path.parent.mkdir(parents=True)
+    path.write_bytes(kept)
+    assert state_of(again, Moment(1), made.hash) is State.OUTDATED
+
+
+def test_the_hash_is_that_of_the_numbers() -> None:
+    good = SurfaceSettings()
+    assert good.hash == SurfaceSettings(smoothing=good.recipe.smoothing).hash
+    others = [{"quality": "film"}, {"smoothing": 3}, {"voxel_size": 0.1}, {"threshold": 0.4}, {"meshes": "together"}]
+    others += [{"include": "all"}, {"attributes": "age"}]
+    assert len({good.hash, *(SurfaceSettings(**each).hash for each in others)}) == len(others) + 1
+
+
+def test_a_damaged_surface_is_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cache = write_cache(tmp_path, arrays(block(4)))
+    assert derive(capsys, tmp_path, *DRAFT)[0] == 0
+    path = surface_path(cache, Moment(1))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-9])
+    assert [event["event"] for event in derive(capsys, tmp_path, *DRAFT)[1]] == ["start", "frame", "done"]
+    assert path.read_bytes() == whole
+
+
+def test_deleting_removes_surfaces_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cache = write_cache(tmp_path, arrays(block(4)), arrays(block(4)))
+    before = sorted(path for path in tmp_path.rglob("*"))
+    assert derive(capsys, tmp_path, *DRAFT)[0] == 0
+    own = surface_path(cache, Moment(1)).parent / "notes.txt"
+    own.write_text("mine")
+    assert derive(capsys, tmp_path, "--delete")[1] == [{"event": "deleted", "frames": 2}]
+    assert own.read_text() == "mine"
+    own.unlink()
+    derive(capsys, tmp_path, "--delete")
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+
+
+def test_an_estimate_is_of_the_right_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cache(tmp_path, arrays(block(16)))
+    (estimate,) = derive(capsys, tmp_path, "--estimate")[1]
+    assert not surface_path(open_cache(tmp_path), Moment(1)).exists()
+    assert derive(capsys, tmp_path)[0] == 0
+    size = counts_of(open_cache(tmp_path), SurfaceSettings().hash).size
+    assert (estimate["event"], estimate["frames"]) == ("estimate", 1)
+    assert 0.5 * size < estimate["bytes"] < 3.0 * size
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--frames", "7-9"), r"there are no frames 7-9; frames 1 to 1 are cached\."),
+        (("--frames", "9-7"), r"frames 9-7: the last is before the first; swap them\."),
+        (("--voxel-size", "-1"), r"Surface: voxel_size -1 m is not allowed; use a finite number above 0 m\."),
+        (("--voxel-size", "1e-6"), r"Surface: a frame would have about .* triangles; use a larger voxel size\."),
+        (("--threshold", "2"), r"Surface: threshold 2 is not allowed; use a finite number at least 0\.1 and at most 0\.9\."),
+    ],
+)
+def test_wrong_requests_are_answered_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], words: str
+) -> None:
+    write_cache(tmp_path, arrays(block(4)))
+    status, events, told = derive(capsys, tmp_path, *options)
+    assert (status, events[-1]["event"], told.count("\n")) == (1, "error", 1)
+    assert re.search(words, told), told
+
+
+def test_there_may_be_no_cache_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        status, _events, words = derive(capsys, folder)
+        assert (status, words.count("\n")) == (1, 1)
+        assert "contains no cache" in words
+
+
+def test_a_flat_scene_has_no_surface(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_cache(tmp_path, arrays(block(2)), scene=description(dimension=2))
+    status, _events, words = derive(capsys, tmp_path)
+    assert status == 1
+    assert "has two dimensions" in words
+
+
+def test_without_pysplashsurf_one_line_says_so(tmp_path: Path) -> None:
+    write_cache(tmp_path / "cache", arrays(block(4)))
+    (tmp_path / "pysplashsurf.py").write_text("raise ModuleNotFoundError(\"No module named 'pysplashsurf'\", name='pysplashsurf')\n")
+    told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
+    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
+    assert "making surfaces needs the package pysplashsurf, which is missing; pip install pysplashsurf." in told.stderr
+
+
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    write_cache(tmp_path / "cache", arrays(block(4)))
+    (tmp_path / "pysplashsurf.py").write_text("raise ImportError('symbol not found', name='pysplashsurf')\n")
+    told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
+    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
+    assert "pysplashsurf does not work with this Python" in told.stderr
+    assert "(symbol not found); reinstall the extension's zip" in told.stderr
+
+
+def test_a_process_that_dies_is_named(tmp_path: Path) -> None:
+    write_cache(tmp_path / "cache", arrays(block(4)))
+    (tmp_path / "pysplashsurf.py").write_text(
+        "import os, sys\nsys.stderr.write('memory allocation failed\\n')\nsys.stderr.flush()\nos._exit(7)\n"
+    )
+    told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
+    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
+    assert "the process that makes surfaces ended with status 7 (memory allocation failed)" in told.stderr
+
+
+def run(cache: Path, *more: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "mpm_addon", "derive", str(cache), *more],
+        cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_stop_is_heard_while_a_frame_is_made(tmp_path: Path) -> None:
+    """A module in the place of pysplashsurf that never answers and never lets go of the interpreter."""
+    write_cache(tmp_path / "cache", arrays(block(4)))
+    (tmp_path / "pysplashsurf.py").write_text(f"open({str(tmp_path / 'begun')!r}, 'w').close()\nimport time\ntime.sleep(100)\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mpm_addon", "derive", str(tmp_path / "cache"), "--json"],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert json.loads(out.splitlines()[-1])["event"] == "cancelled"
+    assert errors == "mpm: canceled: 0 of 1 frames have a surface; derive again to resume.\n"
+    assert not list((tmp_path / "cache").rglob("*.partial"))
+
+
+def test_a_full_disk_is_reported_and_leaves_no_half_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_cache(tmp_path, arrays(block(4)))
+
+    def refuse(*_given: object, **_more: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("mpm_addon.storage.atomic.os.fsync", refuse)
+    status, events, words = derive(capsys, tmp_path, *DRAFT)
+    assert (status, events[-1]["event"]) == (1, "error")
+    assert words.endswith("frame_000001.mpm: cannot be written (No space left on device); free some space or check its permissions.\n")
+    assert not list(tmp_path.rglob("*.partial"))
+    monkeypatch.setattr("mpm_addon.derived.surface_job.free_space", lambda _folder: 10)
+    assert "do not fit on the disk" in derive(capsys, tmp_path, *DRAFT)[2]
+
+
+def test_freeing_a_cache_takes_its_surfaces_along(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from mpm_addon.storage.cache_writer import remove_cache
+
+    write_cache(tmp_path / "cache", arrays(block(4)))
+    assert derive(capsys, tmp_path / "cache", *DRAFT)[0] == 0
+    remove_cache(tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_follower_makes_what_a_running_bake_adds_until_it_ends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bake adds a frame at two of three looks, and has ended at the third."""
+    from mpm_addon.derived import surface_job
+
+    scene = description()
+    write_cache(tmp_path, arrays(block(4)), scene=scene)
+    looks: list[int] = []
+
+    class Status:
+        is_live = True
+
+    def look(_folder: Path) -> Status:
+        looks.append(len(looks))
+        status = Status()
+        status.is_live = len(looks) < 4
+        if len(looks) in (2, 3):
+            add_frame(tmp_path, scene, len(looks), arrays(block(4)))
+        return status
+
+    monkeypatch.setattr(surface_job, "read_status", look)
+    monkeypatch.setattr(surface_job, "_PAUSE", 0.0)
+    monkeypatch.setattr("mpm_addon.derived.command.os.nice", lambda _step: None)
+    status, events, _ = derive(capsys, tmp_path, *DRAFT, "--follow")
+    assert status == 0
+    assert [(event["frame"], event["done"], event["total"]) for event in events if event["event"] == "frame"] == [
+        (1, 1, 1), (2, 2, 2), (3, 3, 3),
+    ]  # fmt: skip
+    assert (events[-1]["event"], events[-1]["frames"]) == ("done", 3)
+    assert len(looks) == 4
