@@ -14,7 +14,7 @@ def build(stage: Stage) -> None:
     head = stage.collider(
         "Suzanne",
         ball(0.1),
-        (0.0, 0.0, 0.19),
+        (0.0, 0.0, 0.164),
         (0.30, 0.32, 0.34),
         rotation=(-14.0, 0.0, 0.0),
         roughness=0.35,
