@@ -3,26 +3,28 @@
 Each kernel handles all colliders of a group in one call: with a call per collider, small scenes would spend most of a substep on calls.
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..geometry.shapes.plane import Plane
 from ..scene.description import Collider, Scene
-from ..transfer.blocks import ARENA
+from ..transfer.blocks import ARENA, NODE
 from ..transfer.layout import Layout, places_of
 from ..transfer.particle_store import ParticleStore
 from ..transfer.reach import mark_reached
-from .collision import SINK, Pairs, collide_particles, count_pairs, find_pairs
-from .covering import cover_nodes, fill_nodes, find_covered
+from .collision import collide_particles, find_due
+from .covering import find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import move_feet, sum_inertia
 from .expulsion import expel_nodes
 from .facing import STUCK, Sides, recalled, sides_of, turn_nodes
 from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
+from .pairs import SINK, Pairs, count_pairs, find_pairs
 from .sides import walls_of
+from .slabs import find_levels, no_slabs, slabs_of
 from .surface import (
     AT_SURFACE,
     DEEP,
@@ -42,8 +44,8 @@ from .union import join_solids
 ARENA_MARGIN = 1.5
 # material is expelled so many times faster than needed to be out in time
 EXPULSION_HASTE = 2.0
-# with fewer feet, threads do not pay off
-PARALLEL_FEET = 8000
+# with fewer feet, threads do not pay off; at colliders that move, slabs are found in every substep
+PARALLEL_FEET, PARALLEL_FEET_MOVING = 1000, 4000
 
 
 class ObstacleGroup:
@@ -75,6 +77,7 @@ class ObstacleGroup:
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.frictions for obstacle in obstacles])
         self._motions = np.stack([obstacle.rigid for obstacle in obstacles])
+        self._is_half_space = np.array([isinstance(obstacle.collider.shape, Plane) for obstacle in obstacles])
         self._expulsion = np.zeros(len(obstacles))
         self._expulsion_rate = EXPULSION_HASTE / (EXPULSION_FRAMES * scene.time.frame_seconds)
         nothing = np.zeros(0, np.int64)
@@ -84,7 +87,7 @@ class ObstacleGroup:
         self._field = empty_field(self._dimension)
         self._is_hidden = self._field.is_hidden
         self._level_sets = self._empty_level_sets()
-        self._colors = np.zeros(3, np.int64)
+        self._slabs = no_slabs(len(obstacles))
         self._foot_count = 0
         self._feet = room_for_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
         self._deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.bool_))
@@ -92,9 +95,8 @@ class ObstacleGroup:
         self._shares = np.zeros(0, np.float32)
         self._sides: Sides | None = None
         self._found = False
-        self._pairs = self._room_for_pairs(nothing, nothing)
-        self._free_until = np.zeros(0)
-        self.due = nothing
+        self._pairs = self._room_for_pairs(nothing, nothing, nothing.reshape(0, 1))
+        self.due = self._due = nothing
 
     def begin_frame(self) -> None:
         """Prepare for a frame, or for a state between two."""
@@ -154,7 +156,7 @@ class ObstacleGroup:
         before = self._sides
         now = recalled(before, level_sets) if before is not None and before.layout is layout else None
         if now is None:
-            now = self._sides = sides_of(level_sets, around, store)
+            now = self._sides = sides_of(level_sets, around, store, self._is_half_space)
         if now.has_back.any():
             distance, normal = level_sets.distance.copy(), level_sets.normal.copy()
             turn_nodes(level_sets, around, now.has_front, now.has_back, distance, normal, held)
@@ -206,13 +208,15 @@ class ObstacleGroup:
         owners = self._level_sets.owners
         block_nodes = places.shape[1]
         surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
-        slabs = self._slabs(places)
-        runs = int(self._colors[2]) * len(self.obstacles)
+        its = self._level_sets
+        coordinates = its.coordinates[its.blocks]
+        least = PARALLEL_FEET_MOVING if self.is_moving else PARALLEL_FEET
+        slabs, self._slabs = slabs_of(np.count_nonzero(places == AT_SURFACE, axis=1), coordinates, len(self.obstacles), least)
+        runs = int(self._slabs.slab_count) * len(self.obstacles)
         deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
         order_nodes(deep, owners, slabs, len(self.obstacles), block_nodes, deep_order, deep_first)
         deep = deep[deep_order]
         self._deep = DeepNodes(deep_first, self._numbers(deep, block_nodes), deep, held.reshape(-1)[deep] == STUCK)
-        its = self._level_sets
         depths, normals = -its.distance.reshape(-1)[surface] / its.spacing, its.normal.reshape(-1, 3)[surface]
         if self._is_exact:
             surface, depths, normals = self._with_edges(surface, depths, normals, around)
@@ -223,6 +227,8 @@ class ObstacleGroup:
         self._feet = room_for_feet(len(order), runs, places.size, store.dtype, corners, self._feet)
         self._feet.first[: runs + 1] = first
         place_feet(surface[order], depths[order], normals[order], self._level_sets, around, self._feet)
+        if self._slabs.cuts.size > 2:
+            find_levels(self._feet, self._deep, self._slabs, store.nodes.size // NODE)
         if self._filling > 0.0:
             shares = np.empty(places.shape, np.float32)
             find_covered(self._level_sets, self._reached, self._is_cubic, shares)
@@ -242,41 +248,25 @@ class ObstacleGroup:
         """Nodes numbered through all node blocks, from nodes numbered through the rows."""
         return self._level_sets.blocks[row_nodes // block_nodes] * block_nodes + row_nodes % block_nodes
 
-    def _slabs(self, places: NDArray[np.uint8]) -> Ints:
-        """The place of each row's slab, ordered by color; slabs are along the axis whose fullest slab has the fewest feet."""
-        feet = np.count_nonzero(places == AT_SURFACE, axis=1)
-        if feet.sum() < PARALLEL_FEET:
-            self._colors[:] = 0, 1, 1
-            return np.zeros(len(places), np.int64)
-        least, best = math.inf, np.zeros(len(places), np.int64)
-        for axis in range(3):
-            values, slab = np.unique(self._level_sets.coordinates[self._level_sets.blocks, axis], return_inverse=True)
-            fullest = np.bincount(slab, feet).max()
-            if fullest < least:
-                is_odd = (values & 1).astype(np.int64)
-                rank = np.empty(len(values), np.int64)
-                rank[np.argsort(is_odd, kind="stable")] = np.arange(len(values))
-                least, best = fullest, rank[slab]
-                self._colors[:] = 0, len(values) - is_odd.sum(), len(values)
-        return best
-
     def _find_pairs(self, holds_inside: NDArray[np.bool_], store: ParticleStore) -> None:
         neighbors = store.layout.neighbors
         counts = np.empty(len(neighbors), np.int64)
         count_pairs(neighbors, holds_inside.any(axis=0), holds_inside, counts)
         near = np.flatnonzero(counts)
-        self._pairs = self._room_for_pairs(near, counts[near])
-        self._free_until = np.full(len(self._pairs.owners), -np.inf)
+        around = np.concatenate([its[near] for its in store.layout.field_neighbors], axis=1)
+        self._pairs = self._room_for_pairs(near, counts[near], around)
+        self._due = np.empty(len(near), np.int64)
         find_pairs(self._pairs, neighbors, holds_inside, self._level_sets)
         self._pairs.is_due[:] = self._pairs.is_near
 
-    def _room_for_pairs(self, blocks: Ints, counts: Ints) -> Pairs:
-        """Arrays for pairs of these particle blocks (k,), so many of each."""
+    def _room_for_pairs(self, blocks: Ints, counts: Ints, around: Ints) -> Pairs:
+        """Arrays for pairs of these particle blocks (k,), so many of each; around: see `Pairs`."""
         first = np.concatenate([[0], np.cumsum(counts)])
         count = int(first[-1])
         arenas = np.empty((count, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
         is_near, is_due = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-        return Pairs(blocks, first, np.empty(count, np.int64), arenas, is_near, is_due, np.zeros(len(blocks)), np.zeros(count))
+        owners, bounds, falls = np.empty(count, np.int64), np.zeros((count, 5)), np.zeros((count, 3))
+        return Pairs(blocks, first, owners, arenas, bounds, falls, around, is_near, is_due, np.zeros(len(blocks)), np.zeros(count))
 
     def apply_initial_impulses(self, store: ParticleStore) -> None:
         """Apply colliders to the nodes inside, and find material at their surfaces; before `apply_contact_impulses` in each substep."""
@@ -284,13 +274,13 @@ class ObstacleGroup:
         if self._foot_count + len(self._deep.nodes):
             nodes, surfaces, frictions = store.nodes.reshape(-1), self._surfaces, self._frictions
             self._found = apply_initial_impulses(
-                nodes, self._deep, self._feet, self._colors, self._level_sets, surfaces, frictions, self._filling
+                nodes, self._deep, self._feet, self._slabs, self._level_sets, surfaces, frictions, self._filling
             )
 
     def apply_contact_impulses(self, store: ParticleStore) -> None:
         """Correct the velocities of the material at the surfaces of the colliders."""
         if self._found:
-            apply_contact_impulses(store.nodes.reshape(-1), self._feet, self._colors, self._surfaces, self._frictions)
+            apply_contact_impulses(store.nodes.reshape(-1), self._feet, self._slabs, self._surfaces, self._frictions)
         if self._expulsion.any():
             expel_nodes(store.nodes, self._level_sets, self._expulsion, SINK)
 
@@ -313,23 +303,30 @@ class ObstacleGroup:
         sum_inertia(store.nodes, self._level_sets, origin, sums)
         return sums.sum(axis=0)
 
-    def cover(self, covered: NDArray[np.float32]) -> None:
-        """Add the share of each node's kernel that these colliders cover to that of others, (nodes,)."""
-        if len(self._filled):
-            cover_nodes(covered, self._filled, self._shares)
+    @property
+    def cover(self) -> tuple[Ints, NDArray[np.float32]]:
+        """The nodes that these colliders cover some of, one for each collider, and which share of their kernel."""
+        return self._filled, self._shares
 
-    def fill(self, store: ParticleStore, covered: NDArray[np.float32]) -> None:
-        """Count covered space as full, in the masses that particles gather; `covered` is cleared."""
-        if len(self._filled):
-            fill_nodes(store.nodes.reshape(-1), covered, self._filled, self._filling)
+    def due_blocks(self, speeds: NDArray[np.floating], dt: float, least: float, drift: float) -> Ints:
+        """The blocks with particles that could be pushed after a substep; once in each.
 
-    def due_blocks(self, drift: float) -> Ints:
-        """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""
+        Args:
+            speeds: see `fastest_nodes`.
+            dt: length of the substep [s].
+            least: how far particles may move in any case [cells].
+            drift: how far they may have drifted since the sort, this substep included [cells].
+        """
         pairs = self._pairs
         # beyond the margin a particle may be outside its block's arena
-        pairs.is_due[:] = pairs.is_near & (self._free_until < drift) if drift <= ARENA_MARGIN else True
-        self.due = pairs.blocks[np.logical_or.reduceat(pairs.is_due, pairs.first[:-1])] if len(pairs.blocks) else pairs.blocks
+        count = find_due(pairs, speeds, dt / self._spacing, least, drift <= ARENA_MARGIN, self._due) if len(pairs.blocks) else 0
+        self.due = self._due[:count]
         return self.due
+
+    def moved(self, distance: float) -> None:
+        """Note that other colliders pushed particles by so much, at most [cells]."""
+        if distance > 0.0:
+            self._pairs.room[:] -= distance * self._pairs.falls.sum(axis=1)
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
         """Push out the particles of the due blocks that came in during a substep.
@@ -341,11 +338,10 @@ class ObstacleGroup:
             How far they were pushed, at most [cells].
         """
         pairs, layout = self._pairs, store.layout
-        if not pairs.is_due.any():
+        if not len(self.due):
             return 0.0
-        collide_particles(store.table, layout.first, store.body_count, layout.coordinates, layout.neighbors, pairs, self._level_sets, dt)
-        # a drift is along each axis, and along any of them the distance changes by at most a cell per cell
-        self._free_until[pairs.is_due] = drift + pairs.room[pairs.is_due] / self._dimension
+        places, around, is_within = layout.coordinates, layout.neighbors, drift <= ARENA_MARGIN
+        collide_particles(store.table, layout.first, store.body_count, places, around, pairs, self._level_sets, dt, is_within)
         return float(pairs.pushed.max(initial=0.0))
 
 
