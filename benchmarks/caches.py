@@ -98,7 +98,7 @@ def write_flow(folder: Path, count: int, frames: int = PLAYED_FRAMES) -> float:
             "id": np.arange(count, dtype=np.int32),
             "material_index": indices,
             "emitter_index": indices,
-            "density_ratio": (1.0 + 0.02 * np.sin(stress + seconds)).astype(np.float32),
+            "volume_ratio": (1.0 + 0.02 * np.sin(stress + seconds)).astype(np.float32),
             "stress": (stress * (1.0 + seconds)).astype(np.float32),
             "age": np.full(count, seconds, np.float32),
             "rest_position": rest,

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from environments import ROOT
@@ -35,72 +37,13 @@ class Row:
 
     label: str
     preset: str
-    variant: str | None
     spacing: float
-    frames: tuple[int, ...]
+    frames: list[int]
+    variant: str | None = None
 
 
-PICTURES: dict[str, tuple[Row, ...]] = {
-    "blazevic": (
-        Row("stream over a ball", "blazevic_stream", None, 0.05, (20, 50, 200, 440)),
-        Row("three jellies", "blazevic_jellies", None, 0.04, (1, 13, 18, 40)),
-        Row("jelly on a small ball", "blazevic_jelly_on_sphere", None, 0.04, (1, 10, 13, 22)),
-        Row("snow column", "blazevic_snow_column", None, 0.04, (1, 13, 20, 31)),
-        Row("snowball, slip", "blazevic_snowball", None, 0.04, (1, 14, 17, 24)),
-        Row("snowball, sticky", "blazevic_snowball", "sticky", 0.04, (1, 14, 17, 24)),
-        Row("sand column", "blazevic_sand_column", None, 0.05, (1, 10, 40, 120)),
-        Row("heavy water on jelly", "blazevic_tearing", None, 0.03, (1, 10, 14, 20)),
-        Row("water in 3D", "blazevic_water_3d", None, 0.06, (1, 8, 16, 30)),
-        Row("jelly in 3D", "blazevic_jelly_3d", None, 0.06, (1, 10, 15, 50)),
-    ),
-    "garcia_balls": (
-        Row("noQY", "garcia_no_stress", None, 0.04, (1, 3, 6, 11)),
-        Row("noQ", "garcia_no_stress", "noQ", 0.04, (1, 3, 6, 11)),
-        Row("nPlastic6", "garcia_elastic", "nPlastic6", 0.04, (1, 4, 20, 33)),
-        Row("snow1", "garcia_snowball", None, 0.03, (1, 4, 6, 9)),
-        Row("snow2", "garcia_snowball", "snow2", 0.03, (1, 3, 5, 13)),
-        Row("snow2.2", "garcia_snowballs", None, 0.03, (1, 3, 5, 9)),
-        Row("snow2.3", "garcia_snowballs", "snow2_3", 0.03, (1, 3, 5, 9)),
-        Row("snow2.7", "garcia_snowballs", "snow2_7", 0.03, (1, 3, 5, 9)),
-        Row("snow2.8", "garcia_snowballs", "snow2_8", 0.03, (1, 3, 5, 9)),
-        Row("hard5", "garcia_hardening", None, 0.04, (1, 18, 20, 25)),
-        Row("hard2", "garcia_hardening", "hard2", 0.04, (1, 4, 6, 13)),
-        Row("superDeff", "garcia_super_soft", None, 0.025, (1, 25, 31, 41)),
-        Row("superDeffCor", "garcia_super_soft", "superDeffCor", 0.025, (1, 25, 31, 41)),
-    ),
-    "garcia_cubes": (
-        Row("cmp1", "garcia_cubes", None, 0.04, (1, 18, 20, 33)),
-        Row("cmp2", "garcia_cubes", "cmp2", 0.04, (1, 18, 26, 33)),
-        Row("cmp4", "garcia_cubes", "cmp4", 0.04, (1, 18, 20, 33)),
-        Row("cor2", "garcia_cubes", "cor2", 0.04, (1, 13, 20, 33)),
-        Row("prog2", "garcia_wall", None, 0.04, (1, 5, 9, 15)),
-        Row("prog3", "garcia_wall", "prog3", 0.04, (1, 5, 9, 15)),
-        Row("prog5", "garcia_wall", "prog5", 0.04, (1, 5, 9, 15)),
-        Row("gelatin", "garcia_gelatin", None, 0.04, (1, 13, 20, 33)),
-        Row("sand2", "garcia_sand", None, 0.04, (1, 10, 25, 43)),
-        Row("sand3", "garcia_sand", "sand3", 0.04, (1, 10, 25, 43)),
-        Row("hoursand1", "garcia_hourglass", None, 0.04, (1, 14, 25, 43)),
-        Row("hoursand2", "garcia_hourglass", "hoursand2", 0.04, (1, 14, 25, 43)),
-        Row("2d", "garcia_2d", None, 0.03, (1, 14, 18, 25)),
-    ),
-    "garcia_beam": (
-        Row("C1", "garcia_beam", None, 0.04, (1, 13, 21, 57)),
-        Row("C3", "garcia_beam", "C3", 0.04, (1, 13, 21, 41)),
-        Row("C6", "garcia_beam", "C6", 0.04, (1, 13, 24, 41)),
-        Row("C7", "garcia_beam", "C7", 0.04, (1, 13, 24, 41)),
-    ),
-    "nekic": (
-        Row("rest density 10", "nekic_fluid", None, 0.04, (1, 13, 25, 61)),
-        Row("rest density 5", "nekic_fluid", "light", 0.04, (1, 13, 25, 61)),
-        Row("rest density 25", "nekic_fluid", "heavy", 0.04, (1, 13, 25, 61)),
-        Row("k 0.005", "nekic_fluid", "soft", 0.04, (1, 13, 25, 61)),
-        Row("k 0.5", "nekic_fluid", "stiff", 0.04, (1, 13, 25, 61)),
-        Row("g 0.00981", "nekic_fluid", "weak_gravity", 0.04, (1, 13, 25, 61)),
-        Row("g 0.981", "nekic_fluid", "strong_gravity", 0.04, (1, 13, 25, 61)),
-        Row("pointer attracts", "nekic_fluid", "attracting", 0.04, (1, 13, 25, 61)),
-        Row("pointer repels", "nekic_fluid", "repelling", 0.04, (1, 13, 25, 61)),
-    ),
-}
+TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PICTURES = {name: [Row(**row) for row in rows] for name, rows in TABLE.items()}
 
 
 def main() -> int:

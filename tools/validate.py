@@ -52,7 +52,19 @@ def rows() -> Iterator[Row]:
     for dimension, bodies, cells, least in ((2, "disks", 50, 0.93), (3, "balls", 25, 0.9)):
         restitution = impact.colliding_balls(dimension, cells=cells).restitution
         yield f"Elastic {bodies} meet: restitution", "conservation", "1", f"≥ {least:g}", f"{restitution:.3f}"
+    yield from slosh_rows()
     yield from everyday_rows()
+
+
+def slosh_rows() -> Iterator[Row]:
+    from tests.verification.cases import slosh
+
+    for cells, allowed in ((10, "15 %"), (20, "")):
+        for offset in (0.0, 0.25):
+            found = slosh.slosh(cells, offset=offset)
+            at = f"Water {cells} cells deep sloshes, floor {offset:g} cells above a node"
+            yield f"{at}: period", "linear waves (Lamb 1932)", f"{slosh.PERIOD:.2f} s", "4 %", f"{found.period:.2f} s"
+            yield f"{at}: height lost in a period", "conservation", "0", allowed, f"{100.0 * found.damping:.0f} %"
 
 
 def everyday_rows() -> Iterator[Row]:

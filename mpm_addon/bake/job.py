@@ -13,7 +13,7 @@ from ..core.errors import CacheError, Cancelled
 from ..core.failure import Failure
 from ..core.forecast.estimate import Estimate
 from ..core.messages import NOTHING, Action, Message, SceneWarning, message_of
-from ..core.particles import FrameStatistics
+from ..core.particles import Frame, FrameStatistics
 from ..core.scene.description import Scene
 from ..stopping import Listener
 from ..storage.cache_writer import CacheWriter
@@ -212,6 +212,7 @@ class Job:
             self._done += frame.number in self._unfinished
             self._pace.frame_done(frame)
             number, statistics = frame.number, frame.statistics
+            self._warn_of_crushing(frame)
             # free the written frame first, because a snapshot is large
             del frame
             if self._writer.is_checkpoint_due(number, is_last=number >= last.frame):
@@ -223,6 +224,14 @@ class Job:
             self._limits.check_room(self._cached())
             started = self._clock.seconds
 
+    def _warn_of_crushing(self, frame: Frame) -> None:
+        """Warn of crushed particles, once."""
+        from ..core.stepping.crushing import crushing_of
+
+        warning = None if any(known["topic"] == "crushed" for known in self._warnings) else crushing_of(frame, self._scene)
+        if warning is not None:
+            self._tell_warnings([warning.fields()])
+
     def _tell(self, number: int, statistics: FrameStatistics, seconds: float) -> None:
         self._emit(
             {
@@ -232,6 +241,7 @@ class Job:
                 "substeps": statistics.substeps,
                 "seconds": seconds,
                 "deleted": statistics.deleted,
+                "crushed": statistics.crushed,
                 "done": self._done,
                 "total": self._total,
                 **self._pace.forecast(self._remaining(number), 0.0),

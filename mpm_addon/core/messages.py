@@ -71,7 +71,7 @@ class SceneWarning:
 
     Attributes:
         topic: one word for programs: "thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits",
-            "light_body", "fast_collider", "memory", "disk", "duration", "kernels", ...
+            "light_body", "fast_collider", "narrow_opening", "closing_collider", "crushed", "memory", "disk", "duration", "kernels", ...
         subject: what it is about: 'Emitter "Cube"'.
         problem: the value and the limit, a clause without the subject.
         remedy: what to do, if anything helps.

@@ -23,7 +23,8 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "id": Attribute("int32", 1, "", "Number of the particle, unique and constant for life"),
     "material_index": Attribute("int32", 1, "", "Number of the material, in the scene's order"),
     "emitter_index": Attribute("int32", 1, "", "Number of the emitter, in the scene's order"),
-    "density_ratio": Attribute("float32", 1, "", "Volume ratio J: current volume over rest volume"),
+    "volume_ratio": Attribute("float32", 1, "", "Volume ratio J of the deformation: current volume over rest volume"),
+    "density_ratio": Attribute("float32", 1, "", "Mass density on the grid over rest density; about a half at a free surface"),
     "stress": Attribute("float32", 1, "Pa", "Von Mises equivalent of the Cauchy stress"),
     "age": Attribute("float32", 1, "s", "Time since the particle was emitted"),
     "rest_position": Attribute("float32", 3, "m", "Position where the particle was emitted"),
@@ -84,6 +85,7 @@ class FrameStatistics:
         momentum: [kg m/s], 3 components.
         mass: [kg].
         step_seconds: wall time of the solver alone, without compiling and writing [s].
+        crushed: particles packed more than twice as densely as at rest, see `stepping.crushing`.
     """
 
     particles: int
@@ -93,6 +95,7 @@ class FrameStatistics:
     momentum: tuple[float, float, float]
     mass: float
     step_seconds: float = field(compare=False)
+    crushed: int = 0
 
 
 @dataclass(frozen=True)

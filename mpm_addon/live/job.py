@@ -114,9 +114,15 @@ class _Live:
             seconds = time.perf_counter() - started
             statistics = frame.statistics
             self._emit(
-                {"event": "frame", "frame": frame.number, "run": run, "particles": statistics.particles, "substeps": statistics.substeps,
-                 "seconds": seconds}
-            )  # fmt: skip
+                {
+                    "event": "frame",
+                    "frame": frame.number,
+                    "run": run,
+                    "particles": statistics.particles,
+                    "substeps": statistics.substeps,
+                    "seconds": seconds,
+                }
+            )
             started = time.perf_counter()
 
     def _frames(self, simulation: "Simulation", steering: Steering, run: int) -> Iterator[Frame]:

@@ -354,6 +354,7 @@ def _noted(frame: Frame) -> dict[str, Any]:
         "momentum": list(statistics.momentum),
         "mass": statistics.mass,
         "deleted": statistics.deleted,
+        "crushed": statistics.crushed,
         "bounds": [position.min(axis=0).tolist(), position.max(axis=0).tolist()] if len(position) else None,
         "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
     }

@@ -27,9 +27,13 @@ Births = Callable[[int], Arrays]
 
 _KIND = "frame"
 _ROUNDED = {
-    "velocity": encoding.half, "density_ratio": encoding.half, "stress": encoding.half, "stretch": encoding.half,
+    "velocity": encoding.half,
+    "volume_ratio": encoding.half,
+    "density_ratio": encoding.half,
+    "stress": encoding.half,
+    "stretch": encoding.half,
     "rotation": encoding.rotation,
-}  # fmt: skip
+}
 _BORN = "born"
 _ID = "id"
 # Frames with at least this many bytes before compression are decoded by several threads.
@@ -72,6 +76,7 @@ def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) 
             "kinetic_energy": statistics.kinetic_energy,
             "momentum": list(statistics.momentum),
             "mass": statistics.mass,
+            "crushed": statistics.crushed,
         },
         "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
         "arrays": tables,

@@ -18,9 +18,12 @@ def add_command(commands: Any) -> None:
     wedge = commands.add_parser("wedge", help="bake a grid of variants of a scene; resumes by default", epilog=_EXAMPLE, allow_abbrev=False)
     wedge.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
     wedge.add_argument(
-        "--vary", required=True, action="append", metavar="KEY=VALUES",
+        "--vary",
+        required=True,
+        action="append",
+        metavar="KEY=VALUES",
         help="a key of the scene file, and FIRST:LAST:lin:COUNT, FIRST:LAST:log:COUNT or VALUE,VALUE,...; may be repeated",
-    )  # fmt: skip
+    )
     wedge.add_argument("--output", required=True, metavar="DIR", type=Path, help="the folder for index, scenes, caches and sheet")
     wedge.add_argument("--jobs", metavar="N", type=thread_count, help="bakes at a time (default: as cores and memory allow)")
     wedge.add_argument("--threads", metavar="N", type=thread_count, help="threads of all bakes together; on a cluster, of each bake")

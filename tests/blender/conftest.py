@@ -34,6 +34,19 @@ def unexpected() -> Iterator[list[BaseException]]:
         raise caught[0]
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_running() -> Iterator[None]:
+    """No test leaves a process behind."""
+    yield
+    from mpm_addon.blender.baking import bake_queue, preflight, session
+    from mpm_addon.blender.live import live_session
+
+    bake_queue.end()
+    live_session.forget()
+    session.end()
+    preflight.end()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def without_numba() -> Iterator[None]:
     """Blender's layer must not load numba; tests may, for comparison."""

@@ -10,6 +10,7 @@ import builtins
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
 from types import FrameType
@@ -26,6 +27,7 @@ class NumbaLoadedError(AssertionError):
     """Blender's layer is about to load numba."""
 
 
+@cache
 def imports() -> dict[str, set[str]]:
     """The modules that each module of the package imports when it is loaded, including parent packages."""
     trees = {}

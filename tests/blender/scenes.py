@@ -92,7 +92,12 @@ def description(frame_end: int = 3, cache: CacheSettings | None = None) -> Scene
     sphere = SHAPES["sphere"](radius=0.2)
     emitters = tuple(Emitter(name=f"{name} ball", shape=sphere, material=name) for name in materials)
     return Scene(
-        "test", Solver(grid_spacing=0.05), materials, emitters, time=Time(frame_end=frame_end), cache=cache or CacheSettings(stretch=True)
+        "test",
+        Solver(grid_spacing=0.05),
+        materials,
+        emitters,
+        time=Time(frame_end=frame_end),
+        cache=cache or CacheSettings(stretch=True, density_ratio=True),
     )
 
 

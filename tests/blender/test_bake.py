@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,12 +31,6 @@ from .scenes import add_emitter, description, error_of, failure
 
 STAND_IN = Path(__file__).with_name("stand_in_bake.py")
 blender = pytest.mark.blender
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_running() -> Iterator[None]:
-    yield
-    session.end()
 
 
 @pytest.fixture

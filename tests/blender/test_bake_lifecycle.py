@@ -38,10 +38,8 @@ blender = pytest.mark.blender
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_running() -> Iterator[None]:
+def looked_at_anew() -> None:
     runtime.forget(freshness.Baked)
-    yield
-    session.end()
 
 
 @pytest.fixture

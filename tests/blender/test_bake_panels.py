@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import bake_facts, bake_queue, session, unstable, watching
+from mpm_addon.blender.baking import bake_facts, session, unstable, watching
 from mpm_addon.blender.baking.bake_view import Progress, State, view_of
 from mpm_addon.blender.host.registrar import Registrar
 from mpm_addon.blender.host.runtime import runtime
@@ -34,8 +34,6 @@ def looked_at_anew(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(watching, "REST", 0.0)
     monkeypatch.setattr(watching, "SLICE", 60.0)
     runtime.forget(freshness.Baked)
-    yield
-    bake_queue.end()
 
 
 @pytest.fixture

@@ -20,13 +20,6 @@ from .test_bake import Modal, stand_in, until
 __all__ = ["stand_in"]
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_running() -> Any:
-    yield
-    bake_queue.end()
-    session.end()
-
-
 @pytest.fixture
 def scenes(bpy: Any, tmp_path: Path) -> list[Any]:
     """Two scenes with an emitter and a cache folder each, and one without."""

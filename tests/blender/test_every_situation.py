@@ -5,7 +5,6 @@ Registered classes are found, not listed, so additions are tested automatically.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import preflight, session
+from mpm_addon.blender.baking import health, preflight, session
 from mpm_addon.blender.baking.bake_view import Progress, State
 from mpm_addon.blender.host import redrawing
 from tests.fakes import layout
@@ -24,18 +23,16 @@ pytestmark = pytest.mark.blender
 
 
 @pytest.fixture(autouse=True)
-def nothing_runs(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No process is started: bakes are tested elsewhere."""
+def no_process_is_started(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process is started: bakes and the installation are checked elsewhere."""
 
     def no_process(*_arguments: Any, **_keywords: Any) -> Any:
         raise session.MpmError("Tests start no process; use a real one.")
 
     monkeypatch.setattr(session, "Worker", no_process)
     monkeypatch.setattr(preflight, "Worker", no_process)
+    monkeypatch.setattr(health, "ask_worker", no_process)
     monkeypatch.setenv("HOME", str(tmp_path))
-    yield
-    session.end()
-    preflight.end()
 
 
 def draw_everything(bpy: Any) -> int:

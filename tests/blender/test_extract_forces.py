@@ -42,14 +42,29 @@ def forces(bpy: Any) -> tuple[Force, ...]:
         ),
         (
             "FORCE",
-            {"shape": "PLANE", "z_direction": "POSITIVE", "falloff_power": 2.0, "use_min_distance": True, "distance_min": 0.5,
-             "use_max_distance": True, "distance_max": 4.0},
+            {
+                "shape": "PLANE",
+                "z_direction": "POSITIVE",
+                "falloff_power": 2.0,
+                "use_min_distance": True,
+                "distance_min": 0.5,
+                "use_max_distance": True,
+                "distance_max": 4.0,
+            },
             Force("Field", shape="plane", side="positive", falloff=2.0, min_distance=0.5, radius=4.0, seed=1),
         ),
         (
             "FORCE",
-            {"falloff_type": "TUBE", "radial_falloff": 1.5, "use_radial_min": True, "radial_min": 0.5, "use_radial_max": True,
-             "radial_max": 2.0, "distance_min": 3.0, "distance_max": 3.0},
+            {
+                "falloff_type": "TUBE",
+                "radial_falloff": 1.5,
+                "use_radial_min": True,
+                "radial_min": 0.5,
+                "use_radial_max": True,
+                "radial_max": 2.0,
+                "distance_min": 3.0,
+                "distance_max": 3.0,
+            },
             Force("Field", falloff_shape="tube", radial_falloff=1.5, radial_min=0.5, radial_max=2.0, seed=1),
         ),
         (
@@ -58,7 +73,7 @@ def forces(bpy: Any) -> tuple[Force, ...]:
             Force("Field", falloff_shape="cone", radial_max=30.0, seed=1),
         ),
     ],
-)  # fmt: skip
+)
 def test_a_field_is_the_force_described_by_hand(bpy: Any, kind: str, settings: dict[str, Any], expected: Force) -> None:
     add_field(bpy, kind, **{"seed": 1, **settings})
     assert forces(bpy) == (expected,)
@@ -67,9 +82,18 @@ def test_a_field_is_the_force_described_by_hand(bpy: Any, kind: str, settings: d
 def test_lengths_and_accelerations_are_in_blender_units(bpy: Any) -> None:
     bpy.context.scene.unit_settings.scale_length = 0.5
     item = add_field(
-        bpy, "FORCE", strength=4.0, noise=2.0, flow=3.0, use_max_distance=True, distance_max=8.0,
-        falloff_type="TUBE", use_radial_max=True, radial_max=6.0, seed=1,
-    )  # fmt: skip
+        bpy,
+        "FORCE",
+        strength=4.0,
+        noise=2.0,
+        flow=3.0,
+        use_max_distance=True,
+        distance_max=8.0,
+        falloff_type="TUBE",
+        use_radial_max=True,
+        radial_max=6.0,
+        seed=1,
+    )
     item.location = (2.0, 0.0, 0.0)
     bpy.context.view_layer.update()
     add_field(bpy, "DRAG", "Drag", linear_drag=1.0, quadratic_drag=1.0, seed=1)
@@ -156,15 +180,17 @@ def test_a_disabled_field_does_not_act_and_a_keyed_one_for_a_while(bpy: Any) -> 
 @pytest.mark.parametrize(
     ("kind", "settings", "words"),
     [
-        *((kind, {}, f"fields of the type {kind.lower().replace('_', ' ')} are not supported; use one of force, wind, vortex, turbulence")
-          for kind in ("CHARGE", "MAGNET", "BOID", "TEXTURE", "GUIDE", "FLUID_FLOW", "LENNARDJ")),
+        *(
+            (kind, {}, f"fields of the type {kind.lower().replace('_', ' ')} are not supported; use one of force, wind, vortex, turbulence")
+            for kind in ("CHARGE", "MAGNET", "BOID", "TEXTURE", "GUIDE", "FLUID_FLOW", "LENNARDJ")
+        ),
         ("FORCE", {"shape": "SURFACE"}, "fields of the shape surface are not supported; use the shape point, line or plane"),
         ("FORCE", {"shape": "POINTS"}, "fields of the shape every point are not supported"),
         ("FORCE", {"use_gravity_falloff": True}, "gravitation is not supported; turn it off and use a falloff power of 2"),
         ("WIND", {"use_absorption": True}, "absorption by colliders is not supported; turn it off"),
         ("WIND", {"use_max_distance": True, "distance_max": 0.0}, r"radius 0 m is not allowed; use a finite number above 0 m"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_computed_is_refused(bpy: Any, kind: str, settings: dict[str, Any], words: str) -> None:
     add_field(bpy, kind, "Odd", **settings)
     with pytest.raises(SceneError, match=f'^Force "Odd": {words}'):

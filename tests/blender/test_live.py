@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +15,7 @@ from mpm_addon.blender.baking import bake_queue, previews, session
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import live_operators
 from mpm_addon.blender.interface.panels import live_panels
-from mpm_addon.blender.live import hands, live_session, live_worker, playhead
+from mpm_addon.blender.live import live_session, live_worker, movable_objects, playhead
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Scene
@@ -26,13 +26,6 @@ from .scenes import add_collider, add_emitter, add_field, description, error_of,
 
 STAND_IN = Path(__file__).with_name("stand_in_live.py")
 blender = pytest.mark.blender
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_running() -> Iterator[None]:
-    yield
-    live_session.forget()
-    session.end()
 
 
 class Modal:
@@ -212,8 +205,8 @@ def test_a_preview_that_was_deleted_is_made_again(bpy: Any, stand_in: Any) -> No
 
 def test_a_change_of_settings_begins_anew_with_a_notice(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
-    monkeypatch.setattr(hands, "_LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(hands, "_SETTLED_SECONDS", 0.05)
+    monkeypatch.setattr(movable_objects, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(movable_objects, "_SETTLED_SECONDS", 0.05)
     modal = Modal(bpy)
     modal.invoke()
     modal.until(lambda: running().frame)
@@ -268,7 +261,7 @@ def test_a_scene_that_cannot_be_simulated_is_one_line(bpy: Any, tmp_path: Path) 
 # Moved objects.
 
 
-def held(bpy: Any) -> tuple[hands.Hands, Any, Any]:
+def movable(bpy: Any) -> tuple[movable_objects.MovableObjects, Any, Any]:
     ball, pull = add_collider(bpy, "Ball"), add_field(bpy, name="Pull", strength=-10.0)
     described = description()
     described = Scene(
@@ -279,11 +272,11 @@ def held(bpy: Any) -> tuple[hands.Hands, Any, Any]:
         }
     )
     bpy.context.view_layer.update()
-    return hands.Hands(bpy.context.scene, described), ball, pull
+    return movable_objects.MovableObjects(bpy.context.scene, described), ball, pull
 
 
 def test_only_what_was_moved_is_told(bpy: Any) -> None:
-    found, ball, pull = held(bpy)
+    found, ball, pull = movable(bpy)
     scene = bpy.context.scene
     assert (found.things(scene), found.gravity(scene)) == ({}, None)
     ball.location = (1.0, 2.0, 3.0)
@@ -303,7 +296,7 @@ def test_only_what_was_moved_is_told(bpy: Any) -> None:
 
 
 def test_what_a_hand_moves_is_no_change_of_settings(bpy: Any) -> None:
-    found, ball, pull = held(bpy)
+    found, ball, pull = movable(bpy)
     scene = bpy.context.scene
     before = found.settings(scene)
     ball.location, pull.location, pull.field.strength = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), -3.0

@@ -210,8 +210,10 @@ def test_the_stored_numbers_of_presets_do_not_change(bpy: Any) -> None:
     """They are stored in .blend files: the last 24 bits of the CRC-32 of the word, independent of order and pictures."""
     numbers = {item[0]: item[4] for item in properties.preset_property().keywords["items"]}
     assert {name: numbers[name] for name in ("water", "honey", "powder_snow")} == {
-        "water": 3347674, "honey": 4168852, "powder_snow": 13259138,
-    }  # fmt: skip
+        "water": 3347674,
+        "honey": 4168852,
+        "powder_snow": 13259138,
+    }
     assert len(set(numbers.values())) == len(numbers)
 
 

@@ -36,8 +36,11 @@ def scene(bpy: Any) -> Any:
 def test_simulated_objects_are_listed_with_their_type(rows: Any, scene: Any) -> None:
     found = {name: layout.texts() for name, layout in rows().items()}
     assert found == {
-        "Drain": [], "Floor": ["Dynamic"], "Snowman": ["Powder Snow"], "Puddle": ["Water"],
-    }  # fmt: skip
+        "Drain": [],
+        "Floor": ["Dynamic"],
+        "Snowman": ["Powder Snow"],
+        "Puddle": ["Water"],
+    }
     icons = {name: layout.find("prop", "name")[0].arguments["icon"] for name, layout in rows().items()}
     assert len(set(icons.values())) == 3
     assert icons["Snowman"] == icons["Puddle"]
@@ -116,8 +119,9 @@ def test_the_fields_that_act_are_listed(bpy: Any, rows: Any) -> None:
     fan, _ = add_field(bpy, "WIND", "Fan"), add_field(bpy, "CHARGE", "Ion")
     add_mesh(bpy, "Bystander")
     assert {name: layout.texts() for name, layout in rows(force_panels.MPM_PT_forces).items()} == {
-        "Fan": ["Wind"], "Ion": ["Charge: not supported"],
-    }  # fmt: skip
+        "Fan": ["Wind"],
+        "Ion": ["Charge: not supported"],
+    }
     chosen = bpy.data.collections.new("Chosen")
     chosen.objects.link(fan)
     bpy.context.scene.mpm.effector_collection = chosen

@@ -131,9 +131,16 @@ def material_customize(bpy: Any, _folder: Path) -> Callable[[], Any]:
 
 
 WITHOUT_NODES = (
-    quick_on_two, quick_collider, add_domain, add_inflow, ready_scene_here, ready_scene_beside, objects_add, material_choose,
+    quick_on_two,
+    quick_collider,
+    add_domain,
+    add_inflow,
+    ready_scene_here,
+    ready_scene_beside,
+    objects_add,
+    material_choose,
     material_customize,
-)  # fmt: skip
+)
 
 
 def show(bpy: Any, folder: Path) -> Callable[[], Any]:

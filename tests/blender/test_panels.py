@@ -71,9 +71,16 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
     scene_wide = {panel.__name__ for panel in panels.CLASSES if getattr(panel, "bl_category", "")}
     assert shown["Plain"] - scene_wide == {"MPM_PT_object"}
     assert {
-        "MPM_PT_object", "MPM_PT_material", "MPM_PT_material_values", "MPM_PT_material_presets", "MPM_PT_emission",
-        "MPM_PT_start_velocity", "MPM_PT_particles", "MPM_PT_goal", "MPM_PT_painted_control",
-    } <= shown["Emitter"]  # fmt: skip
+        "MPM_PT_object",
+        "MPM_PT_material",
+        "MPM_PT_material_values",
+        "MPM_PT_material_presets",
+        "MPM_PT_emission",
+        "MPM_PT_start_velocity",
+        "MPM_PT_particles",
+        "MPM_PT_goal",
+        "MPM_PT_painted_control",
+    } <= shown["Emitter"]
     assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision", "MPM_PT_dynamic"}
     assert shown["Drain"] - scene_wide == {"MPM_PT_object", "MPM_PT_outflow"}
     activate(bpy, None)

@@ -211,7 +211,7 @@ def test_material_index_has_its_name_on_the_points(bpy: Any, particles: Any) -> 
     values = np.empty(8, np.int32)
     cloud.attributes["material_index"].data.foreach_get("value", values)
     assert values.tolist() == [0, 1] * 4
-    assert {"velocity", "id", "age", "rotation", "density_ratio"} <= set(cloud.attributes.keys())
+    assert {"velocity", "id", "age", "rotation", "volume_ratio"} <= set(cloud.attributes.keys())
 
 
 @blender

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,12 +22,6 @@ from .scenes import add_collider, add_emitter, description, error_of
 
 STAND_IN = Path(__file__).with_name("stand_in_info.py")
 blender = pytest.mark.blender
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_running() -> Iterator[None]:
-    yield
-    preflight.end()
 
 
 @pytest.fixture

@@ -17,12 +17,6 @@ from .scenes import add_collider, add_emitter
 from .test_bake import Modal
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_running() -> Any:
-    yield
-    session.end()
-
-
 class Reading:
     """Replaces the extraction: one step per call, until it is closed or ends."""
 

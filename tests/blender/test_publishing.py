@@ -88,7 +88,7 @@ def arrays_of(number: int, count: int) -> dict[str, np.ndarray]:
 def saved(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The particle object of a saved file with frames 1 to 5, of which 1 to 4 are baked."""
     monkeypatch.setattr("tests.blender.scenes.frame_arrays", arrays_of)
-    write_cache(tmp_path / "cache", COUNTS, CacheSettings(precision="exact", stretch=True))
+    write_cache(tmp_path / "cache", COUNTS, CacheSettings(precision="exact", stretch=True, density_ratio=True))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "my shot.blend"))
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 5

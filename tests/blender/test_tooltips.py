@@ -119,10 +119,12 @@ def test_no_property_is_forgotten(bpy: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("Speed", "too short"), ("How fast it moves at the start.", "full stop"), ("how fast it moves at the start", "small letter"),
+        ("Speed", "too short"),
+        ("How fast it moves at the start.", "full stop"),
+        ("how fast it moves at the start", "small letter"),
         ("How fast it moves.. at the start", "badly"),
     ],
-)  # fmt: skip
+)
 def test_bad_words_are_found(text: str, fault: str) -> None:
     assert fault in fault_of_words(text)
     assert fault_of_words("How fast it moves at the start; thrown 10") == ""

@@ -44,11 +44,12 @@ def test_texts_of_every_kind_are_found(bpy: Any) -> None:
         (OPERATOR, "Edit Values"),  # the label of an operator
         (ANY, "A named material with tested values"),  # a tooltip
         (ANY, "Young's Modulus (Pa)"),  # a property that a law declares
-        (ANY, "Honey"), (OPERATOR, "Honey"),  # a preset in a list, and on a button
+        (ANY, "Honey"),
+        (OPERATOR, "Honey"),  # a preset in a list, and on a button
         (ANY, "Based on {name}"),  # a template
         (ANY, "Saved as {path}"),  # a report
         (ANY, "Select an emitter"),  # the reason why an operator cannot run
-    } <= found  # fmt: skip
+    } <= found
 
 
 def test_what_is_new_is_added_and_what_is_gone_is_taken_out() -> None:

@@ -64,7 +64,7 @@ def complaint(*arguments: object) -> str:
         (PLANE, PLANE + ' }\nmotion = "flat_motion.npz"\n# {', ['"Floor"', "a plane has no vertices to move"]),
         ("grid_spacing = 0.05", "grid_spacing = 1e-6", ['"Cube"', "GB of memory", "use a grid_spacing of at least"]),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("command", ["bake", "info"])
 def test_a_bad_scene_is_one_line(tmp_path: Path, command: str, old: str, new: str, words: list[str]) -> None:
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])

@@ -27,6 +27,7 @@ grid_spacing = 0.05
 [cache]
 precision = "exact"
 stretch = true
+density_ratio = true
 [domain]
 kind = "box"
 min = [-0.5, -0.5, 0.0]

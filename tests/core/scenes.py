@@ -78,10 +78,6 @@ def four_materials(frames: int = 6, **solver: Any) -> Scene:
     return scene(*emitters, materials=tuple(material(name) for name in names), colliders=colliders, frames=frames, **solver)
 
 
-def total_momentum(frame: Any) -> np.ndarray:
-    return np.array(frame.statistics.momentum)
-
-
 DIGEST = """
 import hashlib
 from mpm_addon.core import simulate

@@ -70,7 +70,7 @@ def test_momentum_and_energy_are_those_that_a_frame_states() -> None:
         order = np.argsort(diagnostics.ids(simulation))
         assert np.abs(diagnostics.positions(simulation)[order] - frame.position).max() < 1e-6
         fluid = frame.attribute("material_index") == 0
-        assert diagnostics.volume_ratios(simulation)[order][fluid] == pytest.approx(frame.attribute("density_ratio")[fluid], abs=1e-6)
+        assert diagnostics.volume_ratios(simulation)[order][fluid] == pytest.approx(frame.attribute("volume_ratio")[fluid], abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["neo_hookean", "corotated", "snow", "sand", "water"])

@@ -35,9 +35,9 @@ def between_sheets(frames: int = 6) -> Scene:
 
 
 SHEETS = """
-from mpm_addon.core.contact import obstacles, slabs
+from mpm_addon.core.contact import footing, slabs
 from tests.core.test_facing import between_sheets
-obstacles.PARALLEL_FEET = obstacles.PARALLEL_FEET_MOVING = slabs.PIECE_FEET = 1
+footing.PARALLEL_FEET = footing.PARALLEL_FEET_MOVING = slabs.PIECE_FEET = 1
 scenes = [between_sheets()]
 """
 

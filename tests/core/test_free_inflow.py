@@ -161,7 +161,7 @@ def test_a_tap_fills_a_tank_and_stops(mode: str) -> None:
     # unchecked, the stream would bring 0.04 m^3 in this second
     assert 0.6 * 0.027 < volumes[-1] < 0.027
     assert volumes[-1] - volumes[16] < 0.4 * (volumes[8] - volumes[0])
-    assert frames[-1].attribute("density_ratio").mean() == pytest.approx(1.0, abs=0.05)
+    assert frames[-1].attribute("volume_ratio").mean() == pytest.approx(1.0, abs=0.05)
 
 
 def test_a_tap_without_velocity_drips_under_gravity() -> None:
@@ -172,7 +172,7 @@ def test_a_tap_without_velocity_drips_under_gravity() -> None:
     volume = last.attribute("scale").astype(float) ** 3
     assert 2.0 * 0.008 < volume.sum() < 8.0 * 0.008
     # a falling stream draws out, and nothing in it is squeezed
-    assert np.percentile(last.attribute("density_ratio"), 1) > 0.9
+    assert np.percentile(last.attribute("volume_ratio"), 1) > 0.9
 
 
 def test_a_moving_tap_leaves_a_trail_of_rest_density() -> None:

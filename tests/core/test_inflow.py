@@ -221,5 +221,5 @@ def test_a_jet_keeps_its_density() -> None:
     # 0.05 m of a stream of 0.2 m squared, 8 particles in each of 16 cells
     assert along.mean() == pytest.approx(128.0, rel=0.02)
     assert np.abs(along - 128).max() <= 32
-    assert last.attribute("density_ratio").mean() == pytest.approx(1.0, abs=0.01)
+    assert last.attribute("volume_ratio").mean() == pytest.approx(1.0, abs=0.01)
     assert np.abs(last.velocity[:, 0] - 2.0).mean() < 0.02

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.contact import obstacles
+from mpm_addon.core.contact import footing
 from mpm_addon.core.contact import slabs as slabs_of_colliders
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
@@ -67,9 +67,9 @@ def corner_scene(**solver: Any) -> Scene:
 
 
 CORNERS = """
-from mpm_addon.core.contact import obstacles, slabs
+from mpm_addon.core.contact import footing, slabs
 from tests.core.test_obstacles import corner_scene
-obstacles.PARALLEL_FEET = obstacles.PARALLEL_FEET_MOVING = slabs.PIECE_FEET = 1
+footing.PARALLEL_FEET = footing.PARALLEL_FEET_MOVING = slabs.PIECE_FEET = 1
 scenes = [corner_scene(kernel=kernel) for kernel in ("quadratic", "cubic")]
 """
 
@@ -105,11 +105,11 @@ def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pyte
 
 
 def test_slabs_of_one_color_touch_no_node_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(obstacles, "PARALLEL_FEET", 1)
+    monkeypatch.setattr(footing, "PARALLEL_FEET", 1)
     simulation = Simulation(corner_scene())
     next(simulation.frames())
     group = simulation._stepper.obstacles[0]
-    feet, slabs, count = group._feet, group._slabs, len(group.obstacles)
+    feet, slabs, count = group.footing.feet, group.footing.slabs, len(group.obstacles)
     assert slabs.slab_count > 3
     assert (np.diff(slabs.cuts) > 0).all()
     for color in range(2):
@@ -121,12 +121,12 @@ def test_slabs_of_one_color_touch_no_node_together(monkeypatch: pytest.MonkeyPat
 
 
 def test_colliders_of_one_level_touch_no_node_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(obstacles, "PARALLEL_FEET", 1)
+    monkeypatch.setattr(footing, "PARALLEL_FEET", 1)
     monkeypatch.setattr(slabs_of_colliders, "PIECE_FEET", 1)
     simulation = Simulation(corner_scene())
     next(simulation.frames())
     group = simulation._stepper.obstacles[0]
-    feet, deep, slabs, count = group._feet, group._deep, group._slabs, len(group.obstacles)
+    feet, deep, slabs, count = group.footing.feet, group.footing.deep, group.footing.slabs, len(group.obstacles)
     touched = [set[int]() for _ in range(count)]
     for run in range(slabs.slab_count * count):
         for foot in range(feet.first[run], feet.first[run + 1]):

@@ -132,6 +132,12 @@ def test_a_collider_that_jumps_is_named_with_what_it_costs(deforms: bool) -> Non
     assert "more than 2: these frames need about 8 times as many; move it more slowly" in warning.message
 
 
+def test_a_sheet_that_jumps_is_named() -> None:
+    jump = jumping(3.0)
+    (warning,) = found(FINE, colliders=(dataclasses.replace(jump, shape=sheet(-1.0)),))
+    assert (warning.topic, warning.subject) == ("fast_collider", 'Collider "paddle"')
+
+
 def test_a_slower_one_and_one_that_is_disabled_while_it_jumps_are_not() -> None:
     assert topics(FINE, colliders=(jumping(1.5),)) == []
     assert topics(FINE, colliders=(jumping(3.0, enabled=False),)) == []
@@ -296,3 +302,65 @@ def test_a_rigid_body_far_lighter_than_the_material_is_named(dimension: int) -> 
         assert topics(FINE, colliders=(Collider("ball", shape, dynamic=True, **weight),), dimension=dimension) == []
     # one that nothing moves has no weight
     assert topics(FINE, colliders=(Collider("ball", shape, density=1.0),), dimension=dimension) == []
+
+
+def pressing(way: float, *, start: float = 0.5) -> Collider:
+    """A box whose bottom begins at a height and sinks so far within the scene [m]."""
+    matrices = np.tile(np.eye(4), (4, 1, 1))
+    matrices[:, 2, 3] = -way * np.arange(4) / 3
+    return Collider("press", box((0.0, 0.0, start + 0.2), (1.0, 1.0, 0.4)), motion=Motion(np.arange(1.0, 5.0), matrices=matrices))
+
+
+def apart(cells: float) -> tuple[Collider, ...]:
+    """Two boxes, the second so many cells beside the first."""
+    return tuple(
+        Collider(name, box((way * (0.5 + 0.5 * cells * H), 0.0, 0.0), (1.0, 1.0, 0.2))) for name, way in (("left", -1), ("right", 1))
+    )
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(
+    ("law", "cells", "words"), [("water", 2.0, "hardly any comes"), ("water", 3.6, "less comes"), ("sand", 5.0, "less comes")]
+)
+def test_a_narrow_opening_between_two_colliders_is_named(law: str, cells: float, words: str, dimension: int) -> None:
+    """Sand needs six cells, water four."""
+    drop = Emitter("drop", box((0.0, 0.0, 2.0), 0.4), law, **LATTICE)
+    described = scene(drop, materials=(material(law),), colliders=apart(cells), dimension=dimension)
+    (warning,) = warnings_of(described, estimate(described))
+    assert (warning.topic, warning.subject) == ("narrow_opening", 'Collider "left"')
+    assert f'collider "right" is an opening of {cells * H:.2g} m, {cells:g} times the cell size' in warning.message
+    assert words in warning.message
+    assert f"use a grid_spacing of at most {cells * H / (6.0 if law == 'sand' else 4.0):.2g} m" in warning.message
+
+
+@pytest.mark.parametrize("cells", [4.0, 0.9, 0.0, -1.0])
+def test_wide_openings_and_colliders_that_touch_or_overlap_are_not(cells: float) -> None:
+    sides = [
+        Collider(name, block((1.0, 1.0, 0.2), (way * (0.5 + 0.5 * cells * H), 0.0, 0.0))) for name, way in (("left", -1), ("right", 1))
+    ]
+    assert topics(FINE, colliders=tuple(sides)) == []
+
+
+def test_an_opening_with_another_collider_in_it_is_not() -> None:
+    """Neither are the two halves of it that are left, if they are narrower than a cell."""
+    assert len(found(FINE, colliders=apart(3.0))) == 1
+    assert topics(FINE, colliders=(*apart(3.0), Collider("plug", box((0.0, 0.0, 0.0), (0.1, 1.0, 0.2))))) == []
+
+
+def test_the_opening_between_two_balls_is_found() -> None:
+    balls = [Collider(name, SHAPES["sphere"](center=(x, 0.3, 0.1), radius=0.4)) for name, x in (("one", 0.0), ("two", 0.95))]
+    (warning,) = found(FINE, colliders=tuple(balls))
+    assert "is an opening of 0.15 m, 3 times" in warning.message
+
+
+def test_a_collider_that_moves_into_another_is_named() -> None:
+    floor = Collider("floor", SHAPES["plane"]())
+    (warning,) = found(FINE, colliders=(floor, pressing(0.7)))
+    assert (warning.topic, warning.subject) == ("closing_collider", 'Collider "press"')
+    assert 'it moves 0.2 m into collider "floor" by frame 4, more than the cell size of 0.05 m' in warning.message
+
+
+def test_one_that_stops_before_or_began_inside_is_not() -> None:
+    floor = Collider("floor", SHAPES["plane"]())
+    assert topics(FINE, colliders=(floor, pressing(0.15))) == []
+    assert topics(FINE, colliders=(floor, pressing(0.5, start=-0.1))) == []

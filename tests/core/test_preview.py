@@ -86,11 +86,15 @@ def every_mode() -> dict[str, Emitter]:
         "repeat": Emitter("repeat", box((6.0, 0.0, 3.0), 0.4), "water", mode="repeat", interval=4),
         "stream": Emitter("stream", box((3.0, 0.0, 3.0), (0.5, 0.5, 0.15)), "water", mode="inflow", velocity=(0.0, 0.0, -2.0)),
         "inflow": Emitter(
-            "inflow", box((-3.0, 0.0, 3.0), (0.5, 0.5, 0.3)), "water", mode="inflow", velocity=(0.0, 0.0, -2.0),
+            "inflow",
+            box((-3.0, 0.0, 3.0), (0.5, 0.5, 0.3)),
+            "water",
+            mode="inflow",
+            velocity=(0.0, 0.0, -2.0),
             angular_velocity=(90.0, 0.0, 0.0),
         ),
         "rate": Emitter("rate", box((-6.0, 0.0, 3.0), (0.5, 0.5, 0.3)), "water", mode="inflow", velocity=(0.0, 0.0, -2.0), flow_rate=0.3),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("names", [*[(name,) for name in every_mode()], tuple(every_mode())], ids="+".join)

@@ -35,7 +35,7 @@ def test_free_fall_follows_the_closed_form(precision: str, tolerance: float) -> 
     # frames are float32; the state behind them is held to the tolerance
     assert np.abs(last.position - expected).max() < max(tolerance, 3e-7)
     assert np.abs(last.velocity - (start - np.array([0.0, 0.0, GRAVITY * count * dt]))).max() < max(tolerance, 1e-6) * 10
-    assert np.abs(last.attribute("density_ratio") - 1.0).max() < max(tolerance, 1e-7)
+    assert np.abs(last.attribute("volume_ratio") - 1.0).max() < max(tolerance, 1e-7)
 
 
 def test_a_block_crosses_many_blocks_of_the_grid_unchanged() -> None:
@@ -102,7 +102,7 @@ def test_water_keeps_its_volume_and_comes_to_rest_level(shift: float) -> None:
     assert z.mean() == pytest.approx(0.075, rel=0.1)
     heights = [np.percentile(z[(x >= low) & (x < low + 0.1)], 99) for low in (0.0, 0.1, 0.2, 0.3)]
     assert max(heights) - min(heights) < 0.025
-    assert last.attribute("density_ratio").mean() == pytest.approx(1.0 - 1000 * GRAVITY * 0.075 / 5e4, abs=0.01)
+    assert last.attribute("volume_ratio").mean() == pytest.approx(1.0 - 1000 * GRAVITY * 0.075 / 5e4, abs=0.01)
 
 
 @pytest.mark.parametrize(("angle", "friction", "slides"), [(24.0, np.tan(np.radians(15.0)), True), (10.0, np.tan(np.radians(15.0)), False)])

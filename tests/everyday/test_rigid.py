@@ -1,6 +1,11 @@
-"""Rigid bodies rebound by their restitution."""
+"""Rigid bodies rebound by their restitution, and stand on each other."""
 
+from unittest import mock
+
+import numpy as np
 import pytest
+
+from mpm_addon.core.contact import rigid_contact
 
 from .cases import rigid
 from .cases.setting import OFFSETS
@@ -24,3 +29,25 @@ def test_two_bodies_have_the_product_of_their_restitutions() -> None:
     """As in Blender; equal balls leave with (1 - e) / 2 and (1 + e) / 2 of the speed."""
     assert rigid.balls(0.8, 0.5) == pytest.approx((0.3, 0.7), abs=1e-3)
     assert rigid.balls(0.8, 0.0) == pytest.approx((0.5, 0.5), abs=1e-3)
+
+
+def test_nine_bricks_on_each_other_stand() -> None:
+    """In a second the highest moves by less than a hundredth of its length."""
+    centers = rigid.stack()
+    assert np.abs(centers - centers[0]).max() < 0.002
+
+
+def test_they_lean_if_contacts_are_not_solved_to_the_end() -> None:
+    """Negative control."""
+    with mock.patch.object(rigid_contact, "MOST_SWEEPS", 50), mock.patch.object(rigid_contact, "FEWEST_SWEEPS", 50):
+        centers = rigid.stack.__wrapped__(seconds=0.5)
+    assert np.abs(centers - centers[0]).max() > 0.004
+
+
+@pytest.mark.slow
+def test_they_fall_when_a_ball_hits_them() -> None:
+    """The highest onto the floor, and none into it."""
+    centers = rigid.stack(hit=10.0)
+    assert centers[0, -1, 2] == pytest.approx(0.51)
+    assert centers[-1, -1, 2] < 0.3
+    assert centers[:, :, 2].min() > 0.025

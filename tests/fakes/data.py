@@ -25,49 +25,67 @@ from .structs import (
 )
 
 OBJECT_TYPES = {
-    "Mesh": "MESH", "Curve": "CURVE", "Camera": "CAMERA", "Light": "LIGHT", "Volume": "VOLUME", "Armature": "ARMATURE",
-    "PointCloud": "POINTCLOUD", "Lattice": "LATTICE", "Speaker": "SPEAKER",
-}  # fmt: skip
+    "Mesh": "MESH",
+    "Curve": "CURVE",
+    "Camera": "CAMERA",
+    "Light": "LIGHT",
+    "Volume": "VOLUME",
+    "Armature": "ARMATURE",
+    "PointCloud": "POINTCLOUD",
+    "Lattice": "LATTICE",
+    "Speaker": "SPEAKER",
+}
 LIGHT_CLASSES = {"POINT": "PointLight", "SUN": "SunLight", "SPOT": "SpotLight", "AREA": "AreaLight"}
 OBJECT_TYPES.update(dict.fromkeys(LIGHT_CLASSES.values(), "LIGHT"))
 MODIFIER_CLASSES = {
-    "NODES": "NodesModifier", "COLLISION": "CollisionModifier", "BEVEL": "BevelModifier", "SUBSURF": "SubsurfModifier",
-}  # fmt: skip
+    "NODES": "NodesModifier",
+    "COLLISION": "CollisionModifier",
+    "BEVEL": "BevelModifier",
+    "SUBSURF": "SubsurfModifier",
+}
 ATTRIBUTE_CLASSES = {
-    "FLOAT": "FloatAttribute", "INT": "IntAttribute", "FLOAT_VECTOR": "FloatVectorAttribute",
-    "FLOAT_COLOR": "FloatColorAttribute", "BOOLEAN": "BoolAttribute", "FLOAT2": "Float2Attribute",
-    "QUATERNION": "QuaternionAttribute", "INT8": "ByteIntAttribute", "INT32_2D": "Int2Attribute",
-}  # fmt: skip
+    "FLOAT": "FloatAttribute",
+    "INT": "IntAttribute",
+    "FLOAT_VECTOR": "FloatVectorAttribute",
+    "FLOAT_COLOR": "FloatColorAttribute",
+    "BOOLEAN": "BoolAttribute",
+    "FLOAT2": "Float2Attribute",
+    "QUATERNION": "QuaternionAttribute",
+    "INT8": "ByteIntAttribute",
+    "INT32_2D": "Int2Attribute",
+}
 # Blender after 4.2 has a class name for each kind of geometry.
 ATTRIBUTE_GROUP = "AttributeGroupMesh" if "AttributeGroupMesh" in STUBS.names("bpy.types") else "AttributeGroup"
 DOMAINS = {"POINT": "vertices", "EDGE": "edges", "FACE": "polygons", "CORNER": "loops"}
 
-DEFAULTS.update({
-    ("ID", "library"): None,
-    ("ID", "override_library"): None,
-    ("Object", "instance_collection"): None,
-    ("Scene", "frame_start"): 1,
-    ("Scene", "frame_end"): 250,
-    ("Scene", "frame_current"): 1,
-    ("Scene", "frame_step"): 1,
-    ("Scene", "gravity"): lambda: vectors.Vector((0.0, 0.0, -9.81)),
-    ("Scene", "use_gravity"): True,
-    ("RenderSettings", "fps"): 24,
-    ("RenderSettings", "fps_base"): 1.0,
-    ("UnitSettings", "scale_length"): 1.0,
-    ("UnitSettings", "system"): "METRIC",
-    ("Object", "scale"): lambda: vectors.Vector((1.0, 1.0, 1.0)),
-    ("Object", "type"): "EMPTY",
-    ("Object", "color"): lambda: [1.0, 1.0, 1.0, 1.0],
-    ("FieldSettings", "type"): "NONE",
-    ("FloatVectorAttributeValue", "vector"): vectors.Vector,
-    ("FloatColorAttributeValue", "color"): lambda: [0.0] * 4,
-    ("QuaternionAttributeValue", "value"): vectors.Quaternion,
-    ("Float2AttributeValue", "vector"): lambda: vectors.Vector((0.0, 0.0)),
-    ("MeshEdge", "vertices"): lambda: [0, 0],
-    ("MeshLoopTriangle", "vertices"): lambda: [0, 0, 0],
-    ("MeshLoopTriangle", "loops"): lambda: [0, 0, 0],
-})  # fmt: skip
+DEFAULTS.update(
+    {
+        ("ID", "library"): None,
+        ("ID", "override_library"): None,
+        ("Object", "instance_collection"): None,
+        ("Scene", "frame_start"): 1,
+        ("Scene", "frame_end"): 250,
+        ("Scene", "frame_current"): 1,
+        ("Scene", "frame_step"): 1,
+        ("Scene", "gravity"): lambda: vectors.Vector((0.0, 0.0, -9.81)),
+        ("Scene", "use_gravity"): True,
+        ("RenderSettings", "fps"): 24,
+        ("RenderSettings", "fps_base"): 1.0,
+        ("UnitSettings", "scale_length"): 1.0,
+        ("UnitSettings", "system"): "METRIC",
+        ("Object", "scale"): lambda: vectors.Vector((1.0, 1.0, 1.0)),
+        ("Object", "type"): "EMPTY",
+        ("Object", "color"): lambda: [1.0, 1.0, 1.0, 1.0],
+        ("FieldSettings", "type"): "NONE",
+        ("FloatVectorAttributeValue", "vector"): vectors.Vector,
+        ("FloatColorAttributeValue", "color"): lambda: [0.0] * 4,
+        ("QuaternionAttributeValue", "value"): vectors.Quaternion,
+        ("Float2AttributeValue", "vector"): lambda: vectors.Vector((0.0, 0.0)),
+        ("MeshEdge", "vertices"): lambda: [0, 0],
+        ("MeshLoopTriangle", "vertices"): lambda: [0, 0, 0],
+        ("MeshLoopTriangle", "loops"): lambda: [0, 0, 0],
+    }
+)
 
 
 def unique_name(wanted: str, taken: list[str]) -> str:
@@ -177,31 +195,33 @@ def _evaluated_mesh(self: Any, **_keywords: Any) -> Any:
     return self.data
 
 
-BEHAVIORS.update({
-    ("CollectionObjects", "link"): _link,
-    ("CollectionObjects", "unlink"): _unlink,
-    ("CollectionChildren", "link"): _link,
-    ("CollectionChildren", "unlink"): _unlink,
-    ("Object", "select_set"): lambda self, state, **_: self._values.__setitem__("selected", bool(state)),
-    ("Object", "select_get"): lambda self, **_: self._values.get("selected", False),
-    ("Object", "visible_get"): lambda self, **_: not self.hide_viewport,
-    ("Object", "to_mesh"): lambda self, *_, **__: _evaluated_mesh(self),
-    ("Object", "to_mesh_clear"): lambda self: None,
-    ("ID", "update_tag"): lambda self, **_: None,
-    ("ObjectModifiers", "new"): _add_modifier,
-    ("ObjectModifiers", "remove"): lambda self, modifier: self._list.remove(modifier),
-    ("ObjectModifiers", "clear"): lambda self: self._list.clear(),
-    ("ViewLayer", "update"): lambda self: None,
-    ("Depsgraph", "update"): lambda self: None,
-    ("Depsgraph", "id_type_updated"): lambda self, id_type: False,
-})  # fmt: skip
-COMPUTED.update({
-    ("Collection", "all_objects"): lambda self: _view(_objects_of(self)),
-    ("Scene", "objects"): lambda self: _view(_objects_of(self.collection), struct_class("SceneObjects")),
-    ("Object", "users_collection"): lambda self: tuple(
-        collection for collection in _all_collections() if self in collection.objects
-    ),
-})  # fmt: skip
+BEHAVIORS.update(
+    {
+        ("CollectionObjects", "link"): _link,
+        ("CollectionObjects", "unlink"): _unlink,
+        ("CollectionChildren", "link"): _link,
+        ("CollectionChildren", "unlink"): _unlink,
+        ("Object", "select_set"): lambda self, state, **_: self._values.__setitem__("selected", bool(state)),
+        ("Object", "select_get"): lambda self, **_: self._values.get("selected", False),
+        ("Object", "visible_get"): lambda self, **_: not self.hide_viewport,
+        ("Object", "to_mesh"): lambda self, *_, **__: _evaluated_mesh(self),
+        ("Object", "to_mesh_clear"): lambda self: None,
+        ("ID", "update_tag"): lambda self, **_: None,
+        ("ObjectModifiers", "new"): _add_modifier,
+        ("ObjectModifiers", "remove"): lambda self, modifier: self._list.remove(modifier),
+        ("ObjectModifiers", "clear"): lambda self: self._list.clear(),
+        ("ViewLayer", "update"): lambda self: None,
+        ("Depsgraph", "update"): lambda self: None,
+        ("Depsgraph", "id_type_updated"): lambda self, id_type: False,
+    }
+)
+COMPUTED.update(
+    {
+        ("Collection", "all_objects"): lambda self: _view(_objects_of(self)),
+        ("Scene", "objects"): lambda self: _view(_objects_of(self.collection), struct_class("SceneObjects")),
+        ("Object", "users_collection"): lambda self: tuple(collection for collection in _all_collections() if self in collection.objects),
+    }
+)
 
 
 def _layer_objects(layer: Any) -> Any:
@@ -323,17 +343,19 @@ class PositionValues:
 
 for _name in ("MeshVertices", "MeshEdges", "MeshPolygons", "MeshLoops"):
     BEHAVIORS[_name, "add"] = _set_item_count
-BEHAVIORS.update({
-    ("IDMaterials", "append"): lambda self, material: self._list.append(material),
-    ("Mesh", "shade_smooth"): lambda self: None,
-    ("Mesh", "clear_geometry"): _clear_geometry,
-    ("Mesh", "from_pydata"): _from_pydata,
-    ("Mesh", "update"): lambda self, **_: None,
-    ("Mesh", "validate"): lambda self, **_: False,
-    ("Mesh", "calc_loop_triangles"): _calculate_triangles,
-    (ATTRIBUTE_GROUP, "new"): _new_attribute,
-    (ATTRIBUTE_GROUP, "remove"): lambda self, attribute: self._list.remove(attribute),
-})  # fmt: skip
+BEHAVIORS.update(
+    {
+        ("IDMaterials", "append"): lambda self, material: self._list.append(material),
+        ("Mesh", "shade_smooth"): lambda self: None,
+        ("Mesh", "clear_geometry"): _clear_geometry,
+        ("Mesh", "from_pydata"): _from_pydata,
+        ("Mesh", "update"): lambda self, **_: None,
+        ("Mesh", "validate"): lambda self, **_: False,
+        ("Mesh", "calc_loop_triangles"): _calculate_triangles,
+        (ATTRIBUTE_GROUP, "new"): _new_attribute,
+        (ATTRIBUTE_GROUP, "remove"): lambda self, attribute: self._list.remove(attribute),
+    }
+)
 NAMESPACES["Mesh"] = {"attributes": property(_mesh_attributes)}
 for _name in {name for name in ATTRIBUTE_CLASSES.values() if name in STUBS.names("bpy.types")}:
     NAMESPACES[_name] = {"data": property(_attribute_data)}
@@ -344,16 +366,16 @@ if STUBS.find_method("Mesh", "from_pydata") is None:
 
 # Windows.
 
-BEHAVIORS.update({
-    ("WindowManager", "event_timer_add"): lambda self, time_step, window=None: create(
-        struct_class("Timer"), time_step=time_step
-    ),
-    ("WindowManager", "event_timer_remove"): lambda self, timer: None,
-    ("WindowManager", "modal_handler_add"): lambda self, operator: True,
-    ("WindowManager", "progress_begin"): lambda self, minimum, maximum: None,
-    ("WindowManager", "progress_update"): lambda self, value: None,
-    ("WindowManager", "progress_end"): lambda self: None,
-})  # fmt: skip
+BEHAVIORS.update(
+    {
+        ("WindowManager", "event_timer_add"): lambda self, time_step, window=None: create(struct_class("Timer"), time_step=time_step),
+        ("WindowManager", "event_timer_remove"): lambda self, timer: None,
+        ("WindowManager", "modal_handler_add"): lambda self, operator: True,
+        ("WindowManager", "progress_begin"): lambda self, minimum, maximum: None,
+        ("WindowManager", "progress_update"): lambda self, value: None,
+        ("WindowManager", "progress_end"): lambda self: None,
+    }
+)
 
 
 def add_preferences(cls: type) -> None:

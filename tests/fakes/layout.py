@@ -112,9 +112,10 @@ class RnaSchema:
 
     def _operator_rna(self, idname: str) -> Any:
         module, _, name = idname.partition(".")
-        if name not in dir(getattr(self._bpy.ops, module)):
+        try:
+            return getattr(getattr(self._bpy.ops, module), name).get_rna_type()
+        except KeyError:
             return None
-        return getattr(getattr(self._bpy.ops, module), name).get_rna_type()
 
     def has_operator(self, idname: str) -> bool:
         return self._operator_rna(idname) is not None

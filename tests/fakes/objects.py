@@ -12,19 +12,21 @@ from . import registration, vectors
 from .data import CURRENT, unique_name
 from .structs import BEHAVIORS, COMPUTED, DEFAULTS, BoundProperty, FakeLimitation, create, struct_class
 
-DEFAULTS.update({
-    ("FieldSettings", "shape"): "POINT",
-    ("FieldSettings", "falloff_type"): "SPHERE",
-    ("FieldSettings", "z_direction"): "BOTH",
-    ("FieldSettings", "apply_to_location"): True,
-    ("FieldSettings", "apply_to_rotation"): True,
-    ("FieldSettings", "strength"): 1.0,
-    ("FieldSettings", "size"): 1.0,
-    ("FieldSettings", "seed"): 1,
-    ("Object", "instance_type"): "NONE",
-    ("Object", "rotation_mode"): "XYZ",
-    ("Object", "show_instancer_for_viewport"): True,
-})  # fmt: skip
+DEFAULTS.update(
+    {
+        ("FieldSettings", "shape"): "POINT",
+        ("FieldSettings", "falloff_type"): "SPHERE",
+        ("FieldSettings", "z_direction"): "BOTH",
+        ("FieldSettings", "apply_to_location"): True,
+        ("FieldSettings", "apply_to_rotation"): True,
+        ("FieldSettings", "strength"): 1.0,
+        ("FieldSettings", "size"): 1.0,
+        ("FieldSettings", "seed"): 1,
+        ("Object", "instance_type"): "NONE",
+        ("Object", "rotation_mode"): "XYZ",
+        ("Object", "show_instancer_for_viewport"): True,
+    }
+)
 
 
 # Transforms.
@@ -89,19 +91,21 @@ def _is_evaluated(self: Any) -> bool:
 
 
 BEHAVIORS["ID", "evaluated_get"] = BEHAVIORS["Object", "evaluated_get"] = _evaluated
-COMPUTED.update({
-    ("Object", "matrix_world"): _world,
-    ("Object", "matrix_basis"): _basis,
-    ("Object", "bound_box"): _bound_box,
-    ("Object", "field"): lambda self: self._values.get("field"),
-    ("ID", "is_evaluated"): _is_evaluated,
-    ("ID", "original"): lambda self: self.__dict__.get("_original", self),
-    ("ID", "name_full"): lambda self: self.name,
-    ("ID", "animation_data"): lambda self: self._values.get("animation_data"),
-    ("Object", "animation_data"): lambda self: self._values.get("animation_data"),
-    ("Scene", "animation_data"): lambda self: self._values.get("animation_data"),
-    ("Mesh", "animation_data"): lambda self: self._values.get("animation_data"),
-})  # fmt: skip
+COMPUTED.update(
+    {
+        ("Object", "matrix_world"): _world,
+        ("Object", "matrix_basis"): _basis,
+        ("Object", "bound_box"): _bound_box,
+        ("Object", "field"): lambda self: self._values.get("field"),
+        ("ID", "is_evaluated"): _is_evaluated,
+        ("ID", "original"): lambda self: self.__dict__.get("_original", self),
+        ("ID", "name_full"): lambda self: self.name,
+        ("ID", "animation_data"): lambda self: self._values.get("animation_data"),
+        ("Object", "animation_data"): lambda self: self._values.get("animation_data"),
+        ("Scene", "animation_data"): lambda self: self._values.get("animation_data"),
+        ("Mesh", "animation_data"): lambda self: self._values.get("animation_data"),
+    }
+)
 
 
 # Force fields.

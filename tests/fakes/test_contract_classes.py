@@ -207,9 +207,12 @@ def test_a_panel_in_an_unknown_space_is_refused(bpy: Any) -> None:
 
 def test_a_panel_needs_its_parent_first(bpy: Any) -> None:
     members = {
-        "bl_label": "x", "bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW",
-        "bl_parent_id": "MPM_PT_missing", "draw": lambda self, context: None,
-    }  # fmt: skip
+        "bl_label": "x",
+        "bl_space_type": "PROPERTIES",
+        "bl_region_type": "WINDOW",
+        "bl_parent_id": "MPM_PT_missing",
+        "draw": lambda self, context: None,
+    }
     with pytest.raises(RuntimeError, match="MPM_PT_missing"):
         bpy.utils.register_class(type("MPM_PT_x", (bpy.types.Panel,), members))
 

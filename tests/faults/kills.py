@@ -203,8 +203,10 @@ def main(kills: int, seed: int) -> None:
                 assert not different, f"history {number} differs after bake {phase}: {different}"
             print(f"history {number}: {ledger.kills.total() - before} kills, every frame, birth and journal as without", flush=True)
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(ledger.kills.items()))
-    print(f"{ledger.kills.total()} kills ({kinds}) and as many resumes: nothing lost, no byte different; "
-          f"readers looked {ledger.looks.total()} times; {time.perf_counter() - began:.1f} s")  # fmt: skip
+    print(
+        f"{ledger.kills.total()} kills ({kinds}) and as many resumes: nothing lost, no byte different; "
+        f"readers looked {ledger.looks.total()} times; {time.perf_counter() - began:.1f} s"
+    )
 
 
 if __name__ == "__main__":

@@ -26,9 +26,9 @@ def until(run_frames: int, name: str, variant: str | None = None, *, spacing: fl
     return play(name, variant, spacing=spacing, frames=(run_frames - 1) / (ends[name] - 1))
 
 
-def density_ratios(run: Run, name: str, frame: int = -1) -> np.ndarray:
+def volume_ratios(run: Run, name: str, frame: int = -1) -> np.ndarray:
     """J of an emitter's particles, shape (n,)."""
-    return run.frames[frame].attribute("density_ratio")[run.body(run.frames[frame], name)]
+    return run.frames[frame].attribute("volume_ratio")[run.body(run.frames[frame], name)]
 
 
 # --- water: figures 4.1, 5.1, 7.3
@@ -110,7 +110,7 @@ def test_a_jelly_takes_the_form_of_a_small_ball_and_loses_it_again() -> None:
         assert over > 0.36
         dents.append(over - beside)
     assert max(dents) > 0.03
-    assert density_ratios(run, "jelly", -1) == pytest.approx(1.0, abs=0.2)
+    assert volume_ratios(run, "jelly", -1) == pytest.approx(1.0, abs=0.2)
     assert len(run.pieces(-1)) == 1
 
 
@@ -141,9 +141,9 @@ def test_a_cube_of_jelly_bounces_on_its_edge_and_recovers() -> None:
     run = until(50, "blazevic_jelly_3d", spacing=0.06)
     height = run.centers("cube")[:, 2]
     landed = int(height[:15].argmin())
-    assert density_ratios(run, "cube", landed).min() < 0.6
+    assert volume_ratios(run, "cube", landed).min() < 0.6
     assert height[landed:].max() > height[landed] + 0.2
-    assert np.quantile(density_ratios(run, "cube"), (0.05, 0.95)) == pytest.approx(np.ones(2), abs=0.05)
+    assert np.quantile(volume_ratios(run, "cube"), (0.05, 0.95)) == pytest.approx(np.ones(2), abs=0.05)
 
 
 # --- snow: figures 4.3, 5.3
@@ -166,13 +166,13 @@ def test_the_snow_column_falls_apart() -> None:
     at = run.positions(-1)
     assert at[:, 2].max() < 0.55
     assert np.ptp(at[:, 0]) > 1.5 * np.ptp(run.positions(0)[:, 0])
-    assert (density_ratios(run, "column") > 1.2).mean() > 0.05
+    assert (volume_ratios(run, "column") > 1.2).mean() > 0.05
 
 
 def test_an_elastic_column_stays_whole() -> None:
     """The control."""
     run = play("blazevic_snow_column", None, spacing=0.04, frames=0.5, change=elastic)
-    assert (density_ratios(run, "column") > 1.2).mean() < 0.01
+    assert (volume_ratios(run, "column") > 1.2).mean() < 0.01
 
 
 def test_the_snowball_spreads_on_a_slip_floor_and_is_held_by_a_sticky_one() -> None:

@@ -93,7 +93,7 @@ def snow(variant: str | None, frames: float) -> Run:
 
 def dented(run: Run) -> float:
     """The share of particles that take up 2 % more or less space at the end than at the start."""
-    return float((np.abs(run.frames[-1].attribute("density_ratio") - 1.0) > 0.02).mean())
+    return float((np.abs(run.frames[-1].attribute("volume_ratio") - 1.0) > 0.02).mean())
 
 
 def test_a_slow_meeting_of_stiff_snowballs_dents_nothing() -> None:
@@ -135,7 +135,7 @@ def unlike(variant: str | None) -> Run:
 
 def loose(run: Run, name: str) -> float:
     """The share of a ball that takes up half as much space again as at the start, or more."""
-    return float((run.frames[-1].attribute("density_ratio")[run.body(run.frames[-1], name)] > 1.5).mean())
+    return float((run.frames[-1].attribute("volume_ratio")[run.body(run.frames[-1], name)] > 1.5).mean())
 
 
 @pytest.mark.parametrize("variant", [None, "snow3_2"], ids=["snow2.2", "snow3.2"])
@@ -190,7 +190,7 @@ def test_what_hardens_rests_higher_on_the_floor(variant: str | None) -> None:
     run = hardening(variant, 0.3)
     hard, soft = (run.centers(name)[-1, 2] for name in ("left", "right"))
     assert hard > 1.15 * soft
-    packed = {name: run.frames[-1].attribute("density_ratio")[run.body(run.frames[-1], name)] for name in ("left", "right")}
+    packed = {name: run.frames[-1].attribute("volume_ratio")[run.body(run.frames[-1], name)] for name in ("left", "right")}
     assert np.quantile(packed["left"], 0.05) > np.quantile(packed["right"], 0.05) + 0.15
     assert widths(run, "right")[-1, 2] < 0.95
 
@@ -214,7 +214,7 @@ def test_elastic_up_to_a_quarter_the_balls_stick_and_are_torn_apart() -> None:
     assert not together[-1]
     # squeezed and stretched where they met, as they were elsewhere
     for name in ("left", "right"):
-        ratio = run.frames[-1].attribute("density_ratio")[run.body(run.frames[-1], name)]
+        ratio = run.frames[-1].attribute("volume_ratio")[run.body(run.frames[-1], name)]
         assert ratio.max() > 1.1
         assert ratio.min() < 0.95
         assert np.median(ratio) == pytest.approx(1.0, abs=0.02)

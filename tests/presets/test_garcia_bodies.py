@@ -11,9 +11,9 @@ from .published import Run, pieces, play, with_laws
 pytestmark = pytest.mark.slow
 
 
-def density_ratios(run: Run, name: str, frame: int = -1) -> np.ndarray:
+def volume_ratios(run: Run, name: str, frame: int = -1) -> np.ndarray:
     """J of an emitter's particles, shape (n,)."""
-    return run.frames[frame].attribute("density_ratio")[run.body(run.frames[frame], name)]
+    return run.frames[frame].attribute("volume_ratio")[run.body(run.frames[frame], name)]
 
 
 # --- cmp1, cmp2, cmp4, cor2: three cubes fall
@@ -88,7 +88,7 @@ def rebound(run: Run, name: str) -> float:
 
 def loose(run: Run, name: str) -> float:
     """The share of a cube that takes up half as much space again as at the start, or more."""
-    return float((density_ratios(run, name) > 1.5).mean())
+    return float((volume_ratios(run, name) > 1.5).mean())
 
 
 def test_soft_cubes_break_up_progressively() -> None:
@@ -107,7 +107,7 @@ def test_fast_cubes_hit_the_wall_and_each_other_and_break_where_they_meet() -> N
     assert len(run.pieces(0, "yellow", "blue")) == 2
     assert len(run.pieces(4, "yellow", "blue")) == 1
     # a part of blue has come loose, where the others struck it
-    broken = density_ratios(run, "blue") > 1.05
+    broken = volume_ratios(run, "blue") > 1.05
     assert 0.03 < broken.mean() < 0.5
     at = run.positions(4, "blue")
     others = np.array([run.positions(4, name).mean(axis=0) for name in ("yellow", "magenta")])
@@ -118,8 +118,8 @@ def test_fast_cubes_hit_the_wall_and_each_other_and_break_where_they_meet() -> N
 def test_stiff_cubes_are_dented_and_the_magenta_one_bounces_high() -> None:
     """prog4."""
     run = wall("prog4")
-    assert np.quantile(density_ratios(run, "yellow", 8), 0.05) < 0.95
-    assert np.median(density_ratios(run, "yellow", 8)) == pytest.approx(1.0, abs=0.02)
+    assert np.quantile(volume_ratios(run, "yellow", 8), 0.05) < 0.95
+    assert np.median(volume_ratios(run, "yellow", 8)) == pytest.approx(1.0, abs=0.02)
     heights = {name: run.centers(name)[:, 2] for name in FLYING}
     assert heights["magenta"].max() > heights["magenta"][0] + 0.03
     assert heights["yellow"].max() < heights["yellow"][0] + 0.01
@@ -139,7 +139,7 @@ def test_hurled_cubes_come_back_from_the_wall_whole_but_dented() -> None:
     run = wall("3fast")
     for name in FLYING:
         assert rebound(run, name) > 0.1 * 20.0
-        assert density_ratios(run, name).min() < 0.9
+        assert volume_ratios(run, name).min() < 0.9
         assert loose(run, name) < 0.2
 
 
@@ -194,16 +194,16 @@ def passed(run: Run, frame: int = -1) -> float:
 
 def lumps(run: Run) -> list[int]:
     """Particles in each piece of what has not come loose, the largest first."""
-    solid = density_ratios(run, "sand") < 1.05
+    solid = volume_ratios(run, "sand") < 1.05
     return pieces(run.positions(-1)[solid], 0.75 * run.scene.solver.grid_spacing)
 
 
 def test_the_softest_is_a_thick_fluid_that_tears_in_the_neck() -> None:
     """hoursand1 (figure 7.9): E 10. It is pressed flat into the neck, and particles poke out below."""
     run = slopes("garcia_hourglass", None)
-    assert np.median(density_ratios(run, "sand")) < 0.8
+    assert np.median(volume_ratios(run, "sand")) < 0.8
     assert 0.03 < passed(run) < 0.3
-    at, ratio = run.positions(-1), density_ratios(run, "sand")
+    at, ratio = run.positions(-1), volume_ratios(run, "sand")
     assert np.median(ratio[(at[:, 2] > 0.25) & (at[:, 2] < 0.38)]) > 1.5
 
 
@@ -221,7 +221,7 @@ def test_its_top_dents() -> None:
 def test_the_firmer_one_hardens_when_it_is_squeezed() -> None:
     """hoursand2: E 100. It is pressed less and passes later."""
     run, softer = slopes("garcia_hourglass", "hoursand2"), slopes("garcia_hourglass", None)
-    assert np.median(density_ratios(run, "sand")) > 0.9
+    assert np.median(volume_ratios(run, "sand")) > 0.9
     assert run.centers("sand")[-1, 2] > softer.centers("sand")[-1, 2] + 0.03
     assert passed(run, 20) < 0.8 * passed(softer, 20)
 
@@ -235,14 +235,14 @@ def test_the_firmest_one_breaks_into_clear_pieces() -> None:
 def test_the_firmest_one_is_not_squeezed() -> None:
     """hoursand3: what passes comes off, the rest keeps its volume."""
     run = slopes("garcia_hourglass", "hoursand3")
-    assert np.quantile(density_ratios(run, "sand"), 0.05) > 0.93
+    assert np.quantile(volume_ratios(run, "sand"), 0.05) > 0.93
     assert 0.02 < passed(run) < 0.3
 
 
 def test_soft_sand_resettles_densely_between_the_slopes() -> None:
     """sand2: E 400."""
     run = slopes("garcia_sand", None)
-    assert np.median(density_ratios(run, "sand")) < 1.15
+    assert np.median(volume_ratios(run, "sand")) < 1.15
     assert 0.03 < passed(run) < 0.3
     assert len(run.pieces(-1)) == 1
 
@@ -250,7 +250,7 @@ def test_soft_sand_resettles_densely_between_the_slopes() -> None:
 def test_thrown_sand_breaks_into_fragments() -> None:
     """sand3: much more of it comes loose, and it spreads over the whole depth."""
     run, slower = slopes("garcia_sand", "sand3"), slopes("garcia_sand", None)
-    assert (density_ratios(run, "sand") > 1.5).mean() > 2.0 * (density_ratios(slower, "sand") > 1.5).mean()
+    assert (volume_ratios(run, "sand") > 1.5).mean() > 2.0 * (volume_ratios(slower, "sand") > 1.5).mean()
     assert run.sizes("sand")[-1, 1] > 1.2 * slower.sizes("sand")[-1, 1]
 
 
@@ -263,9 +263,9 @@ def test_the_firmer_sand_breaks_into_three_pieces() -> None:
 def test_the_firmer_sand_cracks_at_its_flanks() -> None:
     """sand4: what comes loose lies at the slopes; the core keeps its volume, more of it than with E 400."""
     run, softer = slopes("garcia_sand", "sand4"), slopes("garcia_sand", None)
-    assert np.median(density_ratios(run, "sand")) == pytest.approx(1.0, abs=0.04)
+    assert np.median(volume_ratios(run, "sand")) == pytest.approx(1.0, abs=0.04)
     start = run.positions(0)
-    cracked = density_ratios(run, "sand") > 1.2
+    cracked = volume_ratios(run, "sand") > 1.2
     low = start[:, 2] < 0.79
     assert cracked[low].mean() > 2.0 * cracked[~low].mean()
     assert passed(run) < passed(softer)
@@ -277,7 +277,7 @@ def test_the_firmer_sand_cracks_at_its_flanks() -> None:
 def test_the_pressed_corners_flow_and_the_rest_stays() -> None:
     """2d: a block falls on the floor."""
     run = play("garcia_2d", None, spacing=0.03, frames=0.3)
-    start, ratio = run.positions(0), density_ratios(run, "block")
+    start, ratio = run.positions(0), volume_ratios(run, "block")
     corners = (start[:, 2] < 0.36) & (np.abs(start[:, 0] - 0.5) > 0.24)
     middle = (start[:, 2] < 0.36) & (np.abs(start[:, 0] - 0.5) < 0.1)
     assert np.quantile(ratio[corners], 0.9) > 1.2

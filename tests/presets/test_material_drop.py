@@ -103,7 +103,7 @@ def dropped(material: str, grid_spacing: float) -> Outcome:
         heights=tuple(heights),
         spreads=tuple(spreads),
         speed=float(np.sqrt((frame.velocity.astype(float) ** 2).sum(axis=1).mean())),
-        volume_ratio=float(frame.attribute("density_ratio").mean()),
+        volume_ratio=float(frame.attribute("volume_ratio").mean()),
         slope=float(middle - rim),
         failures=len(failures),
     )

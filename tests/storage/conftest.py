@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,3 +18,17 @@ def stand_in_simulation(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[stand_
 
     monkeypatch.setitem(sys.modules, stand_in.MODULE, stand_in.module(Simulation))
     yield Simulation
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """The cache of a small scene, with checkpoints."""
+    scene = stand_in.write_small_scene(tmp_path / "scene", checkpoint_interval=2)
+    stand_in.bake_here(scene, tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """The scene with another seed, whose particles are pushed aside where it goes on."""
+    return stand_in.write_small_scene(tmp_path / "other", seed=5, checkpoint_interval=2)

@@ -191,6 +191,14 @@ def bake_here(scene: Path, cache: Path, **options: Any) -> list[dict[str, Any]]:
     return events
 
 
+def contents(cache: Path, take: int) -> dict[str, bytes]:
+    """The bytes of a take's own frames, by file name."""
+    from mpm_addon.storage import open_cache
+
+    folder = open_cache(cache, take=take).takes[-1].folder / "frames"
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
 def main() -> None:
     scene, cache, substeps, pause, *form = sys.argv[1:]
     Simulation.substeps, Simulation.pause = int(substeps), float(pause)

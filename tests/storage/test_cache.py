@@ -53,6 +53,7 @@ def test_the_statistics_are_those_of_the_frames(cache: Path) -> None:
         "kinetic_energy",
         "momentum",
         "deleted",
+        "crushed",
     } <= set(rows[0])
     assert rows[0]["substeps"] == 0
     assert rows[1]["substeps"] == 4

@@ -24,7 +24,7 @@ def cache(tmp_path: Path) -> Cache:
     """Of frames with every attribute."""
     scene = write_small_scene(tmp_path / "scene", frame_end=3)
     file = scene / "scene.toml"
-    file.write_text(file.read_text().replace("[cache]\n", "[cache]\nstretch = true\n"))
+    file.write_text(file.read_text().replace("[cache]\n", "[cache]\nstretch = true\ndensity_ratio = true\n"))
     bake_here(scene, tmp_path / "cache")
     return open_cache(tmp_path / "cache")
 

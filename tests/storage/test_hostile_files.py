@@ -111,7 +111,7 @@ def test_a_scene_that_is_a_device_is_refused(package: Path) -> None:
         '"\\n' + "x" * 10_000 + '" = 1',
     ],
     ids=lambda line: line[:20],
-)  # fmt: skip
+)
 def test_a_scene_file_that_is_a_trap_is_refused_at_once(package: Path, line: str) -> None:
     tracemalloc.start()
     try:
@@ -224,7 +224,7 @@ PLY = (
         ("ascii 1.0\ncomment end_header", 10**12, 0, "uchar", "int", b""),
         ("ascii 1.0\ncomment " + "x" * 200_000, 10**12, 0, "uchar", "int", b""),
     ],
-)  # fmt: skip
+)
 def test_sizes_stated_by_a_ply_file_are_not_trusted(
     tmp_path: Path, form: str, vertices: int, faces: int, count_type: str, index_type: str, body: bytes
 ) -> None:

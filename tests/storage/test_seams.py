@@ -12,21 +12,9 @@ from mpm_addon.storage import open_cache
 from mpm_addon.storage.checkpoints import checkpoint_frames, checkpoint_path
 from mpm_addon.storage.takes import show_take
 from tests.storage import stand_in
-from tests.storage.stand_in import bake_here, write_small_scene
-from tests.storage.test_takes import contents
+from tests.storage.stand_in import bake_here, contents, write_small_scene
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    bake_here(write_small_scene(tmp_path / "scene", checkpoint_interval=2), tmp_path / "cache")
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Path:
-    return write_small_scene(tmp_path / "other", seed=5, checkpoint_interval=2)
 
 
 def born_at_seed(monkeypatch: pytest.MonkeyPatch, simulation: type[stand_in.Simulation]) -> None:

@@ -8,26 +8,9 @@ from mpm_addon.core.errors import CacheError, SceneError, UnstableError
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.takes import describe_takes, show_take, take_words
 from tests.storage import stand_in
-from tests.storage.stand_in import bake_here, write_small_scene
+from tests.storage.stand_in import bake_here, contents, write_small_scene
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    bake_here(write_small_scene(tmp_path / "scene", checkpoint_interval=2), tmp_path / "cache")
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Path:
-    """The scene with another seed, whose particles are pushed aside where it goes on."""
-    return write_small_scene(tmp_path / "other", seed=5, checkpoint_interval=2)
-
-
-def contents(cache: Path, take: int) -> dict[str, bytes]:
-    folder = open_cache(cache, take=take).takes[-1].folder / "frames"
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 @pytest.mark.parametrize("frame", [1, 3, 4])

@@ -5,7 +5,9 @@ import pytest
 
 from .cases.impact import SPEED, bouncing_ball, colliding_balls
 
-TAKES_ENERGY = pytest.mark.xfail(reason="contact between two nodes takes energy: .71 and .66 of the height instead of .80", strict=True)
+TAKES_ENERGY = pytest.mark.xfail(
+    reason="contact between two nodes begins later and takes energy: .71 and .66 of the height instead of .80", strict=True
+)
 
 
 @pytest.mark.parametrize(("dimension", "cells", "least"), [(2, 50, 0.93), (3, 25, 0.9)])

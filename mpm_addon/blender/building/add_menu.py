@@ -43,8 +43,12 @@ _PARTS: dict[str, tuple[str, str]] = {
     "outflow": ("Outflow", "A box that removes particles entering it"),
 }
 _ICONS: dict[str, Any] = {
-    "inflow": "MOD_FLUIDSIM", "domain": "CUBE", "floor": "MESH_PLANE", "obstacle": "MOD_PHYSICS", "outflow": "TRASH",
-}  # fmt: skip
+    "inflow": "MOD_FLUIDSIM",
+    "domain": "CUBE",
+    "floor": "MESH_PLANE",
+    "obstacle": "MOD_PHYSICS",
+    "outflow": "TRASH",
+}
 
 
 def _kinds() -> dict[str, tuple[str, str]]:

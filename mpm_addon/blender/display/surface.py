@@ -33,6 +33,7 @@ CARRIED = {
     "velocity": "FLOAT_VECTOR",
     "rest_position": "FLOAT_VECTOR",
     "color": "FLOAT_COLOR",
+    "volume_ratio": "FLOAT",
     "density_ratio": "FLOAT",
     "stress": "FLOAT",
     "age": "FLOAT",

@@ -34,7 +34,7 @@ _SUBJECTS = (
     ("bpy.ops.mpm.material*", "manual/presets"),
     ("bpy.ops.mpm.live*", "manual/preview"),
     ("bpy.ops.mpm.preview*", "manual/preview"),
-    ("bpy.ops.mpm.*", "manual/bake"),
+    ("bpy.ops.mpm.*", "manual/bake_panel"),
 )
 
 

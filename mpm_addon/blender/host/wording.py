@@ -21,10 +21,18 @@ BUTTONS = {
 }
 # Words or whole names that have a different label, and words that stay lowercase in titles.
 _WORDS = {
-    "cfl": "CFL", "apic": "APIC", "pic": "PIC", "flip": "FLIP", "neo_hookean": "Neo-Hookean", "poisson_ratio": "Poisson's Ratio",
-    "young_modulus": "Young's Modulus", "grid_spacing": "Cell Size", "goal": "Pin Strength", "goal_damping": "Pin Damping",
+    "cfl": "CFL",
+    "apic": "APIC",
+    "pic": "PIC",
+    "flip": "FLIP",
+    "neo_hookean": "Neo-Hookean",
+    "poisson_ratio": "Poisson's Ratio",
+    "young_modulus": "Young's Modulus",
+    "grid_spacing": "Cell Size",
+    "goal": "Pin Strength",
+    "goal_damping": "Pin Damping",
     "goal_frequency": "Pin Frequency",
-}  # fmt: skip
+}
 _SMALL = {"of", "per", "by", "from", "at", "in"}
 # A name in a message, or a quoted text or path, which stays as it is.
 _NAME = re.compile(r'"[^"]*"|[\w./\\-]*[\w/\\]')

@@ -24,8 +24,8 @@ from ..host.runtime import OfSession, runtime
 from ..host.wording import in_blender, sentence
 from ..playback import particle_objects
 from ..reading.extract import extraction
-from .hands import Hands, SettingsWatch
 from .live_worker import LiveWorker
+from .movable_objects import MovableObjects, SettingsWatch
 from .playhead import Playhead
 
 _SLICE_SECONDS = 0.02
@@ -35,9 +35,9 @@ _AHEAD = 2
 
 @dataclass(frozen=True)
 class _ReadScene:
-    """What the session keeps of a scene that was read: the objects in the artist's hands, other settings, and the emitters' looks."""
+    """What the session keeps of a scene that was read: the movable objects, other settings, and the emitters' looks."""
 
-    hands: Hands
+    objects: MovableObjects
     settings: SettingsWatch
     looks: list[display.Look]
     playhead: Playhead
@@ -136,9 +136,9 @@ class LiveSession:
             self._begin(context.scene, finished.value)
 
     def _begin(self, scene: BlenderScene, described: Scene) -> None:
-        hands = Hands(scene, described)
+        objects = MovableObjects(scene, described)
         playhead = Playhead(described.time.frame_start, described.time.frame_end, scene.frame_current)
-        self._read = _ReadScene(hands, SettingsWatch(hands, scene), looks_of(described), playhead)
+        self._read = _ReadScene(objects, SettingsWatch(objects, scene), looks_of(described), playhead)
         self.worker.load(described)
         self._tell(scene)
         self.worker.start(scene.mpm.preview_particles)
@@ -198,9 +198,9 @@ class LiveSession:
         """Send the poses to the worker, if they have changed."""
         if self._read is None or self.is_finished:
             return
-        hands, playhead = self._read.hands, self._read.playhead
+        objects, playhead = self._read.objects, self._read.playhead
         shown = playhead.first if playhead.frame is None else playhead.frame
-        self.worker.tell(until=shown + _AHEAD, things=hands.things(scene), gravity=hands.gravity(scene))
+        self.worker.tell(until=shown + _AHEAD, things=objects.things(scene), gravity=objects.gravity(scene))
 
 
 @dataclass

@@ -73,7 +73,7 @@ def _described(scene: BlenderScene, found: SimulatedObjects, time: Time, domain:
         emitters=emitters,
         colliders=colliders_of(found.colliders, frames, units),
         outflows=outflows_of(found.outflows, frames, units),
-        cache=CacheSettings(**values_of(scene.mpm.kept, CacheSettings)),
+        cache=CacheSettings(**values_of(scene.mpm.cache_settings, CacheSettings)),
         forces=tuple(force for name, track in found.forces if (force := _force(name, track, frames, units)) is not None),
     )
 

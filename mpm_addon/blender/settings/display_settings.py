@@ -29,7 +29,7 @@ class Coloring(NamedTuple):
 COLORINGS = {
     MATERIALS: Coloring("Materials", "The material of each emitter"),
     "speed": Coloring("Speed", "Speed of the particles, in Blender units per second", "velocity"),
-    "density": Coloring("Volume Ratio", "Volume relative to the rest volume: below 1 is compressed, above 1 expanded", "density_ratio"),
+    "density": Coloring("Volume Ratio", "Volume relative to the rest volume: below 1 is compressed, above 1 expanded", "volume_ratio"),
     "stress": Coloring("Stress", "Von Mises stress in Pa", "stress"),
     "age": Coloring("Age", "Seconds since the particle was emitted", "age"),
     "emitter": Coloring("Emitter", "One color per emitter", "emitter_index", is_number=True),

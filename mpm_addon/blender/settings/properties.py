@@ -259,7 +259,7 @@ SCENE_GROUP = property_group(
     aside={
         # existing frames stay unchanged when more are baked
         "frame_end": IntProperty(name="End", description="Last frame of the bake", default=48),
-        "kept": PointerProperty(type=CACHE_GROUP),
+        "cache_settings": PointerProperty(type=CACHE_GROUP),
         **LIVE,
         "when_closing": EnumProperty(
             name="When Quitting Blender",

@@ -23,6 +23,7 @@ from ..scene.animation import value_at
 from ..scene.description import Collider, Emitter, Scene, Shape
 from ..scene.emitter import THINNEST_EMITTER
 from ..scene.settings import SIDES
+from .openings import closing_colliders, narrow_openings
 
 # Below this thickness a solid collider lets some material through and acts as if it were thicker [cells].
 THINNEST_COLLIDER = 1.0
@@ -41,7 +42,18 @@ LIGHTEST_BODY = 1.0 / 30.0
 
 # Topics of warnings that depend on the scene alone; memory, disk space and duration also depend on the computer.
 SCENE_TOPICS = frozenset(
-    {"thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits", "light_body", "fast_collider"}
+    {
+        "thin_emitter",
+        "thin_collider",
+        "open_mesh",
+        "outside_domain",
+        "overlap",
+        "never_emits",
+        "light_body",
+        "fast_collider",
+        "narrow_opening",
+        "closing_collider",
+    }
 )
 
 _INSIDE_POINTS = 20_000
@@ -66,7 +78,14 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
 def scene_warnings(scene: Scene) -> list[SceneWarning]:
     """The warnings of `SCENE_TOPICS`, which depend on the scene alone. Raises SceneError as `warnings_of`."""
     found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene)]
-    return [*found, *_silent_emitters(scene), *_light_bodies(scene), *_fast_colliders(scene)]
+    return [
+        *found,
+        *_silent_emitters(scene),
+        *_light_bodies(scene),
+        *_fast_colliders(scene),
+        *narrow_openings(scene),
+        *closing_colliders(scene),
+    ]
 
 
 def cost_warnings(

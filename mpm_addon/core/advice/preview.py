@@ -1,4 +1,4 @@
-"""A preview of a scene: the same scene on a coarser grid, computed in seconds, that shows how the bake will move.
+"""A preview of a scene: the same scene on a coarser grid, computed in seconds, that shows roughly how the bake will move.
 
 Materials, forces and frames are unchanged because they decide the motion. What changes is the cell size, and with it the number of
 particles; the number of particles per cell is unchanged unless an emitter is too thin for cells of the size that would require.

@@ -8,7 +8,7 @@ far less than an eigendecomposition and is robust for equal eigenvalues.
 import math
 from typing import Any
 
-from .operations import absolute, constant, generic, select, series_radius, sqrt, sweep_count
+from .operations import absolute, constant, generic, maximum, select, series_radius, sqrt, sweep_count
 
 # truncation errors are below rounding within `series_radius`; for the exponential within half of it, since its argument is a logarithm / 2
 LOGARITHM = (0.0, *((-1.0) ** (k + 1) / k for k in range(1, 17)))
@@ -55,6 +55,23 @@ def series(coefficients: Any, m: Any, n: Any) -> Any:
     for k in range(len(coefficients)):
         p, q, r = n * r + coefficients[len(coefficients) - 1 - k], p + m * r, q
     return p, q, r
+
+
+@generic
+def least_eigenvalue(b: Any) -> Any:
+    """The least eigenvalue of a symmetric matrix, 6 values.
+
+    The eigenvalues of the traceless part are the roots of x^3 - m x - n (see above). Newton's method finds the greatest from the right,
+    and the other two follow from it. Where the greatest two are equal it converges slowly, but the least does not depend on its error.
+    """
+    xx, xy, xz, yy, yz, zz = b
+    mean = (xx + yy + zz) / 3.0
+    m, n = invariants((xx - mean, xy, xz, yy - mean, yz, zz - mean))
+    greatest = sqrt(m * (4.0 / 3.0))
+    for _ in range(4):
+        slope = maximum(3.0 * greatest * greatest - m, constant(1e-30, m))
+        greatest = greatest - (greatest * greatest * greatest - m * greatest - n) / slope
+    return mean - 0.5 * (greatest + sqrt(maximum(4.0 * m - 3.0 * greatest * greatest, constant(0.0, m))))
 
 
 @generic

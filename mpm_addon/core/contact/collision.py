@@ -113,7 +113,7 @@ def distance_at(x, y, z, arena, neighbors, owner, level_sets):
 
 
 @generic
-def push_particle(particles, slot, coordinates, neighbors, owner, level_sets, dt, arena):
+def push_particle(table, slot, coordinates, neighbors, owner, level_sets, dt, arena):
     """Push a particle back to the depth `SINK` if it is deeper; returns how far [cells].
 
     Args:
@@ -122,7 +122,7 @@ def push_particle(particles, slot, coordinates, neighbors, owner, level_sets, dt
     """
     velocity, spacing = level_sets.velocity, level_sets.spacing
     row_of_block = level_sets.row_of_block[owner]
-    x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
+    x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
     excess = distance_at(x, y, z, arena, neighbors, owner, level_sets) + SINK
     if excess >= 0.0:
         return 0.0
@@ -132,13 +132,13 @@ def push_particle(particles, slot, coordinates, neighbors, owner, level_sets, dt
     else:
         ou, ov, ow = rigid_velocity(coordinates, x, y, z, level_sets.motions[owner], spacing)
     step = dt / spacing
-    u, v, w = particles[VELOCITY, slot] - ou, particles[VELOCITY + 1, slot] - ov, particles[VELOCITY + 2, slot] - ow
+    u, v, w = table[VELOCITY, slot] - ou, table[VELOCITY + 1, slot] - ov, table[VELOCITY + 2, slot] - ow
     if distance_at(x - step * u, y - step * v, z - step * w, arena, neighbors, owner, level_sets) < -INSIDE:
         return 0.0
     nx, ny, nz = interpolated_normal(x, y, z, neighbors, row_of_block, level_sets.normal)
-    particles[POSITION, slot] = x - excess * nx
-    particles[POSITION + 1, slot] = y - excess * ny
-    particles[POSITION + 2, slot] = z - excess * nz
+    table[POSITION, slot] = x - excess * nx
+    table[POSITION + 1, slot] = y - excess * ny
+    table[POSITION + 2, slot] = z - excess * nz
     return -excess
 
 
@@ -177,16 +177,16 @@ def find_due(pairs, speeds, step, least, is_within, due):
 
 
 @generic
-def rooms_of(particles, slot, bound, rooms):
+def rooms_of(table, slot, bound, rooms):
     """Store, for `LANE_COUNT` slots, a lower bound on how far each particle's distance has to fall before it could be pushed [cells]."""
-    x, y, z = load_vector(particles, POSITION, slot)
+    x, y, z = load_vector(table, POSITION, slot)
     room = bound[0] * x + bound[1] * y + bound[2] * z + (bound[3] + SINK - ROUNDING)
     store(rooms, 0, room)
     return -largest(-room)
 
 
 @parallel_kernel
-def collide_particles(tickets, particles, first, body_count, coordinates, neighbors, pairs, level_sets, dt, is_within):
+def collide_particles(tickets, particles, coordinates, neighbors, pairs, level_sets, dt, is_within):
     """Push particles that sank into colliders during the substep back to the depth `SINK`.
 
     Their velocity stays: the nodes inside take it away, with friction. If particles were held and stopped at the surface itself, they
@@ -194,18 +194,18 @@ def collide_particles(tickets, particles, first, body_count, coordinates, neighb
     A particle that was deeper than `INSIDE` before the substep is left alone.
 
     Args:
-        particles: (rows, slots); positions are changed.
-        first: first slot of each run (block, body); body_count: runs per block.
+        particles: see `Particles`; positions are changed.
         coordinates: (blocks, 3) of the particle blocks; neighbors: (blocks, 27 or 9) node blocks around each.
         pairs: see `Pairs`; `pushed` and, of pairs that are due, `room` are results.
         level_sets: see `LevelSets`.
         dt: length of the substep [s].
         is_within: whether all particles are within their blocks' arenas.
     """
+    table, first, body_count = particles.table, particles.runs.first, particles.runs.body_count
     for index in shared(tickets[0], pairs.blocks.size, 4):
         pairs.pushed[index] = 0.0
         block = pairs.blocks[index]
-        rooms = np.empty(LANE_COUNT, particles.dtype)
+        rooms = np.empty(LANE_COUNT, table.dtype)
         for pair in range(pairs.first[index], pairs.first[index + 1]):
             if not pairs.is_due[pair]:
                 continue
@@ -214,18 +214,18 @@ def collide_particles(tickets, particles, first, body_count, coordinates, neighb
             farthest, least = 0.0, math.inf
             # blocks begin within a vector where small runs share one
             for at in range(begin - begin % LANE_COUNT, end, LANE_COUNT):
-                lowest = rooms_of(particles, at, bound, rooms)
+                lowest = rooms_of(table, at, bound, rooms)
                 if is_within and at >= begin and at + LANE_COUNT <= end and lowest >= bound[4]:
                     least = min(least, lowest)
                     continue
                 for slot in range(max(at, begin), min(at + LANE_COUNT, end)):
                     room = 1.0 * rooms[slot - at]
                     if not is_within or room < bound[4]:
-                        x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
+                        x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
                         room = SINK - ROUNDING + depth_in_arena(x, y, z, arena)
                     if room < 0.0:
                         room = 0.0
-                        way = push_particle(particles, slot, coordinates[block], neighbors[block], owner, level_sets, dt, arena)
+                        way = push_particle(table, slot, coordinates[block], neighbors[block], owner, level_sets, dt, arena)
                         farthest = max(farthest, way)
                     least = min(least, room)
             pairs.pushed[index] += farthest

@@ -12,21 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..transfer.blocks import BLOCK, NEIGHBORS
 from ..transfer.layout import Layout
-from ..transfer.node_lookup import node_of_place
 from ..transfer.particle_store import ParticleStore
-from .marking import OPPOSITE, Surroundings, copy_surroundings, mark_from_run, row_and_place
+from .marking import Marks, Surroundings, copy_surroundings, mark_from_run
 from .surface import LevelSets
+from .thinness import OPPOSITE, nodes_near_thin, surface_behind
 
 HELD, STUCK = 1, 2
-# how far from a node the surface on the other side is looked for, in steps of half a cell [cells]
-FARTHEST = 4.0
-# so far around the edge of a thin part nodes are looked at, along each axis [cells]
-NEAR_THIN = 2
 # how far a particle's spline reaches until the next sort, see `farthest_drift` [cells]
 PARTICLE_REACH = 2.5
 # so far a surface moves until the sides of its nodes are marked anew [cells]
@@ -40,7 +35,7 @@ class Sides:
     Attributes:
         layout: of the particles then.
         level_sets: of the colliders then.
-        has_front, has_back: see `mark_sides`; without rows if no collider is thin anywhere.
+        has_front, has_back: see `Marks`; without rows if no collider is thin anywhere.
     """
 
     layout: Layout
@@ -56,23 +51,18 @@ def sides_of(level_sets: LevelSets, around: NDArray[np.int64], store: ParticleSt
         level_sets: of the colliders.
         around: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
         store: the particles.
-        is_half_space: whether each collider is one, which has no other side, (colliders,).
+        is_half_space: see `nodes_near_thin`.
     """
-    layout, shape = store.layout, level_sets.distance.shape
-    is_thin = np.zeros(shape, np.bool_)
-    find_thin(level_sets, around, is_half_space, PARTICLE_REACH, is_thin)
-    if not is_thin.any():
-        nothing = np.zeros((0, shape[1]), np.bool_)
+    layout = store.layout
+    axes = (0, 2) if store.dimension == 2 else (0, 1, 2)
+    is_thin_near = nodes_near_thin(level_sets, around, is_half_space, PARTICLE_REACH, axes)
+    if not is_thin_near.any():
+        nothing = np.zeros((0, is_thin_near.shape[1]), np.bool_)
         return Sides(layout, level_sets, nothing, nothing)
-    for axis in (0, 2) if store.dimension == 2 else (0, 1, 2):
-        is_thin_near = np.zeros(shape, np.bool_)
-        spread_thin(level_sets, around, axis, is_thin, is_thin_near)
-        is_thin = is_thin_near
-    has_front, has_back = (np.zeros(shape, np.bool_) for _ in range(2))
+    marks = Marks(PARTICLE_REACH, is_thin_near, np.zeros_like(is_thin_near), np.zeros_like(is_thin_near))
     for bodies, its in zip(store.fields, layout.field_neighbors, strict=True):
-        ends = np.array([bodies.start, bodies.stop])
-        mark_sides(store.table, layout.first, store.body_count, ends, its, level_sets, PARTICLE_REACH, is_thin, has_front, has_back)
-    return Sides(layout, level_sets, has_front, has_back)
+        mark_sides(store.particles, np.array([bodies.start, bodies.stop]), its, level_sets, marks)
+    return Sides(layout, level_sets, marks.has_front, marks.has_back)
 
 
 def recalled(sides: Sides, level_sets: LevelSets) -> Sides | None:
@@ -87,67 +77,17 @@ def recalled(sides: Sides, level_sets: LevelSets) -> Sides | None:
 
 
 @parallel_kernel
-def find_thin(tickets, level_sets, neighbors, is_half_space, reach, is_thin):
-    """Find the nodes where particles may reach through the collider: within reach of the nearest surface and of another behind it.
+def mark_sides(tickets, particles, bodies, around, level_sets, marks):
+    """Mark the nodes near thin colliders that particles reach.
 
     Args:
-        level_sets: see `LevelSets`.
-        neighbors: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
-        is_half_space: see `sides_of`.
-        reach: of a particle [cells].
-        is_thin: (rows, block nodes) result; false before.
-    """
-    spacing = level_sets.spacing
-    for row in shared(tickets[0], level_sets.owners.size, 16):
-        block = level_sets.blocks[row]
-        if block < 0 or is_half_space[level_sets.owners[row]]:
-            continue
-        row_of_block = level_sets.row_of_block[level_sets.owners[row]]
-        for place in range(level_sets.distance.shape[1]):
-            if abs(level_sets.distance[row, place]) < reach * spacing:
-                depth, other, _ = surface_behind(row, place, neighbors[block], row_of_block, level_sets)
-                is_thin[row, place] = other >= 0 and depth < reach * spacing
-
-
-@parallel_kernel
-def spread_thin(tickets, level_sets, neighbors, axis, is_thin, is_thin_near):
-    """Find the nodes near thin ones along an axis: around the edge of a sheet, where no surface lies behind another, particles reach too.
-
-    Args:
-        level_sets, neighbors, is_thin: see `find_thin`.
-        axis: 0, 1 or 2.
-        is_thin_near: (rows, block nodes) result; false before.
-    """
-    dx, dy, dz = axis == 0, axis == 1, axis == 2
-    for row in shared(tickets[0], level_sets.owners.size, 16):
-        block = level_sets.blocks[row]
-        if block < 0:
-            continue
-        row_of_block = level_sets.row_of_block[level_sets.owners[row]]
-        for place in range(is_thin.shape[1]):
-            if not is_thin[row, place]:
-                continue
-            ix, iy, iz = node_of_place(place, is_thin.shape[1])
-            for step in range(-NEAR_THIN, NEAR_THIN + 1):
-                other, at = row_and_place(ix + dx * step, iy + dy * step, iz + dz * step, neighbors[block], row_of_block)
-                if other >= 0:
-                    is_thin_near[other, at] = True
-
-
-@parallel_kernel
-def mark_sides(tickets, table, first, body_count, bodies, around, level_sets, reach, is_thin_near, has_front, has_back):
-    """Mark the nodes near thin colliders that particles in front of their nearest surface reach, and those that particles behind it reach.
-
-    Args:
-        table: (rows, slots), see `Particles`.
-        first: (blocks * body_count + 1,) first slot of each run.
+        particles: see `Particles`.
         bodies: (2,) the bodies [begin, end) of the velocity field.
         around: (blocks, 27 or 9) node blocks of this field around each particle block.
         level_sets: see `LevelSets`.
-        reach: of a particle [cells].
-        is_thin_near: see `spread_thin`.
-        has_front, has_back: (rows, block nodes) results; false before.
+        marks: see `Marks`.
     """
+    first, body_count = particles.runs.first, particles.runs.body_count
     width, height = 3 * BLOCK, 3 * BLOCK if around.shape[1] == NEIGHBORS else 1
     for block in shared(tickets[0], around.shape[0], 4):
         begin, end = first[block * body_count + bodies[0]], first[block * body_count + bodies[1]]
@@ -158,11 +98,11 @@ def mark_sides(tickets, table, first, body_count, bodies, around, level_sets, re
             is_near = False
             for place in range(around.shape[1]):
                 row = row_of_block[around[block, place]]
-                is_near |= row >= 0 and is_thin_near[row].any()
+                is_near |= row >= 0 and marks.is_thin_near[row].any()
             if is_near:
                 copied = Surroundings(np.empty((width, height, width, 4)), np.empty((width, height, width), np.int64))
-                copy_surroundings(around[block], row_of_block, level_sets, reach, is_thin_near, copied)
-                mark_from_run(table, begin, end, copied, reach, has_front, has_back)
+                copy_surroundings(around[block], row_of_block, level_sets, marks, copied)
+                mark_from_run(particles.table, begin, end, copied, marks)
 
 
 @parallel_kernel
@@ -171,7 +111,7 @@ def recall_sides(tickets, level_sets, before, front_before, back_before, has_fro
 
     Args:
         level_sets, before: see `LevelSets`, now and when the nodes were marked.
-        front_before, back_before: see `mark_sides`, of the rows then; empty if nothing was thin.
+        front_before, back_before: see `Marks`, of the rows then; empty if nothing was thin.
         has_front, has_back: (rows, block nodes) results; false before.
         motion: (rows,) result: the greatest change of a distance near the surface [m].
     """
@@ -195,30 +135,6 @@ def recall_sides(tickets, level_sets, before, front_before, back_before, has_fro
             has_back[row, place] = front_before[old, place] if is_turned else back_before[old, place]
 
 
-@kernel
-def surface_behind(row, place, around, row_of_block, level_sets):
-    """The nearest node along the normal, backward, whose nearest surface looks in the opposite direction and hides a node from it.
-
-    Returns:
-        The depth [m] of the node below that surface, and the other node's row, -1 if there is none, and place.
-    """
-    distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
-    ix, iy, iz = node_of_place(place, distance.shape[1])
-    nx, ny, nz = normal[row, place]
-    for step in range(1, int(2 * FARTHEST) + 1):
-        jx, jz = round(ix - 0.5 * step * nx), round(iz - 0.5 * step * nz)
-        jy = iy if around.size != NEIGHBORS else round(iy - 0.5 * step * ny)
-        other, at = row_and_place(jx, jy, jz, around, row_of_block)
-        if other < 0:
-            continue
-        mx, my, mz = normal[other, at]
-        if mx * nx + my * ny + mz * nz < OPPOSITE:
-            depth = spacing * ((jx - ix) * mx + (jy - iy) * my + (jz - iz) * mz) - distance[other, at]
-            if depth > 0.0:
-                return depth, other, at
-    return 0.0, -1, 0
-
-
 @parallel_kernel
 def turn_nodes(tickets, level_sets, neighbors, has_front, has_back, distance, normal, held):
     """Give nodes with particles behind alone the distance and normal that these see.
@@ -228,7 +144,7 @@ def turn_nodes(tickets, level_sets, neighbors, has_front, has_back, distance, no
     Args:
         level_sets: see `LevelSets`.
         neighbors: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
-        has_front, has_back: see `mark_sides`.
+        has_front, has_back: see `Marks`.
         distance, normal: as in `level_sets`, for all nodes; changed.
         held: (rows, block nodes) result: HELD at nodes with particles on both sides, STUCK at those held in all directions; 0 before.
     """

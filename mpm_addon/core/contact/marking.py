@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from ..compilation.kernel import kernel
 from ..transfer.blocks import BLOCK, NEIGHBORS
-from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
+from ..transfer.node_lookup import node_of_place
 from ..transfer.rows import POSITION
+from .thinness import OPPOSITE
 
-# two surfaces look in opposite directions if the product of their normals is less
-OPPOSITE = -0.5
-# and in about the same if it is more
+# two surfaces look in about the same direction if the product of their normals is more, see also `OPPOSITE`
 ALIKE = 0.7
 # the way from a particle to a node is looked at in so many parts
 PARTS = 4
@@ -21,19 +20,20 @@ PARTS = 4
 STEEP = 0.35
 
 
-@kernel
-def row_and_place(ix, iy, iz, around, row_of_block):
-    """The row of a node, relative to a block's origin, and its place in its block; row -1 if the collider is not near.
+class Marks(NamedTuple):
+    """Which nodes near thin colliders particles reach, while these are looked at.
 
-    Args:
-        around: (27 or 9,) node blocks around the block.
-        row_of_block: (node blocks + 1,) rows of one collider.
+    Attributes:
+        reach: of a particle [cells].
+        is_thin_near: which nodes count, shape (rows, block nodes); see `nodes_near_thin`.
+        has_front, has_back: those that particles in front of their nearest surface reach, and those that particles behind it
+            reach, shape (rows, block nodes); changed.
     """
-    is_plane = around.size != NEIGHBORS
-    if min(ix, iz) < -BLOCK or max(ix, iz) >= 2 * BLOCK or (not is_plane and (iy < -BLOCK or iy >= 2 * BLOCK)):
-        return -1, 0
-    block = neighbor_of_node(ix, iy, iz, around)
-    return (row_of_block[block] if block >= 0 else -1), corner_place(ix, iy, iz, around)
+
+    reach: float
+    is_thin_near: NDArray[np.bool_]
+    has_front: NDArray[np.bool_]
+    has_back: NDArray[np.bool_]
 
 
 class Surroundings(NamedTuple):
@@ -49,13 +49,15 @@ class Surroundings(NamedTuple):
 
 
 @kernel
-def copy_surroundings(around, row_of_block, level_sets, reach, is_thin_near, copied):
+def copy_surroundings(around, row_of_block, level_sets, marks, copied):
     """Fill `Surroundings` for a block; around, row_of_block: see `row_and_place`, the rest: see `mark_sides`."""
     sides, wanted = copied
+    reach, is_thin_near, _, _ = marks
+    distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
     is_plane = around.size != NEIGHBORS
     block_nodes = is_thin_near.shape[1]
     # no particle reaches farther beyond a wall of a cell, even from inside it
-    farthest = (reach - 0.5) * level_sets.spacing
+    farthest = (reach - 0.5) * spacing
     for number in range(around.size):
         row = row_of_block[around[number]] if around[number] >= 0 else -1
         i, j, k = (number // 3, 0, number % 3) if is_plane else (number // 9, number // 3 % 3, number % 3)
@@ -67,10 +69,10 @@ def copy_surroundings(around, row_of_block, level_sets, reach, is_thin_near, cop
             side[0] = math.inf
             if row < 0:
                 continue
-            side[0] = level_sets.distance[row, place] / level_sets.spacing
+            side[0] = distance[row, place] / spacing
             for axis in range(3):
-                side[1 + axis] = level_sets.normal[row, place, axis]
-            if is_thin_near[row, place] and level_sets.distance[row, place] <= farthest:
+                side[1 + axis] = normal[row, place, axis]
+            if is_thin_near[row, place] and distance[row, place] <= farthest:
                 wanted[at] = row * block_nodes + place
 
 
@@ -141,15 +143,16 @@ def is_wall_between(point, node, facing, opposite, sides):
 
 
 @kernel
-def mark_nodes(point, height, facing, copied, reach, has_front, has_back):
-    """Mark the nodes within reach of the cell of one particle; see `mark_sides`.
+def mark_nodes(point, height, facing, copied, marks):
+    """Mark the nodes within reach of the cell of one particle.
 
     Args:
         point: of the particle, relative to its block's origin [cells].
         height, facing: see `nearest_surface`.
-        copied: see `Surroundings`.
+        copied, marks: see `Surroundings` and `Marks`.
     """
     sides, wanted = copied
+    reach, _, has_front, has_back = marks
     (x, y, z), (nx, ny, nz) = point, facing
     is_plane = wanted.shape[1] == 1
     block_nodes = has_front.shape[1]
@@ -189,7 +192,7 @@ def direction_of(nx, ny, nz):
 
 
 @kernel
-def mark_from_run(table, begin, end, copied, reach, has_front, has_back):
+def mark_from_run(table, begin, end, copied, marks):
     """Mark the nodes within reach of the particles of a block, once for each cell and each direction of the surface near them."""
     seen = np.zeros((3 * BLOCK) ** 3, np.uint32)
     for slot in range(begin, end):
@@ -198,10 +201,10 @@ def mark_from_run(table, begin, end, copied, reach, has_front, has_back):
         if min(cx, cy, cz) < 0 or max(cx, cy, cz) >= 3 * BLOCK - 1:
             continue
         height, nx, ny, nz = nearest_surface(x, y, z, copied.sides)
-        if height == -math.inf or height > reach:
+        if height == -math.inf or height > marks.reach:
             continue
         cell = (cx * 3 * BLOCK + cy) * 3 * BLOCK + cz
         direction = direction_of(nx, ny, nz)
         if seen[cell] >> direction & 1 == 0:
             seen[cell] |= 1 << direction
-            mark_nodes((x, y, z), height, (nx, ny, nz), copied, reach, has_front, has_back)
+            mark_nodes((x, y, z), height, (nx, ny, nz), copied, marks)

@@ -10,42 +10,24 @@ from numpy.typing import NDArray
 
 from ..geometry.shapes.plane import Plane
 from ..scene.description import Collider, Scene
-from ..transfer.blocks import ARENA, NODE
 from ..transfer.layout import Layout, places_of
 from ..transfer.particle_store import ParticleStore
 from ..transfer.reach import mark_reached
-from .collision import collide_particles, find_due
 from .covering import find_covered
 from .deforming_obstacle import DeformingObstacle
-from .exchange import move_feet, sum_inertia
+from .exchange import sum_inertia
 from .expulsion import expel_nodes
-from .facing import STUCK, Sides, recalled, sides_of, turn_nodes
-from .impulses import apply_contact_impulses, apply_initial_impulses
+from .facing import Sides, recalled, sides_of, turn_nodes
+from .footing import Footing, numbered
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
-from .pairs import SINK, Pairs, count_pairs, find_pairs
+from .pairs import SINK
+from .pushing import NearParticles
 from .sides import walls_of
-from .slabs import find_levels, no_slabs, slabs_of
-from .surface import (
-    AT_SURFACE,
-    DEEP,
-    LINEAR_CORNERS,
-    SPLINE_CORNERS,
-    DeepNodes,
-    LevelSets,
-    find_edges,
-    find_surface,
-    order_nodes,
-    place_feet,
-    room_for_feet,
-)
+from .surface import DEEP, LevelSets, find_surface
 from .union import join_solids
 
-# how far a block's arena reaches beyond the block [cells]
-ARENA_MARGIN = 1.5
 # material is expelled so many times faster than needed to be out in time
 EXPULSION_HASTE = 2.0
-# with fewer feet, threads do not pay off; at colliders that move, slabs are found in every substep
-PARALLEL_FEET, PARALLEL_FEET_MOVING = 1000, 4000
 
 
 class ObstacleGroup:
@@ -59,7 +41,7 @@ class ObstacleGroup:
 
     Attributes:
         is_moving: whether the colliders move.
-        due: the last result of `due_blocks`.
+        footing: the nodes at the surfaces and inside.
     """
 
     def __init__(
@@ -67,8 +49,6 @@ class ObstacleGroup:
     ) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
-        # a rigid body floats by the pressure that it feels; others need not feel it
-        self._is_exact = any(obstacle.collider.dynamic for obstacle in obstacles)
         self._spacing = scene.solver.grid_spacing
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
@@ -87,16 +67,13 @@ class ObstacleGroup:
         self._field = empty_field(self._dimension)
         self._is_hidden = self._field.is_hidden
         self._level_sets = self._empty_level_sets()
-        self._slabs = no_slabs(len(obstacles))
-        self._foot_count = 0
-        self._feet = room_for_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
-        self._deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.bool_))
+        # a rigid body floats by the pressure that it feels; others need not feel it
+        is_exact = any(obstacle.collider.dynamic for obstacle in obstacles)
+        self.footing = Footing(len(obstacles), self._dimension, is_exact=is_exact, is_moving=self.is_moving)
         self._filled = nothing
         self._shares = np.zeros(0, np.float32)
         self._sides: Sides | None = None
-        self._found = False
-        self._pairs = self._room_for_pairs(nothing, nothing, nothing.reshape(0, 1))
-        self.due = self._due = nothing
+        self._near = NearParticles(self._dimension, self._spacing)
 
     def begin_frame(self) -> None:
         """Prepare for a frame, or for a state between two."""
@@ -142,11 +119,13 @@ class ObstacleGroup:
         held = self._face_material(around, store)
         find_surface(self._level_sets, around, self._reached, places, holds_inside)
         places[held > 0] = DEEP
-        self._place_feet(places, held, around, store)
+        self.footing.place(self._level_sets, places, held, around, store)
+        if self._filling > 0.0:
+            self._find_covered(places.shape)
         for number, obstacle in enumerate(self.obstacles):
             thickness = -field.distance[field.owners == number].min(initial=-self._spacing) if obstacle.is_expelling else 0.0
             self._expulsion[number] = self._expulsion_rate * thickness
-        self._find_pairs(holds_inside, store)
+        self._near.find(self._level_sets, holds_inside, store)
 
     def _face_material(self, around: Ints, store: ParticleStore) -> NDArray[np.uint8]:
         """Turn the nodes near thin colliders toward the side that has material; returns which are held, see `turn_nodes`."""
@@ -204,94 +183,32 @@ class ObstacleGroup:
             self._field = joined_fields([kept, *added])
             self._seen = keys
 
-    def _place_feet(self, places: NDArray[np.uint8], held: NDArray[np.uint8], around: Ints, store: ParticleStore) -> None:
-        owners = self._level_sets.owners
-        block_nodes = places.shape[1]
-        surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
-        its = self._level_sets
-        coordinates = its.coordinates[its.blocks]
-        least = PARALLEL_FEET_MOVING if self.is_moving else PARALLEL_FEET
-        slabs, self._slabs = slabs_of(np.count_nonzero(places == AT_SURFACE, axis=1), coordinates, len(self.obstacles), least)
-        runs = int(self._slabs.slab_count) * len(self.obstacles)
-        deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
-        order_nodes(deep, owners, slabs, len(self.obstacles), block_nodes, deep_order, deep_first)
-        deep = deep[deep_order]
-        self._deep = DeepNodes(deep_first, self._numbers(deep, block_nodes), deep, held.reshape(-1)[deep] == STUCK)
-        depths, normals = -its.distance.reshape(-1)[surface] / its.spacing, its.normal.reshape(-1, 3)[surface]
-        if self._is_exact:
-            surface, depths, normals = self._with_edges(surface, depths, normals, around)
-        order, first = np.empty_like(surface), np.empty(runs + 1, np.int64)
-        order_nodes(surface, owners, slabs, len(self.obstacles), block_nodes, order, first)
-        self._foot_count = len(order)
-        corners = SPLINE_CORNERS if self._is_exact and self._dimension == 3 else LINEAR_CORNERS
-        self._feet = room_for_feet(len(order), runs, places.size, store.dtype, corners, self._feet)
-        self._feet.first[: runs + 1] = first
-        place_feet(surface[order], depths[order], normals[order], self._level_sets, around, self._feet)
-        if self._slabs.cuts.size > 2:
-            find_levels(self._feet, self._deep, self._slabs, store.nodes.size // NODE)
-        if self._filling > 0.0:
-            shares = np.empty(places.shape, np.float32)
-            find_covered(self._level_sets, self._reached, self._is_cubic, shares)
-            shares[self._is_hidden] = 0.0
-            found = np.flatnonzero(shares)
-            self._shares = shares.reshape(-1)[found]
-            self._filled = self._numbers(found, block_nodes)
-
-    def _with_edges(self, surface: Ints, depths: Floats, normals: Floats, around: Ints) -> tuple[Ints, Floats, Floats]:
-        """The nodes (n,), depths (n,) and normals (n, 3) of feet, with those of the further ones at edges behind them."""
-        found, more_depths, more_normals = np.empty(6 * len(surface), np.int64), np.empty(6 * len(surface)), np.empty((6 * len(surface), 3))
-        count = find_edges(surface, self._level_sets, around, found, more_depths, more_normals)
-        found, more_depths, more_normals = found[:count], more_depths[:count], more_normals[:count]
-        return np.concatenate([surface, found]), np.concatenate([depths, more_depths]), np.concatenate([normals, more_normals])
-
-    def _numbers(self, row_nodes: Ints, block_nodes: int) -> Ints:
-        """Nodes numbered through all node blocks, from nodes numbered through the rows."""
-        return self._level_sets.blocks[row_nodes // block_nodes] * block_nodes + row_nodes % block_nodes
-
-    def _find_pairs(self, holds_inside: NDArray[np.bool_], store: ParticleStore) -> None:
-        neighbors = store.layout.neighbors
-        counts = np.empty(len(neighbors), np.int64)
-        count_pairs(neighbors, holds_inside.any(axis=0), holds_inside, counts)
-        near = np.flatnonzero(counts)
-        around = np.concatenate([its[near] for its in store.layout.field_neighbors], axis=1)
-        self._pairs = self._room_for_pairs(near, counts[near], around)
-        self._due = np.empty(len(near), np.int64)
-        find_pairs(self._pairs, neighbors, holds_inside, self._level_sets)
-        self._pairs.is_due[:] = self._pairs.is_near
-
-    def _room_for_pairs(self, blocks: Ints, counts: Ints, around: Ints) -> Pairs:
-        """Arrays for pairs of these particle blocks (k,), so many of each; around: see `Pairs`."""
-        first = np.concatenate([[0], np.cumsum(counts)])
-        count = int(first[-1])
-        arenas = np.empty((count, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
-        is_near, is_due = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-        owners, bounds, falls = np.empty(count, np.int64), np.zeros((count, 5)), np.zeros((count, 3))
-        return Pairs(blocks, first, owners, arenas, bounds, falls, around, is_near, is_due, np.zeros(len(blocks)), np.zeros(count))
+    def _find_covered(self, shape: tuple[int, ...]) -> None:
+        shares = np.empty(shape, np.float32)
+        find_covered(self._level_sets, self._reached, self._is_cubic, shares)
+        shares[self._is_hidden] = 0.0
+        found = np.flatnonzero(shares)
+        self._shares = shares.reshape(-1)[found]
+        self._filled = numbered(self._level_sets, found, shape[1])
 
     def apply_initial_impulses(self, store: ParticleStore) -> None:
         """Apply colliders to the nodes inside, and find material at their surfaces; before `apply_contact_impulses` in each substep."""
-        self._found = False
-        if self._foot_count + len(self._deep.nodes):
-            nodes, surfaces, frictions = store.nodes.reshape(-1), self._surfaces, self._frictions
-            self._found = apply_initial_impulses(
-                nodes, self._deep, self._feet, self._slabs, self._level_sets, surfaces, frictions, self._filling
-            )
+        self.footing.apply_initial_impulses(store.nodes.reshape(-1), self._level_sets, self._surfaces, self._frictions, self._filling)
 
     def apply_contact_impulses(self, store: ParticleStore) -> None:
         """Correct the velocities of the material at the surfaces of the colliders."""
-        if self._found:
-            apply_contact_impulses(store.nodes.reshape(-1), self._feet, self._slabs, self._surfaces, self._frictions)
+        self.footing.apply_contact_impulses(store.nodes.reshape(-1), self._surfaces, self._frictions)
         if self._expulsion.any():
             expel_nodes(store.nodes, self._level_sets, self._expulsion, SINK)
 
     def take_velocity(self, velocity: Floats) -> None:
         """Give the only collider of the group, in place, a velocity of its pivot [m/s] and an angular velocity [rad/s], (6,)."""
         self._motions[0, :6] = velocity
-        move_feet(self._foot_count, self._level_sets, self._feet)
+        self.footing.take_motion(self._level_sets)
 
     def touched_blocks(self, store: ParticleStore) -> Ints:
         """The node blocks whose nodes the colliders may change."""
-        if not self._foot_count + len(self._deep.nodes):
+        if self.footing.is_empty:
             return np.zeros(0, np.int64)
         present = self._level_sets.blocks[self._level_sets.blocks >= 0]
         blocks = np.unique(store.layout.node_neighbors(present)[present])
@@ -308,41 +225,22 @@ class ObstacleGroup:
         """The nodes that these colliders cover some of, one for each collider, and which share of their kernel."""
         return self._filled, self._shares
 
-    def due_blocks(self, speeds: NDArray[np.floating], dt: float, least: float, drift: float) -> Ints:
-        """The blocks with particles that could be pushed after a substep; once in each.
+    @property
+    def due(self) -> Ints:
+        """The last result of `due_blocks`."""
+        return self._near.due
 
-        Args:
-            speeds: see `fastest_nodes`.
-            dt: length of the substep [s].
-            least: how far particles may move in any case [cells].
-            drift: how far they may have drifted since the sort, this substep included [cells].
-        """
-        pairs = self._pairs
-        # beyond the margin a particle may be outside its block's arena
-        count = find_due(pairs, speeds, dt / self._spacing, least, drift <= ARENA_MARGIN, self._due) if len(pairs.blocks) else 0
-        self.due = self._due[:count]
-        return self.due
+    def due_blocks(self, speeds: NDArray[np.floating], dt: float, least: float, drift: float) -> Ints:
+        """The blocks with particles that could be pushed after a substep; see `NearParticles.due_blocks`."""
+        return self._near.due_blocks(speeds, dt, least, drift)
 
     def moved(self, distance: float) -> None:
-        """Note that other colliders pushed particles by so much, at most [cells]."""
-        if distance > 0.0:
-            self._pairs.room[:] -= distance * self._pairs.falls.sum(axis=1)
+        """Note that particles have moved by so much, at most, otherwise than with the nodes [cells]."""
+        self._near.moved(distance)
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
-        """Push out the particles of the due blocks that came in during a substep.
-
-        Args:
-            drift: how far particles have drifted since the sort, this substep included [cells].
-
-        Returns:
-            How far they were pushed, at most [cells].
-        """
-        pairs, layout = self._pairs, store.layout
-        if not len(self.due):
-            return 0.0
-        places, around, is_within = layout.coordinates, layout.neighbors, drift <= ARENA_MARGIN
-        collide_particles(store.table, layout.first, store.body_count, places, around, pairs, self._level_sets, dt, is_within)
-        return float(pairs.pushed.max(initial=0.0))
+        """Push out the particles of the due blocks that came in during a substep; see `NearParticles.push`."""
+        return self._near.push(self._level_sets, store, dt, drift)
 
 
 def obstacles_of(scene: Scene, filling: float, fluid_fields: NDArray[np.bool_]) -> list[ObstacleGroup]:

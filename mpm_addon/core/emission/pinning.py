@@ -122,6 +122,11 @@ class Pins:
         ids = np.arange(first_id, first_id + count, dtype=np.int32)
         self.places = self.places.joined(PinnedPlaces(ids, np.full(count, batch.emitter_index), share, corners, weights, anchor))
 
+    @property
+    def slots(self) -> Ints:
+        """The slots of the pinned particles in the table, since the last sort."""
+        return self._pinned.slots
+
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """What a simulation is resumed with; nothing if no emitter pins particles."""
         return self.places.arrays() if self._is_used else {}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..emission.schedule import first_frame, frame_of_once, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due  # fmt: skip
+from ..emission.schedule import first_frame, frame_of_once, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due
 from ..errors import SceneError
 from ..geometry.outline import Outline
 from ..geometry.section import section_of
@@ -35,8 +35,24 @@ CHECKPOINT_BYTES = {"float32": 160, "float64": 300}
 
 # Size of a frame's file per particle [bytes]: measured means of several scenes, after compression.
 FRAME_BYTES = {
-    "compact": {"position": 7.0, "velocity": 5.0, "density_ratio": 1.3, "stress": 1.4, "rotation": 3.2, "stretch": 2.3},
-    "exact": {"position": 10.5, "velocity": 11.0, "density_ratio": 3.2, "stress": 3.6, "rotation": 14.0, "stretch": 6.5},
+    "compact": {
+        "position": 7.0,
+        "velocity": 5.0,
+        "volume_ratio": 1.3,
+        "density_ratio": 1.4,
+        "stress": 1.4,
+        "rotation": 3.2,
+        "stretch": 2.3,
+    },
+    "exact": {
+        "position": 10.5,
+        "velocity": 11.0,
+        "volume_ratio": 3.2,
+        "density_ratio": 3.5,
+        "stress": 3.6,
+        "rotation": 14.0,
+        "stretch": 6.5,
+    },
 }
 
 # Bytes per particle that never change and are stored once; each painted number adds 4.

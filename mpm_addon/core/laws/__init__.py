@@ -4,6 +4,7 @@ from .corotated import Corotated
 from .damped_elastic import DampedElastic
 from .elasticity import ElasticLaw
 from .hencky import HenckyLaw
+from .hyperelastic import HyperelasticLaw
 from .law import FluidLaw, Law, PrincipalLaw, TensorLaw
 from .neo_hookean import NeoHookean
 from .sand import Sand
@@ -18,4 +19,4 @@ LAWS: dict[str, type[Law]] = {
     law.name: law for law in (Water, Viscoplastic, DampedElastic, Corotated, NeoHookean, VonMises, Sand, Snow, StressFree)
 }
 
-__all__ = ["LAWS", "ElasticLaw", "FluidLaw", "HenckyLaw", "Law", "PrincipalLaw", "TensorLaw"]
+__all__ = ["LAWS", "ElasticLaw", "FluidLaw", "HenckyLaw", "HyperelasticLaw", "Law", "PrincipalLaw", "TensorLaw"]

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from ..arithmetic.linalg import determinant, plane_polar_rotation, polar_rotation, times_transpose
 from ..arithmetic.operations import any_of, generic, sqrt
 from ..arithmetic.symmetric import SQUARE_ROOT, distortion, is_beyond_series, series, summed
-from .elasticity import ElasticLaw, elastic_wave_speed_squared
+from .elasticity import elastic_wave_speed_squared
 from .finish import JELLY
-from .law import TensorLaw
+from .hyperelastic import HyperelasticLaw, corotated_rest_speed_squared
 
 
 class CorotatedConstants(NamedTuple):
@@ -74,7 +74,7 @@ def _left_stretch_in_space(deformation: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Corotated(TensorLaw, ElasticLaw):
+class Corotated(HyperelasticLaw):
     """Parameters of fixed corotated elasticity."""
 
     name = "corotated"
@@ -87,6 +87,7 @@ class Corotated(TensorLaw, ElasticLaw):
     energy = staticmethod(energy)
     stress = staticmethod(stress)
     wave_speed_squared = staticmethod(wave_speed_squared)
+    rest_speed_squared = staticmethod(corotated_rest_speed_squared)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> CorotatedConstants:
         return CorotatedConstants(*self.lame(stiffness_scale), self.density, float(dimension))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from ..arithmetic.linalg import determinant
 from ..arithmetic.operations import generic
 from ..parameters import parameter
-from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, logarithmic_wave_speed_squared
+from .elasticity import LEAST_VOLUME_RATIO, logarithmic_wave_speed_squared
 from .finish import JELLY
-from .law import TensorLaw
+from .hyperelastic import HyperelasticLaw, neo_hookean_rest_speed_squared
 from .neo_hookean import energy as neo_hookean_energy
 from .neo_hookean import stress as neo_hookean_stress
 
@@ -44,7 +44,7 @@ def wave_speed_squared(constants: DampedElasticConstants, volume_ratio: Any, sta
 
 
 @dataclass(frozen=True)
-class DampedElastic(TensorLaw, ElasticLaw):
+class DampedElastic(HyperelasticLaw):
     """Parameters of damped rubber."""
 
     name = "damped_elastic"
@@ -57,6 +57,7 @@ class DampedElastic(TensorLaw, ElasticLaw):
     energy = staticmethod(neo_hookean_energy)
     stress = staticmethod(stress)
     wave_speed_squared = staticmethod(wave_speed_squared)
+    rest_speed_squared = staticmethod(neo_hookean_rest_speed_squared)
 
     density: float = parameter(1100.0, unit="kg/m^3", above=0.0, help="Mass per volume (sponge 50, rubber 950, jelly 1050)")
     damping_time: float = parameter(

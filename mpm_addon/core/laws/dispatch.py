@@ -7,8 +7,8 @@ from typing import Any
 from numba.extending import overload
 
 from ..arithmetic.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed, times_transpose
-from ..arithmetic.operations import any_of, generic, sqrt
-from ..arithmetic.symmetric import distortion, eigenvalues, increased, is_beyond_series
+from ..arithmetic.operations import any_of, constant, generic, maximum, sqrt
+from ..arithmetic.symmetric import distortion, eigenvalues, increased, is_beyond_series, least_eigenvalue
 from ..compilation.kernel import kernel, teach_generic_functions
 from ..compilation.team import ParallelKernel, one_loop
 from .hencky import HenckyLaw, flowed
@@ -16,6 +16,8 @@ from .law import FluidLaw, PrincipalLaw
 
 # below this volume ratio, or inverted, F is decomposed by the robust method
 LEAST_VOLUME_RATIO = 1e-3
+# least squared stretch that a wave speed is computed for
+LEAST_SQUARE = 1e-4
 # the product of the squared stretches over the cube of their mean: 1 if they are equal, 0.3 if one is a third of the others
 LEAST_PRODUCT = 0.3
 
@@ -61,6 +63,29 @@ def update(constants: Any, dimension: Any, deformation: Any, state: Any, velocit
         F (9 values), state, Kirchhoff stress (6 values) [Pa], J, wave speed squared [m^2/s^2].
     """
     raise TypeError("update is for kernels")
+
+
+def elastic_response(constants: Any, deformation: Any, velocity_gradient: Any) -> Any:
+    """The response of a `HyperelasticLaw` to F and L [1/s].
+
+    Returns:
+        Kirchhoff stress (6 values) [Pa], J, and the square of the speed of waves in the rest state [m^2/s^2].
+    """
+    raise TypeError("elastic_response is for kernels")
+
+
+@overload(elastic_response, jit_options={"forceinline": True})
+def _overload_elastic_response(constants, deformation, velocity_gradient):
+    law = law_of(constants)
+    stress, rest_speed_squared = law.stress, law.rest_speed_squared
+
+    def response(constants, deformation, velocity_gradient):
+        ratio = determinant(deformation)
+        # far below any stretch that a stable substep can cause
+        least = maximum(least_eigenvalue(times_transpose(deformation, deformation)), constant(LEAST_SQUARE, ratio))
+        return stress(constants, deformation, velocity_gradient), ratio, rest_speed_squared(constants, ratio, least)
+
+    return response
 
 
 @generic

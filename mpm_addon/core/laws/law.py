@@ -91,6 +91,11 @@ class Law:
         constants = self.constants(stiffness_scale, dimension)
         return math.sqrt(float(type(self).wave_speed_squared(constants, 1.0, self.virgin_state)))
 
+    @property
+    def uses_rest_state(self) -> bool:
+        """Whether forces come from the rest state of a body (see `transfer.rest_grid`) and not from the change of its current state."""
+        return False
+
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
         """The greatest viscosity [Pa s], which limits the substep; 0 for a law whose stress does not depend on L."""
         return 0.0

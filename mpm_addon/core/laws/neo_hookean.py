@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ..arithmetic.linalg import determinant, squared_norm, times_transpose
 from ..arithmetic.operations import generic
-from .elasticity import LEAST_VOLUME_RATIO, ElasticLaw, log_volume_ratio, logarithmic_wave_speed_squared
+from .elasticity import LEAST_VOLUME_RATIO, log_volume_ratio, logarithmic_wave_speed_squared
 from .finish import JELLY
-from .law import TensorLaw
+from .hyperelastic import HyperelasticLaw, neo_hookean_rest_speed_squared
 
 
 class NeoHookeanConstants(NamedTuple):
@@ -41,7 +41,7 @@ def wave_speed_squared(constants: NeoHookeanConstants, volume_ratio: Any, state:
 
 
 @dataclass(frozen=True)
-class NeoHookean(TensorLaw, ElasticLaw):
+class NeoHookean(HyperelasticLaw):
     """Parameters of Neo-Hookean elasticity."""
 
     name = "neo_hookean"
@@ -55,6 +55,7 @@ class NeoHookean(TensorLaw, ElasticLaw):
     energy = staticmethod(energy)
     stress = staticmethod(stress)
     wave_speed_squared = staticmethod(wave_speed_squared)
+    rest_speed_squared = staticmethod(neo_hookean_rest_speed_squared)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> NeoHookeanConstants:
         return NeoHookeanConstants(*self.lame(stiffness_scale), self.density)

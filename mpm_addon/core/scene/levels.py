@@ -84,5 +84,9 @@ def _steps(low: float, high: float, count: int) -> Floats:
 
 
 def piece_of(scene: Scene, index: int) -> str:
-    """What an emitter's particles belong to: the `body` that it names; "" for all that name none."""
-    return scene.emitters[index].body
+    """What an emitter's particles belong to: the `body` that it names; "" for all that name none, but each emitter whose forces come
+    from its rest state is a piece of its own."""
+    emitter = scene.emitters[index]
+    if not emitter.body and scene.materials[emitter.material].law.uses_rest_state:
+        return f"\0{index}"
+    return emitter.body

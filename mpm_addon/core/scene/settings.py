@@ -11,8 +11,8 @@ from .animation import Animation, animatable_parameters, check_animation
 LAST_FRAME = 1_000_000
 
 SURFACE_HELP = {
-    "slip": "Particles slide along the surface without leaving it (water on a pane of glass)",
-    "sticky": "Particles stick where they touch (mud on a boot, paint on a wall)",
+    "slip": "Particles slide along the surface; solids that rest on it do not lift off, but a hard impact rebounds (a wet pane of glass)",
+    "sticky": "Particles stick where they touch, but a hard impact rebounds (mud on a boot, paint on a wall)",
     "separate": "Particles slide along the surface and can leave it; suitable for most colliders",
 }
 # what solids feel of a surface that they can leave, unless its friction is given
@@ -149,7 +149,8 @@ class CacheSettings:
         help="Precision of the cached frames",
     )
     velocity: bool = parameter(True, help="Cache velocities, which motion blur, slow motion and coloring by speed need")
-    density_ratio: bool = parameter(True, help="Cache the volume ratio for colors and shaders (1 is undeformed)")
+    volume_ratio: bool = parameter(True, help="Cache the volume ratio for colors and shaders (1 is undeformed)")
+    density_ratio: bool = parameter(False, help="Cache the density relative to the rest density for shaders (about 0.5 at a free surface)")
     stress: bool = parameter(True, help="Cache the von Mises stress in Pa, for colors and shaders")
     rotation: bool = parameter(True, help="Cache the rotation of particles, for tumbling grains and chips")
     stretch: bool = parameter(False, help="Cache how far particles are stretched along each axis, for grains and chips")

@@ -39,6 +39,8 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
     for name in dict.fromkeys(emitter.material for emitter in before.emitters):
         laws = [type(scene.materials[name].law).name for scene in (before, after)]
         _compare(f'Material "{name}": law', *laws)
+        references = ["rest" if scene.materials[name].law.uses_rest_state else "current" for scene in (before, after)]
+        _compare(f'Material "{name}": reference', *references)
     old_bodies, new_bodies = bodies_of(before), bodies_of(after)
     for key in dict.fromkeys((body.piece, body.name) for body in old_bodies):
         olds, news = ([body for body in bodies if (body.piece, body.name) == key] for bodies in (old_bodies, new_bodies))

@@ -42,7 +42,6 @@ class Director:
             number: _Course(body, laws[body.material_index], animation) for number, body, animation in courses if animation is not None
         }
         self._max_speed: float | None = None
-        self._is_limited = value_at(self._solver, "max_speed", float(scene.time.frame_start)) is not None
         self._stiffening = 1.0
         self._set_solver(float(scene.time.frame_start))
         self.move_to(float(scene.time.frame_start))

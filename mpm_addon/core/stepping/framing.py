@@ -11,10 +11,11 @@ from ..emission.emission import Batch
 from ..particles import AGE, BIRTH, Frame, FrameStatistics, Moment, frame_attributes
 from ..scene.description import Scene
 from ..transfer.layout import PIECE_COUNT
-from ..transfer.output import show_particles, totals, world_positions
+from ..transfer.output import masses_around, show_particles, totals, world_positions
 from ..transfer.particle_store import ParticleStore
-from ..transfer.rows import VELOCITY, VOLUME
+from ..transfer.rows import MASS, VELOCITY, VOLUME
 from .bodies import Body
+from .crushing import find_crushed
 
 # prefix of the names of painted values in a snapshot
 _CARRIED = "painted "
@@ -89,7 +90,7 @@ def make_frame(
     step_seconds: float,
     poses: Mapping[str, NDArray[np.float64]],
 ) -> Frame:
-    """The frame of the current state at a moment; see `particles.frame_attributes`."""
+    """The frame of the current state at a moment; see `particles.frame_attributes`. The nodes hold the particles' masses."""
     time = scene.time.seconds_at(moment.frame)
     slots = _slots_by_id(store, len(provenance))
     ids = store.ids[slots]
@@ -98,15 +99,15 @@ def make_frame(
     body = run % store.body_count
     position = np.empty((len(slots), 3), np.float32)
     world_positions(store.table, slots, run // store.body_count, layout.coordinates, scene.solver.grid_spacing, position)
-    density_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
+    volume_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
     rotation, stretch = np.empty((len(slots), 4), np.float32), np.empty((len(slots), 3), np.float32)
     places = np.full(layout.slot_count, -1, np.int32)
     places[slots] = np.arange(len(slots), dtype=np.int32)
     is_fluid = np.repeat(np.tile([b.is_fluid for b in bodies], len(layout.keys)), np.diff(layout.first))
-    show_particles(store.table, places, is_fluid, density_ratio, stress, rotation, stretch)
+    show_particles(store.table, places, is_fluid, volume_ratio, stress, rotation, stretch)
     for index, shown in enumerate(bodies):
         its = body == index
-        density_ratio[its] = shown.law.volume_ratio(density_ratio[its], store.states(len(shown.law.state_names), slots[its]))
+        volume_ratio[its] = shown.law.volume_ratio(volume_ratio[its], store.states(len(shown.law.state_names), slots[its]))
     births = provenance.births(scene)
     arrays = {
         "position": position,
@@ -114,7 +115,8 @@ def make_frame(
         "id": ids,
         "material_index": births["material_index"][ids],
         "emitter_index": births["emitter_index"][ids],
-        "density_ratio": density_ratio,
+        "volume_ratio": volume_ratio,
+        "density_ratio": _density_ratios(store, slots, run, scene),
         "stress": stress,
         AGE: time - births[BIRTH][ids],
         "rest_position": births["rest_position"][ids],
@@ -134,8 +136,24 @@ def make_frame(
         momentum=(momentum[0], momentum[1], momentum[2]),
         mass=mass,
         step_seconds=step_seconds,
+        crushed=int(find_crushed(scene, arrays["density_ratio"], arrays["emitter_index"]).sum()),
     )
     return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births)
+
+
+def _density_ratios(store: ParticleStore, slots: NDArray[np.int64], run: NDArray[np.int64], scene: Scene) -> NDArray[np.float64]:
+    """The mass density at particles over their rest density, shape (n,): what they gather from the nodes of their velocity field, over
+    the volume of a cell. A surface does not count as full, nor does a collider."""
+    solver, layout = scene.solver, store.layout
+    mass, block = np.zeros(len(slots)), run // store.body_count
+    field = np.asarray(store.field_of_body)[run % store.body_count]
+    for number, neighbors in enumerate(layout.field_neighbors):
+        its = np.flatnonzero(field == number)
+        around = np.empty(len(its))
+        masses_around(solver.kernel == "cubic", store.table, slots[its], block[its], neighbors, store.nodes, around)
+        mass[its] = around
+    rest_density = store.table[MASS, slots].astype(np.float64) / store.table[VOLUME, slots]
+    return mass / (rest_density * solver.grid_spacing**solver.dimension)
 
 
 def _slots_by_id(store: ParticleStore, id_count: int) -> NDArray[np.int64]:

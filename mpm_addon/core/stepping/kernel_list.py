@@ -24,6 +24,7 @@ KERNELS = {
         "transfer.fullness.count_volumes": "arenas short2 int1 float1 real2",
         "transfer.grid.fastest_nodes": "real2 short1 int real2 float2",
         "transfer.output.world_positions": "real2 int1 int1 int2 float single2",
+        "transfer.output.masses_around": "bool real2 int1 int1 int2 real2 float1",
         "transfer.output.show_particles": "real2 short1 bool1 single1 single1 single2 single2",
         "transfer.output.totals": "particles float2",
         "transfer.sorting.count_moves": "particles int2 float2 byte1 short3 int2",
@@ -48,12 +49,21 @@ KERNELS = {
         "transfer.advance.advance_particles": "law scheme particles grid pass scratch arenas float2",
         "transfer.advance.advance_material": "law int real2 float real2 float1",
     },
+    "rest": {
+        "transfer.rest_passes.gather_velocities": "scheme particles grid bool1 scratch",
+        "transfer.rest_passes.carry_motion": "real2 int1 real2",
+        "transfer.rest_passes.carry_change": "real2 int1 real2",
+        "transfer.rest_passes.carry_places": "real2 int1 float2 real2 float1",
+    },
+    "rest law": {
+        "transfer.rest_passes.strain_particles": "law scheme particles grid int scratch arenas float2",
+    },
     "obstacles": {
         "transfer.reach.mark_reached": "float2 int2 int1",
         "contact.surface.find_surface": "level_sets int2 int1 mark2 bool2",
-        "contact.facing.find_thin": "level_sets int2 bool1 float bool2",
-        "contact.facing.spread_thin": "level_sets int2 int bool2 bool2",
-        "contact.facing.mark_sides": "real2 int1 int int1 int2 level_sets float bool2 bool2 bool2",
+        "contact.thinness.find_thin": "level_sets int2 bool1 float bool2",
+        "contact.thinness.spread_thin": "level_sets int2 int bool2 bool2",
+        "contact.facing.mark_sides": "particles int1 int2 level_sets marks",
         "contact.facing.recall_sides": "level_sets level_sets bool2 bool2 bool2 bool2 float1",
         "contact.facing.turn_nodes": "level_sets int2 bool2 bool2 float2 float3 mark2",
         "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
@@ -68,7 +78,7 @@ KERNELS = {
         "contact.pairs.count_pairs": "int2 bool1 bool2 int1",
         "contact.pairs.find_pairs": "pairs int2 bool2 level_sets",
         "contact.collision.find_due": "pairs real2 float float bool int1",
-        "contact.collision.collide_particles": "real2 int1 int int2 int2 pairs level_sets float bool",
+        "contact.collision.collide_particles": "particles int2 int2 pairs level_sets float bool",
     },
     "meeting": {
         "contact.body_contact.meet_bodies": "real2 meetings surfaces room float float float",
@@ -149,6 +159,7 @@ STRUCTURES = {
     "springs": ("emission.pinned_particles.PinSprings", "float1 float1 float1"),
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
     "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 bool1 float2 float3 float3 float2 float"),
+    "marks": ("contact.marking.Marks", "float bool2 bool2 bool2"),
     "pairs": ("contact.pairs.Pairs", "int1 int1 int1 single4 float2 float2 int2 bool1 bool1 float1 float1"),
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
@@ -262,8 +273,9 @@ def units_of(scene: "Scene") -> list[Unit]:
     solver = scene.solver
     scheme = type(scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)).__name__
     laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
-    ours = {law.name for law in laws if LAWS.get(law.name) is type(law)}
-    return list(_units(groups_of(scene), solver.precision, scheme, sorted(ours)))
+    ours = [law for law in laws if LAWS.get(law.name) is type(law)]
+    names, rest = ({law.name for law in its} for its in (ours, [law for law in ours if law.uses_rest_state]))
+    return list(_units(groups_of(scene), solver.precision, scheme, sorted(names), sorted(rest)))
 
 
 def groups_of(scene: "Scene") -> set[str]:
@@ -271,6 +283,8 @@ def groups_of(scene: "Scene") -> set[str]:
     from ..scene.levels import piece_of
 
     groups = {"step", "law"}
+    if any(scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters):
+        groups |= {"rest", "rest law"}
     if scene.colliders or scene.domain.kind != "unbounded":
         groups.add("obstacles")
     if len({piece_of(scene, index) for index in range(len(scene.emitters))}) > 1:
@@ -299,16 +313,18 @@ def groups_of(scene: "Scene") -> set[str]:
 
 def units_of_default_scheme() -> list[Unit]:
     """The units that scenes with the default scheme can call: three dimensions, quadratic, float32, with every law."""
-    from ..laws import LAWS
+    from ..laws import LAWS, HyperelasticLaw
 
-    return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(LAWS)))
+    rest = sorted(name for name, law in LAWS.items() if issubclass(law, HyperelasticLaw))
+    return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(LAWS), rest))
 
 
-def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str]) -> Iterator[Unit]:
+def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str], rest_laws: Iterable[str]) -> Iterator[Unit]:
     # laws take longest and go first, so that no process is left with one at the end
-    for group in sorted(groups, key=lambda group: (group != "law", group)):
+    for group in sorted(groups, key=lambda group: ("law" not in group, group)):
+        its = rest_laws if group == "rest law" else laws
         for kernel, words in KERNELS[group].items():
-            for law in laws if "law" in words.split() else ("",):
+            for law in its if "law" in words.split() else ("",):
                 yield Unit(group, kernel, _variant(words.split(), precision, scheme, law))
 
 

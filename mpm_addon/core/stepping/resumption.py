@@ -38,21 +38,14 @@ def check_state(state: State, own: State, scene: Scene, body_count: int) -> None
     _check_range(state, "emitter", len(scene.emitters))
     if np.bincount(state["ids"], minlength=1).max() > 1:
         raise _wrong("ids", "a particle appears twice")
-    # particles of a block are consecutive: mark the first of each
-    is_first = np.ones(len(state["keys"]), np.bool_)
-    is_first[1:] = state["keys"][1:] != state["keys"][:-1]
-    keys = state["keys"][is_first]
-    coordinates = unpacked(keys)
-    if (np.abs(coordinates) >= blocks.KEY_OFFSET - 2).any() or (packed(coordinates) != keys).any():
-        raise _wrong("keys", "a block is out of range")
-    position = state["table"][POSITION : POSITION + 3]
-    if position.min(initial=0.5) < 0.5 - _ROUNDING or position.max(initial=0.5) > blocks.BLOCK + 0.5 + _ROUNDING:
-        raise _wrong("table", "a particle is outside its block")
+    _check_places(state, "keys", "table", state["table"][POSITION : POSITION + 3])
     number, part, parts = (int(value) for value in state["moment"])
     if number not in scene.time.frames or not 0 <= part < parts:
         raise _wrong("moment", f"{number}, {part} of {parts}")
     if "pinned_id" in state:
         _check_pins(state, scene, emitted)
+    if "body_id" in state:
+        _check_rest(state, scene)
 
 
 def _check_types(state: State, own: State) -> None:
@@ -77,12 +70,38 @@ def _check_types(state: State, own: State) -> None:
 
 
 def _particle_axis(name: str) -> tuple[int, str]:
-    """The axis along which an array counts particles, and which: "present", "emitted" or "pinned"; "" for none."""
+    """The axis along which an array counts particles, and which: "present", "emitted", "pinned", "rest" or "nodes"; "" for none."""
     if name in ("table", "ids", "bodies", "keys"):
         return (1 if name == "table" else 0), "present"
     if name.startswith("pinned_"):
         return 0, "pinned"
+    if name.startswith("body_node_"):
+        return 0, "nodes"
+    if name in ("body_id", "body_key", "body_position"):
+        return (1 if name == "body_position" else 0), "rest"
     return 0, "" if name in ("moment", "substeps", "deleted", "speeds", "rigid_bodies") else "emitted"
+
+
+def _check_places(state: State, keys_name: str, name: str, position: NDArray[Any]) -> None:
+    """Check the keys of blocks and the positions (3, n) relative to these."""
+    # particles of a block are consecutive: mark the first of each
+    is_first = np.ones(len(state[keys_name]), np.bool_)
+    is_first[1:] = state[keys_name][1:] != state[keys_name][:-1]
+    keys = state[keys_name][is_first]
+    coordinates = unpacked(keys)
+    if (np.abs(coordinates) >= blocks.KEY_OFFSET - 2).any() or (packed(coordinates) != keys).any():
+        raise _wrong(keys_name, "a block is out of range")
+    if position.min(initial=0.5) < 0.5 - _ROUNDING or position.max(initial=0.5) > blocks.BLOCK + 0.5 + _ROUNDING:
+        raise _wrong(name, "a particle is outside its block")
+
+
+def _check_rest(state: State, scene: Scene) -> None:
+    """Check the particles in the rest state: those present whose material has one, in order of id."""
+    has_rest = np.array([scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters])
+    present = np.sort(state["ids"])
+    if not np.array_equal(state["body_id"], present[has_rest[state["emitter"][present]]]):
+        raise _wrong("body_id", "not the particles that have a rest state")
+    _check_places(state, "body_key", "body_position", state["body_position"])
 
 
 def _check_pins(state: State, scene: Scene, emitted: int) -> None:

@@ -143,6 +143,7 @@ class Simulation:
             **self.store.snapshot(),
             **self.provenance.arrays(),
             **self._stepper.pins.snapshot(),
+            **self._stepper.rest.snapshot(),
             "moment": np.array(self._moment),
             "substeps": np.array(self._substeps),
             "deleted": np.array(self._deleted),
@@ -180,7 +181,10 @@ class Simulation:
             particles.bodies[:] = renumbered(bodies_of(before), self.bodies)[particles.bodies]
             self._renew_stress(particles)
         self._outflows.take_up(self.store, particles, self._moment.frame)
+        self._stepper.rest.load(snapshot)
         self._stepper.begin()
+        if before is not None:
+            self.control.speeds = self.control.speeds.at_least(*self._stepper.rest.speeds)
 
     def _renew_stress(self, particles: NewParticles) -> None:
         """Recompute stresses and wave speeds after the laws have changed."""
@@ -208,6 +212,7 @@ class Simulation:
         """Emit what is due at this moment, sort, and show the particles."""
         self._stepper.start_clock()
         self._sort(self._emitted(self._moment.number, self._moment.share))
+        self._stepper.weigh()
         frame = make_frame(
             self._moment,
             self.scene,
@@ -261,6 +266,7 @@ class Simulation:
             wave_speed, gradient = self.bodies[number].prepare(table)
             particles.table[:, its] = table
             self.control.take_in(self.bodies[number].name, wave_speed, fastest, gradient)
+        self._stepper.rest.add(particles)
         return particles
 
     def _sort(self, new: NewParticles | None = None) -> None:

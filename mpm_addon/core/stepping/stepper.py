@@ -25,14 +25,16 @@ from ..transfer.fullness import MixedNodes
 from ..transfer.grid import fastest_nodes, update_grid
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import ParticleStore
-from ..transfer.rows import POSITION
+from ..transfer.rows import POSITION, VELOCITY
 from ..transfer.scatter import particles_to_grid
 from ..transfer.scheme import farthest_drift, scheme_of
 from .bodies import Body
 from .directing import Director
+from .rest_bodies import RestBodies
 from .time_step import Drive, Speeds
 
 LARGEST_GRADIENT_STEP = 0.9
+NO_SLOTS = np.zeros(0, np.int64)
 
 
 class Stepper:
@@ -43,6 +45,7 @@ class Stepper:
         obstacles: walls and all colliders that are not dynamic.
         rigid: the dynamic colliders.
         pins: the pinned particles.
+        rest: the bodies whose forces come from their rest state.
         spacing: cell size [m].
         moment: the moment of the last `move_to`, in frames.
         speeds: speeds after the last substep.
@@ -68,7 +71,11 @@ class Stepper:
         # a substep is chosen before its motion is known; twice the wanted displacement is not motion but instability
         self._longest_way = max(1.0, 2.0 * solver.max_displacement)
         self.pins = Pins(scene)
+        self.rest = RestBodies(bodies, store, self.scheme, self.spacing)
         self._director = Director(scene, bodies, store)
+        has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
+        has_pins = any(emitter.has_pins for emitter in scene.emitters)
+        self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
         self.moment = float(scene.time.frame_start)
         self.speeds = Speeds()
         self.stiffest = ""
@@ -119,6 +126,7 @@ class Stepper:
         self._is_covered = False
         self._node_speeds = np.zeros((self._store.layout.node_count + 1, NODE), self._store.dtype)
         self.pins.find(self._store, self.moment)
+        self.rest.begin(self.obstacles, self.moment, is_driven=self._is_driven)
 
     def begin_frame(self, frame: float) -> None:
         """Prepare for the substeps to the next frame."""
@@ -143,6 +151,7 @@ class Stepper:
         self._store.restore()
         self.rigid.restore()
         self._director.restore()
+        self.rest.restore()
         self.begin()
 
     def move_obstacles(self, frame: float) -> float:
@@ -168,7 +177,8 @@ class Stepper:
         Returns:
             What became unstable, or None.
         """
-        self.pins.pull(self._store, dt)
+        self.rest.push(dt)
+        self._pull(dt)
         self._move_grid(dt)
         self.spent("grid")
         self._meet_obstacles(dt)
@@ -194,9 +204,37 @@ class Stepper:
         stopped = self.rigid.advance(dt)
         self.pins.hold(self._store, dt)
         self._director.limit_particles()
+        trouble = self._step_rest(dt)
+        if trouble is not None:
+            return trouble
         self._is_waiting[:] = True if self.planned is None else self._is_near
         self.spent("particles")
         return None if stopped is None else Trouble(Kind.NOT_FINITE, stopped)
+
+    def _pull(self, dt: float) -> None:
+        """Let pins change the velocities of particles."""
+        slots = self.pins.slots if self.rest.is_used else NO_SLOTS
+        before = self._store.table[VELOCITY : VELOCITY + 3, slots]
+        self.pins.pull(self._store, dt)
+        self.rest.note_pull(slots, before)
+
+    def _step_rest(self, dt: float) -> Trouble | None:
+        """Move the bodies whose forces come from their rest state; returns what became unstable."""
+        rest = self.rest
+        trouble = rest.step(dt, self._director.gravity[:3], self.obstacles, is_shown=self.planned is None)
+        if trouble is None and (rest.speeds.particle > self.explained_speed or rest.drift > self._longest_way):
+            trouble = Trouble(Kind.RUNAWAY, f'Material "{rest.stiffest}"')
+        if trouble is None and dt * rest.speeds.gradient > LARGEST_GRADIENT_STEP:
+            trouble = Trouble(Kind.INVERTED, f'Material "{rest.stiffest}"')
+        if rest.is_used:
+            if rest.speeds.wave > self.speeds.wave:
+                self.stiffest = rest.stiffest
+            self.speeds = self.speeds.at_least(*rest.speeds)
+        # colliders count on particles that move with the nodes of the world
+        for obstacle in self.obstacles:
+            obstacle.moved(rest.drift)
+        self._drift += rest.drift
+        return trouble
 
     def _move_grid(self, dt: float) -> None:
         """Scatter the waiting particles and update the grid."""
@@ -208,7 +246,14 @@ class Stepper:
         self._scatter(dt)
         self.spent("particles")
         update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity)
+        self.rest.note_nodes()
         self._director.push(dt)
+
+    def weigh(self) -> None:
+        """Sum the particles' masses at the nodes, right after a sort; the next substep begins anew."""
+        self._scatter(0.0)
+        layout = self._store.layout
+        update_grid(self._store.arenas, layout.node_arenas, self._store.nodes, self._store.node_rows, 0.0 * self._director.gravity)
 
     def _scatter(self, dt: float) -> None:
         """Scatter the waiting particles for a substep of dt [s], each velocity field's bodies to its own node blocks."""
@@ -216,7 +261,10 @@ class Stepper:
         is_first = bool(self._is_waiting.all())
         for field in range(len(store.fields)):
             grid = store.grid(self.spacing, field)
-            particles_to_grid(self.scheme, store.particles, grid, self._is_waiting, is_first, dt, store.scratch, store.arenas)
+            # the stress of bodies with a rest state has acted on their rest nodes, and every substep scatters them
+            is_rest = self.rest.is_field(field)
+            waiting, step = (self.rest.near_blocks, 0.0) if is_rest else (self._is_waiting, dt)
+            particles_to_grid(self.scheme, store.particles, grid, waiting, is_first or is_rest, step, store.scratch, store.arenas)
 
     def _meet_obstacles(self, dt: float) -> None:
         for obstacle in self.obstacles:
@@ -260,6 +308,8 @@ class Stepper:
         self.speeds = Speeds()
         drift = 0.0
         for number, body in enumerate(self._bodies):
+            if self.rest.is_body(number):
+                continue
             self._pass(number, body, dt, self.planned)
             fastest, farthest, wave_speed, gradient, flattest, check = (float(extreme) for extreme in self._extremes.max(axis=0))
             kind = None
@@ -292,7 +342,8 @@ class Stepper:
             row = self._store.table[POSITION + axis, :slots]
             np.clip(np.nan_to_num(row, nan=low), low, high, out=row)
         for number, body in enumerate(self._bodies):
-            self._pass(number, body, 0.0, None)
+            if not self.rest.is_body(number):
+                self._pass(number, body, 0.0, None)
 
     def _not_finite(self) -> Trouble:
         """The first material whose particles are not finite."""

@@ -1,8 +1,10 @@
 """Scenes that this version cannot compute, refused before anything is prepared. No numba."""
 
+from ..emission.schedule import frame_of_once
 from ..errors import SceneError
 from ..geometry.solid import solid_properties
-from ..scene.description import Scene
+from ..scene.description import Emitter, Scene
+from ..scene.levels import piece_of
 
 
 def refuse_unsupported(scene: Scene) -> None:
@@ -18,3 +20,44 @@ def refuse_unsupported(scene: Scene) -> None:
             solid_properties(collider.shape, f'Collider "{collider.name}"', scene.solver.dimension)
     if not scene.emitters:
         raise SceneError("it has no emitter", "add one", subject=f'Scene "{scene.name}"')
+    _refuse_rest_states(scene)
+
+
+def _refuse_rest_states(scene: Scene) -> None:
+    """Refuse what bodies cannot do whose forces come from their rest state."""
+    pieces: dict[str, Emitter] = {}
+    for index, emitter in enumerate(scene.emitters):
+        subject = f'Emitter "{emitter.name}"'
+        is_rest = _has_rest_state(scene, emitter)
+        if is_rest and emitter.mode != "once":
+            raise SceneError(
+                f'mode "{emitter.mode}" is not possible with reference "rest" of material "{emitter.material}"',
+                'use mode "once", or reference "current"',
+                subject=subject,
+            )
+        other = pieces.setdefault(piece_of(scene, index), emitter)
+        if is_rest != _has_rest_state(scene, other):
+            raise SceneError(
+                f'body "{emitter.body}" has materials with reference "rest" and others, as that of Emitter "{other.name}"',
+                "use another body name for one of them, or the same reference",
+                subject=subject,
+            )
+        frames = [frame_of_once(each, scene) for each in (other, emitter)]
+        if is_rest and frames[0] != frames[1]:
+            raise SceneError(
+                f'its first frame {frames[1]} is not that of Emitter "{other.name}" of the same body "{emitter.body}", {frames[0]}',
+                'use the same frame, another body name, or reference "current"',
+                subject=subject,
+            )
+    if any(_has_rest_state(scene, emitter) for emitter in scene.emitters):
+        for collider in scene.colliders:
+            if collider.dynamic and collider.surface == "sticky":
+                raise SceneError(
+                    'a dynamic sticky collider cannot hold materials with reference "rest"',
+                    'use surface "separate" with much friction, or reference "current"',
+                    subject=f'Collider "{collider.name}"',
+                )
+
+
+def _has_rest_state(scene: Scene, emitter: Emitter) -> bool:
+    return scene.materials[emitter.material].law.uses_rest_state

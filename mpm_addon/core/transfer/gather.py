@@ -166,7 +166,13 @@ def repeat_last(live, count, scratch, result):
 
 @generic
 def gathered(scheme, position, spacing, scratch, at):
-    """What was gathered for `LANE_COUNT` slots, from number `at` of the chunk on.
+    """What was gathered for `LANE_COUNT` slots, from number `at` of the chunk on; see `gathered_from`."""
+    return gathered_from(scheme, position, spacing, scratch, LANES + LANE_ROW * at)
+
+
+@generic
+def gathered_from(scheme, position, spacing, scratch, row):
+    """What was gathered for `LANE_COUNT` slots, from the rows of the scratch at `row` on.
 
     v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 
@@ -175,7 +181,6 @@ def gathered(scheme, position, spacing, scratch, at):
         (3 values) [kg].
     """
     _, (dx, dy, dz), _, _, _ = all_weights(scheme, position)
-    row = LANES + LANE_ROW * at
     u, v, w, mass = load_rows(scratch, row)
     a, d, g, sx = load_rows(scratch, row + NODE)
     b, e, h, sy = load_rows(scratch, row + 2 * NODE)

@@ -11,8 +11,6 @@ from .extent import MARK_WORDS, box_of
 
 # numbers per row of nodes in a block; an arena's row is twice as long
 ROW = NODE * BLOCK
-# the rows of a node block that may be nonzero, as bits: all of them
-ALL_ROWS = (1 << BLOCK * BLOCK) - 1
 # adjacent rows are processed together: branches cost more than rows
 FOUR_ROWS = (1 << BLOCK) - 1
 

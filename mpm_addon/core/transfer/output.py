@@ -9,8 +9,9 @@ from ..arithmetic.vector import LANE_COUNT, store
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from .blocks import BLOCK
+from .blocks import BLOCK, NEIGHBORS, NODE
 from .rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, STRESS, VELOCITY
+from .scheme import cubic_weights, quadratic_weights
 from .table import load_matrix, store_matrix
 
 
@@ -23,15 +24,61 @@ def world_positions(tickets, table, slots, block_of, coordinates, spacing, resul
             result[index, axis] = cells * spacing
 
 
+@kernel
+def nodes_along(is_cubic, x):
+    """The center node of a position along an axis [cells], and the weights of the nodes at -1, 0, +1 and +2 from it."""
+    if is_cubic:
+        center = math.floor(x)
+        return center, cubic_weights(x - center)
+    center = math.floor(x + 0.5)
+    w0, w1, w2 = quadratic_weights(x - center)
+    return center, (w0, w1, w2, 0.0)
+
+
 @parallel_kernel
-def show_particles(tickets, table, places, is_fluid, density_ratio, stress, rotation, stretch):
+def masses_around(tickets, is_cubic, table, slots, block_of, neighbors, nodes, result):
+    """The mass around particles [kg], gathered from the nodes: sum w m.
+
+    Args:
+        is_cubic: whether the splines are cubic or quadratic.
+        table: positions in their blocks [cells].
+        slots, block_of: (n,) the particles, and the block of each.
+        neighbors: (blocks, 27 or 9) node blocks around each particle block, see `Grid`.
+        nodes: (node blocks, 4 * block nodes) the mass is the last of each node's four numbers.
+        result: (n,).
+    """
+    is_in_space = neighbors.shape[1] == NEIGHBORS
+    for index in shared(tickets[0], slots.size, 1024):
+        slot, around = slots[index], neighbors[block_of[index]]
+        cx, wx = nodes_along(is_cubic, np.float64(table[POSITION, slot]))
+        cy, wy = nodes_along(is_cubic, np.float64(table[POSITION + 1, slot]))
+        cz, wz = nodes_along(is_cubic, np.float64(table[POSITION + 2, slot]))
+        total = 0.0
+        for i in range(4):
+            for j in range(4 if is_in_space else 1):
+                for k in range(4):
+                    x, y, z = cx - 1 + i, cy - 1 + j, cz - 1 + k
+                    weight = wx[i] * wz[k]
+                    if is_in_space:
+                        place = 9 * (x // BLOCK + 1) + 3 * (y // BLOCK + 1) + z // BLOCK + 1
+                        node = (x % BLOCK * BLOCK + y % BLOCK) * BLOCK + z % BLOCK
+                        weight *= wy[j]
+                    else:
+                        place, node = 3 * (x // BLOCK + 1) + z // BLOCK + 1, x % BLOCK * BLOCK + z % BLOCK
+                    if weight > 0.0:
+                        total += weight * nodes[around[place], NODE * node + 3]
+        result[index] = total
+
+
+@parallel_kernel
+def show_particles(tickets, table, places, is_fluid, volume_ratios, stress, rotation, stretch):
     """What a frame shows of the particles' deformation.
 
     Args:
         table: (rows, slots), whole vectors of slots; without rows for F if all particles are fluid.
         places: (slots,) index of each slot's particle in the results, -1 for massless copies.
         is_fluid: (slots,) whether the particle stores J as its state and no F.
-        density_ratio: (n,) result: J.
+        volume_ratios: (n,) result: J.
         stress: (n,) result: von Mises equivalent of the Cauchy stress [Pa].
         rotation: (n, 4) result: quaternion w, x, y, z of the polar rotation of F.
         stretch: (n, 3) result: length of each column of F, the deformed length of a unit edge along x, y and z.
@@ -61,7 +108,7 @@ def show_particles(tickets, table, places, is_fluid, density_ratio, stress, rota
                 for axis in range(3):
                     along = deformations[axis, lane] ** 2 + deformations[axis + 3, lane] ** 2 + deformations[axis + 6, lane] ** 2
                     stretch[index, axis] = math.sqrt(along)
-            density_ratio[index] = volume_ratio
+            volume_ratios[index] = volume_ratio
             xx, xy, xz = table[STRESS, slot], table[STRESS + 1, slot], table[STRESS + 2, slot]
             yy, yz, zz = table[STRESS + 3, slot], table[STRESS + 4, slot], table[STRESS + 5, slot]
             shear = 0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3.0 * (xy**2 + xz**2 + yz**2)

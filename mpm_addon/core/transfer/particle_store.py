@@ -132,9 +132,15 @@ class ParticleStore:
     """
 
     def __init__(
-        self, body_count: int, dtype: Any, dimension: int = 3, *, is_flip: bool = False, row_count: int = ROW_COUNT,
+        self,
+        body_count: int,
+        dtype: Any,
+        dimension: int = 3,
+        *,
+        is_flip: bool = False,
+        row_count: int = ROW_COUNT,
         fields: Fields | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.body_count = body_count
         self.fields = fields or (range(body_count),)
         self.field_of_body = [field for field, its in enumerate(self.fields) for _ in its]
@@ -150,7 +156,7 @@ class ParticleStore:
         self.arenas = no_arenas(self.dtype)
         self.nodes, self.node_rows = self._empty_nodes(1)
         self.nodes_before, self.node_rows_before = self._empty_nodes(1)
-        self.scratch = Scratch(_aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype), np.zeros((PIECE_COUNT, CHUNK), np.int32))
+        self.scratch = Scratch(aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype), np.zeros((PIECE_COUNT, CHUNK), np.int32))
         self._spare_table = self.table.copy()
         self._spare_ids = self.ids.copy()
         self._places = np.zeros(0, np.int8)
@@ -278,7 +284,7 @@ class ParticleStore:
         size = make_room(layout.extents, layout.runs, self.dimension == 2, rooms, reach)
         values = self.arenas.values
         if len(values) < size:
-            values = _aligned((1, size + size // 4), self.dtype)[0]
+            values = aligned((1, size + size // 4), self.dtype)[0]
         marks = np.zeros((node_blocks, MARK_WORDS), np.uint64)
         boxes = np.zeros((runs, BOX), np.int8)
         self.arenas = Arenas(values, np.zeros(runs, np.int64), rooms, boxes, reach, marks, marks.view(np.uint8), layout.node_bodies)
@@ -286,13 +292,13 @@ class ParticleStore:
     def _empty_nodes(self, count: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Empty node blocks, a quarter more than `count`, and their nonzero rows."""
         count += count // 4
-        return _aligned((count, NODE * blocks.BLOCK**self.dimension), self.dtype), np.zeros(count, np.int32)
+        return aligned((count, NODE * blocks.BLOCK**self.dimension), self.dtype), np.zeros(count, np.int32)
 
     def _reserve(self, slots: int) -> None:
         """Make the spare table large enough; it grows by a quarter so that emission does not reallocate in every frame."""
         capacity = (slots + slots // 4) // LANE_COUNT * LANE_COUNT + LANE_COUNT
         if self._spare_table.shape[1] < slots + LANE_COUNT:
-            self._spare_table = _aligned((self.row_count, capacity), self.dtype)
+            self._spare_table = aligned((self.row_count, capacity), self.dtype)
             self._spare_ids = np.full(capacity, -1, np.int32)
         if len(self._origin) < slots:
             self._origin = np.empty(capacity, np.int32)
@@ -332,7 +338,7 @@ def joined(parts: list[NewParticles]) -> NewParticles:
     return NewParticles(*(np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)))
 
 
-def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+def aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Zeros aligned to the processor's cache lines, so that no vector straddles two lines."""
     line = 64 // dtype.itemsize
     memory = np.zeros(shape[0] * shape[1] + line, dtype)

@@ -12,14 +12,9 @@ from mpm_addon.core.geometry.deforming import DeformingMesh
 from mpm_addon.core.geometry.distance import distance_query
 from mpm_addon.core.geometry.shapes import Mesh
 from mpm_addon.core.scene.description import Collider, Emitter
+from tests.core.scenes import BOX_CORNERS, BOX_TRIANGLES
 
-VERTICES = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
-TRIANGLES = np.array(
-    [
-        [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
-        [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
-    ]
-)  # fmt: skip
+VERTICES, TRIANGLES = BOX_CORNERS + 0.5, BOX_TRIANGLES
 
 
 def with_vertex(value):

@@ -5,6 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.scene.description import Collider
 from mpm_addon.core.stepping.simulation import Simulation
 from tests.verification.cases.setting import Floats
 
@@ -44,3 +46,24 @@ def balls(first: float, second: float) -> tuple[float, float]:
         pass
     one, two = simulation.rigid_bodies
     return float(one.velocity[0]), float(two.velocity[0])
+
+
+@lru_cache
+def stack(count: int = 9, *, seconds: float = 1.0, hit: float = 0.0) -> Floats:
+    """The centers of bricks that lie on each other, from the lowest to the highest, at every frame, shape (frames, bricks, 3) [m].
+
+    Args:
+        hit: speed of a ball that hits them two thirds up [m/s]; 0 for none.
+    """
+    scene = everyday_scene("stack")
+    floor, brick = scene.colliders
+    x, y, z = brick.shape.center
+    bricks = [
+        replace(brick, name=f"brick {number}", shape=replace(brick.shape, center=(x, y, z + 2.0 * z * number))) for number in range(count)
+    ]
+    if hit > 0.0:
+        place = SHAPES["sphere"](center=(-0.3, 0.0, 1.4 * z * count), radius=0.06)
+        bricks.append(Collider("ball", place, dynamic=True, density=2000.0, velocity=(hit, 0.0, 0.0)))
+    time = replace(scene.time, frame_end=scene.time.frame_start + round(seconds * scene.time.fps))
+    simulation = Simulation(replace(scene, colliders=(floor, *bricks), time=time))
+    return np.array([[body.center.copy() for body in simulation.rigid_bodies[:count]] for _ in simulation.frames()])

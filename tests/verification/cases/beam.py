@@ -91,7 +91,9 @@ class Sag:
 
 
 @lru_cache
-def sagging_beam(dimension: int, load: float, *, cells: int = 4, thickness: float = 0.1, stiffness_scale: float = 1.0) -> Sag:
+def sagging_beam(
+    dimension: int, load: float, *, cells: int = 4, thickness: float = 0.1, stiffness_scale: float = 1.0, reference: str = "current"
+) -> Sag:
     """A beam that bends under its own weight until it rests, nu = 0.
 
     Whenever the kinetic energy has passed a peak all velocities are set to zero, which brings it to rest in a few swings
@@ -101,6 +103,7 @@ def sagging_beam(dimension: int, load: float, *, cells: int = 4, thickness: floa
         load: w L^3 / (E I) with w the weight of a meter.
         cells: cells over the thickness H.
         stiffness_scale: a factor on E that the expected values do not know.
+        reference: of the elastic law.
     """
     position, spacing = _lattice(dimension, thickness, cells)
     young_modulus = 12.0 * DENSITY * GRAVITY * LENGTH**3 / (load * thickness**2)
@@ -114,6 +117,7 @@ def sagging_beam(dimension: int, load: float, *, cells: int = 4, thickness: floa
         seconds=3.0 / frequency,
         fps=60.0 * frequency,
         gravity=(0.0, 0.0, -GRAVITY),
+        reference=reference,
     )
     energies = [0.0]
 
@@ -123,6 +127,7 @@ def sagging_beam(dimension: int, load: float, *, cells: int = 4, thickness: floa
             table = simulation.store.table
             table[VELOCITY : VELOCITY + 3] = 0.0
             table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = 0.0
+            simulation._stepper.rest._grid.velocity[:] = 0.0
             energies[-1] = 0.0
         return diagnostics.positions(simulation)[np.argsort(diagnostics.ids(simulation))]
 
@@ -193,12 +198,13 @@ def _clamped(
     fps: float,
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
     transfer: str = "apic",
+    reference: str = "current",
 ) -> Scene:
     volume = np.full(len(position), (spacing / 2.0) ** dimension)
     far = LENGTH
     return scene(
         Emitter("beam", SHAPES["points"](position=position, velocity=velocity, volume=volume), "neo_hookean"),
-        material("neo_hookean", young_modulus=young_modulus, poisson_ratio=0.0, density=DENSITY),
+        material("neo_hookean", young_modulus=young_modulus, poisson_ratio=0.0, density=DENSITY, reference=reference),
         seconds=seconds,
         fps=fps,
         gravity=gravity,

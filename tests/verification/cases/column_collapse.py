@@ -37,7 +37,6 @@ class Collapse:
 
     Attributes:
         run_out: (L - L0) / L0 of the farthest particle at the end.
-        body_run_out: the same of the nearest 99 in 100 particles.
         shoulder: (x - L0) / L0 where the heap is a fifth of L0 high.
         height: of the heap over L0.
         energy: kinetic energy at the end, over the potential energy at the start.
@@ -48,7 +47,6 @@ class Collapse:
     """
 
     run_out: float
-    body_run_out: float
     shoulder: float
     height: float
     energy: float
@@ -99,7 +97,7 @@ def column_collapse(
         reach = np.hypot(place[:, 0], place[:, 1]) if dimension == 3 else place[:, 0]
         added = simulation.store.table[STATE + 1, np.flatnonzero(simulation.store.live)].astype(np.float64)
         return {
-            "reach": np.array([reach.max(), np.quantile(reach, 0.99)]) + spacing / 4.0,
+            "reach": float(reach.max()) + spacing / 4.0,
             "kinetic": diagnostics.kinetic_energy(simulation),
             "potential": diagnostics.potential_energy(simulation),
             "volume": float(diagnostics.rest_volumes(simulation) @ (diagnostics.volume_ratios(simulation) * np.exp(added))),
@@ -110,14 +108,13 @@ def column_collapse(
     first, last = values[0], values[-1]
     profile = _surface(*last["profile"], spacing)
     return Collapse(
-        float(last["reach"][0] / BASE - 1.0),
-        float(last["reach"][1] / BASE - 1.0),
+        last["reach"] / BASE - 1.0,
         _where_high(profile, 0.2) - 1.0,
         float(profile[:, 1].max()),
         last["kinetic"] / first["potential"],
         last["volume"] / first["volume"],
         time * np.sqrt(GRAVITY / BASE),
-        np.array([value["reach"][0] / BASE - 1.0 for value in values]),
+        np.array([value["reach"] / BASE - 1.0 for value in values]),
         profile,
     )
 

@@ -95,12 +95,15 @@ class Bounce:
 
 
 @lru_cache
-def bouncing_ball(dimension: int, *, cells: int = 40, drop: float = 0.5, friction: float = 0.0, offset: float = 0.0) -> Bounce:
+def bouncing_ball(
+    dimension: int, *, cells: int = 40, drop: float = 0.5, friction: float = 0.0, offset: float = 0.0, surface: str = "separate"
+) -> Bounce:
     """A ball of 0.2 m radius, E 3e5 Pa, nu 0.3, 1000 kg/m^3, falls on a floor.
 
     Args:
         cells: cells per meter.
         offset: how far the floor lies above a node [cells].
+        surface: of the floor.
     """
     ground = offset / cells
     falling = Emitter("ball", _ball(0.0, ground + drop + RADIUS), "neo_hookean", **lattice(dimension))
@@ -109,7 +112,7 @@ def bouncing_ball(dimension: int, *, cells: int = 40, drop: float = 0.5, frictio
         material("neo_hookean", young_modulus=3e5, poisson_ratio=0.3, density=1000.0),
         seconds=1.0,
         fps=100.0,
-        colliders=(Collider("floor", SHAPES["plane"](point=(0.0, 0.0, ground)), surface="separate", friction=friction),),
+        colliders=(Collider("floor", SHAPES["plane"](point=(0.0, 0.0, ground)), surface=surface, friction=friction),),
         dimension=dimension,
         grid_spacing=1.0 / cells,
     )

@@ -19,7 +19,7 @@ from .following import Following, FollowingBake
 
 
 class MPM_OT_preview(FollowingBake, bpy.types.Operator):
-    """Bake the scene on a coarser grid in seconds, into a separate cache; frames of the full bake are kept"""
+    """Bake the scene on a coarser grid in seconds, into its own cache; splashes and pieces of snow fly differently in the full bake"""
 
     bl_idname = "mpm.preview"
     bl_label = "Preview"

@@ -157,7 +157,7 @@ class MPM_PT_cache(ScenePanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        draw_parameters(split_layout(self).column(), context.scene.mpm.kept, CacheSettings)
+        draw_parameters(split_layout(self).column(), context.scene.mpm.cache_settings, CacheSettings)
 
 
 class MPM_PT_takes(ScenePanel, bpy.types.Panel):

@@ -1,4 +1,4 @@
-"""Objects that an artist moves during a live simulation: their current state, as the simulation needs it."""
+"""The objects that an artist can move during a live simulation: their current state, as the simulation needs it."""
 
 import time
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ _SETTLED_SECONDS = 0.4
 _NUMBERS = tuple(animatable_parameters(Force))
 
 
-class _Held(NamedTuple):
+class _Movable(NamedTuple):
     """A movable object: its session UID, its initial pose, and the initial values of its field; None for a collider."""
 
     number: int
@@ -30,7 +30,7 @@ class _Held(NamedTuple):
     values: dict[str, Any] | None
 
 
-class Hands:
+class MovableObjects:
     """The unanimated colliders and force fields of a scene, which an artist can move.
 
     Args:
@@ -42,12 +42,12 @@ class Hands:
         self._units = meters(scene)
         steady = {each.name for each in (*described.colliders, *described.forces) if _is_steady(each)}
         fields = {each.name for each in described.forces}
-        self._held: dict[str, _Held] = {}
+        self._movables: dict[str, _Movable] = {}
         for item in scene.objects:
             name = next((name for name in (item.name, item.name_full) if name in steady), None)
             matrix = matrix_array(item.matrix_world)
             if name is not None and abs(np.linalg.det(matrix[:3, :3])) > 0.0:
-                self._held[name] = _Held(item.session_uid, matrix, self._values(item, scene) if name in fields else None)
+                self._movables[name] = _Movable(item.session_uid, matrix, self._values(item, scene) if name in fields else None)
         self._has_gravity = described.solver.animation is None
         self._gravity = gravity_of(scene)
         self._sent: set[str] = set()
@@ -56,9 +56,9 @@ class Hands:
         """Objects that have moved since the start, or had moved before, by name: see `Steering.steer`."""
         items = {item.session_uid: item for item in scene.objects}
         found = {}
-        for name, held in self._held.items():
-            item = items.get(held.number)
-            wish = None if item is None else self._wish(item, held, scene, is_sent=name in self._sent)
+        for name, movable in self._movables.items():
+            item = items.get(movable.number)
+            wish = None if item is None else self._wish(item, movable, scene, is_sent=name in self._sent)
             if wish:
                 found[name] = wish
         self._sent |= found.keys()
@@ -78,26 +78,26 @@ class Hands:
         if self._has_gravity:
             del state["gravity"], state["settings"]["forces"]
         for thing in state["objects"]:
-            if thing["name"] in self._held and thing["settings"]["type"] == "collider":
+            if thing["name"] in self._movables and thing["settings"]["type"] == "collider":
                 thing["place"].pop("matrix", None)
         for thing in state["fields"]:
-            held = self._held.get(thing["place"]["name"])
-            if held is not None and held.values is not None:
+            movable = self._movables.get(thing["place"]["name"])
+            if movable is not None and movable.values is not None:
                 thing["place"].pop("matrix", None)
                 if isinstance(thing["field"], dict):
                     thing["field"] = {key: value for key, value in thing["field"].items() if not isinstance(value, float)}
         return state
 
-    def _wish(self, item: BlenderObject, held: _Held, scene: BlenderScene, *, is_sent: bool) -> dict[str, Any]:
+    def _wish(self, item: BlenderObject, movable: _Movable, scene: BlenderScene, *, is_sent: bool) -> dict[str, Any]:
         wish: dict[str, Any] = {}
         now = matrix_array(item.matrix_world)
-        if (is_sent or np.abs(now - held.start).max() > _TOLERANCE) and abs(np.linalg.det(now[:3, :3])) > 0.0:
-            wish["matrix"] = metric(now @ np.linalg.inv(held.start), self._units).tolist()
-        if held.values is not None:
+        if (is_sent or np.abs(now - movable.start).max() > _TOLERANCE) and abs(np.linalg.det(now[:3, :3])) > 0.0:
+            wish["matrix"] = metric(now @ np.linalg.inv(movable.start), self._units).tolist()
+        if movable.values is not None:
             values = self._values(item, scene)
-            changed = {name: value for name, value in values.items() if is_sent or value != held.values.get(name)}
+            changed = {name: value for name, value in values.items() if is_sent or value != movable.values.get(name)}
             if changed:
-                wish["values"] = {name: value for name, value in changed.items() if held.values.get(name) is not None}
+                wish["values"] = {name: value for name, value in changed.items() if movable.values.get(name) is not None}
         return wish
 
     def _values(self, item: BlenderObject, scene: BlenderScene) -> dict[str, Any]:
@@ -106,16 +106,16 @@ class Hands:
 
 
 class SettingsWatch:
-    """Notices when settings other than the objects in an artist's hands change.
+    """Notices when settings other than those of the movable objects change.
 
     Args:
-        hands: the objects.
+        objects: the movable objects.
         scene: Blender's scene, as it was read.
     """
 
-    def __init__(self, hands: Hands, scene: BlenderScene) -> None:
-        self._hands = hands
-        self._settings = hands.settings(scene)
+    def __init__(self, objects: MovableObjects, scene: BlenderScene) -> None:
+        self._objects = objects
+        self._settings = objects.settings(scene)
         self._changed_at: float | None = None
         self._next_look = 0.0
 
@@ -125,7 +125,7 @@ class SettingsWatch:
         if now < self._next_look:
             return False
         self._next_look = now + _LOOK_SECONDS
-        settings = self._hands.settings(scene)
+        settings = self._objects.settings(scene)
         if settings != self._settings:
             self._settings, self._changed_at = settings, now
             return False

@@ -1,0 +1,125 @@
+"""The nodes at which a group of colliders acts: feet at the surfaces, and deep nodes inside; see `surface`."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..transfer.blocks import NODE
+from ..transfer.particle_store import ParticleStore
+from .exchange import move_feet
+from .facing import STUCK
+from .impulses import apply_contact_impulses, apply_initial_impulses
+from .obstacle import Floats, Ints
+from .slabs import find_levels, no_slabs, slabs_of
+from .surface import (
+    AT_SURFACE,
+    DEEP,
+    LINEAR_CORNERS,
+    SPLINE_CORNERS,
+    DeepNodes,
+    LevelSets,
+    find_edges,
+    order_nodes,
+    place_feet,
+    room_for_feet,
+)
+
+# with fewer feet, threads do not pay off; at colliders that move, slabs are found in every substep
+PARALLEL_FEET, PARALLEL_FEET_MOVING = 1000, 4000
+
+
+class Footing:
+    """Feet and deep nodes, found at each sort for fixed colliders, else in each substep.
+
+    Args:
+        owner_count: how many colliders.
+        dimension: 2 or 3.
+        is_exact: whether feet have the weights of the particles' spline, and the edges of the colliders feet on each face.
+        is_moving: whether the colliders move.
+
+    Attributes:
+        feet, foot_count: the feet, and how many of the arrays are used.
+        deep: the deep nodes.
+        slabs: in which order and in which pieces these are solved.
+    """
+
+    def __init__(self, owner_count: int, dimension: int, *, is_exact: bool, is_moving: bool) -> None:
+        self._owner_count = owner_count
+        self._dimension = dimension
+        self._is_exact = is_exact
+        self._is_moving = is_moving
+        nothing = np.zeros(0, np.int64)
+        self.slabs = no_slabs(owner_count)
+        self.foot_count = 0
+        self.feet = room_for_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
+        self.deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.bool_))
+        self._has_material = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the colliders act at no node."""
+        return self.foot_count + len(self.deep.nodes) == 0
+
+    def place(self, level_sets: LevelSets, places: NDArray[np.uint8], held: NDArray[np.uint8], around: Ints, store: ParticleStore) -> None:
+        """Find feet and deep nodes.
+
+        Args:
+            level_sets: of the colliders.
+            places: (rows, block nodes) where each node lies; see `find_surface`.
+            held: (rows, block nodes) which are held at thin colliders; see `turn_nodes`.
+            around: (node blocks, 27 or 9) node blocks around those of the rows.
+            store: the particles.
+        """
+        owners = level_sets.owners
+        block_nodes = places.shape[1]
+        surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
+        coordinates = level_sets.coordinates[level_sets.blocks]
+        least = PARALLEL_FEET_MOVING if self._is_moving else PARALLEL_FEET
+        slabs, self.slabs = slabs_of(np.count_nonzero(places == AT_SURFACE, axis=1), coordinates, self._owner_count, least)
+        runs = self.slabs.slab_count * self._owner_count
+        deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
+        order_nodes(deep, owners, slabs, self._owner_count, block_nodes, deep_order, deep_first)
+        deep = deep[deep_order]
+        self.deep = DeepNodes(deep_first, numbered(level_sets, deep, block_nodes), deep, held.reshape(-1)[deep] == STUCK)
+        depths = -level_sets.distance.reshape(-1)[surface] / level_sets.spacing
+        normals = level_sets.normal.reshape(-1, 3)[surface]
+        if self._is_exact:
+            surface, depths, normals = _with_edges(level_sets, surface, depths, normals, around)
+        order, first = np.empty_like(surface), np.empty(runs + 1, np.int64)
+        order_nodes(surface, owners, slabs, self._owner_count, block_nodes, order, first)
+        self.foot_count = len(order)
+        corners = SPLINE_CORNERS if self._is_exact and self._dimension == 3 else LINEAR_CORNERS
+        self.feet = room_for_feet(len(order), runs, places.size, store.dtype, corners, self.feet)
+        self.feet.first[: runs + 1] = first
+        place_feet(surface[order], depths[order], normals[order], level_sets, around, self.feet)
+        if self.slabs.cuts.size > 2:
+            find_levels(self.feet, self.deep, self.slabs, store.nodes.size // NODE)
+
+    def apply_initial_impulses(self, nodes: NDArray[Any], level_sets: LevelSets, surfaces: Ints, frictions: Floats, filling: float) -> None:
+        """Apply the colliders to the nodes inside, and find which feet have material; see `impulses.apply_initial_impulses`."""
+        self._has_material = not self.is_empty and bool(
+            apply_initial_impulses(nodes, self.deep, self.feet, self.slabs, level_sets, surfaces, frictions, filling)
+        )
+
+    def apply_contact_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats) -> None:
+        """Correct the velocities of the material at the feet; after `apply_initial_impulses` in each substep."""
+        if self._has_material:
+            apply_contact_impulses(nodes, self.feet, self.slabs, surfaces, frictions)
+
+    def take_motion(self, level_sets: LevelSets) -> None:
+        """Give the feet the velocities of the colliders."""
+        move_feet(self.foot_count, level_sets, self.feet)
+
+
+def numbered(level_sets: LevelSets, row_nodes: Ints, block_nodes: int) -> Ints:
+    """Nodes numbered through all node blocks, from nodes numbered through the rows."""
+    return level_sets.blocks[row_nodes // block_nodes] * block_nodes + row_nodes % block_nodes
+
+
+def _with_edges(level_sets: LevelSets, surface: Ints, depths: Floats, normals: Floats, around: Ints) -> tuple[Ints, Floats, Floats]:
+    """The nodes (n,), depths (n,) and normals (n, 3) of feet, with those of the further ones at edges behind them."""
+    found, more_depths, more_normals = np.empty(6 * len(surface), np.int64), np.empty(6 * len(surface)), np.empty((6 * len(surface), 3))
+    count = find_edges(surface, level_sets, around, found, more_depths, more_normals)
+    found, more_depths, more_normals = found[:count], more_depths[:count], more_normals[:count]
+    return np.concatenate([surface, found]), np.concatenate([depths, more_depths]), np.concatenate([normals, more_normals])

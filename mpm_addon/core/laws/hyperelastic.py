@@ -1,0 +1,46 @@
+"""Laws whose stress is a function of F alone, so that their forces may also come from the rest state: rubber and jelly."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..arithmetic.operations import generic, maximum
+from ..parameters import parameter
+from .elasticity import ElasticLaw, log_volume_ratio
+from .law import TensorLaw
+
+
+@dataclass(frozen=True)
+class HyperelasticLaw(TensorLaw, ElasticLaw):
+    """The parameters of elasticity without plasticity.
+
+    rest_speed_squared(constants, J, s^2) -> [m^2/s^2], of waves in the rest state, with the least principal stretch s
+    """
+
+    rest_speed_squared: ClassVar[Callable[..., Any]]
+
+    reference: str = parameter(
+        "current",
+        choices={
+            "current": "The current state: it tears where it is stretched to more than about twice its length",
+            "rest": "The rest state: it stays whole however far it is stretched",
+        },
+        help="State that forces are computed from; the rest state suits rubber bands and hanging jelly",
+    )
+
+    @property
+    def uses_rest_state(self) -> bool:
+        return self.reference == "rest"
+
+
+@generic
+def neo_hookean_rest_speed_squared(constants: Any, volume_ratio: Any, least_squared: Any) -> Any:
+    """(mu (s^2 + 1) + lambda (1 - ln J)) / (rho0 s^2) [m^2/s^2]: dP/ds / rho0 along the axis of the least stretch s."""
+    bulk = maximum(1.0 - log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
+    return (constants.mu * (least_squared + 1.0) + constants.lam * bulk) / (constants.density * least_squared)
+
+
+@generic
+def corotated_rest_speed_squared(constants: Any, volume_ratio: Any, least_squared: Any) -> Any:
+    """(2 mu + lambda (J / s)^2) / rho0 [m^2/s^2]: dP/ds / rho0 along the axis of the least stretch s."""
+    return (2.0 * constants.mu + constants.lam * volume_ratio * volume_ratio / least_squared) * (1.0 / constants.density)

@@ -1,0 +1,265 @@
+"""Bodies whose forces come from their rest state, as the stepper moves them; see `transfer.rest_grid`."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contact.deforming_obstacle import DeformingObstacle
+from ..contact.feet import STICKY
+from ..contact.obstacle import Obstacle, nodes_of
+from ..contact.obstacles import ObstacleGroup
+from ..failure import Kind, Trouble
+from ..transfer.blocks import BLOCK
+from ..transfer.layout import PIECE_COUNT
+from ..transfer.particle_store import NewParticles, ParticleStore
+from ..transfer.rest_grid import RestGrid
+from ..transfer.rest_passes import EXTREME_COUNT, strain_particles
+from ..transfer.rows import VELOCITY
+from ..transfer.scheme import Scheme
+from .bodies import Body
+from .time_step import Speeds
+
+# a rest node inside a sticky collider moves with it if it has this share of a full node's mass: lighter ones lie outside of the body
+HELD_FULLNESS = 0.4
+# a rest node also moves with a sticky collider that this share of its mass is in: up to half a cell outside, where a body goes through
+# its surface, because nodes that are held up to a surface hold as if it lay half a cell deeper
+HELD_SHARE = 1.0 / 6.0
+# particles count as inside from this depth on [cells]
+DEPTH = 0.1
+# fixed colliders are asked only about nodes that are nearer than this after a sort: until the next, particles move by less [cells]
+NEAR = 1.5
+
+
+class RestBodies:
+    """The bodies of a store whose forces come from their rest state. Does nothing in scenes without any.
+
+    Attributes:
+        is_used: whether there are any.
+        speeds: what limits the next substep.
+        stiffest: the material with the greatest wave speed.
+    """
+
+    def __init__(self, bodies: list[Body], store: ParticleStore, scheme: Scheme, spacing: float) -> None:
+        self._bodies = bodies
+        self._numbers = [number for number, body in enumerate(bodies) if body.law.uses_rest_state]
+        self.is_used = bool(self._numbers)
+        self._fields = {store.field_of_body[number] for number in self._numbers}
+        self._store = store
+        self._scheme = scheme
+        self._spacing = spacing
+        self._grid = RestGrid(store, scheme, spacing)
+        self._places = self._grid.places
+        self._before = np.zeros((0, 0), store.dtype)
+        self._pulled_slots = np.zeros(0, np.int64)
+        self._pulled = np.zeros((3, 0), store.dtype)
+        self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
+        self._near: list[NDArray[np.int64]] = []
+        self._held: list[NDArray[np.int64]] = []
+        self._trouble: Trouble | None = None
+        self.speeds = Speeds()
+        self.stiffest = ""
+
+    def is_field(self, field: int) -> bool:
+        """Whether the bodies of a velocity field are such bodies."""
+        return field in self._fields
+
+    def is_body(self, number: int) -> bool:
+        """Whether a body is one of these."""
+        return self.is_used and self._bodies[number].law.uses_rest_state
+
+    def add(self, particles: NewParticles) -> None:
+        """Add new particles of one emitter, which are in their rest state; before the store is sorted."""
+        if self.is_used and len(particles.bodies) and self.is_body(int(particles.bodies[0])):
+            self._places = self._places.joined(particles)
+
+    @property
+    def drift(self) -> float:
+        """How far a particle moved along an axis in the last substep, at most [cells]."""
+        return self._grid.farthest if self.is_used else 0.0
+
+    @property
+    def near_blocks(self) -> NDArray[np.bool_]:
+        """The particle blocks whose particles of these bodies are to be scattered."""
+        return self._grid.is_near
+
+    def begin(self, obstacles: Sequence[ObstacleGroup], frame: float, *, is_driven: bool) -> None:
+        """Start from the store's particles right after a sort.
+
+        Args:
+            obstacles: the colliders that are not dynamic.
+            frame: the moment, in frames.
+            is_driven: whether more than gravity, these and other bodies acts on particles, so that it may do so anywhere.
+        """
+        if not self.is_used:
+            return
+        if self._has_changed():
+            self._grid.build(self._places)
+            self._places = self._grid.places
+        self._grid.find()
+        self._grid.save()
+        for group in obstacles:
+            group.take_values(frame)
+            group.move_to(frame)
+        self._find_near(obstacles)
+        self._grid.see(self._find_near_blocks(obstacles, is_driven=is_driven))
+        self._strain()
+
+    def _has_changed(self) -> bool:
+        """Whether particles have come or gone since the rest grid was built."""
+        if len(self._places.id) != len(self._grid.places.id):
+            return True
+        is_ours = np.isin(np.arange(len(self._bodies)), self._numbers)
+        first, count = self._store.layout.first, self._store.body_count
+        runs = np.flatnonzero(np.tile(is_ours, (len(first) - 1) // count))
+        live = self._store.live
+        present = sum(int(np.count_nonzero(live[first[run] : first[run + 1]])) for run in runs)
+        return present != len(self._places.id)
+
+    def restore(self) -> None:
+        """Return to the state at the last sort, before `begin`."""
+        if self.is_used:
+            self._grid.restore()
+
+    def push(self, dt: float) -> None:
+        """Let elastic forces act for a substep of dt [s], before particles are scattered."""
+        if self.is_used:
+            self._grid.push(dt)
+
+    def note_pull(self, slots: NDArray[np.int64], before: NDArray[Any]) -> None:
+        """Note how pins changed velocities in the table, from those before (3, n)."""
+        if self.is_used:
+            its = self._grid.slots[slots] >= 0
+            self._pulled_slots = slots[its]
+            self._pulled = self._store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] - before[:, its]
+
+    def note_nodes(self) -> None:
+        """Note the velocities of the nodes before anything acts on them."""
+        if not self.is_used:
+            return
+        count = self._store.layout.node_count + 1
+        if self._before.shape != self._store.nodes[:count].shape:
+            self._before = np.zeros_like(self._store.nodes[:count])
+        np.copyto(self._before, self._store.nodes[:count])
+
+    def step(self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], *, is_shown: bool) -> Trouble | None:
+        """Move the bodies by a substep, after everything has acted on the nodes of the world.
+
+        Args:
+            dt: [s].
+            gravity: (3,) [m/s^2], which `note_nodes` has seen already.
+            obstacles: the colliders that are not dynamic.
+            is_shown: whether the table is read after this.
+
+        Returns:
+            What became unstable, or None.
+        """
+        if not self.is_used:
+            return None
+        grid, store = self._grid, self._store
+        np.subtract(store.nodes[: len(self._before)], self._before, out=self._before)
+        grid.take_change(self._before)
+        if len(self._pulled_slots):
+            store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] += self._pulled
+        grid.share_change(dt * gravity.astype(np.float64))
+        self._hold(obstacles)
+        grid.move(dt)
+        self._strain()
+        grid.place()
+        if not math.isfinite(grid.farthest):
+            return self._trouble or Trouble(Kind.NOT_FINITE, f'Material "{self.stiffest}"')
+        if is_shown or self._trouble is not None:
+            grid.show_particles()
+        return self._trouble
+
+    def _strain(self) -> None:
+        """Compute F, stress and forces from the state of the nodes."""
+        grid, store = self._grid, self._grid.store
+        grid.show_nodes()
+        self.speeds, self._trouble, self.stiffest = Speeds(), None, ""
+        for number in self._numbers:
+            body, field = self._bodies[number], store.field_of_body[number]
+            nodes = grid.strain_grid(field)
+            self._extremes[:] = 0.0
+            self._extremes[:, 3] = -math.inf
+            strain_particles(
+                body.constants, self._scheme, store.particles, nodes, number, self._store.scratch, store.arenas, self._extremes
+            )
+            fastest, wave_speed, gradient, flattest, check = (float(each) for each in self._extremes.max(axis=0))
+            subject = f'Material "{body.name}"'
+            if not math.isfinite(check) and self._trouble is None:
+                self._trouble = Trouble(Kind.NOT_FINITE, subject, number)
+            if -flattest <= body.law.least_volume_ratio and self._trouble is None:
+                self._trouble = Trouble(Kind.INVERTED, subject, number)
+            if wave_speed > self.speeds.wave:
+                self.stiffest = body.name
+            self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
+        grid.take_forces()
+
+    def _find_near_blocks(self, obstacles: Sequence[ObstacleGroup], *, is_driven: bool) -> NDArray[np.bool_]:
+        """The particle blocks that share nodes with fixed colliders or with other bodies."""
+        layout = self._store.layout
+        if is_driven or any(group.is_moving for group in obstacles):
+            return np.ones(len(layout.keys), np.bool_)
+        is_touched = np.zeros(layout.node_count + 1, np.bool_)
+        for group in obstacles:
+            is_touched[group.touched_blocks(self._store)] = True
+        counts = np.bincount(layout.origins, minlength=layout.node_count)
+        is_touched[:-1] |= counts[layout.origins] > 1
+        return np.any([is_touched[layout.field_neighbors[field]].any(axis=1) for field in sorted(self._fields)], axis=0)
+
+    def _find_near(self, obstacles: Sequence[ObstacleGroup]) -> None:
+        """Find the rest nodes that sticky colliders hold until the next sort, and those that they may hold."""
+        self._near, self._held = [], []
+        for obstacle in self._sticky(obstacles):
+            its = np.flatnonzero(self._is_heavy())
+            if not obstacle.is_moving:
+                its = its[obstacle.distance(self._node_places(its))[0] < NEAR * self._spacing]
+            self._near.append(its)
+            positions = self._store.positions(self._spacing)
+            inside = np.zeros(len(positions))
+            live = np.flatnonzero(self._grid.slots >= 0)
+            inside[live] = obstacle.distance(positions[live])[0] < -DEPTH * self._spacing
+            self._held.append(np.flatnonzero(self._grid.shares_of(inside).reshape(-1) >= HELD_SHARE))
+
+    def _hold(self, obstacles: Sequence[ObstacleGroup]) -> None:
+        """Move rest nodes in sticky colliders with these."""
+        velocity = self._grid.velocity.reshape(-1, 3)
+        for obstacle, near, held in zip(self._sticky(obstacles), self._near, self._held, strict=True):
+            if obstacle.is_present and obstacle.surface == STICKY:
+                inside = near[obstacle.distance(self._node_places(near))[0] <= 0.0]
+                for its in (inside, held):
+                    velocity[its] = obstacle.velocity_at(self._node_places(its))
+
+    @staticmethod
+    def _sticky(obstacles: Sequence[ObstacleGroup]) -> list[Obstacle | DeformingObstacle]:
+        return [each for group in obstacles for each in group.obstacles if each.collider.surface == "sticky"]
+
+    def _is_heavy(self) -> NDArray[np.bool_]:
+        grid = self._grid
+        full = np.zeros(len(grid.mass))
+        for number in self._numbers:
+            body = self._bodies[number]
+            its = grid.store.layout.node_fields == self._store.field_of_body[number]
+            full[its] = np.maximum(full[its], body.law.density * self._spacing**body.dimension)
+        return (grid.mass > HELD_FULLNESS * full[:, None]).reshape(-1)
+
+    def _node_places(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Where rest nodes (n,) are in the world [m], shape (n, 3)."""
+        layout, dimension = self._grid.store.layout, self._store.dimension
+        block, place = np.divmod(numbers, self._grid.mass.shape[1])
+        corners = nodes_of(np.zeros((1, 3), np.int64), dimension)[0]
+        nodes = BLOCK * layout.node_coordinates[block] + corners[place]
+        return self._spacing * nodes + self._grid.displacement.reshape(-1, 3)[numbers]
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """What a simulation is resumed with; nothing without such bodies."""
+        return self._grid.snapshot() if self.is_used else {}
+
+    def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
+        """Restore what `snapshot` returned, after the store is sorted and before `begin`."""
+        if self.is_used:
+            self._grid.load(snapshot)
+            self._places = self._grid.places

@@ -1,0 +1,44 @@
+"""Rubber stays whole: bands, hanging strips and rods that fly apart keep to the law; with forces from the current state they do not."""
+
+import pytest
+
+from .cases import rubber
+from .cases.setting import TESTED_OFFSET
+
+
+@pytest.mark.parametrize("stretch", [pytest.param(2.0, marks=pytest.mark.slow), 4.0])
+def test_a_band_that_is_pulled_stays_whole_and_pulls_as_the_law_says(stretch: float) -> None:
+    band = rubber.pulled("rest", stretch, offset=TESTED_OFFSET)
+    assert band.stretch == pytest.approx(stretch, rel=0.03)
+    assert band.force == pytest.approx(1.0, rel=0.03)
+    assert band.gap < 1.1
+
+
+def test_a_band_with_forces_from_the_current_state_slips_or_tears() -> None:
+    """Negative control."""
+    assert rubber.pulled("current", 2.0, offset=TESTED_OFFSET).stretch < 1.5
+
+
+def test_a_strip_that_hangs_by_its_own_weight_is_as_long_as_the_law_says() -> None:
+    strip = rubber.hanging("rest", offset=TESTED_OFFSET)
+    assert strip.top_stretch > 2.0
+    assert strip.length == pytest.approx(1.0, abs=0.03)
+
+
+def test_a_strip_with_forces_from_the_current_state_is_too_long() -> None:
+    """Negative control."""
+    assert rubber.hanging("current", offset=TESTED_OFFSET).length > 1.06
+
+
+def test_a_rod_that_flies_apart_comes_back_whole() -> None:
+    rod = rubber.flying("rest", offset=TESTED_OFFSET)
+    # the middle is stretched more than the ends
+    assert rod.stretch > 2.3
+    assert rod.gap < 2.0
+    assert rod.end == pytest.approx(1.0, abs=0.05)
+    assert rod.spread < 1.25
+
+
+def test_a_rod_with_forces_from_the_current_state_does_not_come_back() -> None:
+    """Negative control."""
+    assert rubber.flying("current", offset=TESTED_OFFSET).end > 3.0

@@ -1,0 +1,17 @@
+"""Water that sloshes in a box keeps its period and dies down slowly."""
+
+import pytest
+
+from .cases.slosh import PERIOD, slosh
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.25])
+def test_water_ten_cells_deep_sloshes_in_the_period_of_linear_waves_and_loses_little(offset: float) -> None:
+    found = slosh(10, offset=offset, periods=3.0)
+    assert found.period == pytest.approx(PERIOD, rel=0.04)
+    assert 0.0 < found.damping < 0.15
+
+
+def test_pic_damps_it_at_once() -> None:
+    """Negative control."""
+    assert slosh(10, periods=3.0, transfer="pic").damping > 0.3
