@@ -82,10 +82,11 @@ def test_spray_is_not_full() -> None:
 
 
 def test_several_colliders_cover_no_more_than_all() -> None:
-    covered = np.zeros(4, np.float32)
-    cover_nodes(covered, np.array([1, 2]), np.array([0.5, 1.0], np.float32))
-    cover_nodes(covered, np.array([1, 2, 3]), np.array([0.5, 0.5, 0.25], np.float32))
+    covered, found = np.zeros(4, np.float32), np.zeros(5, np.int64)
+    count = cover_nodes(covered, np.array([1, 2]), np.array([0.5, 1.0], np.float32), found, 0)
+    count = cover_nodes(covered, np.array([1, 2, 3]), np.array([0.5, 0.5, 0.25], np.float32), found, count)
     assert covered.tolist() == [0.0, 0.75, 1.0, 0.25]
+    assert found[:count].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(("beside", "filled"), [(1.0, 1.0), (0.9, 1.0), (0.5, 0.5), (0.25, 0.25), (0.0, 0.0)])
@@ -93,9 +94,8 @@ def test_walls_are_as_full_as_the_space_beside_them(beside: float, filled: float
     full_mass, share = 8.0, 0.25
     nodes, covered = np.zeros(4), np.full(1, share, np.float32)
     nodes[3] = beside * (1.0 - share) * full_mass
-    fill_nodes(nodes, covered, np.array([0, 0]), full_mass)
+    fill_nodes(nodes, covered, np.array([0]), 1, full_mass)
     assert nodes[3] == pytest.approx(full_mass * ((1.0 - share) * beside + share * filled))
-    assert covered[0] == 0.0
 
 
 def two_fluids(dimension: int, *, is_first: bool) -> Scene:

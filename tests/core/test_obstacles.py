@@ -7,6 +7,7 @@ import pytest
 
 from mpm_addon.core import simulate
 from mpm_addon.core.contact import footing
+from mpm_addon.core.contact import slabs as slabs_of_colliders
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Motion
@@ -66,9 +67,9 @@ def corner_scene(**solver: Any) -> Scene:
 
 
 CORNERS = """
-from mpm_addon.core.contact import footing
+from mpm_addon.core.contact import footing, slabs
 from tests.core.test_obstacles import corner_scene
-footing.PARALLEL_FEET = 1
+footing.PARALLEL_FEET = footing.PARALLEL_FEET_MOVING = slabs.PIECE_FEET = 1
 scenes = [corner_scene(kernel=kernel) for kernel in ("quadratic", "cubic")]
 """
 
@@ -92,8 +93,9 @@ def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pyte
         mass = store.nodes[: store.layout.node_count].reshape(store.layout.node_count, -1, 4)[:, :, 3]
         for group in stepper.obstacles:
             assert not (mass > 0.0)[~marked(group._reached[:-1], mass.shape[1])].any()
-            assert (np.diff(group.due_blocks(np.inf)) > 0).all()
-            checked.append(len(group.due_blocks(np.inf)))
+            due = group.due_blocks(stepper._node_speeds, dt, 0.0, np.inf)
+            assert (np.diff(due) > 0).all()
+            checked.append(len(due))
         return result
 
     monkeypatch.setattr(Stepper, "step", checking)
@@ -107,11 +109,30 @@ def test_slabs_of_one_color_touch_no_node_together(monkeypatch: pytest.MonkeyPat
     simulation = Simulation(corner_scene())
     next(simulation.frames())
     group = simulation._stepper.obstacles[0]
-    feet, colors, count = group.footing.feet, group.footing.colors, len(group.obstacles)
-    assert colors[2] > 3
+    feet, slabs, count = group.footing.feet, group.footing.slabs, len(group.obstacles)
+    assert slabs.slab_count > 3
+    assert (np.diff(slabs.cuts) > 0).all()
     for color in range(2):
         owner_of_node: dict[int, int] = {}
-        for slab in range(colors[color], colors[color + 1]):
+        for slab in range(slabs.cuts[slabs.colors[color]], slabs.cuts[slabs.colors[color + 1]]):
             for foot in range(feet.first[slab * count], feet.first[(slab + 1) * count]):
                 for node in (feet.nodes[foot], *feet.corners[foot, : feet.counts[foot]]):
                     assert owner_of_node.setdefault(int(node), slab) == slab
+
+
+def test_colliders_of_one_level_touch_no_node_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footing, "PARALLEL_FEET", 1)
+    monkeypatch.setattr(slabs_of_colliders, "PIECE_FEET", 1)
+    simulation = Simulation(corner_scene())
+    next(simulation.frames())
+    group = simulation._stepper.obstacles[0]
+    feet, deep, slabs, count = group.footing.feet, group.footing.deep, group.footing.slabs, len(group.obstacles)
+    touched = [set[int]() for _ in range(count)]
+    for run in range(slabs.slab_count * count):
+        for foot in range(feet.first[run], feet.first[run + 1]):
+            touched[run % count] |= {int(feet.nodes[foot]), *feet.corners[foot, : feet.counts[foot]].tolist()}
+        touched[run % count] |= set(deep.nodes[deep.first[run] : deep.first[run + 1]].tolist())
+    assert 0 < slabs.levels.max() < count - 1
+    for one in range(count):
+        for other in range(one):
+            assert slabs.levels[other] < slabs.levels[one] or not touched[one] & touched[other]

@@ -1,48 +1,27 @@
 """Particles that slipped into colliders between two nodes, or through thin ones: found by the distance between nodes, and pushed back."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arithmetic.operations import generic
+from ..arithmetic.vector import LANE_COUNT, largest, store
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..transfer.blocks import ARENA, BLOCK
 from ..transfer.node_lookup import corner_place, neighbor_of_node
 from ..transfer.rows import POSITION, VELOCITY
+from ..transfer.table import load_vector
+from .pairs import SINK
 from .surface import rigid_velocity
 
-# how far a particle may sink in, so that the nodes inside carry it; if it is deeper, it is pushed back [cells]
-SINK = 0.25
 # a particle that was deeper than this before the substep began inside, and is left alone [cells]
 INSIDE = SINK + 0.05
-
-
-class Pairs(NamedTuple):
-    """Pairs of a particle block and a collider with a node inside near it; k blocks have one. Those marked * change in every substep.
-
-    Attributes:
-        blocks: the particle blocks, shape (k,).
-        first: the first pair of each block, shape (k + 1,).
-        owners: the collider of each pair, shape (pairs,).
-        arenas: distances at the nodes of the block's arena [cells], shape (pairs, ARENA, ARENA, ARENA), in the plane (.., 1, ARENA).
-        is_near: whether the collider may push particles of the block, shape (pairs,).
-        is_due: * whether it may in this substep, shape (pairs,).
-        pushed: * the greatest distance that a particle of each block was pushed, summed over colliders [cells], shape (k,).
-        room: * how far a particle's distance has to fall, at least, before it could be pushed [cells], shape (pairs,).
-    """
-
-    blocks: NDArray[np.int64]
-    first: NDArray[np.int64]
-    owners: NDArray[np.int64]
-    arenas: NDArray[np.float32]
-    is_near: NDArray[np.bool_]
-    is_due: NDArray[np.bool_]
-    pushed: NDArray[np.float64]
-    room: NDArray[np.float64]
+# distances in arenas are rounded [cells]
+ROUNDING = 1e-4
+# the greatest error of a particle's displacement in a substep [cells]
+SLIP_OF_ROUNDING = 1e-5
 
 
 @kernel
@@ -98,90 +77,6 @@ def interpolated_normal(x, y, z, neighbors, row_of_block, normal):
 
 
 @kernel
-def has_inside(neighbors, holds_inside):
-    """Whether a node block around a particle block holds a node inside."""
-    is_found = False
-    for place in range(neighbors.size):
-        is_found |= holds_inside[neighbors[place]]
-    return is_found
-
-
-@parallel_kernel
-def count_pairs(tickets, neighbors, holds_any, holds_inside, counts):
-    """Count the colliders that have a node inside in the node blocks around each particle block.
-
-    Args:
-        neighbors: (blocks, 27 or 9) node blocks around each particle block.
-        holds_inside: (colliders, node blocks + 1) whether a node of the block is inside; holds_any: (node blocks + 1,) of any collider.
-        counts: (blocks,) result.
-    """
-    for block in shared(tickets[0], neighbors.shape[0], 64):
-        counts[block] = 0
-        if has_inside(neighbors[block], holds_any):
-            for owner in range(holds_inside.shape[0]):
-                counts[block] += has_inside(neighbors[block], holds_inside[owner])
-
-
-@kernel
-def arena_part(offset):
-    """The nodes [low, high) of an arena in the node blocks below its own (0), in its own (1) and above it (2)."""
-    return (0, 1) if offset == 0 else ((1, BLOCK + 1) if offset == 1 else (BLOCK + 1, ARENA))
-
-
-@kernel
-def fill_arena(neighbors, row_of_block, distance, spacing, arena):
-    """Copy the distances at the nodes of a block's arena into one array.
-
-    Args:
-        neighbors, row_of_block, distance: see `interpolated_distance`.
-        arena: (ARENA, ARENA or, in the plane, 1, ARENA) result [cells].
-
-    Returns:
-        Whether a node is deep enough for a particle next to it to be pushed.
-    """
-    is_deep = False
-    is_plane = arena.shape[1] == 1
-    inverse_spacing = 1.0 / spacing
-    for place in range(neighbors.size):
-        row = row_of_block[neighbors[place]]
-        x0, x1 = arena_part(place // 3 if is_plane else place // 9)
-        y0, y1 = (0, 1) if is_plane else arena_part(place // 3 % 3)
-        z0, z1 = arena_part(place % 3)
-        for ix in range(x0, x1):
-            for iy in range(y0, y1):
-                if row < 0:
-                    arena[ix, iy, z0:z1] = 1.0
-                    continue
-                at = corner_place(ix - 1, iy - 1, z0 - 1, neighbors)
-                for iz in range(z0, z1):
-                    value = inverse_spacing * distance[row, at + iz - z0]
-                    arena[ix, iy, iz] = value
-                    is_deep |= value < -SINK
-    return is_deep
-
-
-@parallel_kernel
-def find_pairs(tickets, pairs, neighbors, holds_inside, level_sets):
-    """Find the pairs of a particle block and a collider, and which of them may push particles.
-
-    Args:
-        pairs: see `Pairs`; `owners`, `arenas` and `is_near` are results.
-        neighbors: (blocks, 27 or 9) node blocks around each particle block.
-        holds_inside: (colliders, node blocks + 1) whether a node of the block is inside.
-        level_sets: see `LevelSets`.
-    """
-    for index in shared(tickets[0], pairs.blocks.size, 4):
-        around = neighbors[pairs.blocks[index]]
-        pair = pairs.first[index]
-        for owner in range(holds_inside.shape[0]):
-            if has_inside(around, holds_inside[owner]):
-                row_of_block = level_sets.row_of_block[owner]
-                pairs.owners[pair] = owner
-                pairs.is_near[pair] = fill_arena(around, row_of_block, level_sets.distance, level_sets.spacing, pairs.arenas[pair])
-                pair += 1
-
-
-@kernel
 def interpolated_in_arena(x, y, z, ix, iy, iz, arena):
     """The distance [cells] at a point x, y, z in the cell ix, iy, iz of an arena, both relative to its first node."""
     dx, dz = x - ix, z - iz
@@ -208,17 +103,27 @@ def depth_in_arena(x, y, z, arena):
 
 
 @generic
-def push_particle(particles, slot, coordinates, neighbors, owner, level_sets, dt):
+def distance_at(x, y, z, arena, neighbors, owner, level_sets):
+    """The distance [cells] at a point, from a block's arena or, beyond it, from the nodes."""
+    depth = depth_in_arena(x, y, z, arena)
+    if depth == -math.inf:
+        row_of_block = level_sets.row_of_block[owner]
+        depth = interpolated_distance(x, y, z, neighbors, row_of_block, level_sets.distance, level_sets.spacing) / level_sets.spacing
+    return depth
+
+
+@generic
+def push_particle(table, slot, coordinates, neighbors, owner, level_sets, dt, arena):
     """Push a particle back to the depth `SINK` if it is deeper; returns how far [cells].
 
     Args:
         coordinates: (3,) of its block; neighbors: (27 or 9,) the node blocks around this.
-        owner: the collider. The rest see `collide_particles`.
+        owner: the collider; arena: see `Pairs`. The rest see `collide_particles`.
     """
-    distance, velocity, spacing = level_sets.distance, level_sets.velocity, level_sets.spacing
+    velocity, spacing = level_sets.velocity, level_sets.spacing
     row_of_block = level_sets.row_of_block[owner]
-    x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
-    excess = interpolated_distance(x, y, z, neighbors, row_of_block, distance, spacing) / spacing + SINK
+    x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
+    excess = distance_at(x, y, z, arena, neighbors, owner, level_sets) + SINK
     if excess >= 0.0:
         return 0.0
     if velocity.shape[0] > 0:
@@ -227,19 +132,61 @@ def push_particle(particles, slot, coordinates, neighbors, owner, level_sets, dt
     else:
         ou, ov, ow = rigid_velocity(coordinates, x, y, z, level_sets.motions[owner], spacing)
     step = dt / spacing
-    u, v, w = particles[VELOCITY, slot] - ou, particles[VELOCITY + 1, slot] - ov, particles[VELOCITY + 2, slot] - ow
-    before = interpolated_distance(x - step * u, y - step * v, z - step * w, neighbors, row_of_block, distance, spacing)
-    if before < -INSIDE * spacing:
+    u, v, w = table[VELOCITY, slot] - ou, table[VELOCITY + 1, slot] - ov, table[VELOCITY + 2, slot] - ow
+    if distance_at(x - step * u, y - step * v, z - step * w, arena, neighbors, owner, level_sets) < -INSIDE:
         return 0.0
     nx, ny, nz = interpolated_normal(x, y, z, neighbors, row_of_block, level_sets.normal)
-    particles[POSITION, slot] = x - excess * nx
-    particles[POSITION + 1, slot] = y - excess * ny
-    particles[POSITION + 2, slot] = z - excess * nz
+    table[POSITION, slot] = x - excess * nx
+    table[POSITION + 1, slot] = y - excess * ny
+    table[POSITION + 2, slot] = z - excess * nz
     return -excess
 
 
+@kernel
+def find_due(pairs, speeds, step, least, is_within, due):
+    """Find the pairs whose particles may be pushed after a substep.
+
+    Args:
+        pairs: see `Pairs`; `room` and `is_due` are results.
+        speeds: see `fastest_nodes`.
+        step: length of the substep over the cell size [s/m].
+        least: how far particles may move in any case [cells].
+        is_within: whether all particles are within their blocks' arenas; elsewhere all pairs are due.
+        due: (k,) result: the blocks with a pair that is due.
+
+    Returns:
+        The number of these.
+    """
+    count = 0
+    for index in range(pairs.blocks.size):
+        u, v, w = 0.0, 0.0, 0.0
+        for place in range(pairs.around.shape[1]):
+            number = pairs.around[index, place]
+            u, v, w = max(u, 1.0 * speeds[number, 0]), max(v, 1.0 * speeds[number, 1]), max(w, 1.0 * speeds[number, 2])
+        u, v, w = max(step * u, least), max(step * v, least), max(step * w, least)
+        is_any = False
+        for pair in range(pairs.first[index], pairs.first[index + 1]):
+            falls = pairs.falls[pair]
+            pairs.room[pair] -= falls[0] * u + falls[1] * v + falls[2] * w + SLIP_OF_ROUNDING
+            pairs.is_due[pair] = not is_within or (pairs.is_near[pair] and pairs.room[pair] < 0.0)
+            is_any |= pairs.is_due[pair]
+        if is_any:
+            due[count] = pairs.blocks[index]
+            count += 1
+    return count
+
+
+@generic
+def rooms_of(table, slot, bound, rooms):
+    """Store, for `LANE_COUNT` slots, a lower bound on how far each particle's distance has to fall before it could be pushed [cells]."""
+    x, y, z = load_vector(table, POSITION, slot)
+    room = bound[0] * x + bound[1] * y + bound[2] * z + (bound[3] + SINK - ROUNDING)
+    store(rooms, 0, room)
+    return -largest(-room)
+
+
 @parallel_kernel
-def collide_particles(tickets, particles, first, body_count, coordinates, neighbors, pairs, level_sets, dt):
+def collide_particles(tickets, particles, coordinates, neighbors, pairs, level_sets, dt, is_within):
     """Push particles that sank into colliders during the substep back to the depth `SINK`.
 
     Their velocity stays: the nodes inside take it away, with friction. If particles were held and stopped at the surface itself, they
@@ -247,28 +194,43 @@ def collide_particles(tickets, particles, first, body_count, coordinates, neighb
     A particle that was deeper than `INSIDE` before the substep is left alone.
 
     Args:
-        particles: (rows, slots); positions are changed.
-        first: first slot of each run (block, body); body_count: runs per block.
+        particles: see `Particles`; positions are changed.
         coordinates: (blocks, 3) of the particle blocks; neighbors: (blocks, 27 or 9) node blocks around each.
         pairs: see `Pairs`; `pushed` and, of pairs that are due, `room` are results.
         level_sets: see `LevelSets`.
         dt: length of the substep [s].
+        is_within: whether all particles are within their blocks' arenas.
     """
+    table, first, body_count = particles.table, particles.runs.first, particles.runs.body_count
     for index in shared(tickets[0], pairs.blocks.size, 4):
         pairs.pushed[index] = 0.0
         block = pairs.blocks[index]
+        rooms = np.empty(LANE_COUNT, table.dtype)
         for pair in range(pairs.first[index], pairs.first[index + 1]):
             if not pairs.is_due[pair]:
                 continue
-            owner, arena, farthest, least = pairs.owners[pair], pairs.arenas[pair], 0.0, math.inf
-            for slot in range(first[block * body_count], first[(block + 1) * body_count]):
-                x, y, z = particles[POSITION, slot], particles[POSITION + 1, slot], particles[POSITION + 2, slot]
-                # distances in the arena are rounded
-                room = SINK - 1e-4 + depth_in_arena(x, y, z, arena)
-                if room < 0.0:
-                    room = 0.0
-                    way = push_particle(particles, slot, coordinates[block], neighbors[block], owner, level_sets, dt)
-                    farthest = max(farthest, way)
-                least = min(least, room)
+            owner, arena, bound = pairs.owners[pair], pairs.arenas[pair], pairs.bounds[pair]
+            begin, end = first[block * body_count], first[(block + 1) * body_count]
+            farthest, least = 0.0, math.inf
+            # blocks begin within a vector where small runs share one
+            for at in range(begin - begin % LANE_COUNT, end, LANE_COUNT):
+                lowest = rooms_of(table, at, bound, rooms)
+                if is_within and at >= begin and at + LANE_COUNT <= end and lowest >= bound[4]:
+                    least = min(least, lowest)
+                    continue
+                for slot in range(max(at, begin), min(at + LANE_COUNT, end)):
+                    room = 1.0 * rooms[slot - at]
+                    if not is_within or room < bound[4]:
+                        x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
+                        room = SINK - ROUNDING + depth_in_arena(x, y, z, arena)
+                    if room < 0.0:
+                        room = 0.0
+                        way = push_particle(table, slot, coordinates[block], neighbors[block], owner, level_sets, dt, arena)
+                        farthest = max(farthest, way)
+                    least = min(least, room)
             pairs.pushed[index] += farthest
             pairs.room[pair] = least
+        if pairs.pushed[index] > 0.0:
+            # a particle may have been pushed toward another collider
+            for pair in range(pairs.first[index], pairs.first[index + 1]):
+                pairs.room[pair] -= pairs.pushed[index] * pairs.falls[pair].sum()

@@ -1,15 +1,23 @@
 """How much of the space around nodes colliders cover: for the fullness that fluids see, a collider counts as full of them."""
 
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
 from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..transfer.blocks import NODE
+from ..transfer.particle_store import ParticleStore
 
 # Space beside a collider counts as far as it is full; from the first share on more than that, and wholly from the second on, since
 # particles are too few to fill each node's kernel evenly.
 HALF_BESIDE, FULL_BESIDE = 0.5, 0.8
 LEAST_ROOM = 1e-6
+# nodes that a thread fills at once
+PORTION = 1024
 # the distance from a surface, in cells, beyond which no share of a node's kernel is counted as covered, or all of it
 COVER_REACH = 1.5
 
@@ -49,34 +57,76 @@ def find_covered(tickets, level_sets, reached, is_cubic, shares):
 
 
 @kernel
-def cover_nodes(covered, filled, shares):
+def cover_nodes(covered, filled, shares, found, count):
     """Add what a collider covers to what others have covered before it.
 
     Args:
         covered: (nodes,) the share of each node's kernel that is covered; updated.
         filled: (n,) the nodes, one for each collider that covers some of it; shares: (n,) how much.
+        found: result: from place `count` on, the nodes that nothing covered before.
+
+    Returns:
+        The new count.
     """
     for index in range(filled.size):
-        covered[filled[index]] += (1.0 - covered[filled[index]]) * shares[index]
+        node = filled[index]
+        if covered[node] == 0.0 and shares[index] != 0.0:
+            found[count] = node
+            count += 1
+        covered[node] += (1.0 - covered[node]) * shares[index]
+    return count
 
 
-@kernel
-def fill_nodes(nodes, covered, filled, full_mass):
+@parallel_kernel
+def fill_nodes(tickets, nodes, covered, filled, count, full_mass):
     """Add to the masses of nodes what would fill the space that is covered, as far as the space beside it is full.
 
     Above the surface of a pool walls are not full of it, or particles would be lifted along them.
 
     Args:
         nodes: (4 * nodes,) velocities [m/s] and masses [kg]; masses are updated.
-        covered: (nodes,) see `cover_nodes`; cleared at these nodes.
-        filled: (n,) the nodes; a node may occur more than once.
+        covered: (nodes,) see `cover_nodes`.
+        filled: the nodes, each once; count: how many.
         full_mass: mass of a full cell [kg].
     """
-    for index in range(filled.size):
-        node = filled[index]
-        share = covered[node]
-        if share > 0.0:
-            beside = nodes[NODE * node + 3] / max((1.0 - share) * full_mass, LEAST_ROOM * full_mass)
-            steep = HALF_BESIDE + (beside - HALF_BESIDE) * (1.0 - HALF_BESIDE) / (FULL_BESIDE - HALF_BESIDE)
-            nodes[NODE * node + 3] += full_mass * share * min(max(beside, steep), 1.0)
-            covered[node] = 0.0
+    for portion in shared(tickets[0], (count + PORTION - 1) // PORTION, 1):
+        for index in range(portion * PORTION, min((portion + 1) * PORTION, count)):
+            node = filled[index]
+            mass = nodes[NODE * node + 3]
+            if mass > 0.0:
+                share = covered[node]
+                beside = mass / max((1.0 - share) * full_mass, LEAST_ROOM * full_mass)
+                steep = HALF_BESIDE + (beside - HALF_BESIDE) * (1.0 - HALF_BESIDE) / (FULL_BESIDE - HALF_BESIDE)
+                nodes[NODE * node + 3] += full_mass * share * min(max(beside, steep), 1.0)
+
+
+class Cover:
+    """What all colliders together cover, from one change of their surfaces to the next."""
+
+    def __init__(self) -> None:
+        self._covered = np.zeros(0, np.float32)
+        self._filled = np.zeros(0, np.int64)
+        self._count = 0
+
+    def find(self, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]], node_count: int) -> None:
+        """Sum what colliders cover.
+
+        Args:
+            parts: for each group of colliders the nodes that it covers some of, (n,), and how much, (n,).
+            node_count: the number of nodes.
+        """
+        self._covered[self._filled[: self._count]] = 0.0
+        if self._covered.size < node_count:
+            self._covered = np.zeros(node_count + node_count // 4, np.float32)
+        most = sum(len(nodes) for nodes, _ in parts)
+        if self._filled.size < most:
+            self._filled = np.zeros(most + most // 4, np.int64)
+        self._count = 0
+        for nodes, shares in parts:
+            if len(nodes):
+                self._count = cover_nodes(self._covered, nodes, shares, self._filled, self._count)
+
+    def fill(self, store: ParticleStore, full_mass: float) -> None:
+        """Count covered space as full, in the masses that particles gather; full_mass: of a cell [kg]."""
+        if self._count:
+            fill_nodes(store.nodes.reshape(-1), self._covered, self._filled, self._count, full_mass)

@@ -51,10 +51,10 @@ def apply_impulse(nodes, feet, foot, impulse):
 @kernel
 def has_material_above(nodes, feet, foot):
     """Whether a node outside, around the point one cell above a foot, has mass."""
-    most = 0.0
-    for n in range(feet.above_counts[foot]):
-        most = max(most, nodes[NODE * feet.above[foot, n] + 3])
-    return most > 0.0
+    for n in range(feet.above_counts[foot]):  # noqa: SIM110 - numba knows no `any`
+        if nodes[NODE * feet.above[foot, n] + 3] > 0.0:
+            return True
+    return False
 
 
 @kernel
@@ -207,6 +207,8 @@ def solve_foot(nodes, feet, foot, surface, friction):
     if surface == SEPARATE:
         impulse = max(0.0, impulse)
     feet.normal_impulses[foot] = impulse
+    if friction <= 0.0 and impulse == before:
+        return
     change = (impulse - before) * normal
     if friction > 0.0:
         rubbed = load(feet.friction_impulses, 4 * foot, 4)

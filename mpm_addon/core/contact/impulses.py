@@ -29,7 +29,7 @@ from .feet import (
 from .surface import collider_velocity
 
 # in `apply_initial_impulses`
-LOOPS_PER_OWNER = 6
+LOOPS_PER_LEVEL = 6
 
 
 @kernel
@@ -81,15 +81,15 @@ def collide_deep_nodes(nodes, deep, run, level_sets, surface, friction_of_solids
         nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
 
 
-@parallel_kernel(loops=lambda *arguments: LOOPS_PER_OWNER * arguments[5].size)
-def apply_initial_impulses(tickets, nodes, deep, feet, colors, level_sets, surfaces, frictions, filled_mass):
+@parallel_kernel(loops=lambda *arguments: LOOPS_PER_LEVEL * arguments[3].levels.size)
+def apply_initial_impulses(tickets, nodes, deep, feet, slabs, level_sets, surfaces, frictions, filled_mass):
     """Apply colliders to the deep nodes, find the feet with material, and apply estimated normal impulses at these.
 
     Args:
         nodes: (4 * nodes,) velocity and mass; changed.
         deep: see `DeepNodes`.
         feet: see `Feet`; changed.
-        colors: (3,) the first slab of each of the two colors, and the number of slabs.
+        slabs: see `Slabs`.
         level_sets: see `LevelSets`.
         surfaces: (colliders,) STICKY, SLIP or SEPARATE.
         frictions: (colliders, 2) Coulomb coefficients, on solids and on fluids.
@@ -98,50 +98,57 @@ def apply_initial_impulses(tickets, nodes, deep, feet, colors, level_sets, surfa
     Returns:
         Whether a foot has material.
     """
-    count = surfaces.size
-    slabs = colors[2]
+    pieces, colors, cuts, levels, count = slabs.cuts.size - 1, slabs.colors, slabs.cuts, slabs.levels, surfaces.size
     loop = 0
-    is_found = False
-    for owner in range(count):
-        surface, on_solids, on_fluids = surfaces[owner], frictions[owner, 0], frictions[owner, 1]
-        for slab in shared(tickets[loop], slabs, 1):
-            run = slab * count + owner
-            collide_deep_nodes(nodes, deep, run, level_sets, surface, on_solids, on_fluids, filled_mass, feet.counted)
-            find_active_feet(nodes, feet, run, filled_mass)
+    for level in range(levels.max() + 1):
+        for piece in shared(tickets[loop], pieces, 1):
+            for run in range(cuts[piece] * count, cuts[piece + 1] * count):
+                owner = run % count
+                if levels[owner] == level:
+                    on_solids, on_fluids = frictions[owner, 0], frictions[owner, 1]
+                    collide_deep_nodes(nodes, deep, run, level_sets, surfaces[owner], on_solids, on_fluids, filled_mass, feet.counted)
+                    find_active_feet(nodes, feet, run, filled_mass)
         wait_for(tickets[loop])
-        found = 0
-        for slab in range(slabs):
-            found += feet.active_end[slab * count + owner] - feet.first[slab * count + owner]
-        if found > 0:
-            is_found = True
-            for slab in shared(tickets[loop + 1], slabs, 1):
-                find_excess(nodes, feet, slab * count + owner, surface, filled_mass)
-            wait_for(tickets[loop + 1])
-            for slab in shared(tickets[loop + 2], slabs, 1):
-                share_momentum(nodes, feet, slab * count + owner)
-            wait_for(tickets[loop + 2])
-            for slab in shared(tickets[loop + 3], slabs, 1):
-                estimate_normal_impulses(nodes, feet, slab * count + owner, surface)
-            wait_for(tickets[loop + 3])
-            if surface != STICKY:
-                for color in range(2):
-                    for index in shared(tickets[loop + 4 + color], colors[color + 1] - colors[color], 1):
-                        apply_normal_impulses(nodes, feet, (colors[color] + index) * count + owner)
-                    wait_for(tickets[loop + 4 + color])
-        loop += LOOPS_PER_OWNER
-    return is_found
+        for piece in shared(tickets[loop + 1], pieces, 1):
+            for run in range(cuts[piece] * count, cuts[piece + 1] * count):
+                if levels[run % count] == level:
+                    find_excess(nodes, feet, run, surfaces[run % count], filled_mass)
+        wait_for(tickets[loop + 1])
+        for piece in shared(tickets[loop + 2], pieces, 1):
+            for run in range(cuts[piece] * count, cuts[piece + 1] * count):
+                if levels[run % count] == level:
+                    share_momentum(nodes, feet, run)
+        wait_for(tickets[loop + 2])
+        for piece in shared(tickets[loop + 3], pieces, 1):
+            for run in range(cuts[piece] * count, cuts[piece + 1] * count):
+                if levels[run % count] == level:
+                    estimate_normal_impulses(nodes, feet, run, surfaces[run % count])
+        wait_for(tickets[loop + 3])
+        for color in range(2):
+            for index in shared(tickets[loop + 4 + color], colors[color + 1] - colors[color], 1):
+                piece = colors[color] + index
+                for run in range(cuts[piece] * count, cuts[piece + 1] * count):
+                    if levels[run % count] == level and surfaces[run % count] != STICKY:
+                        apply_normal_impulses(nodes, feet, run)
+            wait_for(tickets[loop + 4 + color])
+        loop += LOOPS_PER_LEVEL
+    found = 0
+    for run in range(slabs.slab_count * count):
+        found += feet.active_end[run] - feet.first[run]
+    return found > 0
 
 
 @parallel_kernel(loops=lambda *arguments: 2)
-def apply_contact_impulses(tickets, nodes, feet, colors, surfaces, frictions):
+def apply_contact_impulses(tickets, nodes, feet, slabs, surfaces, frictions):
     """Solve the contact at the feet with material: correct the velocity at the surfaces of all colliders.
 
     Args: see `apply_initial_impulses`.
     """
     count = surfaces.size
     for color in range(2):
-        for index in shared(tickets[color], colors[color + 1] - colors[color], 1):
-            for owner in range(count):
-                run = (colors[color] + index) * count + owner
+        for index in shared(tickets[color], slabs.colors[color + 1] - slabs.colors[color], 1):
+            piece = slabs.colors[color] + index
+            for run in range(slabs.cuts[piece] * count, slabs.cuts[piece + 1] * count):
+                owner = run % count
                 solve_run(nodes, feet, run, surfaces[owner], frictions[owner, 0], frictions[owner, 1])
         wait_for(tickets[color])

@@ -8,18 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..geometry.shapes.plane import Plane
 from ..scene.description import Collider, Scene
 from ..transfer.layout import Layout, places_of
 from ..transfer.particle_store import ParticleStore
 from ..transfer.reach import mark_reached
-from .collision import SINK
-from .covering import cover_nodes, fill_nodes, find_covered
+from .covering import find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import sum_inertia
 from .expulsion import expel_nodes
 from .facing import Sides, recalled, sides_of, turn_nodes
 from .footing import Footing, numbered
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
+from .pairs import SINK
 from .pushing import NearParticles
 from .sides import walls_of
 from .surface import DEEP, LevelSets, find_surface
@@ -56,6 +57,7 @@ class ObstacleGroup:
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.frictions for obstacle in obstacles])
         self._motions = np.stack([obstacle.rigid for obstacle in obstacles])
+        self._is_half_space = np.array([isinstance(obstacle.collider.shape, Plane) for obstacle in obstacles])
         self._expulsion = np.zeros(len(obstacles))
         self._expulsion_rate = EXPULSION_HASTE / (EXPULSION_FRAMES * scene.time.frame_seconds)
         nothing = np.zeros(0, np.int64)
@@ -67,11 +69,11 @@ class ObstacleGroup:
         self._level_sets = self._empty_level_sets()
         # a rigid body floats by the pressure that it feels; others need not feel it
         is_exact = any(obstacle.collider.dynamic for obstacle in obstacles)
-        self.footing = Footing(len(obstacles), self._dimension, is_exact=is_exact)
+        self.footing = Footing(len(obstacles), self._dimension, is_exact=is_exact, is_moving=self.is_moving)
         self._filled = nothing
         self._shares = np.zeros(0, np.float32)
         self._sides: Sides | None = None
-        self._near = NearParticles(self._dimension)
+        self._near = NearParticles(self._dimension, self._spacing)
 
     def begin_frame(self) -> None:
         """Prepare for a frame, or for a state between two."""
@@ -117,7 +119,7 @@ class ObstacleGroup:
         held = self._face_material(around, store)
         find_surface(self._level_sets, around, self._reached, places, holds_inside)
         places[held > 0] = DEEP
-        self.footing.place(self._level_sets, places, held, around, store.dtype)
+        self.footing.place(self._level_sets, places, held, around, store)
         if self._filling > 0.0:
             self._find_covered(places.shape)
         for number, obstacle in enumerate(self.obstacles):
@@ -133,7 +135,7 @@ class ObstacleGroup:
         before = self._sides
         now = recalled(before, level_sets) if before is not None and before.layout is layout else None
         if now is None:
-            now = self._sides = sides_of(level_sets, around, store)
+            now = self._sides = sides_of(level_sets, around, store, self._is_half_space)
         if now.has_back.any():
             distance, normal = level_sets.distance.copy(), level_sets.normal.copy()
             turn_nodes(level_sets, around, now.has_front, now.has_back, distance, normal, held)
@@ -218,24 +220,23 @@ class ObstacleGroup:
         sum_inertia(store.nodes, self._level_sets, origin, sums)
         return sums.sum(axis=0)
 
-    def cover(self, covered: NDArray[np.float32]) -> None:
-        """Add the share of each node's kernel that these colliders cover to that of others, (nodes,)."""
-        if len(self._filled):
-            cover_nodes(covered, self._filled, self._shares)
-
-    def fill(self, store: ParticleStore, covered: NDArray[np.float32]) -> None:
-        """Count covered space as full, in the masses that particles gather; `covered` is cleared."""
-        if len(self._filled):
-            fill_nodes(store.nodes.reshape(-1), covered, self._filled, self._filling)
+    @property
+    def cover(self) -> tuple[Ints, NDArray[np.float32]]:
+        """The nodes that these colliders cover some of, one for each collider, and which share of their kernel."""
+        return self._filled, self._shares
 
     @property
     def due(self) -> Ints:
         """The last result of `due_blocks`."""
         return self._near.due
 
-    def due_blocks(self, drift: float) -> Ints:
-        """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""
-        return self._near.due_blocks(drift)
+    def due_blocks(self, speeds: NDArray[np.floating], dt: float, least: float, drift: float) -> Ints:
+        """The blocks with particles that could be pushed after a substep; see `NearParticles.due_blocks`."""
+        return self._near.due_blocks(speeds, dt, least, drift)
+
+    def moved(self, distance: float) -> None:
+        """Note that particles have moved by so much, at most, otherwise than with the nodes [cells]."""
+        self._near.moved(distance)
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
         """Push out the particles of the due blocks that came in during a substep; see `NearParticles.push`."""

@@ -5,8 +5,9 @@ from numpy.typing import NDArray
 
 from ..transfer.blocks import ARENA
 from ..transfer.particle_store import ParticleStore
-from .collision import Pairs, collide_particles, count_pairs, find_pairs
+from .collision import collide_particles, find_due
 from .obstacle import Ints
+from .pairs import Pairs, count_pairs, find_pairs
 from .surface import LevelSets
 
 # how far a block's arena reaches beyond the block [cells]
@@ -16,19 +17,23 @@ ARENA_MARGIN = 1.5
 class NearParticles:
     """Pairs of a collider and a block with particles near it.
 
+    Args:
+        dimension: 2 or 3.
+        spacing: cell size [m].
+
     Attributes:
         due: the last result of `due_blocks`.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, spacing: float) -> None:
         self._dimension = dimension
+        self._spacing = spacing
         nothing = np.zeros(0, np.int64)
-        self._pairs = self._room_for_pairs(nothing, nothing)
-        self._free_until = np.zeros(0)
-        self.due = nothing
+        self._pairs = self._room_for_pairs(nothing, nothing, nothing.reshape(0, 1))
+        self.due = self._due = nothing
 
     def find(self, level_sets: LevelSets, holds_inside: NDArray[np.bool_], store: ParticleStore) -> None:
-        """Find the pairs after a sort.
+        """Find the pairs: after a sort, or after the colliders have moved.
 
         Args:
             level_sets: of the colliders.
@@ -39,26 +44,40 @@ class NearParticles:
         counts = np.empty(len(neighbors), np.int64)
         count_pairs(neighbors, holds_inside.any(axis=0), holds_inside, counts)
         near = np.flatnonzero(counts)
-        self._pairs = self._room_for_pairs(near, counts[near])
-        self._free_until = np.full(len(self._pairs.owners), -np.inf)
+        around = np.concatenate([its[near] for its in store.layout.field_neighbors], axis=1)
+        self._pairs = self._room_for_pairs(near, counts[near], around)
+        self._due = np.empty(len(near), np.int64)
         find_pairs(self._pairs, neighbors, holds_inside, level_sets)
         self._pairs.is_due[:] = self._pairs.is_near
 
-    def _room_for_pairs(self, blocks: Ints, counts: Ints) -> Pairs:
-        """Arrays for pairs of these particle blocks (k,), so many of each."""
+    def _room_for_pairs(self, blocks: Ints, counts: Ints, around: Ints) -> Pairs:
+        """Arrays for pairs of these particle blocks (k,), so many of each; around: see `Pairs`."""
         first = np.concatenate([[0], np.cumsum(counts)])
         count = int(first[-1])
         arenas = np.empty((count, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
         is_near, is_due = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-        return Pairs(blocks, first, np.empty(count, np.int64), arenas, is_near, is_due, np.zeros(len(blocks)), np.zeros(count))
+        owners, bounds, falls = np.empty(count, np.int64), np.zeros((count, 5)), np.zeros((count, 3))
+        return Pairs(blocks, first, owners, arenas, bounds, falls, around, is_near, is_due, np.zeros(len(blocks)), np.zeros(count))
 
-    def due_blocks(self, drift: float) -> Ints:
-        """The blocks with particles that could be pushed before all have drifted so far since the sort [cells]."""
+    def due_blocks(self, speeds: NDArray[np.floating], dt: float, least: float, drift: float) -> Ints:
+        """The blocks with particles that could be pushed after a substep; once in each.
+
+        Args:
+            speeds: see `fastest_nodes`.
+            dt: length of the substep [s].
+            least: how far particles may move in any case [cells].
+            drift: how far they may have drifted since the sort, this substep included [cells].
+        """
         pairs = self._pairs
         # beyond the margin a particle may be outside its block's arena
-        pairs.is_due[:] = pairs.is_near & (self._free_until < drift) if drift <= ARENA_MARGIN else True
-        self.due = pairs.blocks[np.logical_or.reduceat(pairs.is_due, pairs.first[:-1])] if len(pairs.blocks) else pairs.blocks
+        count = find_due(pairs, speeds, dt / self._spacing, least, drift <= ARENA_MARGIN, self._due) if len(pairs.blocks) else 0
+        self.due = self._due[:count]
         return self.due
+
+    def moved(self, distance: float) -> None:
+        """Note that particles have moved by so much, at most, otherwise than with the nodes [cells]."""
+        if distance > 0.0:
+            self._pairs.room[:] -= distance * self._pairs.falls.sum(axis=1)
 
     def push(self, level_sets: LevelSets, store: ParticleStore, dt: float, drift: float) -> float:
         """Push out the particles of the due blocks that came in during a substep.
@@ -73,9 +92,7 @@ class NearParticles:
             How far they were pushed, at most [cells].
         """
         pairs, layout = self._pairs, store.layout
-        if not pairs.is_due.any():
+        if not len(self.due):
             return 0.0
-        collide_particles(store.table, layout.first, store.body_count, layout.coordinates, layout.neighbors, pairs, level_sets, dt)
-        # a drift is along each axis, and along any of them the distance changes by at most a cell per cell
-        self._free_until[pairs.is_due] = drift + pairs.room[pairs.is_due] / self._dimension
+        collide_particles(store.particles, layout.coordinates, layout.neighbors, pairs, level_sets, dt, drift <= ARENA_MARGIN)
         return float(pairs.pushed.max(initial=0.0))

@@ -18,17 +18,20 @@ FARTHEST = 4.0
 NEAR_THIN = 2
 
 
-def nodes_near_thin(level_sets: LevelSets, around: NDArray[np.int64], reach: float, axes: tuple[int, ...]) -> NDArray[np.bool_]:
+def nodes_near_thin(
+    level_sets: LevelSets, around: NDArray[np.int64], is_half_space: NDArray[np.bool_], reach: float, axes: tuple[int, ...]
+) -> NDArray[np.bool_]:
     """Which nodes lie where particles may reach through a collider, or near such a part; shape (rows, block nodes).
 
     Args:
         level_sets: of the colliders.
         around: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
+        is_half_space: whether each collider is one, which has no other side, (colliders,).
         reach: of a particle [cells].
         axes: of the grid.
     """
     is_thin = np.zeros(level_sets.distance.shape, np.bool_)
-    find_thin(level_sets, around, reach, is_thin)
+    find_thin(level_sets, around, is_half_space, reach, is_thin)
     for axis in axes if is_thin.any() else ():
         is_thin_near = np.zeros_like(is_thin)
         spread_thin(level_sets, around, axis, is_thin, is_thin_near)
@@ -76,19 +79,20 @@ def surface_behind(row, place, around, row_of_block, level_sets):
 
 
 @parallel_kernel
-def find_thin(tickets, level_sets, neighbors, reach, is_thin):
+def find_thin(tickets, level_sets, neighbors, is_half_space, reach, is_thin):
     """Find the nodes where particles may reach through the collider: within reach of the nearest surface and of another behind it.
 
     Args:
         level_sets: see `LevelSets`.
         neighbors: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
+        is_half_space: see `nodes_near_thin`.
         reach: of a particle [cells].
         is_thin: (rows, block nodes) result; false before.
     """
     spacing = level_sets.spacing
     for row in shared(tickets[0], level_sets.owners.size, 16):
         block = level_sets.blocks[row]
-        if block < 0:
+        if block < 0 or is_half_space[level_sets.owners[row]]:
             continue
         row_of_block = level_sets.row_of_block[level_sets.owners[row]]
         for place in range(level_sets.distance.shape[1]):

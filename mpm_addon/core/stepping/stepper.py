@@ -13,6 +13,7 @@ import numpy as np
 
 from ..contact.body_contact import BodyContact
 from ..contact.coupling import RigidBodies
+from ..contact.covering import Cover
 from ..contact.obstacles import ObstacleGroup, obstacles_of
 from ..emission.pinning import Pins
 from ..failure import Kind, Trouble
@@ -57,7 +58,7 @@ class Stepper:
     def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
         solver = scene.solver
         self._mixed = MixedNodes([body.law for body in bodies], solver.grid_spacing**solver.dimension)
-        self._covered = np.zeros(0, np.float32)
+        self._cover, self._is_covered = Cover(), False
         fluid_fields = np.array([all(bodies[number].is_fluid for number in its) for its in store.fields])
         self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._mixed.full_mass, fluid_fields)
         self.rigid = RigidBodies(scene, self.obstacles, self._mixed.full_mass, fluid_fields)
@@ -87,6 +88,7 @@ class Stepper:
         self._is_near = self._is_waiting
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._node_extremes = np.zeros((PIECE_COUNT, 2))
+        self._node_speeds = np.zeros((1, NODE), store.dtype)
 
     @property
     def must_sort(self) -> bool:
@@ -121,9 +123,8 @@ class Stepper:
         self._director.survey()
         self._mixed.find(self._store.layout)
         self._body_contact.find(self._store.layout)
-        nodes = self._store.nodes.size // NODE
-        if self._mixed.full_mass > 0.0 and self._covered.size < nodes:
-            self._covered = np.zeros(nodes + nodes // 4, np.float32)
+        self._is_covered = False
+        self._node_speeds = np.zeros((self._store.layout.node_count + 1, NODE), self._store.dtype)
         self.pins.find(self._store, self.moment)
         self.rest.begin(self.obstacles, self.moment, is_driven=self._is_driven)
 
@@ -162,6 +163,7 @@ class Stepper:
             if obstacle.is_moving:
                 obstacle.move_to(frame)
                 obstacle.find_surfaces(self._store)
+                self._is_covered = False
                 fastest = max(fastest, obstacle.speed(self._store))
         return fastest
 
@@ -192,15 +194,13 @@ class Stepper:
         self._is_near[:] = False
         self._is_near[self.pins.blocks] = True
         for obstacle in self.obstacles + self.rigid.groups:
-            self._is_near[obstacle.due_blocks(farthest)] = True
+            self._is_near[obstacle.due_blocks(self._node_speeds, dt, self.pins.reach, farthest)] = True
         self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
         trouble, drift = self._advance(dt)
         if trouble is not None:
             return trouble
         self._drift += max(drift, self.pins.reach)
-        # several obstacles may push a particle one after another
-        self._drift += sum(obstacle.push_particles(self._store, dt, self._drift) for obstacle in self.obstacles)
-        self._drift += self.rigid.push_particles(self._store, dt, self._drift)
+        self._push_particles(dt)
         stopped = self.rigid.advance(dt)
         self.pins.hold(self._store, dt)
         self._director.limit_particles()
@@ -230,6 +230,9 @@ class Stepper:
             if rest.speeds.wave > self.speeds.wave:
                 self.stiffest = rest.stiffest
             self.speeds = self.speeds.at_least(*rest.speeds)
+        # colliders count on particles that move with the nodes of the world
+        for obstacle in self.obstacles:
+            obstacle.moved(rest.drift)
         self._drift += rest.drift
         return trouble
 
@@ -282,15 +285,24 @@ class Stepper:
     def _fill(self) -> None:
         """Turn the masses at nodes into how full space is, for the particles to gather; see `transfer.fullness`."""
         self._mixed.count_volumes(self._store)
-        groups = self.obstacles + self.rigid.groups
-        for group in groups:
-            group.cover(self._covered)
-        for group in groups:
-            group.fill(self._store, self._covered)
+        if not self._is_covered:
+            self._cover.find([group.cover for group in self.obstacles + self.rigid.groups], self._store.nodes.size // NODE)
+            self._is_covered = True
+        self._cover.fill(self._store, self._mixed.full_mass)
+
+    def _push_particles(self, dt: float) -> None:
+        """Push particles out of the obstacles; several may push a particle one after another."""
+        drift = self._drift
+        ways = [obstacle.push_particles(self._store, dt, drift) for obstacle in self.obstacles]
+        ways.append(self.rigid.push_particles(self._store, dt, drift + sum(ways)))
+        for number, obstacle in enumerate(self.obstacles):
+            obstacle.moved(sum(ways) - ways[number])
+        self._drift += sum(ways)
 
     def _fastest_node(self) -> float:
         """A bound on the next speed of particles along an axis [m/s]; not finite if a node's speed is not."""
-        fastest_nodes(self._store.nodes, self._store.node_rows, self._store.layout.node_count, self._node_extremes)
+        count = self._store.layout.node_count
+        fastest_nodes(self._store.nodes, self._store.node_rows, count, self._node_speeds, self._node_extremes)
         fastest, check = self._node_extremes.max(axis=0)
         return float(fastest) + float(check)
 

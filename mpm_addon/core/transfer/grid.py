@@ -147,29 +147,38 @@ def without_masses(row):
     return shuffled(row, row, (0, 1, 2, 2, 4, 5, 6, 6, 8, 9, 10, 10, 12, 13, 14, 14))
 
 
+@generic
+def largest_of_nodes(row):
+    """The largest of each number of four nodes."""
+    half = maximum(shuffled(row, row, (0, 1, 2, 3, 4, 5, 6, 7)), shuffled(row, row, (8, 9, 10, 11, 12, 13, 14, 15)))
+    return maximum(shuffled(half, half, (0, 1, 2, 3)), shuffled(half, half, (4, 5, 6, 7)))
+
+
 @parallel_kernel
-def fastest_nodes(tickets, nodes, node_rows, count, extremes):
+def fastest_nodes(tickets, nodes, node_rows, count, speeds, extremes):
     """An upper bound on gathered velocities: weights are positive and add up to one.
 
     Args:
         nodes, node_rows: see `update_grid`.
         count: number of node blocks in use.
+        speeds: (node blocks + 1, 4) result: the largest speed along x, y and z in each [m/s], that along z twice; 0 at the end.
         extremes: (pieces, 2) result: largest component of a velocity [m/s], and 0, or NaN if one is not finite.
     """
     pieces = extremes.shape[0]
     for piece in shared(tickets[0], pieces, 1):
-        fastest = constant(0.0, load(nodes[0], 0, ROW))
-        check = fastest
+        zero = constant(0.0, load(nodes[0], 0, ROW))
+        fastest, check = zero, zero
         for number in range(count * piece // pieces, count * (piece + 1) // pieces):
             rows = node_rows[number]
-            if rows == 0:
-                continue
+            its = zero
             node = nodes[number]
             for row in range(0, node.size // ROW, BLOCK):
                 if rows >> row & FOUR_ROWS:
                     for each in range(row, row + BLOCK):
                         velocity = absolute(without_masses(load(node, each * ROW, ROW)))
-                        fastest = maximum(fastest, velocity)
+                        its = maximum(its, velocity)
                         check = check + 0.0 * velocity
+            fastest = maximum(fastest, its)
+            store(speeds[number], 0, largest_of_nodes(its))
         extremes[piece, 0] = largest(fastest)
         extremes[piece, 1] = largest(check)

@@ -232,7 +232,7 @@ def leak_out_of_moving_cup(way: str, *, wall: float, seconds: float = 2.0) -> fl
 def blindly(case: Any, *arguments: Any, **more: Any) -> float:
     """What one of these cases gives where nodes do not tell the sides of thin colliders apart: the negative control."""
     nothing = np.zeros((0, 0), np.bool_)
-    with mock.patch.object(obstacles, "sides_of", lambda level_sets, around, store: Sides(store.layout, level_sets, nothing, nothing)):
+    with mock.patch.object(obstacles, "sides_of", lambda level_sets, around, store, _: Sides(store.layout, level_sets, nothing, nothing)):
         return float(case.__wrapped__(*arguments, **more))
 
 
