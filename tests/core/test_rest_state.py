@@ -152,7 +152,7 @@ def test_a_body_that_comes_later_falls_into_water_with_one_that_was_there_and_re
     its = last.attribute("emitter_index")
     # both are carried by the water
     assert (last.position[its == 1, 2].mean() > 0.15) and (last.position[its == 2, 2].mean() > 0.15)
-    assert last.attribute("density_ratio")[its > 0] == pytest.approx(np.ones(np.count_nonzero(its)), abs=0.3)
+    assert last.attribute("volume_ratio")[its > 0] == pytest.approx(np.ones(np.count_nonzero(its)), abs=0.3)
     for start in (1, 4):
         *_, resumed = Simulation(pool(), snapshot={name: array.copy() for name, array in states[start][1].items()}).frames()
         assert resumed.position.tobytes() == last.position.tobytes()
