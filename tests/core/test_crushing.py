@@ -11,6 +11,7 @@ from mpm_addon.core import simulate
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.painting import Painting
 from mpm_addon.core.stepping.crushing import crushing_of, find_crushed
 from mpm_addon.storage import open_cache, write_scene
 from tests.core.scenes import LATTICE, box, material, scene
@@ -56,6 +57,17 @@ def test_the_densest_material_decides_and_dust_never_counts() -> None:
     described = scene(*emitters, materials=(material("snow", density=400.0), material("sand", density=1600.0), material("stress_free")))
     kind = np.array([0, 0, 1, 1, 2])
     assert find_crushed(described, np.array([7.9, 8.1, 1.9, 2.1, 99.0]), kind).tolist() == [False, True, False, True, False]
+
+
+def test_heavy_parts_beside_light_ones_of_one_emitter_are_not_crushed() -> None:
+    """Particles that are painted light gather the mass of their heavy neighbors."""
+    points = np.array([(x, 0.0, z) for x in np.arange(-0.2875, 0.3, 0.025) for z in np.arange(-0.1375, 0.15, 0.025)])
+    painted = Painting({"density": np.where(points[:, 0] < 0.0, 1.0, 0.1)})
+    jelly = Emitter("jelly", SHAPES["points"](position=points), "corotated", painting=painted)
+    described = scene(jelly, materials=(material("corotated"),), frames=1, gravity=(0.0, 0.0, 0.0), **FLAT)
+    (frame,) = simulate(described)
+    assert frame.attribute("density_ratio").max() > 3.0
+    assert frame.statistics.crushed == 0
 
 
 def test_a_bake_warns_once_and_its_cache_keeps_the_count(tmp_path: Path) -> None:

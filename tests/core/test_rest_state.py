@@ -242,6 +242,33 @@ def refusal(*emitters: Emitter, colliders: tuple[Collider, ...] = (), materials:
     return str(caught.value)
 
 
+def test_a_hard_ball_that_hits_a_body_keeps_the_center_of_both() -> None:
+    """Colliders push no particle of such a body, which its nodes would bring back, and so they are not pushed in return."""
+    shape = SHAPES["sphere"](center=(0.013, 0.0, 0.25), radius=0.06)
+    ball = Collider("ball", shape, dynamic=True, density=8000.0, velocity=(0.0, 0.0, -8.0), friction=0.0)
+    hit = block(shape=box((0.0, 0.0, 0.0), (0.8, 0.3, 0.3)))
+    described = scene(hit, materials=(rubber(young_modulus=2e4),), colliders=(ball,), precision="float64", frames=3, **FREE)
+    simulation = Simulation(described)
+    for frame in simulation.frames():
+        body, mass = simulation.rigid_bodies[0], diagnostics.mass(simulation)
+        center = mass * diagnostics.center_of_mass(simulation) + body.mass * body.center
+        assert center[2] == pytest.approx(body.mass * (0.25 - 8.0 * frame.time), abs=1e-12 * (mass + body.mass))
+    assert simulation.rigid_bodies[0].velocity[2] > -7.0
+
+
+def test_a_take_may_add_the_first_body_with_a_rest_state() -> None:
+    before = scene(
+        Emitter("jelly", box((0.0, 0.0, 0.0), 0.3), "corotated", **LATTICE), materials=(material("corotated"), rubber()), dimension=2
+    )
+    simulation = Simulation(before)
+    frames = simulation.frames()
+    for _ in range(2):
+        next(frames)
+    after = replace(before, emitters=(*before.emitters, block(shape=box((0.0, 0.0, 0.5), (0.6, 0.3, 0.3)), frame_start=3)))
+    *_, last = Simulation(after, snapshot=simulation.snapshot(), before=before).frames()
+    assert set(last.attribute("emitter_index")) == {0, 1}
+
+
 def test_what_is_not_possible_is_refused_in_one_line() -> None:
     for mode in ("repeat", "inflow"):
         assert refusal(block(mode=mode, velocity=(0.0, 0.0, -1.0))) == (

@@ -187,7 +187,8 @@ def room_for(bodies: int, dimension: int) -> Room:
 def surfaces_of(laws: Sequence[Law], store: ParticleStore, cell_volume: float) -> Surfaces:
     """What the materials of each field have in common; friction and adhesion are the means of its solids."""
     groups = [[laws[number] for number in bodies] for bodies in store.fields]
-    solids = [[law for law in group if isinstance(law, ElasticLaw)] for group in groups]
+    # materials with the same values count once, or the levels of painted factors would weigh
+    solids = [{(law.contact_friction, law.adhesion): law for law in group if isinstance(law, ElasticLaw)}.values() for group in groups]
 
     def mean(name: str) -> Floats:
         return np.array([np.mean([getattr(law, name) for law in group] or [0.0]) for group in solids])

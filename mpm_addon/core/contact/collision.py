@@ -186,7 +186,7 @@ def rooms_of(table, slot, bound, rooms):
 
 
 @parallel_kernel
-def collide_particles(tickets, particles, coordinates, neighbors, pairs, level_sets, dt, is_within):
+def collide_particles(tickets, particles, is_carried, coordinates, neighbors, pairs, level_sets, dt, is_within):
     """Push particles that sank into colliders during the substep back to the depth `SINK`.
 
     Their velocity stays: the nodes inside take it away, with friction. If particles were held and stopped at the surface itself, they
@@ -195,6 +195,7 @@ def collide_particles(tickets, particles, coordinates, neighbors, pairs, level_s
 
     Args:
         particles: see `Particles`; positions are changed.
+        is_carried: (bodies,) which bodies are left alone, see `ParticleStore`.
         coordinates: (blocks, 3) of the particle blocks; neighbors: (blocks, 27 or 9) node blocks around each.
         pairs: see `Pairs`; `pushed` and, of pairs that are due, `room` are results.
         level_sets: see `LevelSets`.
@@ -210,24 +211,33 @@ def collide_particles(tickets, particles, coordinates, neighbors, pairs, level_s
             if not pairs.is_due[pair]:
                 continue
             owner, arena, bound = pairs.owners[pair], pairs.arenas[pair], pairs.bounds[pair]
-            begin, end = first[block * body_count], first[(block + 1) * body_count]
             farthest, least = 0.0, math.inf
-            # blocks begin within a vector where small runs share one
-            for at in range(begin - begin % LANE_COUNT, end, LANE_COUNT):
-                lowest = rooms_of(table, at, bound, rooms)
-                if is_within and at >= begin and at + LANE_COUNT <= end and lowest >= bound[4]:
-                    least = min(least, lowest)
+            last = 0
+            while last < body_count:
+                body = last
+                last += 1
+                if is_carried[body]:
                     continue
-                for slot in range(max(at, begin), min(at + LANE_COUNT, end)):
-                    room = 1.0 * rooms[slot - at]
-                    if not is_within or room < bound[4]:
-                        x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
-                        room = SINK - ROUNDING + depth_in_arena(x, y, z, arena)
-                    if room < 0.0:
-                        room = 0.0
-                        way = push_particle(table, slot, coordinates[block], neighbors[block], owner, level_sets, dt, arena)
-                        farthest = max(farthest, way)
-                    least = min(least, room)
+                # bodies one behind another are looked at together
+                while last < body_count and not is_carried[last]:
+                    last += 1
+                begin, end = first[block * body_count + body], first[block * body_count + last]
+                # blocks begin within a vector where small runs share one
+                for at in range(begin - begin % LANE_COUNT, end, LANE_COUNT):
+                    lowest = rooms_of(table, at, bound, rooms)
+                    if is_within and at >= begin and at + LANE_COUNT <= end and lowest >= bound[4]:
+                        least = min(least, lowest)
+                        continue
+                    for slot in range(max(at, begin), min(at + LANE_COUNT, end)):
+                        room = 1.0 * rooms[slot - at]
+                        if not is_within or room < bound[4]:
+                            x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
+                            room = SINK - ROUNDING + depth_in_arena(x, y, z, arena)
+                        if room < 0.0:
+                            room = 0.0
+                            way = push_particle(table, slot, coordinates[block], neighbors[block], owner, level_sets, dt, arena)
+                            farthest = max(farthest, way)
+                        least = min(least, room)
             pairs.pushed[index] += farthest
             pairs.room[pair] = least
         if pairs.pushed[index] > 0.0:

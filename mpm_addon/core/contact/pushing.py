@@ -94,5 +94,6 @@ class NearParticles:
         pairs, layout = self._pairs, store.layout
         if not len(self.due):
             return 0.0
-        collide_particles(store.particles, layout.coordinates, layout.neighbors, pairs, level_sets, dt, drift <= ARENA_MARGIN)
+        is_within = drift <= ARENA_MARGIN
+        collide_particles(store.particles, store.is_carried, layout.coordinates, layout.neighbors, pairs, level_sets, dt, is_within)
         return float(pairs.pushed.max(initial=0.0))

@@ -21,10 +21,13 @@ LARGEST_SHARE = 0.01
 def find_crushed(scene: Scene, density_ratio: NDArray[np.floating], emitter_index: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Which particles (n,) are crushed: density_ratio (n,) times their rest density exceeds `CRUSHED` times that of the densest material.
 
-    Dust without stress may pass through itself, so it never counts."""
+    Where density is painted, those of an emitter count as its lightest. Dust without stress may pass through itself, so it never counts.
+    """
     laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
     density = np.array([law.density * emitter.mass_scale for law, emitter in zip(laws, scene.emitters, strict=True)])
-    limit = CRUSHED * density.max() / density
+    painted = [np.ones(1) if each.painting is None else each.painting.values.get("density", np.ones(1)) for each in scene.emitters]
+    most, least = (density * [extreme(values) for values in painted] for extreme in (np.max, np.min))
+    limit = CRUSHED * most.max() / least
     limit[[not law.takes_space for law in laws]] = np.inf
     return np.asarray(density_ratio > limit[emitter_index])
 

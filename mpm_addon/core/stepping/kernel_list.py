@@ -78,7 +78,7 @@ KERNELS = {
         "contact.pairs.count_pairs": "int2 bool1 bool2 int1",
         "contact.pairs.find_pairs": "pairs int2 bool2 level_sets",
         "contact.collision.find_due": "pairs real2 float float bool int1",
-        "contact.collision.collide_particles": "particles int2 int2 pairs level_sets float bool",
+        "contact.collision.collide_particles": "particles bool1 int2 int2 pairs level_sets float bool",
     },
     "meeting": {
         "contact.body_contact.meet_bodies": "real2 short1 meetings surfaces room float float float",

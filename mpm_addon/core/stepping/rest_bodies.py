@@ -20,6 +20,7 @@ from ..transfer.rest_passes import EXTREME_COUNT, strain_particles
 from ..transfer.rows import VELOCITY
 from ..transfer.scheme import Scheme
 from .bodies import Body
+from .resumption import wrong
 from .time_step import Speeds
 
 # a rest node inside a sticky collider moves with it if it has this share of a full node's mass: lighter ones lie outside of the body
@@ -31,6 +32,8 @@ HELD_SHARE = 1.0 / 6.0
 DEPTH = 0.1
 # fixed colliders are asked only about nodes that are nearer than this after a sort: until the next, particles move by less [cells]
 NEAR = 1.5
+# particles become faster by less than this factor from one substep to the next
+REACH_SHARE = 1.1
 
 
 class RestBodies:
@@ -47,6 +50,7 @@ class RestBodies:
         self._numbers = [number for number, body in enumerate(bodies) if body.law.uses_rest_state]
         self.is_used = bool(self._numbers)
         self._fields = {store.field_of_body[number] for number in self._numbers}
+        store.is_carried[self._numbers] = True
         self._store = store
         self._scheme = scheme
         self._spacing = spacing
@@ -79,6 +83,10 @@ class RestBodies:
     def drift(self) -> float:
         """How far a particle moved along an axis in the last substep, at most [cells]."""
         return self._grid.farthest if self.is_used else 0.0
+
+    def reach(self, dt: float) -> float:
+        """How far a particle will move along an axis in a substep of dt [s], judging by its speed [cells]."""
+        return REACH_SHARE * dt * self.speeds.particle / self._spacing if self.is_used else 0.0
 
     @property
     def near_blocks(self) -> NDArray[np.bool_]:
@@ -259,7 +267,8 @@ class RestBodies:
         return self._grid.snapshot() if self.is_used else {}
 
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """Restore what `snapshot` returned, after the store is sorted and before `begin`."""
-        if self.is_used:
-            self._grid.load(snapshot)
+        """Restore what `snapshot` returned, after the store is sorted and before `begin`. Raises CacheError if nodes are missing."""
+        if self.is_used and "body_id" in snapshot:
+            if not self._grid.load(snapshot):
+                raise wrong("body_node_key", "nodes are missing")
             self._places = self._grid.places

@@ -37,23 +37,24 @@ def check_state(state: State, own: State, scene: Scene, body_count: int) -> None
     _check_range(state, "bodies", body_count)
     _check_range(state, "emitter", len(scene.emitters))
     if np.bincount(state["ids"], minlength=1).max() > 1:
-        raise _wrong("ids", "a particle appears twice")
+        raise wrong("ids", "a particle appears twice")
     _check_places(state, "keys", "table", state["table"][POSITION : POSITION + 3])
     number, part, parts = (int(value) for value in state["moment"])
     if number not in scene.time.frames or not 0 <= part < parts:
-        raise _wrong("moment", f"{number}, {part} of {parts}")
+        raise wrong("moment", f"{number}, {part} of {parts}")
     if "pinned_id" in state:
         _check_pins(state, scene, emitted)
-    if "body_id" in state:
-        _check_rest(state, scene)
+    _check_rest(state, scene)
 
 
 def _check_types(state: State, own: State) -> None:
     """Check names, types and shapes, and that per-particle arrays agree on the number of particles."""
-    if "pinned_id" not in state:
-        own = {name: array for name, array in own.items() if not name.startswith("pinned_")}
+    # what pins and rest states need is missing before the first emitter with such particles is added to a scene
+    for first, prefix in (("pinned_id", "pinned_"), ("body_id", "body_")):
+        if first not in state:
+            own = {name: array for name, array in own.items() if not name.startswith(prefix)}
     if state.keys() != own.keys():
-        raise _wrong("names", ", ".join(sorted(state.keys() ^ own.keys())))
+        raise wrong("names", ", ".join(sorted(state.keys() ^ own.keys())))
     counts: dict[str, int] = {}
     for name, wanted in own.items():
         found = state[name]
@@ -61,12 +62,12 @@ def _check_types(state: State, own: State) -> None:
         shape = list(found.shape)
         if group and len(shape) == wanted.ndim:
             if counts.setdefault(group, shape[axis]) != shape[axis]:
-                raise _wrong(name, f"{shape[axis]} entries instead of {counts[group]}")
+                raise wrong(name, f"{shape[axis]} entries instead of {counts[group]}")
             shape[axis] = wanted.shape[axis]
         if tuple(shape) != wanted.shape or found.dtype != wanted.dtype:
-            raise _wrong(name, f"type {found.dtype} and shape {found.shape}")
+            raise wrong(name, f"type {found.dtype} and shape {found.shape}")
         if found.dtype.kind == "f" and not np.isfinite(found).all():
-            raise _wrong(name, "a value is not a finite number")
+            raise wrong(name, "a value is not a finite number")
 
 
 def _particle_axis(name: str) -> tuple[int, str]:
@@ -90,18 +91,20 @@ def _check_places(state: State, keys_name: str, name: str, position: NDArray[Any
     keys = state[keys_name][is_first]
     coordinates = unpacked(keys)
     if (np.abs(coordinates) >= blocks.KEY_OFFSET - 2).any() or (packed(coordinates) != keys).any():
-        raise _wrong(keys_name, "a block is out of range")
+        raise wrong(keys_name, "a block is out of range")
     if position.min(initial=0.5) < 0.5 - _ROUNDING or position.max(initial=0.5) > blocks.BLOCK + 0.5 + _ROUNDING:
-        raise _wrong(name, "a particle is outside its block")
+        raise wrong(name, "a particle is outside its block")
 
 
 def _check_rest(state: State, scene: Scene) -> None:
     """Check the particles in the rest state: those present whose material has one, in order of id."""
     has_rest = np.array([scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters])
     present = np.sort(state["ids"])
-    if not np.array_equal(state["body_id"], present[has_rest[state["emitter"][present]]]):
-        raise _wrong("body_id", "not the particles that have a rest state")
-    _check_places(state, "body_key", "body_position", state["body_position"])
+    wanted = present[has_rest[state["emitter"][present]]]
+    if not np.array_equal(state.get("body_id", wanted[:0]), wanted):
+        raise wrong("body_id", "not the particles that have a rest state")
+    if "body_id" in state:
+        _check_places(state, "body_key", "body_position", state["body_position"])
 
 
 def _check_pins(state: State, scene: Scene, emitted: int) -> None:
@@ -111,16 +114,16 @@ def _check_pins(state: State, scene: Scene, emitted: int) -> None:
     corners = state["pinned_corners"]
     is_free = (corners == -1).all(axis=1)
     if not (is_free | ((corners >= 0) & (corners < counts[state["pinned_emitter"]][:, None])).all(axis=1)).all():
-        raise _wrong("pinned_corners", "a vertex does not belong to the emitter")
+        raise wrong("pinned_corners", "a vertex does not belong to the emitter")
     if (np.diff(state["pinned_id"]) <= 0).any():
-        raise _wrong("pinned_id", "not ascending")
+        raise wrong("pinned_id", "not ascending")
 
 
 def _check_range(state: State, name: str, count: int) -> None:
     values = state[name]
     if len(values) and not 0 <= int(values.min()) <= int(values.max()) < count:
-        raise _wrong(name, f"{int(values.min())} to {int(values.max())} of {count}")
+        raise wrong(name, f"{int(values.min())} to {int(values.max())} of {count}")
 
 
-def _wrong(name: str, found: str) -> CacheError:
+def wrong(name: str, found: str) -> CacheError:
     return CacheError(f"The checkpoint does not belong to this scene ({name}: {found})", Action.RESTART)

@@ -190,7 +190,7 @@ class Stepper:
             return self._not_finite()
         # the displacement of particles that are scattered at once, which pinned ones are not
         self._way = (1.0 + LEAST_WAY) * dt * fastest / self.spacing + LEAST_WAY
-        farthest = self._drift + max(dt * fastest / self.spacing, self.pins.reach)
+        farthest = self._drift + max(dt * fastest / self.spacing, self.pins.reach, self.rest.reach(dt))
         self._is_near[:] = False
         self._is_near[self.pins.blocks] = True
         for obstacle in self.obstacles + self.rigid.groups:
@@ -199,12 +199,13 @@ class Stepper:
         trouble, drift = self._advance(dt)
         if trouble is not None:
             return trouble
-        self._drift += max(drift, self.pins.reach)
+        drift = max(drift, self.pins.reach)
+        self._drift += drift
         self._push_particles(dt)
         stopped = self.rigid.advance(dt)
         self.pins.hold(self._store, dt)
         self._director.limit_particles()
-        trouble = self._step_rest(dt)
+        trouble = self._step_rest(dt, drift)
         if trouble is not None:
             return trouble
         self._is_waiting[:] = True if self.planned is None else self._is_near
@@ -218,8 +219,8 @@ class Stepper:
         self.pins.pull(self._store, dt)
         self.rest.note_pull(slots, before)
 
-    def _step_rest(self, dt: float) -> Trouble | None:
-        """Move the bodies whose forces come from their rest state; returns what became unstable."""
+    def _step_rest(self, dt: float, drift: float) -> Trouble | None:
+        """Move the bodies whose forces come from their rest state; returns what became unstable. Others have drifted by `drift` cells."""
         rest = self.rest
         trouble = rest.step(dt, self._director.gravity[:3], self.obstacles, is_shown=self.planned is None)
         if trouble is None and (rest.speeds.particle > self.explained_speed or rest.drift > self._longest_way):
@@ -230,10 +231,7 @@ class Stepper:
             if rest.speeds.wave > self.speeds.wave:
                 self.stiffest = rest.stiffest
             self.speeds = self.speeds.at_least(*rest.speeds)
-        # colliders count on particles that move with the nodes of the world
-        for obstacle in self.obstacles:
-            obstacle.moved(rest.drift)
-        self._drift += rest.drift
+        self._drift += max(rest.drift - drift, 0.0)
         return trouble
 
     def _move_grid(self, dt: float) -> None:

@@ -129,6 +129,7 @@ class ParticleStore:
 
     Attributes:
         field_of_body: number of each body's velocity field.
+        is_carried: (bodies,) which bodies are moved by nodes of their own, and not by those of the world.
     """
 
     def __init__(
@@ -144,6 +145,7 @@ class ParticleStore:
         self.body_count = body_count
         self.fields = fields or (range(body_count),)
         self.field_of_body = [field for field, its in enumerate(self.fields) for _ in its]
+        self.is_carried = np.zeros(body_count, np.bool_)
         self._is_flip = is_flip
         self.dtype = np.dtype(dtype)
         self.dimension = dimension

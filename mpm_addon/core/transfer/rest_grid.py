@@ -319,10 +319,11 @@ class RestGrid:
             "body_node_velocity": self.velocity.copy(),
         }
 
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore what `snapshot` returned; the world has the same particles."""
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
+        """Restore what `snapshot` returned; the world has the same particles. Returns whether it has all nodes."""
         names = ("body_id", "body_key", "body_position")
         self.build(RestPlaces(*(np.ascontiguousarray(arrays[name]) for name in names)))
         new, kept = self._found(arrays["body_node_field"], arrays["body_node_key"])
         self.displacement[new] = arrays["body_node_displacement"][kept]
         self.velocity[new] = arrays["body_node_velocity"][kept]
+        return len(new) == self.store.layout.node_count
