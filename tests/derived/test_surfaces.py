@@ -312,6 +312,19 @@ def test_freeing_a_cache_takes_its_surfaces_along(tmp_path: Path, capsys: pytest
     assert not (tmp_path / "cache").exists()
 
 
+def test_freeing_a_cache_takes_along_what_a_killed_process_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from mpm_addon.storage.cache_writer import remove_cache
+
+    cache = write_cache(tmp_path / "cache", arrays(block(4)))
+    derive(capsys, tmp_path / "cache", *DRAFT)
+    path = surface_path(cache, Moment(1))
+    path.with_name(f"{path.name}.4711.partial").write_bytes(b"half")
+    path.with_name("cancel").touch()
+    remove_cache(tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+    write_cache(tmp_path / "cache", arrays(block(4)))
+
+
 def test_a_follower_makes_what_a_running_bake_adds_until_it_ends(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
