@@ -15,6 +15,7 @@ import pytest
 import trimesh
 
 from mpm_addon.cli import main
+from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
@@ -176,6 +177,18 @@ def test_a_damaged_surface_is_made_again(tmp_path: Path, capsys: pytest.CaptureF
     assert path.read_bytes() == whole
 
 
+def test_the_frame_before_a_damaged_one_is_not_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mpm_addon.derived.forecast._SAMPLES", 1)  # not the damaged one
+    cache = write_cache(tmp_path, *(arrays(block(4)) for _ in range(3)))
+    path = cache.frame_path(3)
+    path.write_bytes(path.read_bytes()[:-9])
+    status, events, _ = derive(capsys, tmp_path, *DRAFT)
+    assert (status, [event.get("frame") for event in events]) == (1, [None, 1, 2, None])
+    assert [state_of(cache, Moment(number), SurfaceSettings(quality="draft").hash) for number in (1, 2)] == [State.MADE] * 2
+
+
 def test_deleting_removes_surfaces_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_cache(tmp_path, arrays(block(4)), arrays(block(4)))
     before = sorted(path for path in tmp_path.rglob("*"))
@@ -257,6 +270,21 @@ def test_a_process_that_dies_is_named(tmp_path: Path) -> None:
     told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
     assert (told.returncode, told.stderr.count("\n")) == (1, 1)
     assert "the process that makes surfaces ended with status 7 (memory allocation failed)" in told.stderr
+
+
+def test_an_answer_that_does_not_fit_into_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mpm_addon.derived import process
+
+    def refuse(_file: object) -> None:
+        raise MemoryError
+
+    def look() -> None:
+        assert time.monotonic() < end, "nothing is answered"
+
+    monkeypatch.setattr(process.pickle, "load", refuse)
+    end = time.monotonic() + 30.0
+    with process.Reconstructor(SurfaceSettings().recipe, None, 1) as started, pytest.raises(MpmError, match="MemoryError"):
+        started.receive(look)
 
 
 def run(cache: Path, *more: str, **variables: str) -> "subprocess.CompletedProcess[str]":
