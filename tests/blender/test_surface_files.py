@@ -165,6 +165,33 @@ def test_the_surface_is_a_child_beside_the_particles_and_there_is_one(bpy: Any, 
     assert surface_objects.OBJECT_NAME not in bpy.data.objects
 
 
+def test_particles_come_back_if_the_surface_is_deleted(bpy: Any, particles: Any) -> None:
+    write(particles, 2, emitters=(0, 1))
+    surface = surface_objects.add(particles)
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 0
+    for collection in list(surface.users_collection):
+        collection.objects.unlink(surface)
+    bpy.context.scene.frame_set(3)
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 6
+
+
+@blender
+def test_a_copy_of_the_particles_alone_has_a_surface_of_its_own(bpy: Any, particles: Any) -> None:
+    write(particles, 2, emitters=(0, 1))
+    surface = surface_objects.add(particles)
+    copied = particles.copy()
+    copied.data = particles.data.copy()
+    bpy.context.scene.collection.objects.link(copied)
+    assert (surface_objects.surface_of(particles), surface_objects.surface_of(copied)) == (surface, None)
+    bpy.context.scene.frame_set(2)
+    assert (len(particles.data.vertices), len(copied.data.vertices)) == (0, 6)
+    own = surface_objects.add(copied)
+    assert own != surface
+    assert (surface_objects.surface_of(particles), surface_objects.surface_of(copied)) == (surface, own)
+
+
 def test_facts_tell_made_from_outdated(bpy: Any, particles: Any) -> None:
     scene = bpy.context.scene
     assert surface_facts.facts_of(scene) == (3, 0, 0, 0)
@@ -251,6 +278,23 @@ def test_a_surface_is_smooth_valid_and_has_a_material_for_each_emitter(bpy: Any,
     # outward normals
     center = VERTICES.mean(axis=0)
     assert all(np.dot(polygon.normal, np.array(polygon.center) - center) > 0 for polygon in surface.data.polygons)
+
+
+@blender
+def test_applying_the_display_keeps_the_materials_of_faces(bpy: Any, particles: Any) -> None:
+    from mpm_addon.blender import display
+
+    write(particles, 2, emitters=(0, 1))
+    surface = surface_objects.add(particles)
+    display.dress(particles, [display.Look(name, (1.0, 0.0, 0.0, 1.0), law="water") for name in ("water ball", "snow ball")])
+    bpy.context.scene.frame_set(2)
+    glass = bpy.data.materials.new("Glass")
+    particles.mpm.display.parts[1].material = glass
+    surface.data.materials.append(glass)
+    display.rebuild(particles)
+    assert [polygon.material_index for polygon in surface.data.polygons] == [1, 1, 1, 1]
+    assert list(surface.data.materials) == [part.material for part in particles.mpm.display.parts]
+    assert surface.data.materials[1] == glass
 
 
 @blender
