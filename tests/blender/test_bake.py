@@ -212,6 +212,25 @@ def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: s
     assert ["The surface was not made" in line and '"stres"' in line for line in said] == [True]
 
 
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_the_surface_of_a_bake_is_begun_once(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch, is_begun: bool) -> None:
+    """A surface that was stopped, or cannot be made, is not begun again at the next frame; one that had to wait is."""
+    asked: list[Any] = []
+    monkeypatch.setattr(session.surfacing, "follow", lambda _scene, cache: asked.append(cache) or is_begun)
+    stand_in("good")
+    session.bake(bpy.context)
+    assert len(asked) == (1 if is_begun else 2)
+
+
+def test_a_surface_that_cannot_be_begun_counts_as_begun(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    assert not surfacing.follow(scene, str(tmp_path / "none"))
+    scene.mpm.surface.while_baking = True
+    assert surfacing.follow(scene, str(tmp_path / "none"))
+    assert "contains no cache" in surfacing.trouble(tmp_path / "none").problem
+    assert surfacing.current() is None
+
+
 def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:
     stand_in("slow")
     running = session.start(bpy.context)

@@ -149,20 +149,24 @@ def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
     return begun
 
 
-def follow(scene: BlenderScene | None, cache: str) -> None:
+def follow(scene: BlenderScene | None, cache: str) -> bool:
     """Start making the surfaces of a running bake, if its scene wants them and no other surface is being made.
 
     In the interface a timer polls the process, beyond the end of the bake; else `finish` waits for it. The panel tells what goes wrong.
+
+    Returns:
+        Whether it was tried; a bake asks again until it was, and no more then, so that a stopped process is not started again.
     """
     if scene is None or not scene.mpm.surface.while_baking or current() is not None:
-        return
+        return False
     try:
         runtime.of(RunningSurfaces).session = SurfaceSession(scene, cache, settings_of(scene), follows=True)
     except MpmError as error:
         runtime.of(SurfaceTroubles).by_folder[paths.absolute(cache)] = error.message
-        return
+        return True
     if not bpy.app.background:
         bpy.app.timers.register(step, first_interval=_TIMER_SECONDS)
+    return True
 
 
 def step() -> float | None:
