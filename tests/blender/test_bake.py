@@ -231,6 +231,32 @@ def test_a_surface_that_cannot_be_begun_counts_as_begun(bpy: Any, tmp_path: Path
     assert surfacing.current() is None
 
 
+def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in("unstable")
+    if host == "fake":
+        monkeypatch.setattr(surfacing.display, "rebuild", lambda _item: None)
+    bpy.context.scene.mpm.surface.while_baking = True
+    begun: list[Any] = []
+    kept = surfacing.follow
+    monkeypatch.setattr(surfacing, "follow", lambda *given: begun.append(kept(*given)) or begun[-1])
+    with pytest.raises(MpmError):
+        session.bake(bpy.context)
+    assert (begun, surfacing.current()) == ([True], None)
+
+
+def test_a_bake_neither_waits_for_nor_ends_a_surface_that_the_user_makes(bpy: Any, stand_in: Any) -> None:
+    stand_in("good")
+    session.bake(bpy.context)
+    made = surfacing.start(bpy.context.scene)
+    try:
+        assert surfacing.finish(made.folder) == []
+        surfacing.abandon(made.folder)
+        assert surfacing.current() is made
+        assert not made.is_finished
+    finally:
+        surfacing.end()
+
+
 def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:
     stand_in("slow")
     running = session.start(bpy.context)

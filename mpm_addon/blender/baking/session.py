@@ -395,6 +395,13 @@ def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, *
     session = start(context, **order)
     try:
         session.wait(on_event)
+    except Stopped:
+        surfacing.finish(session.folder)
+        raise
+    except BaseException:
+        # else the next bake would find it running, and get no surface
+        surfacing.abandon(session.folder)
+        raise
     finally:
         end()
-    return [*session.notes, *surfacing.finish()]
+    return [*session.notes, *surfacing.finish(session.folder)]

@@ -38,14 +38,16 @@ class SurfaceSession:
 
     Attributes:
         folder: the cache.
+        follows: whether it goes on with the frames that a running bake adds.
         done, total: frames with a surface, of all cached ones.
         seconds_left: the expected time [s]; None while unknown.
         size: the expected bytes of what was missing at first; None while unknown.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, settings: SurfaceSettings, *, follows: bool = False) -> None:
-        """Start the process; with `follows` it goes on with the frames that a running bake adds. Raises MpmError."""
+        """Start the process. Raises MpmError."""
         self.folder = paths.absolute(cache)
+        self.follows = follows
         opened = open_cache(self.folder)
         runtime.of(SurfaceTroubles).by_folder.pop(self.folder, None)
         self.done, self.total = 0, len(opened.frames)
@@ -182,9 +184,15 @@ def step() -> float | None:
     return _TIMER_SECONDS
 
 
-def finish() -> list[str]:
-    """Wait for a process that was started by `follow`, if any. Returns what went wrong, as a line to report."""
+def _following(folder: Path) -> SurfaceSession | None:
+    """The process that follows the bake into a folder, if any."""
     running = current()
+    return running if running is not None and running.follows and running.folder == folder else None
+
+
+def finish(folder: Path) -> list[str]:
+    """Wait for the process that follows the bake into a folder, if any. Returns what went wrong, as a line to report."""
+    running = _following(folder)
     if running is None:
         return []
     try:
@@ -194,6 +202,12 @@ def finish() -> list[str]:
     finally:
         end()
     return []
+
+
+def abandon(folder: Path) -> None:
+    """End the process that follows the bake into a folder, if any; finished frames are kept."""
+    if _following(folder) is not None:
+        end()
 
 
 def make(scene: BlenderScene, *, cache: str = "", on_event: Callable[[Event], None] | None = None) -> None:
