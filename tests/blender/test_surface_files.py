@@ -17,7 +17,7 @@ from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.mesh_encoding import in_order_of_use
-from mpm_addon.storage.surface_file import Origin, Piece, Surface, write_surface
+from mpm_addon.storage.surface_file import Origin, Piece, Surface, read_origin, write_surface
 from mpm_addon.storage.surfaces import source_of, surface_path
 
 from .scenes import error_of, write_cache
@@ -204,6 +204,31 @@ def test_facts_tell_made_from_outdated(bpy: Any, particles: Any) -> None:
     assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
     scene.mpm.cache = str(Path(scene.mpm.cache) / "missing")
     assert surface_facts.facts_of(scene) == surface_facts.NOTHING
+
+
+def test_facts_read_a_file_once_and_the_cache_after_a_change(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    read: list[str] = []
+    monkeypatch.setattr(surface_facts, "open_cache", lambda folder: opened.append(folder) or open_cache(folder))
+    monkeypatch.setattr(surface_facts, "read_origin", lambda path: read.append(path.name) or read_origin(path))
+    scene = bpy.context.scene
+    assert surface_facts.facts_of(scene) == (3, 0, 0, 0)
+    assert opened == []
+    for number, settings in ((1, ""), (3, "others")):
+        write(particles, number, settings=settings)
+    for _redraw in range(3):
+        assert surface_facts.facts_of(scene)[:3] == (3, 1, 1)
+    assert (len(opened), read) == (1, ["frame_000001.mpm", "frame_000003.mpm"])
+    scene.mpm.surface.quality = "film"
+    assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
+    assert (len(opened), len(read)) == (2, 2)
+    time.sleep(0.02)  # a folder's time is only so precise
+    write(particles, 2)
+    assert surface_facts.facts_of(scene)[:3] == (3, 0, 3)
+    assert read[2:] == ["frame_000002.mpm"]
+    time.sleep(0.02)
+    surface_path(open_cache(particles.mpm.cache), Moment(2)).unlink()
+    assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
 
 
 def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
