@@ -56,7 +56,9 @@ def test_a_folder_without_frames_is_refused(bpy: Any, tmp_path: Path) -> None:
     assert not particle_objects.result_objects(bpy.context.scene)
 
 
-def test_particles_that_were_deleted_come_back_with_the_first_button(bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_particles_that_were_deleted_come_back_with_the_first_button(
+    bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watching, "SLICE", 60.0)
     scene = bpy.context.scene
     scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3, 2: 5}))
