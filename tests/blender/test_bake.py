@@ -118,6 +118,21 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
         worker.Worker(["/nowhere/python"], tmp_path)
 
 
+@pytest.mark.parametrize("is_gentle", [True, False])
+def test_on_windows_a_gentle_worker_has_low_priority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_gentle: bool) -> None:
+    given: list[int] = []
+
+    def start(_command: list[str], *, creationflags: int, **_more: Any) -> None:
+        given.append(creationflags)
+        raise OSError(2, "not started")
+
+    monkeypatch.setattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0x4000, raising=False)
+    monkeypatch.setattr(worker.subprocess, "Popen", start)
+    with pytest.raises(MpmError, match="not started"):
+        worker.Worker(["python"], tmp_path, is_gentle=is_gentle)
+    assert [flags & 0x4000 for flags in given] == [0x4000 if is_gentle else 0]
+
+
 def test_closing_kills_a_worker_that_does_not_listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "PATIENCE", 0.3)
     running = worker.Worker([sys.executable, str(STAND_IN), str(tmp_path), "stubborn"], tmp_path)

@@ -57,7 +57,8 @@ class SurfaceSession:
         self._outcome: Event | None = None
         self.is_finished = False
         # a request to stop through a file would stop a bake of this cache; signals do as well
-        self._worker = Worker(derive_command(self.folder, settings, follows=follows), surface_folder(opened.takes[-1].folder))
+        command = derive_command(self.folder, settings, follows=follows)
+        self._worker = Worker(command, surface_folder(opened.takes[-1].folder), is_gentle=follows)
 
     @property
     def scene(self) -> BlenderScene | None:
