@@ -107,11 +107,17 @@ class Reconstructor:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
+        # whatever happens, `receive` must not wait for ever
+        last: str | None = "its answer cannot be read"
         try:
             while True:
                 self._answers.put(pickle.load(self._process.stdout))
         except (EOFError, OSError, pickle.UnpicklingError):
-            self._answers.put(None)
+            last = None
+        except (MemoryError, ValueError, ImportError, AttributeError) as error:
+            last = f"{type(error).__name__}: {error}"
+        finally:
+            self._answers.put(last)
 
     def _listen(self) -> None:
         assert self._process.stderr is not None

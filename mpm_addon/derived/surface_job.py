@@ -118,7 +118,12 @@ class SurfaceJob:
             process.ask(clouds)
             if made is not None:
                 self._store(*made)
-            current = next(following, None)
+            try:
+                current = next(following, None)
+            except MpmError:
+                # the next frame is damaged, but not the one that is being made
+                self._store(moment, process.receive(self._look))
+                raise
             made = moment, process.receive(self._look)
         if made is not None:
             self._store(*made)

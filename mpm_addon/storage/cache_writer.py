@@ -347,7 +347,11 @@ def remove_take(folder: Path) -> None:
     states = [checkpoint_path(folder / CHECKPOINTS, frame) for frame in checkpoint_frames(folder / CHECKPOINTS)]
     arrays = [path for path in (folder / SCENE).glob("*.npz") if _ARRAY_FILE.fullmatch(path.name)]
     last = (folder / SCENE / SCENE_FILE, folder / JOURNAL, folder / MANIFEST)
-    for path in (*frame_files(folder / FRAMES), *frame_files(folder / DERIVED / SURFACE), *births, *states, *arrays, *last):
+    surfaces = folder / DERIVED / SURFACE
+    # what processes that were killed while they made surfaces have left
+    _remove_temporaries(surfaces)
+    (surfaces / CANCEL).unlink(missing_ok=True)
+    for path in (*frame_files(folder / FRAMES), *frame_files(surfaces), *births, *states, *arrays, *last):
         path.unlink(missing_ok=True)
     for path in (*_folders(folder), *_derived_folders(folder), folder):
         _remove_if_empty(path)

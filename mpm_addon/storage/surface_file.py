@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..core.particles import Moment
 from . import encoding, mesh_encoding
 from .arrays import ArrayFileError
+from .births import check_attribute
 from .container import Container, Written, read_container, read_header, write_container
 from .frame_file import possible_moment
 
@@ -131,9 +132,20 @@ def read_surface(path: Path) -> Surface:
             raise ValueError(f"pieces {str(tables)[:40]}")
         origin, total = _origin(container.header), sum(_bytes(table) for table in tables)
         with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS) if total > _WORTH_THREADS else 1) as pool:
-            return Surface(origin, tuple(_piece(container, table, pool) for table in tables))
+            pieces = tuple(_piece(container, table, pool) for table in tables)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
         raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
+    _check_alike(pieces)
+    return Surface(origin, pieces)
+
+
+def _check_alike(pieces: tuple[Piece, ...]) -> None:
+    """Check that values of a name have the same components in all pieces. Raises ArrayFileError."""
+    components: dict[str, tuple[int, ...]] = {}
+    for piece in pieces:
+        for name, array in piece.arrays.items():
+            if components.setdefault(name, array.shape[1:]) != array.shape[1:]:
+                raise ArrayFileError(f"has values of {name} with different numbers of components")
 
 
 def _bytes(table: Mapping[str, Any]) -> int:
@@ -157,7 +169,8 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
         if name == TRIANGLES:
             return mesh_encoding.decode_triangles(made, made["bytes"], lambda size: container.section(made["section"], size), count)
         array = _decoded(tables[name], lambda size: container.section(tables[name]["section"], size))
-        if len(array) != count or array.dtype.kind not in "if":
+        check_attribute(name, array)
+        if len(array) != count or array.dtype.itemsize != 4:
             raise ArrayFileError(f"has {array.dtype} values of {name} for {len(array)} of {count} vertices")
         return array
 
@@ -166,8 +179,6 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
     first, second, third = faces.T
     if (first == second).any() or (second == third).any() or (third == first).any():
         raise ArrayFileError("has triangles with the same vertex twice")
-    if arrays[list(tables).index(POSITION)].shape != (count, 3):
-        raise ArrayFileError("has vertices without three coordinates")
     return Piece(str(table["name"]), faces, dict(zip(tables, arrays, strict=True)))
 
 

@@ -5,7 +5,7 @@ for and the frame's file as it is now. So processes on many computers may make d
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,8 @@ from .atomic import TEMPORARY_SUFFIX
 from .cache import Cache, take_numbers
 from .surface_file import Origin, Surface, read_origin, read_surface
 from .take import DERIVED, SURFACE, frame_files, frame_name, take_folder, unreadable
+
+ReadOrigin = Callable[[Path], Origin]
 
 REMEDY = "make the surface again"
 
@@ -55,10 +57,10 @@ def source_of(cache: Cache, moment: Moment) -> str:
     return str(entry.get("sha256"))
 
 
-def state_of(cache: Cache, moment: Moment, settings: str) -> State:
+def state_of(cache: Cache, moment: Moment, settings: str, read: ReadOrigin = read_origin) -> State:
     """Whether the surface of a cached frame is there, as made with settings of this hash; a damaged file counts as missing."""
     try:
-        origin = read_origin(surface_path(cache, moment))
+        origin = read(surface_path(cache, moment))
     except (OSError, ArrayFileError):
         return State.MISSING
     return _state(cache, moment, origin, settings)
@@ -69,13 +71,22 @@ def _state(cache: Cache, moment: Moment, origin: Origin, settings: str) -> State
     return State.MADE if is_current and origin.moment == moment else State.OUTDATED
 
 
-def counts_of(cache: Cache, settings: str) -> Counts:
-    """How many cached frames have a surface. Raises CacheError as `Cache.moments`."""
+def counts_of(cache: Cache, settings: str, read: ReadOrigin = read_origin) -> Counts:
+    """How many cached frames have a surface.
+
+    Args:
+        cache: the cache.
+        settings: the hash of the settings of those that are up to date.
+        read: returns what a file was made from; raises as `read_origin`.
+
+    Raises:
+        CacheError: as `Cache.moments`.
+    """
     made = outdated = size = 0
     for moment in cache.moments:
         if not moment.is_frame:
             continue
-        state = state_of(cache, moment, settings)
+        state = state_of(cache, moment, settings, read)
         made, outdated = made + (state is State.MADE), outdated + (state is State.OUTDATED)
         if state is not State.MISSING:
             with contextlib.suppress(OSError):

@@ -118,6 +118,21 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
         worker.Worker(["/nowhere/python"], tmp_path)
 
 
+@pytest.mark.parametrize("is_gentle", [True, False])
+def test_on_windows_a_gentle_worker_has_low_priority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_gentle: bool) -> None:
+    given: list[int] = []
+
+    def start(_command: list[str], *, creationflags: int, **_more: Any) -> None:
+        given.append(creationflags)
+        raise OSError(2, "not started")
+
+    monkeypatch.setattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0x4000, raising=False)
+    monkeypatch.setattr(worker.subprocess, "Popen", start)
+    with pytest.raises(MpmError, match="not started"):
+        worker.Worker(["python"], tmp_path, is_gentle=is_gentle)
+    assert [flags & 0x4000 for flags in given] == [0x4000 if is_gentle else 0]
+
+
 def test_closing_kills_a_worker_that_does_not_listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "PATIENCE", 0.3)
     running = worker.Worker([sys.executable, str(STAND_IN), str(tmp_path), "stubborn"], tmp_path)
@@ -210,6 +225,51 @@ def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: s
     settings.attributes = "stres"
     said = session.bake(bpy.context)
     assert ["The surface was not made" in line and '"stres"' in line for line in said] == [True]
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_the_surface_of_a_bake_is_begun_once(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch, is_begun: bool) -> None:
+    """A surface that was stopped, or cannot be made, is not begun again at the next frame; one that had to wait is."""
+    asked: list[Any] = []
+    monkeypatch.setattr(session.surfacing, "follow", lambda _scene, cache: asked.append(cache) or is_begun)
+    stand_in("good")
+    session.bake(bpy.context)
+    assert len(asked) == (1 if is_begun else 2)
+
+
+def test_a_surface_that_cannot_be_begun_counts_as_begun(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    assert not surfacing.follow(scene, str(tmp_path / "none"))
+    scene.mpm.surface.while_baking = True
+    assert surfacing.follow(scene, str(tmp_path / "none"))
+    assert "contains no cache" in surfacing.trouble(tmp_path / "none").problem
+    assert surfacing.current() is None
+
+
+def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in("unstable")
+    if host == "fake":
+        monkeypatch.setattr(surfacing.display, "rebuild", lambda _item: None)
+    bpy.context.scene.mpm.surface.while_baking = True
+    begun: list[Any] = []
+    kept = surfacing.follow
+    monkeypatch.setattr(surfacing, "follow", lambda *given: begun.append(kept(*given)) or begun[-1])
+    with pytest.raises(MpmError):
+        session.bake(bpy.context)
+    assert (begun, surfacing.current()) == ([True], None)
+
+
+def test_a_bake_neither_waits_for_nor_ends_a_surface_that_the_user_makes(bpy: Any, stand_in: Any) -> None:
+    stand_in("good")
+    session.bake(bpy.context)
+    made = surfacing.start(bpy.context.scene)
+    try:
+        assert surfacing.finish(made.folder) == []
+        surfacing.abandon(made.folder)
+        assert surfacing.current() is made
+        assert not made.is_finished
+    finally:
+        surfacing.end()
 
 
 def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -133,6 +134,19 @@ def test_while_a_bake_runs_the_frames_stay_and_move_at_the_next_save(bpy: Any, t
     save(bpy, tmp_path / "file.blend")
     assert item.mpm.cache == "//cache_mpm"
     assert shown(bpy, item) == [5, 5]
+
+
+def test_while_a_surface_is_made_the_frames_stay(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    item = baked_unsaved(bpy)
+    before = item.mpm.cache
+    making = SimpleNamespace(folder=Path(before), is_finished=False)
+    monkeypatch.setattr(relocation.surfacing, "current", lambda: making)
+    save(bpy, tmp_path / "file.blend")
+    assert item.mpm.cache == before
+    assert "its surface is being made; save again afterwards" in notices(bpy)
+    making.is_finished = True
+    save(bpy, tmp_path / "file.blend")
+    assert item.mpm.cache == "//cache_mpm"
 
 
 def test_frames_that_cannot_be_moved_stay_and_are_shown(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import showing
+from mpm_addon.blender.baking import showing, watching
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import particle_objects
 
@@ -56,7 +56,10 @@ def test_a_folder_without_frames_is_refused(bpy: Any, tmp_path: Path) -> None:
     assert not particle_objects.result_objects(bpy.context.scene)
 
 
-def test_particles_that_were_deleted_come_back_with_the_first_button(bpy: Any, draw: Any, tmp_path: Path) -> None:
+def test_particles_that_were_deleted_come_back_with_the_first_button(
+    bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "SLICE", 60.0)
     scene = bpy.context.scene
     scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3, 2: 5}))
     scene.frame_end = 2

@@ -17,7 +17,7 @@ from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.mesh_encoding import in_order_of_use
-from mpm_addon.storage.surface_file import Origin, Piece, Surface, write_surface
+from mpm_addon.storage.surface_file import Origin, Piece, Surface, read_origin, write_surface
 from mpm_addon.storage.surfaces import source_of, surface_path
 
 from .scenes import error_of, write_cache
@@ -165,6 +165,33 @@ def test_the_surface_is_a_child_beside_the_particles_and_there_is_one(bpy: Any, 
     assert surface_objects.OBJECT_NAME not in bpy.data.objects
 
 
+def test_particles_come_back_if_the_surface_is_deleted(bpy: Any, particles: Any) -> None:
+    write(particles, 2, emitters=(0, 1))
+    surface = surface_objects.add(particles)
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 0
+    for collection in list(surface.users_collection):
+        collection.objects.unlink(surface)
+    bpy.context.scene.frame_set(3)
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 6
+
+
+@blender
+def test_a_copy_of_the_particles_alone_has_a_surface_of_its_own(bpy: Any, particles: Any) -> None:
+    write(particles, 2, emitters=(0, 1))
+    surface = surface_objects.add(particles)
+    copied = particles.copy()
+    copied.data = particles.data.copy()
+    bpy.context.scene.collection.objects.link(copied)
+    assert (surface_objects.surface_of(particles), surface_objects.surface_of(copied)) == (surface, None)
+    bpy.context.scene.frame_set(2)
+    assert (len(particles.data.vertices), len(copied.data.vertices)) == (0, 6)
+    own = surface_objects.add(copied)
+    assert own != surface
+    assert (surface_objects.surface_of(particles), surface_objects.surface_of(copied)) == (surface, own)
+
+
 def test_facts_tell_made_from_outdated(bpy: Any, particles: Any) -> None:
     scene = bpy.context.scene
     assert surface_facts.facts_of(scene) == (3, 0, 0, 0)
@@ -177,6 +204,31 @@ def test_facts_tell_made_from_outdated(bpy: Any, particles: Any) -> None:
     assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
     scene.mpm.cache = str(Path(scene.mpm.cache) / "missing")
     assert surface_facts.facts_of(scene) == surface_facts.NOTHING
+
+
+def test_facts_read_a_file_once_and_the_cache_after_a_change(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    read: list[str] = []
+    monkeypatch.setattr(surface_facts, "open_cache", lambda folder: opened.append(folder) or open_cache(folder))
+    monkeypatch.setattr(surface_facts, "read_origin", lambda path: read.append(path.name) or read_origin(path))
+    scene = bpy.context.scene
+    assert surface_facts.facts_of(scene) == (3, 0, 0, 0)
+    assert opened == []
+    for number, settings in ((1, ""), (3, "others")):
+        write(particles, number, settings=settings)
+    for _redraw in range(3):
+        assert surface_facts.facts_of(scene)[:3] == (3, 1, 1)
+    assert (len(opened), read) == (1, ["frame_000001.mpm", "frame_000003.mpm"])
+    scene.mpm.surface.quality = "film"
+    assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
+    assert (len(opened), len(read)) == (2, 2)
+    time.sleep(0.02)  # a folder's time is only so precise
+    write(particles, 2)
+    assert surface_facts.facts_of(scene)[:3] == (3, 0, 3)
+    assert read[2:] == ["frame_000002.mpm"]
+    time.sleep(0.02)
+    surface_path(open_cache(particles.mpm.cache), Moment(2)).unlink()
+    assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
 
 
 def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
@@ -251,6 +303,23 @@ def test_a_surface_is_smooth_valid_and_has_a_material_for_each_emitter(bpy: Any,
     # outward normals
     center = VERTICES.mean(axis=0)
     assert all(np.dot(polygon.normal, np.array(polygon.center) - center) > 0 for polygon in surface.data.polygons)
+
+
+@blender
+def test_applying_the_display_keeps_the_materials_of_faces(bpy: Any, particles: Any) -> None:
+    from mpm_addon.blender import display
+
+    write(particles, 2, emitters=(0, 1))
+    surface = surface_objects.add(particles)
+    display.dress(particles, [display.Look(name, (1.0, 0.0, 0.0, 1.0), law="water") for name in ("water ball", "snow ball")])
+    bpy.context.scene.frame_set(2)
+    glass = bpy.data.materials.new("Glass")
+    particles.mpm.display.parts[1].material = glass
+    surface.data.materials.append(glass)
+    display.rebuild(particles)
+    assert [polygon.material_index for polygon in surface.data.polygons] == [1, 1, 1, 1]
+    assert list(surface.data.materials) == [part.material for part in particles.mpm.display.parts]
+    assert surface.data.materials[1] == glass
 
 
 @blender

@@ -15,6 +15,7 @@ import pytest
 import trimesh
 
 from mpm_addon.cli import main
+from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
@@ -176,6 +177,18 @@ def test_a_damaged_surface_is_made_again(tmp_path: Path, capsys: pytest.CaptureF
     assert path.read_bytes() == whole
 
 
+def test_the_frame_before_a_damaged_one_is_not_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mpm_addon.derived.forecast._SAMPLES", 1)  # not the damaged one
+    cache = write_cache(tmp_path, *(arrays(block(4)) for _ in range(3)))
+    path = cache.frame_path(3)
+    path.write_bytes(path.read_bytes()[:-9])
+    status, events, _ = derive(capsys, tmp_path, *DRAFT)
+    assert (status, [event.get("frame") for event in events]) == (1, [None, 1, 2, None])
+    assert [state_of(cache, Moment(number), SurfaceSettings(quality="draft").hash) for number in (1, 2)] == [State.MADE] * 2
+
+
 def test_deleting_removes_surfaces_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_cache(tmp_path, arrays(block(4)), arrays(block(4)))
     before = sorted(path for path in tmp_path.rglob("*"))
@@ -259,6 +272,21 @@ def test_a_process_that_dies_is_named(tmp_path: Path) -> None:
     assert "the process that makes surfaces ended with status 7 (memory allocation failed)" in told.stderr
 
 
+def test_an_answer_that_does_not_fit_into_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mpm_addon.derived import process
+
+    def refuse(_file: object) -> None:
+        raise MemoryError
+
+    def look() -> None:
+        assert time.monotonic() < end, "nothing is answered"
+
+    monkeypatch.setattr(process.pickle, "load", refuse)
+    end = time.monotonic() + 30.0
+    with process.Reconstructor(SurfaceSettings().recipe, None, 1) as started, pytest.raises(MpmError, match="MemoryError"):
+        started.receive(look)
+
+
 def run(cache: Path, *more: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "mpm_addon", "derive", str(cache), *more],
@@ -310,6 +338,19 @@ def test_freeing_a_cache_takes_its_surfaces_along(tmp_path: Path, capsys: pytest
     assert derive(capsys, tmp_path / "cache", *DRAFT)[0] == 0
     remove_cache(tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
+
+
+def test_freeing_a_cache_takes_along_what_a_killed_process_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from mpm_addon.storage.cache_writer import remove_cache
+
+    cache = write_cache(tmp_path / "cache", arrays(block(4)))
+    derive(capsys, tmp_path / "cache", *DRAFT)
+    path = surface_path(cache, Moment(1))
+    path.with_name(f"{path.name}.4711.partial").write_bytes(b"half")
+    path.with_name("cancel").touch()
+    remove_cache(tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+    write_cache(tmp_path / "cache", arrays(block(4)))
 
 
 def test_a_follower_makes_what_a_running_bake_adds_until_it_ends(

@@ -19,6 +19,7 @@ from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.stepping.support import refuse_unsupported
 from mpm_addon.storage import open_cache, read_scene
+from mpm_addon.storage.births import check_attribute
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.failure import FAILURE, read_failure, summary, write_failure
 from mpm_addon.storage.mesh_encoding import in_order_of_use
@@ -241,11 +242,14 @@ def write_surfaces(folder: Path) -> Sequence[Path]:
 
 
 def check_surfaces(folder: Path) -> None:
-    """Everything that is read of surfaces: their states, and their meshes, whose triangles have vertices."""
+    """Everything that is read of surfaces: their states, and their meshes, whose triangles have vertices with attributes of frames."""
     cache = open_cache(folder / "cache")
     counts_of(cache, "")
     for number in cache.frames:
         for piece in surface_at(cache, Moment(number)).pieces:
+            for name, array in piece.arrays.items():
+                check_attribute(name, array)
+                assert (len(array), array.dtype.itemsize) == (len(piece.position), 4)
             assert len(piece.triangles) == 0 or 0 <= piece.triangles.min() <= piece.triangles.max() < len(piece.position)
 
 

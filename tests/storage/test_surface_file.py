@@ -93,6 +93,34 @@ def test_the_bytes_depend_on_the_surface_alone(tmp_path: Path) -> None:
     assert written[0] == written[1]
 
 
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        (".corner_vert", np.zeros(4, np.int32)),
+        ("velocity", np.zeros(4, np.float32)),
+        ("color", np.zeros((4, 5), np.float32)),
+        ("emitter_index", np.zeros(4, np.int64)),
+        ("emitter_index", np.zeros(4, np.float32)),
+        ("_birth", np.zeros(4, np.int64)),
+    ],
+)
+def test_attributes_that_frames_do_not_have_are_refused(tmp_path: Path, name: str, array: np.ndarray) -> None:
+    piece = tetrahedron()
+    wrong = Piece("water", piece.triangles, {**piece.arrays, name: array})
+    write_surface(tmp_path / "a.mpm", Surface(ORIGIN, (wrong,)), VOXEL)
+    with pytest.raises(ArrayFileError, match="which frames do not have"):
+        read_surface(tmp_path / "a.mpm")
+
+
+def test_pieces_with_different_components_of_a_name_are_refused(tmp_path: Path) -> None:
+    pieces = [
+        Piece("water", tetrahedron().triangles, {**tetrahedron().arrays, "color": np.zeros((4, count), np.float32)}) for count in (3, 4)
+    ]
+    write_surface(tmp_path / "a.mpm", Surface(ORIGIN, tuple(pieces)), VOXEL)
+    with pytest.raises(ArrayFileError, match="values of color with different numbers of components"):
+        read_surface(tmp_path / "a.mpm")
+
+
 def test_a_surface_may_be_empty(tmp_path: Path) -> None:
     write_surface(tmp_path / "a.mpm", Surface(ORIGIN, ()), VOXEL)
     assert read_surface(tmp_path / "a.mpm").pieces == ()

@@ -31,7 +31,7 @@ from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
 from ..playback import keyframes
 from ..settings import paths
-from . import session, unstable
+from . import session, surfacing, unstable
 
 
 class Change(NamedTuple):
@@ -185,6 +185,9 @@ def _obstacle(folder: Path, target: Path) -> str:
     is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
     if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
         return "a bake is writing to it; save again after the bake to move them beside the file"
+    surface = surfacing.current()
+    if surface is not None and surface.folder == folder and not surface.is_finished:
+        return "its surface is being made; save again afterwards to move them beside the file"
     try:
         is_near = target.stat().st_dev == folder.stat().st_dev
         size = 0 if is_near else folder_size(folder)

@@ -108,6 +108,7 @@ class BakeSession:
         self._outcome: Event | None = None
         self._has_begun = False
         self._runs_on = False
+        self._is_followed = False
         self._is_finished = False
         self._packaging: Packaging | None = None
         self._worker: Worker | None = None
@@ -295,8 +296,8 @@ class BakeSession:
             self.fraction, self._numbers = event.get("compiled", 0) / max(1, event.get("kernels", 0)), event
         if kind == "frame":
             self.result.show(event["frame"])
-            if self._preview is None:
-                surfacing.follow(self.result.scene, self.result.cache)
+            if self._preview is None and not self._is_followed:
+                self._is_followed = surfacing.follow(self.result.scene, self.result.cache)
 
     def _finish(self, worker: Worker, status: int) -> None:
         """The worker has ended: find out how, and show its results."""
@@ -394,6 +395,13 @@ def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, *
     session = start(context, **order)
     try:
         session.wait(on_event)
+    except Stopped:
+        surfacing.finish(session.folder)
+        raise
+    except BaseException:
+        # else the next bake would find it running, and get no surface
+        surfacing.abandon(session.folder)
+        raise
     finally:
         end()
-    return [*session.notes, *surfacing.finish()]
+    return [*session.notes, *surfacing.finish(session.folder)]

@@ -38,14 +38,16 @@ class SurfaceSession:
 
     Attributes:
         folder: the cache.
+        follows: whether it goes on with the frames that a running bake adds.
         done, total: frames with a surface, of all cached ones.
         seconds_left: the expected time [s]; None while unknown.
         size: the expected bytes of what was missing at first; None while unknown.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, settings: SurfaceSettings, *, follows: bool = False) -> None:
-        """Start the process; with `follows` it goes on with the frames that a running bake adds. Raises MpmError."""
+        """Start the process. Raises MpmError."""
         self.folder = paths.absolute(cache)
+        self.follows = follows
         opened = open_cache(self.folder)
         runtime.of(SurfaceTroubles).by_folder.pop(self.folder, None)
         self.done, self.total = 0, len(opened.frames)
@@ -55,7 +57,8 @@ class SurfaceSession:
         self._outcome: Event | None = None
         self.is_finished = False
         # a request to stop through a file would stop a bake of this cache; signals do as well
-        self._worker = Worker(derive_command(self.folder, settings, follows=follows), surface_folder(opened.takes[-1].folder))
+        command = derive_command(self.folder, settings, follows=follows)
+        self._worker = Worker(command, surface_folder(opened.takes[-1].folder), is_gentle=follows)
 
     @property
     def scene(self) -> BlenderScene | None:
@@ -149,20 +152,24 @@ def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
     return begun
 
 
-def follow(scene: BlenderScene | None, cache: str) -> None:
+def follow(scene: BlenderScene | None, cache: str) -> bool:
     """Start making the surfaces of a running bake, if its scene wants them and no other surface is being made.
 
     In the interface a timer polls the process, beyond the end of the bake; else `finish` waits for it. The panel tells what goes wrong.
+
+    Returns:
+        Whether it was tried; a bake asks again until it was, and no more then, so that a stopped process is not started again.
     """
     if scene is None or not scene.mpm.surface.while_baking or current() is not None:
-        return
+        return False
     try:
         runtime.of(RunningSurfaces).session = SurfaceSession(scene, cache, settings_of(scene), follows=True)
     except MpmError as error:
         runtime.of(SurfaceTroubles).by_folder[paths.absolute(cache)] = error.message
-        return
+        return True
     if not bpy.app.background:
         bpy.app.timers.register(step, first_interval=_TIMER_SECONDS)
+    return True
 
 
 def step() -> float | None:
@@ -178,9 +185,15 @@ def step() -> float | None:
     return _TIMER_SECONDS
 
 
-def finish() -> list[str]:
-    """Wait for a process that was started by `follow`, if any. Returns what went wrong, as a line to report."""
+def _following(folder: Path) -> SurfaceSession | None:
+    """The process that follows the bake into a folder, if any."""
     running = current()
+    return running if running is not None and running.follows and running.folder == folder else None
+
+
+def finish(folder: Path) -> list[str]:
+    """Wait for the process that follows the bake into a folder, if any. Returns what went wrong, as a line to report."""
+    running = _following(folder)
     if running is None:
         return []
     try:
@@ -190,6 +203,12 @@ def finish() -> list[str]:
     finally:
         end()
     return []
+
+
+def abandon(folder: Path) -> None:
+    """End the process that follows the bake into a folder, if any; finished frames are kept."""
+    if _following(folder) is not None:
+        end()
 
 
 def make(scene: BlenderScene, *, cache: str = "", on_event: Callable[[Event], None] | None = None) -> None:

@@ -133,13 +133,14 @@ class Worker:
         cache: the folder whose stop file `cancel` writes.
     """
 
-    def __init__(self, command: list[str], cache: Path, *, is_apart: bool = False) -> None:
+    def __init__(self, command: list[str], cache: Path, *, is_apart: bool = False, is_gentle: bool = False) -> None:
         """Start the process.
 
         Args:
             command: the command to run.
             cache: the folder whose stop file `cancel` writes.
             is_apart: whether to ignore signals of Blender's terminal, so that it can keep running when Blender quits.
+            is_gentle: whether to run at low priority on Windows; elsewhere the process itself sees to that.
 
         Raises:
             MpmError: it cannot be started.
@@ -148,6 +149,7 @@ class Worker:
         self._folder = Path(tempfile.mkdtemp(prefix="mpm_bake_"))
         self._rest = b""
         self._end = math.inf
+        priority = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0) if is_gentle else 0
         try:
             with open(self._folder / "stdout", "wb") as out, open(self._folder / "stderr", "wb") as complaints:
                 self._process = subprocess.Popen(
@@ -159,7 +161,7 @@ class Worker:
                     cwd=PACKAGE.parent,
                     start_new_session=is_apart,
                     # on Windows: no console window
-                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0) | priority,
                 )
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)

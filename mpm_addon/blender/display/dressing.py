@@ -128,12 +128,21 @@ def rebuild(item: BlenderObject) -> None:
 
 
 def _paint_surface(item: BlenderObject, materials: Sequence[Any]) -> None:
-    """Give the object that shows the surface from files, if any, a slot for each emitter."""
+    """Give the object that shows the surface from files, if any, a slot for each emitter.
+
+    Slots are kept, because emptying them would give all faces the first one.
+    """
     shown = surface_objects.surface_of(item)
-    if shown is not None and can_build(shown):
-        shown.data.materials.clear()
-        for material in materials:
-            shown.data.materials.append(material)
+    if shown is None or not can_build(shown):
+        return
+    slots = shown.data.materials
+    for number, material in enumerate(materials):
+        if number == len(slots):
+            slots.append(material)
+        elif slots[number] != material:
+            slots[number] = material
+    while len(slots) > max(1, len(materials)):
+        slots.pop()
 
 
 def _own_group(modifier: Modifier) -> NodeTree:

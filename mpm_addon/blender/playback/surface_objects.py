@@ -70,9 +70,13 @@ def status(item: BlenderObject) -> str:
 
 
 def surface_of(item: BlenderObject) -> BlenderObject | None:
-    """The object that shows the surface of a particle object; None if there is none."""
+    """The object that shows the surface of a particle object; None if there is none, or only that of the object it was copied from."""
     shown = item.mpm.surface.object
-    return shown if shown is not None and isinstance(shown.data, bpy.types.Mesh) else None
+    if shown is None or not isinstance(shown.data, bpy.types.Mesh):
+        return None
+    owner = shown.parent
+    is_anothers = owner not in (None, item) and owner.mpm.surface.object == shown and owner.data != item.data
+    return None if is_anothers else shown
 
 
 def add(item: BlenderObject) -> BlenderObject:
@@ -109,7 +113,8 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
     """
     shown, told = surface_of(item), runtime.of(ShownSurfaces).status
     told.pop(item.session_uid, None)
-    if shown is None:
+    # an object that the user deleted is in no collection, but is kept by what points to it
+    if shown is None or not shown.users_collection:
         return ()
     try:
         found = _read(shown.data, cache, Moment(wanted.frame)) if item.mpm.surface.is_shown else None
