@@ -55,7 +55,7 @@ def stack(count: int = 9, *, seconds: float = 1.0, hit: float = 0.0) -> Floats:
     Args:
         hit: speed of a ball that hits them two thirds up [m/s]; 0 for none.
     """
-    scene = everyday_scene("stack")
+    scene = everyday_scene("bricks")
     floor, brick = scene.colliders
     x, y, z = brick.shape.center
     bricks = [
