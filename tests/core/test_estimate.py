@@ -88,7 +88,7 @@ def test_a_section_that_the_plane_misses_is_refused_before_anything_is_made() ->
 
 
 def test_the_disk_space_is_that_of_the_frames() -> None:
-    kept = CacheSettings(stretch=True)
+    kept = CacheSettings(stretch=True, density_ratio=True)
     cost = estimate(scene_of(Emitter("cube", Box(size=(1, 1, 1)), "jelly"), time=Time(frame_end=10), cache=kept))
     assert cost.frame_bytes == pytest.approx(8000 * sum(module.FRAME_BYTES["compact"].values()), abs=1)
     assert cost.disk_bytes >= 10 * cost.frame_bytes

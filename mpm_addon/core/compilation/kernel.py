@@ -28,7 +28,7 @@ from .linking import link_what_is_not_entered
 
 # whole packages, in addition to all other modules of the core that make kernels
 PACKAGES_WITH_KERNELS = ("arithmetic", "compilation", "geometry", "laws", "transfer")
-MAKES_KERNELS = b".compilation.kernel import "
+MAKES_KERNELS = (b".compilation.kernel import ", b".compilation.team import parallel_kernel")
 CORE = Path(__file__).resolve().parent.parent
 # the package in which a stored kernel looks up its types
 PACKAGE = __name__.partition(".core.")[0]
@@ -48,7 +48,12 @@ def compiled_level() -> tuple[str, str]:
 def kernel_sources() -> list[Path]:
     """The files that kernels are made of."""
     sources = sorted(CORE.rglob("*.py"))
-    return [each for each in sources if each.relative_to(CORE).parts[0] in PACKAGES_WITH_KERNELS or MAKES_KERNELS in each.read_bytes()]
+    return [each for each in sources if each.relative_to(CORE).parts[0] in PACKAGES_WITH_KERNELS or _makes_kernels(each)]
+
+
+def _makes_kernels(source: Path) -> bool:
+    text = source.read_bytes()
+    return any(sign in text for sign in MAKES_KERNELS)
 
 
 @cache

@@ -108,16 +108,19 @@ class Cover:
         self._filled = np.zeros(0, np.int64)
         self._count = 0
 
-    def find(self, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]], node_count: int) -> None:
+    def make_room(self, node_count: int) -> None:
+        """Have room for so many nodes, before any substep."""
+        if self._covered.size < node_count:
+            self._covered = np.zeros(node_count + node_count // 4, np.float32)
+            self._count = 0
+
+    def find(self, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -> None:
         """Sum what colliders cover.
 
         Args:
             parts: for each group of colliders the nodes that it covers some of, (n,), and how much, (n,).
-            node_count: the number of nodes.
         """
         self._covered[self._filled[: self._count]] = 0.0
-        if self._covered.size < node_count:
-            self._covered = np.zeros(node_count + node_count // 4, np.float32)
         most = sum(len(nodes) for nodes, _ in parts)
         if self._filled.size < most:
             self._filled = np.zeros(most + most // 4, np.int64)

@@ -124,6 +124,10 @@ class Stepper:
         self._mixed.find(self._store.layout)
         self._body_contact.find(self._store.layout)
         self._is_covered = False
+        if self._mixed.full_mass > 0.0:
+            self._cover.make_room(self._store.nodes.size // NODE)
+            if not self.rigid.groups and not any(obstacle.is_moving for obstacle in self.obstacles):
+                self._find_cover()
         self._node_speeds = np.zeros((self._store.layout.node_count + 1, NODE), self._store.dtype)
         self.pins.find(self._store, self.moment)
         self.rest.begin(self.obstacles, self.moment, is_driven=self._is_driven)
@@ -284,9 +288,12 @@ class Stepper:
         """Turn the masses at nodes into how full space is, for the particles to gather; see `transfer.fullness`."""
         self._mixed.count_volumes(self._store)
         if not self._is_covered:
-            self._cover.find([group.cover for group in self.obstacles + self.rigid.groups], self._store.nodes.size // NODE)
-            self._is_covered = True
+            self._find_cover()
         self._cover.fill(self._store, self._mixed.full_mass)
+
+    def _find_cover(self) -> None:
+        self._cover.find([group.cover for group in self.obstacles + self.rigid.groups])
+        self._is_covered = True
 
     def _push_particles(self, dt: float) -> None:
         """Push particles out of the obstacles; several may push a particle one after another."""
