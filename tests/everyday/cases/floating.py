@@ -50,7 +50,7 @@ class Plain(ObstacleGroup):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._is_exact = False
+        self.footing._is_exact = False
 
 
 class Held(RigidBodies):
