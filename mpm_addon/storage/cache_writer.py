@@ -7,7 +7,6 @@ checkpoint. Whatever a crash cuts off is baked again from an earlier checkpoint,
 import contextlib
 import json
 import math
-import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -21,40 +20,30 @@ from ..core.messages import Action
 from ..core.particles import Frame, Moment
 from ..core.scene.description import Scene
 from .arrays import ArrayFileError
-from .atomic import TEMPORARY_SUFFIX, append_durably, write_atomically
-from .births import births_name, covered, ranges, write_births
+from .atomic import append_durably, write_atomically
+from .births import covered, write_births
 from .cache import CACHE_FILE, Cache, chain, current_take, known_takes, manifest_of_cache, open_cache, refuse_foreign, take_numbers
 from .checkpoints import Snapshot, checkpoint_frames, checkpoint_path, read_checkpoint, surplus, write_checkpoint
 from .failure import FAILURE
 from .frame_file import emitted, write_frame
 from .installation import version
-from .lock import WriterLock
 from .manifest import manifest_of
-from .scene_file import SCENE_FILE
+from .removal import folders_of, refuse_links, remove_take, remove_temporaries
 from .scene_writer import write_scene
 from .sealed import sealed, write_sealed
-from .status import CANCEL, PAUSE, STATUS
+from .status import CANCEL, STATUS
 from .take import (
     BIRTHS,
     CHECKPOINTS,
-    DERIVED,
     FRAMES,
     JOURNAL,
     MANIFEST,
     SCENE,
-    SURFACE,
     TAKES,
     Take,
-    frame_files,
     frame_name,
     take_folder,
 )  # fmt: skip
-
-# Names that `write_scene` gives to the arrays of a package.
-_ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
-
-# Files that a killed bake was writing; other files with this suffix are not ours.
-_TEMPORARY = re.compile(r".+\.(mpm|json|npz|toml)\.\d+" + re.escape(TEMPORARY_SUFFIX))
 
 # Longest time between checkpoints [s], however few frames were baked.
 _LONGEST_INTERVAL = 60.0
@@ -138,8 +127,8 @@ class CacheWriter:
             refuse_links(self.folder)
             self._takes = self._find(restart=restart) if from_frame is None else self._branch(from_frame)
             take = self._takes[-1].folder
-            for path in (self.folder, take, *_folders(take)):
-                _remove_temporaries(path)
+            for path in (self.folder, take, *folders_of(take)):
+                remove_temporaries(path)
             (self.folder / CANCEL).unlink(missing_ok=True)
         if not self.is_replacing and self.from_frame is None:
             self.begin(scene)
@@ -153,7 +142,7 @@ class CacheWriter:
             # the first manifest is written first, so that a crash leaves a recognizable cache; a later take is shown once it is complete
             if not (self.folder / CACHE_FILE).exists():
                 self._show(take)
-            for path in _folders(take.folder):
+            for path in folders_of(take.folder):
                 path.mkdir(parents=True, exist_ok=True)
             write_scene(scene, take.folder / SCENE)
             write_sealed(take.folder / MANIFEST, take.manifest)
@@ -310,53 +299,6 @@ class CacheWriter:
             ) from error
 
 
-def remove_cache(folder: Path) -> None:
-    """Remove what bakes write into a cache, and nothing else.
-
-    The manifest is removed last, so that an interrupted removal can be repeated.
-
-    Raises:
-        CacheError: a bake is writing into it, or a part of it is a symbolic link.
-        OSError: a file cannot be removed.
-    """
-    refuse_links(folder)
-    with WriterLock(folder):
-        for number in take_numbers(folder):
-            remove_take(take_folder(folder, number))
-        for name in (STATUS, FAILURE, CANCEL, PAUSE, CACHE_FILE):
-            (folder / name).unlink(missing_ok=True)
-    for path in (folder / TAKES, folder):
-        _remove_if_empty(path)
-
-
-def refuse_links(folder: Path) -> None:
-    """Check that a bake only writes and removes files inside the cache. Raises CacheError for a symbolic link."""
-    places = [folder / name for name in (CACHE_FILE, STATUS, FAILURE, CANCEL, PAUSE, TAKES)]
-    for take in sorted((folder / TAKES).iterdir()) if (folder / TAKES).is_dir() else ():
-        places += [take, *_folders(take), *_derived_folders(take), take / JOURNAL, take / MANIFEST, take / SCENE / SCENE_FILE]
-    link = next((place for place in places if place.is_symlink()), None)
-    if link is not None:
-        raise CacheError(
-            "is a symbolic link, which may lead outside the cache", "remove it or choose another cache folder", subject=str(link)
-        )
-
-
-def remove_take(folder: Path) -> None:
-    """Remove what bakes write into a take, and what was derived from it, its manifest last, and nothing else. Raises OSError."""
-    births = [folder / BIRTHS / births_name(*ids) for ids in ranges(folder / BIRTHS)]
-    states = [checkpoint_path(folder / CHECKPOINTS, frame) for frame in checkpoint_frames(folder / CHECKPOINTS)]
-    arrays = [path for path in (folder / SCENE).glob("*.npz") if _ARRAY_FILE.fullmatch(path.name)]
-    last = (folder / SCENE / SCENE_FILE, folder / JOURNAL, folder / MANIFEST)
-    surfaces = folder / DERIVED / SURFACE
-    # what processes that were killed while they made surfaces have left
-    _remove_temporaries(surfaces)
-    (surfaces / CANCEL).unlink(missing_ok=True)
-    for path in (*frame_files(folder / FRAMES), *frame_files(surfaces), *births, *states, *arrays, *last):
-        path.unlink(missing_ok=True)
-    for path in (*_folders(folder), *_derived_folders(folder), folder):
-        _remove_if_empty(path)
-
-
 def _noted(frame: Frame) -> dict[str, Any]:
     """A frame's entry in the journal."""
     statistics = frame.statistics
@@ -396,22 +338,3 @@ def _meaning_of(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
 def _place_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The entries of a manifest that refer to other takes."""
     return {key: manifest[key] for key in ("parent", "from_frame", "first_id") if key in manifest}
-
-
-def _folders(take: Path) -> list[Path]:
-    return [take / name for name in (FRAMES, BIRTHS, CHECKPOINTS, SCENE)]
-
-
-def _derived_folders(take: Path) -> list[Path]:
-    return [take / DERIVED / SURFACE, take / DERIVED]
-
-
-def _remove_temporaries(folder: Path) -> None:
-    for path in folder.glob(f"*{TEMPORARY_SUFFIX}"):
-        if _TEMPORARY.fullmatch(path.name):
-            path.unlink(missing_ok=True)
-
-
-def _remove_if_empty(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()

@@ -6,10 +6,10 @@ from typing import Any
 from ..core.errors import CacheError
 from ..core.particles import Moment
 from .cache import CACHE_FILE, chain, current_take, manifest_of_cache, open_cache, refuse_foreign, take_numbers
-from .cache_writer import refuse_links
-from .cache_writer import remove_take as remove_files
 from .failure import read_failure, remove_failure
 from .lock import WriterLock
+from .removal import refuse_links
+from .removal import remove_take as remove_files
 from .sealed import write_sealed
 from .take import Take, take_folder
 

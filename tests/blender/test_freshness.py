@@ -16,7 +16,8 @@ from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.freshness import Freshness
 from mpm_addon.core.particles import Frame, FrameStatistics
-from mpm_addon.storage.cache_writer import CacheWriter, remove_cache
+from mpm_addon.storage.cache_writer import CacheWriter
+from mpm_addon.storage.removal import remove_cache
 
 from .scenes import add_emitter, description, frame_arrays
 

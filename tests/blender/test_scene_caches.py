@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import scene_caches, session
+from mpm_addon.blender.baking import scene_caches, session, troubles
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
@@ -115,5 +115,5 @@ def test_a_bake_separates_scenes_first(bpy: Any, tmp_path: Path) -> None:
     with pytest.raises(MpmError, match="has no emitter"):
         session.start(bpy.context, scene=copy)
     session.end()
-    assert not session.trouble(tmp_path / "frames")
-    assert "has no emitter" in session.trouble(tmp_path / "frames_Copy").problem
+    assert not troubles.trouble(tmp_path / "frames")
+    assert "has no emitter" in troubles.trouble(tmp_path / "frames_Copy").problem

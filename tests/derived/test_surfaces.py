@@ -332,7 +332,7 @@ def test_a_full_disk_is_reported_and_leaves_no_half_file(
 
 
 def test_freeing_a_cache_takes_its_surfaces_along(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from mpm_addon.storage.cache_writer import remove_cache
+    from mpm_addon.storage.removal import remove_cache
 
     write_cache(tmp_path / "cache", arrays(block(4)))
     assert derive(capsys, tmp_path / "cache", *DRAFT)[0] == 0
@@ -341,7 +341,7 @@ def test_freeing_a_cache_takes_its_surfaces_along(tmp_path: Path, capsys: pytest
 
 
 def test_freeing_a_cache_takes_along_what_a_killed_process_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from mpm_addon.storage.cache_writer import remove_cache
+    from mpm_addon.storage.removal import remove_cache
 
     cache = write_cache(tmp_path / "cache", arrays(block(4)))
     derive(capsys, tmp_path / "cache", *DRAFT)

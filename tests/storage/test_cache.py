@@ -11,9 +11,9 @@ import pytest
 
 from mpm_addon.core.errors import CacheError
 from mpm_addon.storage import open_cache
-from mpm_addon.storage.cache_writer import remove_cache
 from mpm_addon.storage.journal import Journal
 from mpm_addon.storage.lock import is_held
+from mpm_addon.storage.removal import remove_cache
 from mpm_addon.storage.status import read_status
 from tests.storage.stand_in import PARTICLES, bake_here, write_small_scene
 from tests.storage.test_bake import TAKE

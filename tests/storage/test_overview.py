@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from mpm_addon.core.particles import Frame, FrameStatistics
-from mpm_addon.storage.cache_writer import CacheWriter, remove_cache
+from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.overview import CacheWatch, spans
+from mpm_addon.storage.removal import remove_cache
 from mpm_addon.storage.takes import describe_takes, show_take
 from tests.blender.scenes import description, frame_arrays, write_cache
 

@@ -9,7 +9,7 @@ from mpm_addon.bake import wanted_moments
 from mpm_addon.core.errors import CacheError, Cancelled
 from mpm_addon.core.particles import Frame, Moment
 from mpm_addon.storage import open_cache
-from mpm_addon.storage.cache_writer import remove_cache
+from mpm_addon.storage.removal import remove_cache
 from tests.storage import stand_in
 from tests.storage.stand_in import bake_here, write_small_scene
 from tests.storage.test_bake import TAKE, frame_bytes

@@ -8,7 +8,7 @@ from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback import particle_objects
 from ..reading.freshness import Freshness, freshness_of
 from ..settings import paths
-from . import bake_queue, observation, session, unstable, watching
+from . import bake_queue, observation, session, troubles, unstable, watching
 from .bake_view import Facts, Progress, State
 
 
@@ -19,7 +19,7 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
     overview, status = watching.overview(folder), watching.status_of(folder)
     showing = shown_by(scene, folder)
     stopped = unstable.shown(scene, str(folder))
-    problem = session.trouble(folder) or watching.problem(folder)
+    problem = troubles.trouble(folder) or watching.problem(folder)
     return Facts(
         wanted=wanted_frames(scene),
         frame=scene.frame_current,

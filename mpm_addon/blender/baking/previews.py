@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
-from ...storage.cache_writer import remove_cache
+from ...storage.removal import remove_cache
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback import keyframes, particle_objects
 from ..settings import paths

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from ...core.errors import CacheError
 from ...storage import open_cache
-from ...storage.cache_writer import remove_cache
+from ...storage.removal import remove_cache
 from ..host.blender_types import BlenderScene
 from ..host.wording import counted, size
 from ..playback import keyframes, particle_objects
 from ..settings import paths
-from . import session, unstable, watching
+from . import troubles, unstable, watching
 
 
 def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None:
@@ -24,7 +24,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
         remove_cache(folder)
     except OSError as error:
         raise CacheError(f"cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
-    session.forget_trouble(folder)
+    troubles.forget_trouble(folder)
     keyframes.remove_all_keys(scene, folder)
     unstable.remove(scene, str(folder))
     particle_objects.show(scene)

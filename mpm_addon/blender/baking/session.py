@@ -3,18 +3,18 @@
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import bpy
 
 from ...core.errors import Cancelled, MpmError, Stopped
-from ...core.messages import NOTHING, Action, Message, message_of
+from ...core.messages import Action, Message, message_of
 from ...core.scene.description import Scene
 from ...storage.status import is_asked_to_pause
 from ..host.blender_types import BlenderScene, Context
-from ..host.runtime import OfFile, OfSession, runtime
+from ..host.runtime import OfSession, runtime
 from ..reading.extract import extraction
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
@@ -22,6 +22,7 @@ from . import health, previews, scene_caches, surfacing
 from .bake_view import Facts, Progress, State, view_of
 from .packaging import Packaging
 from .showing import Result
+from .troubles import Troubles, forget_trouble
 from .worker import Event, Worker, bake_command, ending
 
 _POLL_SECONDS = 0.05
@@ -37,13 +38,6 @@ _STATES = {
     "progress": State.BAKING,
     "frame": State.BAKING,
 }
-
-
-@dataclass
-class Troubles(OfFile):
-    """What went wrong with the last bake into each folder."""
-
-    by_folder: dict[Path, Message] = field(default_factory=dict)
 
 
 class Order(TypedDict, total=False):
@@ -320,16 +314,6 @@ class BakeSession:
 def require_numba() -> None:
     """Raises MpmError if bakes cannot run. Checks without importing: numba stays out of Blender's process."""
     health.require_baking()
-
-
-def trouble(folder: Path) -> Message:
-    """What went wrong with this Blender's last bake into a folder; "" if nothing."""
-    return runtime.of(Troubles).by_folder.get(folder, NOTHING)
-
-
-def forget_trouble(folder: Path) -> None:
-    """Discard the trouble with the last bake into a folder."""
-    runtime.of(Troubles).by_folder.pop(folder, None)
 
 
 @dataclass

@@ -6,7 +6,7 @@ import bpy
 from bpy.props import IntProperty
 
 from ....storage.takes import remove_take, show_take
-from ...baking import observation, removal, session, unstable
+from ...baking import observation, removal, session, troubles, unstable
 from ...baking.showing import show_motion
 from ...host.blender_types import BlenderEvent, BlenderScene, Context
 from ...host.operation import Operation
@@ -34,7 +34,7 @@ class MPM_OT_take_show(Operation, bpy.types.Operator):
         cache = paths.cache_path(scene, cache=self.cache)
         folder = paths.absolute(cache)
         show_take(folder, self.take)
-        session.forget_trouble(folder)
+        troubles.forget_trouble(folder)
         particle_objects.show(scene)
         unstable.refresh(scene, cache)
         self.notes(show_motion(scene, cache))

@@ -1,0 +1,89 @@
+"""Removing what bakes write into a cache, and nothing else."""
+
+import re
+from pathlib import Path
+
+from ..core.errors import CacheError
+from .atomic import TEMPORARY_SUFFIX
+from .births import births_name, ranges
+from .cache import CACHE_FILE, take_numbers
+from .checkpoints import checkpoint_frames, checkpoint_path
+from .failure import FAILURE
+from .lock import WriterLock
+from .scene_file import SCENE_FILE
+from .status import CANCEL, PAUSE, STATUS
+from .take import BIRTHS, CHECKPOINTS, DERIVED, FRAMES, JOURNAL, MANIFEST, SCENE, SURFACE, TAKES, frame_files, take_folder
+
+# Names that `write_scene` gives to the arrays of a package.
+_ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
+
+# Files that a killed bake was writing; other files with this suffix are not ours.
+_TEMPORARY = re.compile(r".+\.(mpm|json|npz|toml)\.\d+" + re.escape(TEMPORARY_SUFFIX))
+
+
+def remove_cache(folder: Path) -> None:
+    """Remove what bakes write into a cache, and nothing else.
+
+    The manifest is removed last, so that an interrupted removal can be repeated.
+
+    Raises:
+        CacheError: a bake is writing into it, or a part of it is a symbolic link.
+        OSError: a file cannot be removed.
+    """
+    refuse_links(folder)
+    with WriterLock(folder):
+        for number in take_numbers(folder):
+            remove_take(take_folder(folder, number))
+        for name in (STATUS, FAILURE, CANCEL, PAUSE, CACHE_FILE):
+            (folder / name).unlink(missing_ok=True)
+    for path in (folder / TAKES, folder):
+        _remove_if_empty(path)
+
+
+def refuse_links(folder: Path) -> None:
+    """Check that a bake only writes and removes files inside the cache. Raises CacheError for a symbolic link."""
+    places = [folder / name for name in (CACHE_FILE, STATUS, FAILURE, CANCEL, PAUSE, TAKES)]
+    for take in sorted((folder / TAKES).iterdir()) if (folder / TAKES).is_dir() else ():
+        places += [take, *folders_of(take), *_derived_folders(take), take / JOURNAL, take / MANIFEST, take / SCENE / SCENE_FILE]
+    link = next((place for place in places if place.is_symlink()), None)
+    if link is not None:
+        raise CacheError(
+            "is a symbolic link, which may lead outside the cache", "remove it or choose another cache folder", subject=str(link)
+        )
+
+
+def remove_take(folder: Path) -> None:
+    """Remove what bakes write into a take, and what was derived from it, its manifest last, and nothing else. Raises OSError."""
+    births = [folder / BIRTHS / births_name(*ids) for ids in ranges(folder / BIRTHS)]
+    states = [checkpoint_path(folder / CHECKPOINTS, frame) for frame in checkpoint_frames(folder / CHECKPOINTS)]
+    arrays = [path for path in (folder / SCENE).glob("*.npz") if _ARRAY_FILE.fullmatch(path.name)]
+    last = (folder / SCENE / SCENE_FILE, folder / JOURNAL, folder / MANIFEST)
+    surfaces = folder / DERIVED / SURFACE
+    # what processes that were killed while they made surfaces have left
+    remove_temporaries(surfaces)
+    (surfaces / CANCEL).unlink(missing_ok=True)
+    for path in (*frame_files(folder / FRAMES), *frame_files(surfaces), *births, *states, *arrays, *last):
+        path.unlink(missing_ok=True)
+    for path in (*folders_of(folder), *_derived_folders(folder), folder):
+        _remove_if_empty(path)
+
+
+def folders_of(take: Path) -> list[Path]:
+    """The folders that a bake fills in a take."""
+    return [take / name for name in (FRAMES, BIRTHS, CHECKPOINTS, SCENE)]
+
+
+def _derived_folders(take: Path) -> list[Path]:
+    return [take / DERIVED / SURFACE, take / DERIVED]
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove the files that killed processes were writing into a folder. Raises OSError."""
+    for path in folder.glob(f"*{TEMPORARY_SUFFIX}"):
+        if _TEMPORARY.fullmatch(path.name):
+            path.unlink(missing_ok=True)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
