@@ -5,28 +5,30 @@ import pytest
 
 from .cases.impact import SPEED, bouncing_ball, colliding_balls
 
+GIVES_ENERGY = pytest.mark.xfail(reason="bodies that overlap and slide are parted: .4 and .6 % of the energy in 5 ms", strict=True)
 TAKES_ENERGY = pytest.mark.xfail(
     reason="contact between two nodes begins later and takes energy: .71 and .66 of the height instead of .80", strict=True
 )
 
 
-@pytest.mark.parametrize(("body", "gained"), [("", 1e-2), ("one", 1e-3)])
+@pytest.mark.parametrize("body", ["", "one"])
 @pytest.mark.parametrize(("dimension", "cells", "least"), [(2, 50, 0.93), (3, 25, 0.9)])
-def test_two_elastic_balls_that_meet_head_on_exchange_their_velocities(
-    dimension: int, cells: int, least: float, body: str, gained: float
-) -> None:
+def test_two_elastic_balls_that_meet_head_on_exchange_their_velocities(dimension: int, cells: int, least: float, body: str) -> None:
     """Momentum stays zero, the motion is symmetric, and they part nearly as fast as they met: at a thirtieth of the speed of sound
-    little of the energy stays in vibrations, and contact costs some (measured .969 and .938, as one body .968 and .946). Where bodies
-    that overlap slide they are parted a little, which gives back some of that: .6 % of the energy within 5 ms."""
+    little of the energy stays in vibrations, and contact costs some (measured .969 and .938, as one body .968 and .946)."""
     collision = colliding_balls(dimension, cells=cells, body=body)
     assert np.abs(collision.momentum).max() < 1e-12
     assert np.abs(collision.velocities.sum(axis=1)).max() < 1e-12 * SPEED
     assert np.abs(collision.centers.sum(axis=1)).max() < 1e-12
     assert least < collision.restitution < 1.0
-    assert np.diff(collision.energy).max() < gained
-    assert collision.energy.max() < 1.0 + 1e-3
     # negative control: balls of wet snow hardly part
     assert colliding_balls(dimension, cells=25, law="snow").restitution < 0.5
+
+
+@pytest.mark.parametrize("body", [pytest.param("", marks=GIVES_ENERGY), "one"])
+@pytest.mark.parametrize(("dimension", "cells"), [(2, 50), (3, 25)])
+def test_elastic_balls_that_meet_never_gain_energy(dimension: int, cells: int, body: str) -> None:
+    assert np.diff(colliding_balls(dimension, cells=cells, body=body).energy).max() < 1e-3
 
 
 @pytest.mark.parametrize(("dimension", "cells"), [(2, 20), (3, 20)])
