@@ -1,4 +1,4 @@
-"""Laws whose stress is a function of F alone, so that their forces may also come from the rest state: rubber and jelly."""
+"""Laws whose stress is a function of F alone, whose forces can therefore also be computed in the rest state: rubber and jelly."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
