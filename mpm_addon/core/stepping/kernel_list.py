@@ -103,9 +103,9 @@ KERNELS = {
         "emission.pinned_particles.bind": "float2 int2 float2 float2 float2",
         "emission.pinned_particles.find_targets": "int1 float3 float2 int2 float2 float2 float2",
         "emission.pinned_particles.pull_particles": "real2 pinned springs float float float bool",
-        "emission.pinned_particles.hold_particles": "real2 pinned springs float bool",
-        "emission.pinned_particles.spread_pinned": "real2 pinned springs int1 float bool bool float2",
-        "emission.pinned_particles.hold_nodes": "real2 int1 short2 int1 int2 float2",
+        "emission.pinned_particles.fix_particles": "real2 pinned springs float bool",
+        "emission.pinned_particles.scatter_pinned": "real2 pinned springs int1 float bool bool float2",
+        "emission.pinned_particles.fix_nodes": "real2 int1 short2 int1 int2 float2",
     },
     "poisson": {
         "geometry.poisson._fill_blocks": "blocks inside int1 darts int samples",

@@ -180,7 +180,7 @@ class Simulation:
         if before is not None:
             particles.bodies[:] = renumbered(bodies_of(before), self.bodies)[particles.bodies]
             self._renew_stress(particles)
-        self._outflows.take_up(self.store, particles, self._moment.frame)
+        self._outflows.add_checked(self.store, particles, self._moment.frame)
         self._stepper.rest.load(snapshot)
         self._stepper.begin()
         if before is not None:

@@ -186,7 +186,7 @@ class Stepper:
         self._move_grid(dt)
         self.spent("grid")
         self._meet_obstacles(dt)
-        self.pins.hold_nodes(self._store)
+        self.pins.fix_nodes(self._store)
         self._director.limit_nodes()
         fastest = self._fastest_node()
         self.spent("contact")
@@ -207,7 +207,7 @@ class Stepper:
         self._drift += drift
         self._push_particles(dt)
         stopped = self.rigid.advance(dt)
-        self.pins.hold(self._store, dt)
+        self.pins.fix(self._store, dt)
         self._director.limit_particles()
         trouble = self._step_rest(dt, drift)
         if trouble is not None:
@@ -277,7 +277,7 @@ class Stepper:
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
         self.rigid.exchange_momentum(self._store, self._director.gravity[:3].astype(np.float64), dt)
-        self.pins.hold_nodes(self._store)
+        self.pins.fix_nodes(self._store)
         self._body_contact.meet(self._store, [body.law for body in self._bodies], dt)
         # a second time, so that a node in a corner ends up outside all of them
         for obstacle in self.obstacles:
