@@ -125,7 +125,7 @@ class Stepper:
         self._body_contact.find(self._store.layout)
         self._is_covered = False
         if self._mixed.full_mass > 0.0:
-            self._cover.make_room(self._store.nodes.size // NODE)
+            self._cover.reserve(self._store.nodes.size // NODE)
             if not self.rigid.groups and not any(obstacle.is_moving for obstacle in self.obstacles):
                 self._find_cover()
         self._node_speeds = np.zeros((self._store.layout.node_count + 1, NODE), self._store.dtype)
