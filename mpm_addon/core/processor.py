@@ -1,4 +1,4 @@
-"""What numba reads when it is loaded: the number of threads, and the processor level that kernels are compiled for.
+"""Settings that numba reads when it is loaded: the number of threads, and the processor level that kernels are compiled for.
 
 A level is an instruction set that many processors share. Kernels of one level are the same machine code everywhere, so they can be
 compiled before they are shipped, and all computers of a farm that use one level compute the same bytes. Never loads numba.

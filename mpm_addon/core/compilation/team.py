@@ -1,4 +1,4 @@
-"""Teams: the threads that share a kernel's work. A free thread takes the next piece, and no thread waits for one that holds none.
+"""Teams: the threads that share a kernel's work. A free thread takes the next piece, and no thread waits for one that holds no piece.
 
 A parallel kernel iterates over its pieces with `for piece in shared(tickets[0], count, grain)`. Every thread of the team runs the
 same kernel with the same arguments, and each piece goes to one of them. The call returns when all pieces are done, without waiting

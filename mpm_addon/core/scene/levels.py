@@ -58,7 +58,7 @@ def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
 
 
 def combinations_of(scene: Scene, index: int, levels: Mapping[str, Floats]) -> list[Factors]:
-    """All combinations of factors that an emitter's particles may have: its own times the painted ones."""
+    """All combinations of factors that an emitter's particles may have: its own factors times the painted ones."""
     emitter = scene.emitters[index]
     own = Factors(density=emitter.mass_scale, stiffness=emitter.stiffness_scale)
     choices = [levels[name] if name in painted_factors(scene, index) else [1.0] for name in FACTOR_NAMES]

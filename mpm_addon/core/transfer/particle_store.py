@@ -73,7 +73,7 @@ def new_particles(
         dtype: of the table, float32 or float64.
         first_id: id of the first particle; the others follow.
         bodies: number of each particle's body, (n,).
-        subject: what messages call the emitter.
+        subject: the emitter's name in messages.
         row_count: number of rows in the table.
 
     Raises:
