@@ -72,8 +72,8 @@ class DeformingObstacle(AnimatedObstacle):
         """Measure again at the next moment, so that nothing depends on when this was last done."""
         self._field = None
 
-    def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
-        """Which points (n, 3) [m] are inside in the current pose; see `Obstacle.holds`."""
+    def contains(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
+        """Which points (n, 3) [m] are inside in the current pose; see `Obstacle.contains`."""
         mesh = self._posed()
         allowance = EXACT_ERROR * self._spacing + mesh.offset
         return mesh(points)[0] < (-allowance if is_body else 0.0)

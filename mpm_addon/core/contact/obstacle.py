@@ -182,7 +182,7 @@ class Obstacle(AnimatedObstacle):
         """The world positions [m] of points (n, 3) of the shape."""
         return points @ self._matrix[:3, :3].T + self._matrix[:3, 3]
 
-    def turned(self, directions: Floats) -> Floats:
+    def rotated(self, directions: Floats) -> Floats:
         """The world directions of unit directions (n, 3) of the shape."""
         return directions @ self._matrix[:3, :3].T / self.scale
 
@@ -224,7 +224,7 @@ class Obstacle(AnimatedObstacle):
         bounds = self._shape.bounds()
         return bool((bounds[0] <= high).all() and (bounds[1] >= low).all())
 
-    def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
+    def contains(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
         """Which points (n, 3) [m] are inside.
 
         Args:

@@ -149,7 +149,7 @@ class RigidSurface:
         """The signed distance [m] of points (n, 3), shape (n,), and its gradient (n, 3), both exact."""
         return self.obstacle.distance(points, is_exact=True)
 
-    def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
+    def may_touch(self, points: Floats, reach: float) -> NDArray[np.bool_]:
         """Whether points (n, 3) may be nearer than `reach` [m]; a cheap bound."""
         if self.radius == math.inf:
             return np.ones(len(points), np.bool_)
@@ -162,8 +162,8 @@ class RigidSurface:
         scale = obstacle.scale
         if not len(mine.points) or other.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
             return _NOTHING
-        points, outward = obstacle.world(mine.points), obstacle.turned(self._outward)
-        is_near = other.may_meet(points, margin + mine.radius * scale)
+        points, outward = obstacle.world(mine.points), obstacle.rotated(self._outward)
+        is_near = other.may_touch(points, margin + mine.radius * scale)
         points, outward = points[is_near], outward[is_near]
         gap, normal = other.distance(points)
         if mine.radius == 0.0:
@@ -172,7 +172,7 @@ class RigidSurface:
         gap = gap - mine.radius * scale
         points = points - mine.radius * scale * normal
         if len(mine.rolls):
-            axis_points, axis = obstacle.world(mine.rolls), obstacle.turned(mine.axis[None])[0]
+            axis_points, axis = obstacle.world(mine.rolls), obstacle.rotated(mine.axis[None])[0]
             _, out = other.distance(axis_points)
             across = out - (out @ axis)[:, None] * axis
             length = np.linalg.norm(across, axis=1)
@@ -199,13 +199,13 @@ class DeformingSurface:
     def distance(self, points: Floats) -> tuple[Floats, Floats]:
         return self.obstacle.distance(points)
 
-    def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
+    def may_touch(self, points: Floats, reach: float) -> NDArray[np.bool_]:
         low, high = self.obstacle.bounds()
         return ((points > low - reach) & (points < high + reach)).all(axis=1)
 
     def near(self, other: RigidSurface, margin: float) -> tuple[Floats, Floats, Floats]:
         corners, offset = self.obstacle.corners()
-        corners = corners[other.may_meet(corners, margin + offset)]
+        corners = corners[other.may_touch(corners, margin + offset)]
         gap, normal = other.distance(corners)
         gap = gap - offset
         near = np.flatnonzero(gap < margin)
@@ -250,7 +250,7 @@ def find_contacts(bodies: list[RigidSurface], others: list[Surface], margin: flo
             if not (body.obstacle.is_present and other.obstacle.is_present):
                 continue
             middle = body.obstacle.world(body.middle)
-            if not other.may_meet(middle, body.radius * body.obstacle.scale + margin)[0]:
+            if not other.may_touch(middle, body.radius * body.obstacle.scale + margin)[0]:
                 continue
             points, normals, gaps = body.near(other, margin)
             # the points of a round body, with their radius, are exact for any surface

@@ -78,7 +78,7 @@ class Simulated:
             for obstacle in group.obstacles:
                 if not self._counts(obstacle, frame, is_body=is_body):
                     continue
-                is_in = obstacle.holds(points, is_body=is_body)
+                is_in = obstacle.contains(points, is_body=is_body)
                 if is_in.any():
                     names.append(obstacle.name)
                     result |= is_in
