@@ -33,8 +33,8 @@ class Surroundings(Protocol):
         Args:
             points: [m], shape (n, 3).
             frame: the moment, in frames.
-            is_body: whether the points fill a whole shape at once. Sticky colliders clamp such a shape, walls are checked elsewhere, and
-                the shape may touch thickened colliders: none of these block its points.
+            is_body: whether the points fill a whole shape at once. Sticky colliders then clamp the shape, walls of the domain are
+                checked by `refuse_outside`, and the shape may reach into the thickness added to thin colliders.
 
         Returns:
             Which points are blocked, shape (n,), and the names of the colliders that block any.

@@ -14,7 +14,7 @@ from .stepper import LARGEST_GRADIENT_STEP, Stepper
 from .time_step import StepControl
 
 Mask = NDArray[np.bool_]
-# what is wrong, the slots of the particles, ascending, and the slot of the worst one, if any
+# what is wrong, the slots of the particles, ascending, and a slot whose material is to be named, if any
 Blame = tuple[Kind, NDArray[np.int64], int | None]
 
 # found when particles are sorted: some lie beyond the neighbors of their block
@@ -27,7 +27,7 @@ def examined(
     """Find the particles at fault right after a substep of dt [s] that cannot be shortened, and restore the store's last sort.
 
     Returns:
-        The trouble, with the material of the worst particle; the ids of the particles, ascending; and their positions at the sort
+        The trouble, with the material of one of the particles; the ids of the particles, ascending; and their positions at the sort
         [m], shape (n, 3).
     """
     kind, slots, worst = _strays(store) if trouble is STRAYED else _blamed(trouble, stepper, store, bodies, dt)
