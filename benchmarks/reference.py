@@ -70,12 +70,12 @@ def stepper(law: str, particles: Particles) -> Callable[[int], None]:
     from numba import njit, prange
 
     from mpm_addon.core.arithmetic.vector import flush_tiny, restore_tiny
-    from mpm_addon.core.compilation.kernel import teach_generic_functions
+    from mpm_addon.core.compilation.kernel import register_generic_functions
 
     from . import reference_laws
     from .reference_transfer import CHUNK, SCRATCH_SIZE, Chunk, Step, gather, move_plane, moved, prepare, scatter
 
-    teach_generic_functions()
+    register_generic_functions()
     advance, width = reference_laws.LAWS[law], reference_laws.WIDTH
     # in cells and seconds, for a cell of material that weighs its density
     step = Step(np.float32(TIME_STEP), DENSITY / 8.0, 4.0 * TIME_STEP / (8.0 * SPACING * SPACING))

@@ -29,7 +29,7 @@ WORDS = {
 
 
 class Trouble(NamedTuple):
-    """What a substep found.
+    """A problem found in a substep.
 
     Attributes:
         kind: what is wrong.

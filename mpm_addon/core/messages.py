@@ -75,7 +75,7 @@ class SceneWarning:
             "light_body", "fast_collider", "narrow_opening", "closing_collider", "crushed", "memory", "disk", "duration", "kernels", ...
         subject: what it is about: 'Emitter "Cube"'.
         problem: the value and the limit, a clause without the subject.
-        remedy: what to do, if anything helps.
+        remedy: what to do; "" if nothing helps.
     """
 
     topic: str

@@ -24,10 +24,10 @@ class MaterialPreset:
     """A named material.
 
     Attributes:
-        name: the word in scene files, which is the file's name.
+        name: the name in scene files, which is also the file's.
         label: the name in the interface.
-        description: what it is for, and how it differs from the real material.
-        source: where the numbers come from.
+        description: its use, and how it differs from the real material.
+        source: the source of its numbers.
         law: the law with its parameters.
         color: display color, linear RGB; None for the law's color.
         finish: the surface of its particles in Blender; None for the law's.
@@ -58,7 +58,7 @@ def material_preset_names() -> tuple[str, ...]:
 
 
 def material_presets() -> tuple[MaterialPreset, ...]:
-    """All material presets, grouped by family, families in the order of their laws."""
+    """All material presets, grouped by family; families are in the order of their laws."""
     presets = [material_preset(name) for name in material_preset_names()]
     families = list(dict.fromkeys(law.family for law in LAWS.values()))
     return tuple(sorted(presets, key=lambda preset: (families.index(preset.family), preset.label)))

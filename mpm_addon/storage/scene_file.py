@@ -55,7 +55,7 @@ def read_scene(path: str | Path, variant: str | None = None) -> Scene:
         variant: the name of one of its variants; by default the scene without changes.
 
     Raises:
-        SceneError: anything wrong with it, in one line that names the object, the value, the limit and the remedy.
+        SceneError: something in it is wrong; one line names the object, the value, the limit and the remedy.
         PresetError: a material names a preset that does not exist.
     """
     table, subject = read_table(scene_path(path))
@@ -77,7 +77,7 @@ def changed_scenes(path: str | Path, table: Table, variants: Mapping[str, Table]
     scene = _scene(table, file, subject, reader)
     scenes = {}
     for name, changes in variants.items():
-        merged = with_changes(table, changes, name)  # its messages name the variant
+        merged = with_changes(table, changes, name)  # its own messages name the variant
         try:
             changed = _scene(merged, file, subject, reader)
         except MpmError as error:

@@ -1,6 +1,6 @@
-"""Surface files: the meshes made from one frame of a cache, compressed for playback. Needs numpy and zstandard only.
+"""Surface files: the meshes made from one frame of a cache, compressed for playback. Needs only numpy and zstandard.
 
-The bytes depend only on the meshes and on what they were made of: there is no date and no duration.
+The bytes depend only on the meshes and their origin: they contain no date or duration.
 """
 
 import os
@@ -24,7 +24,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _KIND = "surface"
 POSITION, TRIANGLES = "position", "triangles"
-# Integer attributes are few values in large areas, which compress to almost nothing.
+# Integer attributes have few different values in large areas, which compress to almost nothing.
 _MOST_PIECES = 10_000
 _WORTH_THREADS = 2_000_000
 _THREADS = 4
@@ -51,7 +51,7 @@ class Piece:
 
 
 class Origin(NamedTuple):
-    """What a surface was made from.
+    """The origin of a surface: the data that it was made from.
 
     Attributes:
         moment: its frame.
@@ -114,7 +114,7 @@ def _encoded(name: str, array: NDArray[Any], voxel: float) -> encoding.Encoded:
 
 
 def read_origin(path: Path) -> Origin:
-    """What a surface file was made from. Reads its header only, and checks its length. Raises as `read_surface`."""
+    """The origin in a surface file. Reads only the header, and checks the file's length. Raises as `read_surface`."""
     return _origin(read_header(path, _KIND))
 
 
@@ -140,7 +140,7 @@ def read_surface(path: Path) -> Surface:
 
 
 def _check_alike(pieces: tuple[Piece, ...]) -> None:
-    """Check that values of a name have the same components in all pieces. Raises ArrayFileError."""
+    """Check that attributes of the same name have the same components in all pieces. Raises ArrayFileError."""
     components: dict[str, tuple[int, ...]] = {}
     for piece in pieces:
         for name, array in piece.arrays.items():
@@ -174,7 +174,7 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
             raise ArrayFileError(f"has {array.dtype} values of {name} for {len(array)} of {count} vertices")
         return array
 
-    # decompression and numpy release the interpreter lock
+    # decompression and numpy release the interpreter's lock
     faces, *arrays = pool.map(decoded, [TRIANGLES, *tables])
     first, second, third = faces.T
     if (first == second).any() or (second == third).any() or (third == first).any():

@@ -1,7 +1,7 @@
-"""The surfaces of a cache: where they are, which are up to date, reading and deleting them. Reads without locks.
+"""The surfaces of a cache: their paths and states, reading and deleting them. Reads without locks.
 
-They lie beside the frames of their take: a surface belongs to one frame, and is up to date if its file names the settings that are asked
-for and the frame's file as it is now. So processes on many computers may make different frames without knowing of each other.
+They lie beside the frames of their take: a surface belongs to one frame, and is up to date if its file names the wanted settings and the
+frame's current file. So processes on several computers may make different frames without knowing of one another.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ REMEDY = "make the surface again"
 
 
 class State(Enum):
-    """Whether a frame's surface can be shown."""
+    """The state of a frame's surface."""
 
     MISSING = "missing"
     OUTDATED = "outdated"
@@ -40,7 +40,7 @@ class Counts(NamedTuple):
 
 
 def surface_folder(take: Path) -> Path:
-    """Where the surfaces of a take's own frames are."""
+    """The folder of the surfaces of a take's own frames."""
     return take / DERIVED / SURFACE
 
 
@@ -50,7 +50,7 @@ def surface_path(cache: Cache, moment: Moment) -> Path:
 
 
 def source_of(cache: Cache, moment: Moment) -> str:
-    """SHA-256 of a frame's file, as the journal has it. Raises CacheError if it is not cached."""
+    """SHA-256 of a frame's file, from the journal. Raises CacheError if the frame is not cached."""
     entry = cache.take_of(moment).journal().get(moment)
     if entry is None:
         raise CacheError(f"frame {moment.frame:g} was not baked", subject=str(cache.folder))
@@ -58,7 +58,7 @@ def source_of(cache: Cache, moment: Moment) -> str:
 
 
 def state_of(cache: Cache, moment: Moment, settings: str, read: ReadOrigin = read_origin) -> State:
-    """Whether the surface of a cached frame is there, as made with settings of this hash; a damaged file counts as missing."""
+    """The state of a cached frame's surface for settings with this hash; a damaged file counts as missing."""
     try:
         origin = read(surface_path(cache, moment))
     except (OSError, ArrayFileError):
@@ -76,8 +76,8 @@ def counts_of(cache: Cache, settings: str, read: ReadOrigin = read_origin) -> Co
 
     Args:
         cache: the cache.
-        settings: the hash of the settings of those that are up to date.
-        read: returns what a file was made from; raises as `read_origin`.
+        settings: the hash of the settings with which a surface is up to date.
+        read: returns the origin in a file; raises as `read_origin`.
 
     Raises:
         CacheError: as `Cache.moments`.
@@ -134,7 +134,7 @@ def remove_surfaces(cache: Cache) -> int:
 
 
 def refuse_link(folder: Path) -> None:
-    """Check that what is written or deleted lies inside the cache. Raises CacheError for a symbolic link."""
+    """Check that files written or deleted lie inside the cache. Raises CacheError for a symbolic link."""
     link = next((place for place in (folder.parent, folder) if place.is_symlink()), None)
     if link is not None:
         raise CacheError("is a symbolic link, which may lead outside the cache", "remove it", subject=str(link))

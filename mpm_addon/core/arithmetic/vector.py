@@ -3,7 +3,7 @@
 LLVM's vectorizers do not work on code like this, so vectors are explicit LLVM vector values. LLVM maps them to the machine's
 registers of any width (SSE, AVX, NEON). Nothing here knows of particles or grids.
 
-No instruction has the flags nnan or ninf, because NaN must propagate. `contract` allows a product and a sum to become one fused
+No instruction has the fastmath flags nnan or ninf, because NaN must propagate. `contract` allows a product and a sum to become one fused
 instruction.
 """
 
@@ -31,10 +31,10 @@ def _lane_count() -> int:
     return 16 if "+avx" in features else 4
 
 
-# before the first kernel is compiled, and before the width of a vector is determined
+# must precede the first compilation and the choice of the vector width
 prepare_numba()
 LANE_COUNT = _lane_count()
-# only x86 has one; other processors are not slow with denormal numbers
+# only x86 has a control word for this; other processors are not slow with denormal numbers
 HAS_CONTROL_WORD = get_process_triple().startswith(("x86_64", "amd64"))
 FLAGS = ("contract", "nsz")
 
@@ -277,7 +277,7 @@ def _control_word(builder: Any, name: str, pointer: Any) -> None:
 
 @intrinsic
 def flush_tiny(typing_context):
-    """Make denormal numbers count as zero on this thread: Intel's processors take a hundred times as long for them, and barely
+    """Make denormal numbers count as zero on this thread: Intel processors take a hundred times as long for them, and barely
     deformed material has many. Returns the argument for `restore_tiny`."""
 
     def emit(context, builder, sig, args):

@@ -88,11 +88,11 @@ class RigidBody:
 
     @property
     def kinetic_energy(self) -> float:
-        """[J]."""
+        """The kinetic energy [J]."""
         return 0.5 * self.mass * float(self.velocity @ self.velocity) + 0.5 * float(self.spin @ self.inverse_inertia @ self.spin)
 
     def state(self) -> Floats:
-        """All that changes, shape (18,)."""
+        """Its state as an array, shape (18,): center, rotation, velocity and spin."""
         return np.concatenate([self.center, self.rotation.ravel(), self.velocity, self.spin])
 
     def set_state(self, state: Floats) -> None:

@@ -9,19 +9,19 @@ from ..geometry.shapes.points import Points
 from ..scene.description import Scene
 from ..scene.levels import Factors, combinations_of, levels_of, painted_factors, rounded
 from ..scene.painting import ACTING
-from .emitter_shape import EmitterShape, kept
+from .emitter_shape import EmitterShape, prepared
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Painted:
-    """What differs between the particles of one emitter.
+    """The painted values of an emitter's particles.
 
     Attributes:
         combinations: the factors on the material's parameters that the emitter's particles may have.
         combination: which of them each particle has, shape (n,).
-        pin_share: factor on the emitter's pin strength, 1 if not painted, shape (n,).
+        pin_share: factor on the emitter's pin strength, 1 if it is not painted, shape (n,).
         carried: values that are only displayed: name -> float32 (n, components).
     """
 
@@ -50,7 +50,7 @@ def paint(scene: Scene, index: int, placed: EmitterShape, points: Floats, chosen
         nearest = placed.nearest(points)
         columns = {name: each[:, None] if each.ndim == 1 else each for name, each in painting.values.items()}
         values = {name: placed.on_surface(each, nearest) for name, each in columns.items()}
-    levels = kept(scene, index, "levels", lambda: levels_of(scene, scene.emitters[index].material))
+    levels = prepared(scene, index, "levels", lambda: levels_of(scene, scene.emitters[index].material))
     combination = np.zeros(len(points), np.int64)
     for name in painted_factors(scene, index):
         combination = combination * len(levels[name]) + rounded(levels[name], values[name][:, 0])

@@ -1,6 +1,6 @@
 """The cost of a scene before anything is computed: particles, memory, disk space, substeps.
 
-Uses volumes and closed forms only, so it answers at once even for a scene that could never fit. No numba.
+Uses only volumes and closed forms, so it is instant even for a scene that could never fit into memory. No numba.
 """
 
 import itertools
@@ -94,7 +94,7 @@ def estimate(scene: Scene) -> Estimate:
     """Estimate the cost of a scene.
 
     Raises:
-        SceneError: the particles do not fit into memory; the message says what would.
+        SceneError: the particles do not fit into memory; the message says what would fit.
     """
     loads = [_load_of(emitter, scene) for emitter in scene.emitters]
     emissions = [float(_emissions(load, scene)[-1]) for load in loads]
@@ -136,7 +136,7 @@ def particles_at_frames(scene: Scene) -> list[float]:
 
 @dataclass(frozen=True)
 class _Load:
-    """What one emission of an emitter adds.
+    """The contribution of one emission of an emitter.
 
     Attributes:
         emitter: the emitter.
@@ -173,7 +173,7 @@ def _load_of(emitter: Emitter, scene: Scene) -> _Load:
         speed = float(np.linalg.norm(velocity))
         turnover = speed * shadow(shape, velocity / speed) / volume
     elif emitter.mode == "inflow":
-        # an upper bound: nothing leaves a shape faster than across its least extent
+        # an upper bound: particles cross at least the shape's least extent before they leave it
         extents = np.diff(shape.bounds()[:, :: 4 - dimension], axis=0)
         turnover = float(_speeds(scene, emitter).mean()) / max(float(extents.min()), spacing)
     return _Load(emitter, float(particles), cells, min(particles, cells / BLOCK**dimension), turnover, volume)
@@ -213,7 +213,7 @@ def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: flo
 
 
 def _fitting_count(blocks: float, precision: str, budget: float) -> int:
-    """How many particles fit in the blocks occupied now or, if these alone are too many, with one particle in each block."""
+    """The number of particles that fit into the occupied blocks or, if these alone are too many, with one particle in each block."""
     each, block = BYTES_PER_PARTICLE[precision], BYTES_PER_BLOCK[precision]
     return max(1, int(max((budget - blocks * block) / each, budget / (each + block))))
 
@@ -228,7 +228,7 @@ def _occupied_blocks(position: NDArray[np.float64], spacing: float) -> float:
     """The number of blocks that hold a point; positions [m], shape (n, 3)."""
     if not np.isfinite(position).all():
         return float(len(position))
-    # 21 bits per axis make one key; points farther out are refused later
+    # 21 bits per axis are packed into one key; points farther out are refused later
     x, y, z = np.clip(np.floor(position / (BLOCK * spacing)), -(2.0**20), 2.0**20 - 1.0).astype(np.int64).T
     return float(len(np.unique((x << 42) + (y << 21) + z)))
 

@@ -61,7 +61,7 @@ def log_volume_ratio(volume_ratio: Any) -> Any:
 
 @generic
 def logarithmic_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: Any) -> Any:
-    """The same [m^2/s^2] for a pressure lambda ln J, whose bulk stiffens by (1 - ln J) under compression."""
+    """The squared wave speed [m^2/s^2] for a pressure lambda ln J: the bulk term stiffens by (1 - ln J) under compression."""
     stiffening = 1.0 - minimum(log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
     return elastic_wave_speed_squared(mu, lam * stiffening, density, volume_ratio)
 

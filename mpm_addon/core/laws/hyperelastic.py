@@ -1,4 +1,4 @@
-"""Laws whose stress is a function of F alone, so that their forces may also come from the rest state: rubber and jelly."""
+"""Elastic laws without plasticity, whose forces can also be computed in the rest state: rubber and jelly."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,9 +4,9 @@ volume correction of Tampubolon et al. 2017 (section 4.3.4).
 In 3D simple shear this cone flows at tau/p = 3 alpha / sqrt 2, so that a friction angle of 30 degrees acts as a slope of
 34.7 degrees. In 2D it flows at sin phi.
 
-Cohesion, for wet sand, shifts the cone's tip along the axis of mean stress, from zero stress to the tension `cohesion`, the
-greatest mean tension [Pa] that the sand bears. Everything inside the shifted cone is elastic, including a small expansion; without
-pressure the sand bears the shear that dry sand bears under a pressure of `cohesion`.
+Cohesion, for wet sand, shifts the tip of the cone along the axis of mean stress, from zero stress to the tension `cohesion`, the
+greatest mean tension [Pa] that the sand supports. Everything inside the shifted cone is elastic, including a small expansion; without
+pressure the sand supports the shear that dry sand supports under a pressure of `cohesion`.
 """
 
 import math
@@ -50,7 +50,7 @@ class SandConstants(NamedTuple):
 def flow(constants: SandConstants, trace: Any, shear: Any, state: Any, dt: Any) -> Any:
     """The return mapping of Klar 2016, section 7.3: expansion to the tip, shear back to the cone.
 
-    The state is the hardening q and the volume v_c that expansion has added [Hencky strain].
+    The state is the hardening q and the volumetric Hencky strain v_c that expansion has added.
     """
     hardening, added_volume = state
     zero, one, tip = constant(0.0, shear), constant(1.0, shear), constant(constants.tip, shear)

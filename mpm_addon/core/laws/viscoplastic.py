@@ -39,7 +39,7 @@ class ViscoplasticConstants(NamedTuple):
 
 @generic
 def flow(constants: ViscoplasticConstants, trace: Any, shear: Any, state: Any, dt: Any) -> Any:
-    """Relax the deviator's excess over the yield stress for a time dt; the trace is kept."""
+    """Relax the deviator's excess over the yield stress for a time dt; the trace is unchanged."""
     one = constant(1.0, shear)
     trial = 1.4142135623730951 * constants.mu * shear
     excess = trial - constants.yield_stress

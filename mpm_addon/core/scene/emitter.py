@@ -48,7 +48,7 @@ class Shape(ABC):
         """Check, after `check`, that the shape has an inside to fill. Raises SceneError naming `subject`."""
 
 
-# Below this thickness an emitter has no inside that deforms [cells].
+# Below this thickness an emitter is too thin to deform [cells].
 THINNEST_EMITTER = 2.0
 # Parameters whose animation makes an inflow unsteady.
 _FLOW_PARAMETERS = ("enabled", "flow_rate", "velocity", "normal_velocity", "angular_velocity")

@@ -1,6 +1,7 @@
-"""Which particles form a body: the pieces that emitters belong to, and painted factors, rounded to a few levels.
+"""Bodies and pieces: which particles share a velocity field, and painted factors rounded to a few levels.
 
-Each combination of factors is a separate body.
+A *piece* is the particles of one or more emitters that share a velocity field (see `piece_of`); different pieces touch each other by
+contact. Within a piece, each material and each combination of factors is a separate body.
 
 The emitters of a material share the levels of a factor, between the least and the greatest painted value: in geometric steps, or in
 linear ones if 0 is painted. A material has at most 64 painted bodies.
@@ -39,7 +40,7 @@ def painted_factors(scene: Scene, index: int) -> dict[str, Floats]:
 
 
 def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
-    """The levels of each painted factor of a material, ascending."""
+    """The levels of each painted factor of a material, ascending: name -> (levels,)."""
     painted = [painted_factors(scene, index) for index, emitter in enumerate(scene.emitters) if emitter.material == material]
     ranges: dict[str, tuple[float, float]] = {}
     for name in FACTOR_NAMES:
@@ -57,7 +58,7 @@ def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
 
 
 def combinations_of(scene: Scene, index: int, levels: Mapping[str, Floats]) -> list[Factors]:
-    """All combinations of factors that an emitter's particles may have: its own times the painted ones."""
+    """All combinations of factors that an emitter's particles may have: its own factors times the painted ones."""
     emitter = scene.emitters[index]
     own = Factors(density=emitter.mass_scale, stiffness=emitter.stiffness_scale)
     choices = [levels[name] if name in painted_factors(scene, index) else [1.0] for name in FACTOR_NAMES]
@@ -84,6 +85,6 @@ def _steps(low: float, high: float, count: int) -> Floats:
 
 
 def piece_of(scene: Scene, index: int) -> str | int:
-    """What an emitter's particles belong to: the `body` that it names, or else the emitter itself; "" for all whose material mixes."""
+    """The piece of an emitter's particles: the `body` that it names, else "" if its material mixes, else the emitter's number."""
     emitter = scene.emitters[index]
     return emitter.body or ("" if scene.materials[emitter.material].law.mixes else index)

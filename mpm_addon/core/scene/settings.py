@@ -15,7 +15,7 @@ SURFACE_HELP = {
     "sticky": "Particles stick where they touch, but a hard impact rebounds (mud on a boot, paint on a wall)",
     "separate": "Particles slide along the surface and can leave it; suitable for most colliders",
 }
-# what solids feel of a surface that they can leave, unless its friction is given
+# friction of solids on a surface that they can leave, unless it is given
 DEFAULT_FRICTION = 0.5
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
@@ -138,7 +138,7 @@ class Solver:
 
 @dataclass(frozen=True)
 class CacheSettings:
-    """What a bake stores. Has no effect on the motion."""
+    """The data that a bake stores. These settings have no effect on the motion."""
 
     precision: str = parameter(
         "compact",

@@ -1,4 +1,4 @@
-"""The kernels that run a law: in the solver's pass over the particles, and alone. They process whole vectors of slots."""
+"""The kernels that run a law: the solver's pass over the particles, and the law alone. They process whole vectors of slots."""
 
 from typing import Any, NamedTuple
 
@@ -26,15 +26,15 @@ EXTREME_COUNT = 6
 
 
 class Pass(NamedTuple):
-    """What one pass over the particles of a body does.
+    """The parameters of one pass over the particles of a body.
 
     Attributes:
         body: number of the body.
         dt: length of the substep [s].
         next_dt: length of the next substep, which a fused pass scatters for [s].
-        reach: upper bound on how far a particle moves along an axis in the substep [cells].
+        reach: upper bound on the displacement of particles along an axis in the substep [cells].
         is_fused: whether particles are scattered for the next substep.
-        is_kept: (blocks,) blocks that are not scattered even in a fused pass; their particles stay in the table.
+        is_kept: (blocks,) whether each block is not scattered even in a fused pass, so that its particles stay in the table.
         full_mass: mass of a full cell [kg], see `fullness`; 0 without fluids.
     """
 
@@ -137,7 +137,7 @@ def _overload_dimension_of(scheme):
 def advance_particles(tickets, constants, scheme, particles, grid, task, scratch, arenas, extremes):
     """Move one body's particles with the grid, update F, state and stress, and scatter them again, all in one pass.
 
-    A fused pass scatters what it has just computed for the next substep, so velocity, C and stress are neither written nor read again;
+    A fused pass immediately scatters its results for the next substep, so that velocity, C and stress are not stored in the table;
     every particle must stay within its block's arena. An unfused pass writes them to the table. Blocks whose runs share vectors (see
     `packing`) are processed together.
 
@@ -268,7 +268,7 @@ def advance_material(constants, dimension, particles, dt, space, extremes):
         dimension: 3, or 2 for plane strain in x-z.
         particles: (rows, slots), whole vectors of slots.
         dt: length of the substep [s].
-        space: (2, slots) share of the surrounding space that is taken up, and its noise; see `fullness`.
+        space: (2, slots) fullness of the surrounding space and its standard deviation; see `fullness`.
         extremes: (3,) result: largest wave speed [m/s], largest |C| [1/s], and 0, or NaN if a stress or a wave speed is not finite.
     """
     stiffest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))

@@ -107,8 +107,8 @@ def copy_row(below, middle, above, z0, z1, nodes, scratch, at):
     if z0 == 0:
         store(scratch, at, load(nodes, below + 3 * NODE, NODE))
     store(scratch, at + NODE, load(nodes, middle, ROW_OF_FOUR))
-    # also if z1 is the first of these: what is read with zero weight must be a finite number. The fourth is overwritten, or lies
-    # behind the arena
+    # also if z1 is the first of these, because values read with zero weight must be finite. The fourth node is overwritten later, or lies
+    # past the end of the arena
     if z1 > BLOCK:
         store(scratch, at + 5 * NODE, load(nodes, above, ROW_OF_FOUR))
 
@@ -158,7 +158,7 @@ def gather_lanes(scheme, begin, end, scratch, index, start, result):
 
 @generic
 def repeat_last(live, count, scratch, result):
-    """Give the slots after the first `live` ones, copies of the last particle, the values gathered for it."""
+    """Copy the values gathered for the last particle to the slots after the first `live` ones, which are copies of it."""
     last = load(scratch, result + LANE_ROW * (live - 1), LANE_ROW)
     for lane in range(live, count):
         store(scratch, result + LANE_ROW * lane, last)
@@ -166,13 +166,13 @@ def repeat_last(live, count, scratch, result):
 
 @generic
 def gathered(scheme, position, spacing, scratch, at):
-    """What was gathered for `LANE_COUNT` slots, from number `at` of the chunk on; see `gathered_from`."""
+    """The values gathered for `LANE_COUNT` slots, from number `at` of the chunk on; see `gathered_from`."""
     return gathered_from(scheme, position, spacing, scratch, LANES + LANE_ROW * at)
 
 
 @generic
 def gathered_from(scheme, position, spacing, scratch, row):
-    """What was gathered for `LANE_COUNT` slots, from the rows of the scratch at `row` on.
+    """The values gathered for `LANE_COUNT` slots, from the rows of the scratch at `row` on.
 
     v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 

@@ -17,8 +17,10 @@ FOUR_ROWS = (1 << BLOCK) - 1
 
 @generic
 def overlap(offset, begin, end):
-    """The nodes [low, high) of a node block that nodes [begin, end) in the arena of the block at `offset` correspond to, and the number
-    to add for the arena's own count."""
+    """The nodes [low, high) of a node block that nodes [begin, end) in the arena of the block at `offset` overlap.
+
+    Also returns the number to add to get a node's number in the arena.
+    """
     if offset < 0:
         return max(begin - BLOCK - 1, 0), min(end - BLOCK - 1, BLOCK - 1), BLOCK + 1
     if offset == 0:
@@ -32,13 +34,13 @@ def add_row(arena, at, offset, node, row):
     total = load(node, row, ROW)
     zero = constant(0.0, total)
     if offset < 0:
-        # the upper three of its last four nodes
+        # the upper three of the arena's last four nodes
         last = load(arena, at + ROW, ROW)
         store(node, row, total + shuffled(last, zero, (4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16)))
     elif offset == 0:
         store(node, row, total + load(arena, at + NODE, ROW))
     else:
-        # its lowest node
+        # the arena's lowest node
         first = load(arena, at, ROW)
         store(node, row, total + shuffled(first, zero, (16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3)))
 
@@ -85,7 +87,7 @@ def velocity_of(row, gravity):
 
 @generic
 def clear_rows(node, rows):
-    """Set rows of a node block, given as bits, to zero, and the rows next to them."""
+    """Set rows of a node block, given as bits, and the other rows at the same x to zero."""
     zero = constant(0.0, load(node, 0, ROW))
     for row in range(0, node.size // ROW, BLOCK):
         if rows >> row & FOUR_ROWS:
@@ -156,7 +158,7 @@ def largest_of_nodes(row):
 
 @parallel_kernel
 def fastest_nodes(tickets, nodes, node_rows, count, speeds, extremes):
-    """An upper bound on gathered velocities: weights are positive and add up to one.
+    """Find an upper bound on gathered velocities, which are means of the nodes' with positive weights.
 
     Args:
         nodes, node_rows: see `update_grid`.

@@ -3,7 +3,7 @@
 Weights and affine momenta are computed for `LANE_COUNT` particles at once. Then each particle's nodes are written in pairs along z,
 as vectors of eight numbers (momentum and mass of two nodes). Pairs start at even nodes. So two pairs hold the three nodes of a
 quadratic spline, and the pairs that one particle writes are the pairs that the next one reads; with partial overlaps, the processor
-would wait for memory. The momentum is linear in the node's number; along z it is counted from the second node of the first pair. See
+would wait for memory. The momentum is linear in the node's number; along z, nodes are counted from the second one of the first pair. See
 `blocks` for the layout of slots and arenas.
 """
 

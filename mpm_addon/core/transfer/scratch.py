@@ -1,7 +1,7 @@
-"""Scratch memory: what is computed for a vector of slots at once and then read particle by particle, and gathered arenas.
+"""Scratch memory for values that are computed as vectors of slots and then read particle by particle, and for gathered arenas.
 
 Particles are processed in chunks, and each stage processes a whole chunk before the next begins. Within a stage particles do not depend
-on each other, so the processor works on several at a time. A chunk fits in the first-level cache.
+on one another, so that the processor works on several at a time. A chunk fits into the first-level cache.
 """
 
 from typing import Any, NamedTuple
@@ -22,10 +22,10 @@ CHUNK = 64
 WEIGHTS = 0
 # one row per slot: up to six weights along z
 ALONG_Z = WEIGHTS + 16 * CHUNK
-# one row per slot: four numbers, and their slopes along x, y and z; for FLIP also those from before the substep
+# one row per slot: four numbers, and their slopes along x, y and z; for FLIP also those before forces and contact
 LANES = ALONG_Z + LANE_ROW * CHUNK
 LANES_BEFORE = LANES + LANE_ROW * CHUNK
-# nodes around a block, and the same from before the substep; a row of nodes may be read and written one node past its end
+# nodes around a block, and the same before forces and contact; a row of nodes may be read and written one node past its end
 GATHERED = LANES_BEFORE + LANE_ROW * CHUNK
 GATHERED_BEFORE = GATHERED + NODE * (ARENA_NODES + 4)
 SCRATCH_SIZE = GATHERED_BEFORE + NODE * (ARENA_NODES + 4)

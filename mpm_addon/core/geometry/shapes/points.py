@@ -12,13 +12,13 @@ from .arrays import ArrayEquality, frozen_array
 
 @dataclass(frozen=True, eq=False)
 class Points(ArrayEquality, Shape):
-    """Points that become particles as they are.
+    """Points that each become one particle.
 
     Attributes:
         position: [m], shape (n, 3).
         velocity: [m/s], shape (n, 3), or None.
-        volume: rest volume of each point [m^3], shape (n,), or None if the grid decides. (Points have no inside, so this replaces the
-            enclosed volume of other shapes.)
+        volume: rest volume of each point [m^3], shape (n,), or None to derive them from the density of points on the grid. (Points have no
+            inside, so this replaces the enclosed volume of other shapes.)
         source: where the points come from, for messages.
     """
 
