@@ -148,7 +148,9 @@ def scenes(results: Results) -> Results:
         f"{sum(scene['bytes'][kind] for kind in ('state', 'copy', 'provenance')):.0f}"
         for scene in measured
     ]
-    head = "scene | particles | substeps / s | s / frame | rate, M/s | CPU / wall | rate / bare | substeps per sort | peak, MB | B / particle"
+    head = (
+        "scene | particles | substeps / s | s / frame | rate, M/s | CPU / wall | rate / bare | substeps per sort | peak, MB | B / particle"
+    )
     phases = ""
     names = phase_names(measured)
     if names:
