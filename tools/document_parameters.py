@@ -14,8 +14,8 @@ PAGE = ROOT / "docs" / "materials.md"
 INTRODUCTION = """\
 # Materials
 
-The laws and their parameters, and the finish of presets. Scene files and presets use these names; the interface shows them as labels, such as
-*Young's Modulus* for `young_modulus`. A value outside its range is refused. `make docs` writes this page from the source.
+The laws and their parameters, and the finish of presets. Scene files and presets use these names; the interface shows them as labels,
+such as *Young's Modulus* for `young_modulus`. A value outside its range is refused. `make docs` writes this page from the source.
 """
 
 
