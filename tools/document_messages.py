@@ -22,8 +22,8 @@ ACTIONS = {f"Action.{action.name}": action.value for action in Action}
 INTRODUCTION = """\
 # All messages
 
-Every error that a bake, a cache or the interface can report, as the source has it; `…` stands for a name or a value. Search this page
-for a few words of what you read. [Troubleshooting](troubleshooting.md) explains the ones that people meet.
+Every error and warning; `…` stands for a name or a value. To find a message, search this page for a few of its words.
+[Troubleshooting](troubleshooting.md) explains the most common ones.
 """
 
 PARTS = {

@@ -14,8 +14,8 @@ PAGE = ROOT / "docs" / "materials.md"
 INTRODUCTION = """\
 # Materials
 
-The laws and their parameters, as scene files, presets and the interface name them, and the finish of a preset.
-`make docs` writes this page from their declarations. A value outside its range is refused with a line that says what is allowed.
+The laws and their parameters, and the finish of presets. Scene files and presets use these names; the interface shows them as labels,
+such as *Young's Modulus* for `young_modulus`. A value outside its range is refused. `make docs` writes this page from the source.
 """
 
 
