@@ -9,7 +9,6 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,12 @@ from ...core.messages import NOTHING, Message, SceneWarning, message_of
 from ...storage import write_scene
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
-from ..host.runtime import OfSession, runtime
 from ..host.wording import duration, in_blender
 from ..reading import freshness
 from ..reading.extract import extract_scene
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
+from .running import Running
 from .session import require_numba
 from .worker import Worker, info_command
 
@@ -112,31 +111,24 @@ class Preflight:
         shutil.rmtree(self._package, ignore_errors=True)
 
 
-@dataclass
-class Running(OfSession):
+class RunningPreflight(Running[Preflight]):
     """The running pre-flight, if any."""
-
-    preflight: Preflight | None = None
 
 
 def current() -> Preflight | None:
     """The running pre-flight of this Blender."""
-    return runtime.of(Running).preflight
+    return RunningPreflight.current()
 
 
 def start(context: Context, *, object_name: str = "", probe: bool = False) -> Preflight:
     """Start a pre-flight, replacing a running one. Raises MpmError if the scene cannot be read."""
     end()
-    begun = runtime.of(Running).preflight = Preflight(context, object_name=object_name, probe=probe)
-    return begun
+    return RunningPreflight.start(Preflight(context, object_name=object_name, probe=probe))
 
 
 def end() -> None:
     """Stop and discard the running pre-flight, if any."""
-    ended = current()
-    runtime.forget(Running)
-    if ended is not None:
-        ended.close()
+    RunningPreflight.end()
 
 
 def check(context: Context, *, object_name: str = "", probe: bool = False) -> Report:

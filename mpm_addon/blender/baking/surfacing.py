@@ -15,11 +15,12 @@ from ...storage.surfaces import remove_surfaces, surface_folder
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.redrawing import redraw
-from ..host.runtime import OfFile, OfSession, runtime
+from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..playback import particle_objects, surface_objects
 from ..settings import paths
 from ..settings.surface_settings import settings_of
+from .running import Running
 from .worker import Event, Worker, derive_command, ending
 
 _POLL_SECONDS = 0.05
@@ -130,16 +131,13 @@ class SurfaceSession:
         self._worker.close()
 
 
-@dataclass
-class RunningSurfaces(OfSession):
+class RunningSurfaces(Running[SurfaceSession]):
     """The running process, if any."""
-
-    session: SurfaceSession | None = None
 
 
 def current() -> SurfaceSession | None:
     """The running process of this Blender."""
-    return runtime.of(RunningSurfaces).session
+    return RunningSurfaces.current()
 
 
 def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
@@ -147,9 +145,7 @@ def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError("A surface is being made", "wait until it is finished or stop it")
-    settings = settings_of(scene)
-    begun = runtime.of(RunningSurfaces).session = SurfaceSession(scene, paths.cache_path(scene, cache=cache), settings)
-    return begun
+    return RunningSurfaces.start(SurfaceSession(scene, paths.cache_path(scene, cache=cache), settings_of(scene)))
 
 
 def follow(scene: BlenderScene | None, cache: str) -> bool:
@@ -163,7 +159,7 @@ def follow(scene: BlenderScene | None, cache: str) -> bool:
     if scene is None or not scene.mpm.surface.while_baking or current() is not None:
         return False
     try:
-        runtime.of(RunningSurfaces).session = SurfaceSession(scene, cache, settings_of(scene), follows=True)
+        RunningSurfaces.start(SurfaceSession(scene, cache, settings_of(scene), follows=True))
     except MpmError as error:
         runtime.of(SurfaceTroubles).by_folder[paths.absolute(cache)] = error.message
         return True
@@ -222,19 +218,15 @@ def make(scene: BlenderScene, *, cache: str = "", on_event: Callable[[Event], No
 
 def cancel() -> None:
     """Ask the running process, if any, to stop."""
-    running = current()
-    if running is not None:
+    if (running := current()) is not None:
         running.cancel()
 
 
 def end() -> None:
     """Stop and discard the running process, if any."""
-    ended = current()
-    runtime.forget(RunningSurfaces)
     if bpy.app.timers.is_registered(step):
         bpy.app.timers.unregister(step)
-    if ended is not None:
-        ended.close()
+    RunningSurfaces.end()
 
 
 def trouble(folder: Path) -> Message:
