@@ -102,8 +102,8 @@ class Reconstructor:
         self._process.wait()
         self._threads[1].join()
         lines = [line for line in self._last_words.decode(errors="replace").splitlines() if line.strip()]
-        words = one_line(lines[-1])[:_WORDS] if lines else "perhaps because memory ran out"
-        return f"the process that makes surfaces ended with status {self._process.returncode} ({words})"
+        words = one_line(lines[-1])[:_WORDS] if lines else "perhaps out of memory"
+        return f"the surface process exited with status {self._process.returncode} ({words})"
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -52,15 +52,15 @@ class SurfaceSettings:
             GOOD: "Smooth in motion and in most renders",
             FILM: "Fine faces for close-ups and clear glass, twice as slow and twice as large as Good",
         },
-        help="Size of the faces and smoothness",
+        help="Face size and smoothness",
     )
     voxel_size: float | None = parameter(
         None,
         unit="m",
         above=0.0,
         example=0.01,
-        help="Size of the faces; half of it takes four to eight times the time and four times the disk space (half the distance between "
-        "particles is fine)",
+        help="Size of the faces; halving it takes four to eight times as long and four times the disk space (fine: half the distance "
+        "between particles)",
     )
     smoothing: int | None = parameter(
         None, minimum=0, maximum=200, example=25, help="Smoothing iterations; higher values calm the surface and round off drops (calm 40)"
@@ -70,7 +70,7 @@ class SurfaceSettings:
         minimum=0.1,
         maximum=0.9,
         example=0.5,
-        help="Where the surface lies around the particles; lower values make it thicker and close holes (0.4 for thin sheets)",
+        help="Density at which the surface lies; lower values make it thicker and close holes (0.4 for thin sheets)",
     )
     meshes: str = parameter(
         BY_MATERIAL,
@@ -85,7 +85,7 @@ class SurfaceSettings:
         AUTOMATIC,
         choices={
             AUTOMATIC: "Liquids and soft solids; if there are none, every material",
-            ALL: "Every material, also sand and snow",
+            ALL: "Every material, including sand and snow",
         },
         help="Which materials get a surface",
     )

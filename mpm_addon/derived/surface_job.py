@@ -104,7 +104,7 @@ class SurfaceJob:
         if free is not None and needed > free:
             raise CacheError(
                 f"about {needed / 1e9:.3g} GB of surfaces do not fit on the disk, where {free / 1e9:.3g} GB are free",
-                "free some space, or choose fewer frames or larger voxels",
+                "free disk space, choose fewer frames, or use a larger voxel size",
                 subject=str(self.cache.folder),
             )
 
@@ -187,7 +187,7 @@ class SurfaceJob:
 
 def unwritable(path: Path, error: OSError) -> CacheError:
     """The error for a file that cannot be written."""
-    return CacheError(f"cannot be written ({error.strerror})", "free some space or check its permissions", subject=str(path))
+    return CacheError(f"cannot be written ({error.strerror})", "free disk space or check its permissions", subject=str(path))
 
 
 def wanted_moments(cache: Cache, frames: tuple[int, int] | None) -> Sequence[Moment]:

@@ -179,7 +179,7 @@ def test_escape_and_a_second_press_stop_it(bpy: Any, stand_in: Any) -> None:
     ("behavior", "words"),
     [
         ("error", 'Emitter "Cube": too small; use a larger one.'),
-        ("crash", "The live simulation ended with status 3: first line | the reason"),
+        ("crash", "The live simulation exited with status 3: first line | the reason"),
     ],
 )
 def test_a_worker_that_fails_is_one_line(bpy: Any, stand_in: Any, behavior: str, words: str) -> None:

@@ -269,7 +269,7 @@ def test_a_process_that_dies_is_named(tmp_path: Path) -> None:
     )
     told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
     assert (told.returncode, told.stderr.count("\n")) == (1, 1)
-    assert "the process that makes surfaces ended with status 7 (memory allocation failed)" in told.stderr
+    assert "the surface process exited with status 7 (memory allocation failed)" in told.stderr
 
 
 def test_an_answer_that_does_not_fit_into_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +325,7 @@ def test_a_full_disk_is_reported_and_leaves_no_half_file(
     monkeypatch.setattr("mpm_addon.storage.atomic.os.fsync", refuse)
     status, events, words = derive(capsys, tmp_path, *DRAFT)
     assert (status, events[-1]["event"]) == (1, "error")
-    assert words.endswith("frame_000001.mpm: cannot be written (No space left on device); free some space or check its permissions.\n")
+    assert words.endswith("frame_000001.mpm: cannot be written (No space left on device); free disk space or check its permissions.\n")
     assert not list(tmp_path.rglob("*.partial"))
     monkeypatch.setattr("mpm_addon.derived.surface_job.free_space", lambda _folder: 10)
     assert "do not fit on the disk" in derive(capsys, tmp_path, *DRAFT)[2]

@@ -182,7 +182,7 @@ def _state_view(facts: Facts) -> BakeView:
 
 def _running(facts: Facts, progress: Progress) -> BakeView:
     event, state = progress.event, progress.state
-    percent = f"{100.0 * progress.fraction:.0f} %"
+    percent = f"{100.0 * progress.fraction:.0f}%"
     headlines = {
         State.READING: f"Preparing {percent}",
         State.PREPARING: "Preparing",

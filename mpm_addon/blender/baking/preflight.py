@@ -81,7 +81,7 @@ class Preflight:
             words = f"The pre-flight took more than {_PATIENCE_SECONDS / 60.0:.0f} minutes"
             self._problem = Message(words, ("use a larger grid_spacing",))
         elif self._answer is None and not self._problem:
-            self._problem = Message(f"The pre-flight ended with status {status}: {self._worker.complaint() or 'no message'}")
+            self._problem = Message(f"The pre-flight exited with status {status}: {self._worker.complaint() or 'no message'}")
         self.is_finished = True
         self.close()
         scene = bpy.data.scenes.get(self._scene_name)

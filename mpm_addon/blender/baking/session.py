@@ -197,13 +197,13 @@ class BakeSession:
             self.result.describe(finished.value)
             self._packaging = Packaging(finished.value)
         except ReferenceError as error:
-            raise MpmError("The scene was changed while it was read", "bake again") from error
+            raise MpmError("The scene was changed while it was being read", "bake again") from error
 
     def _its_scene(self) -> AbstractContextManager[Any]:
         """Make the baked scene the context's, if the window shows another one."""
         scene = self.result.scene
         if scene is None:
-            raise MpmError("The scene was removed while it was read", "bake another one")
+            raise MpmError("The scene was removed while it was being read", "bake another one")
         if self._context.scene == scene:
             return nullcontext()
         return self._context.temp_override(scene=scene, view_layer=scene.view_layers[0])

@@ -99,7 +99,7 @@ class SurfaceSession:
             outcome = {"event": "cancelled", **Message("canceled: the finished frames are kept", (Action.DERIVE,)).fields()}
         elif outcome is None:
             words = self._worker.complaint() or "no message"
-            outcome = {"event": "error", **Message(f"Making the surface {ending(status)}: {words}").fields()}
+            outcome = {"event": "error", **Message(f"The surface process {ending(status)}: {words}").fields()}
         self._outcome, self.is_finished = outcome, True
         if outcome["event"] == "error":
             runtime.of(SurfaceTroubles).by_folder[self.folder] = message_of(outcome)
@@ -144,7 +144,7 @@ def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
     """Start making the surfaces of a scene's cache. Raises MpmError if it runs already or nothing is cached."""
     running = current()
     if running is not None and not running.is_finished:
-        raise MpmError("A surface is being made", "wait until it is finished or stop it")
+        raise MpmError("A surface is being made", "wait until it finishes or stop it")
     return RunningSurfaces.start(SurfaceSession(scene, paths.cache_path(scene, cache=cache), settings_of(scene)))
 
 

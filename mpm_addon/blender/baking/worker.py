@@ -116,14 +116,14 @@ def environment() -> dict[str, str]:
 
 
 def ending(status: int) -> str:
-    """How a process ended: "was killed (SIGKILL), ...", "ended with status 3"."""
+    """How a process ended: "was killed (SIGKILL), ...", "exited with status 3"."""
     if status < 0:
         try:
             name = signal.Signals(-status).name
         except ValueError:
             name = f"signal {-status}"
         return _SIGNALS.get(name, f"crashed ({name})")
-    return _WINDOWS_CODES.get(status, f"ended with status {status}")
+    return _WINDOWS_CODES.get(status, f"exited with status {status}")
 
 
 class Worker:

@@ -130,7 +130,7 @@ class LiveSession:
             return
         try:
             while time.monotonic() < pause:
-                self.text = f"Preparing {100.0 * next(steps):.0f} %"
+                self.text = f"Preparing {100.0 * next(steps):.0f}%"
         except StopIteration as finished:
             self._steps = None
             self._begin(context.scene, finished.value)

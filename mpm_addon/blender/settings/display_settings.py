@@ -92,8 +92,8 @@ def _tell(settings: Any, *, is_other_range: bool = False) -> None:
 PART_GROUP = property_group(
     "MPM_PG_display_part",
     {
-        "name": StringProperty(name="Emitter", description="The emitter whose particles these are"),
-        "law": StringProperty(name="Law", description="Law of the material, which chooses the automatic display"),
+        "name": StringProperty(name="Emitter", description="Emitter of these particles"),
+        "law": StringProperty(name="Law", description="Law of the material, which determines the automatic display"),
         "simulated_material": StringProperty(name="Material", description="Simulated material"),
         "viewport": _mode("Viewport", "Display of these particles in the viewport", _VIEWPORT),
         "render": _mode("Render", "Display of these particles in renders", _RENDER),

@@ -20,7 +20,7 @@ PROPERTIES: dict[str, Any] = {
     "use_retime": BoolProperty(name="Retime", description="Play the cache at its own time and speed", update=playback_changed),
     "retime_mode": EnumProperty(
         name="Mode",
-        description="How the displayed frame of the cache is chosen",
+        description="How to choose the frame of the cache to display",
         items=[
             ("speed", "Speed", "Play the cache from its first frame at its own speed", 1),
             ("frame", "Frame", "Keyframe the displayed frame", 2),
@@ -41,14 +41,14 @@ PROPERTIES: dict[str, Any] = {
     ),
     "playback_offset": FloatProperty(
         name="Offset",
-        description="Frames by which playback is delayed",
+        description="Number of frames to delay playback by",
         step=100,
         options=set(),
         update=playback_changed,
     ),
     "playback_frame": FloatProperty(
         name="Frame",
-        description="Displayed frame of the cache (12.5 is halfway between two frames)",
+        description="Frame of the cache to display (12.5 is halfway between frames 12 and 13)",
         default=1.0,
         step=100,
         precision=3,

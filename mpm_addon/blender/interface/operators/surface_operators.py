@@ -26,7 +26,7 @@ class _WhileNoneIsMade:
 
 
 class MPM_OT_surface_make(_WhileNoneIsMade, Following, bpy.types.Operator):
-    """Make a smooth mesh from the particles of each cached frame, in the background; frames that have one are kept"""
+    """Make a smooth mesh from the particles of each cached frame, in the background; frames that already have one are skipped"""
 
     bl_idname = "mpm.surface_make"
     bl_label = "Make Surface"
@@ -81,7 +81,7 @@ class MPM_OT_surface_stop(Operation, bpy.types.Operator):
 
 
 class MPM_OT_surface_delete(_WhileNoneIsMade, Operation, bpy.types.Operator):
-    """Delete the surface of all frames and takes, but no particles"""
+    """Delete the surface of all frames and takes, but keep the particles"""
 
     bl_idname = "mpm.surface_delete"
     bl_label = "Delete Surface"
