@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
     except KeyboardInterrupt:
         return CANCELLED
     except BrokenPipeError:
-        # the reader of stdout is gone; Python's buffered output must not raise again at exit
+        # the reader of stdout is gone; Python must not raise again when it flushes at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
@@ -74,7 +74,7 @@ def _complain(error: MpmError) -> None:
 
 @contextlib.contextmanager
 def _answering(options: argparse.Namespace) -> Iterator[None]:
-    """With --json, print an error that leaves the question unanswered as an event too."""
+    """With --json, also print an error as an event."""
     try:
         yield
     except MpmError as error:

@@ -1,4 +1,4 @@
-"""Which particles of a frame become which mesh, and the values that the mesh takes from them."""
+"""Assigns the particles of a frame to meshes, and selects the attributes that the meshes get from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ from ..storage.take import SCENE
 from .settings import ALL, BY_EMITTER, BY_MATERIAL, SurfaceSettings
 
 EMITTER, MATERIAL = "emitter_index", "material_index"
-# Values that cannot be averaged, or that a mesh has anyway.
+# Attributes that cannot be averaged, or that every mesh has.
 _NOT_CARRIED = ("position", "id", "rotation")
 _USUAL = ("velocity", "age", EMITTER, MATERIAL)
-# Particles in a cell if the frame does not say how large they are.
+# Particles per cell if the frame does not store their size.
 _USUAL_PER_CELL = 8
 
 
@@ -39,10 +39,10 @@ class Cloud:
 
     Attributes:
         name: the mesh's name.
-        spacing: the usual distance between particles [m].
+        spacing: the typical distance between particles [m].
         position: [m], float32 (n, 3).
         values: attribute name -> float32 (n,) or (n, components).
-        numbers: attribute name -> the index of a material or an emitter, int32 (n,).
+        numbers: attribute name -> index of a material or an emitter, int32 (n,).
     """
 
     name: str

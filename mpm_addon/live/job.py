@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
-# Seconds between checks for new wishes.
+# Seconds between checks for new requests.
 _LOOK_INTERVAL = 0.005
-# Seconds without new wishes after which the controlling process is considered gone.
+# Seconds without new requests after which the controlling process is considered gone.
 SILENCE = 600.0
 
 
@@ -48,7 +48,7 @@ def live(
     Args:
         scene_path: a scene file or its folder.
         cache_folder: the cache for the frames; each run replaces those of the previous one.
-        steering_path: the file of wishes, which need not exist yet.
+        steering_path: the file of requests, which need not exist yet.
         particles: maximum number of particles of a preview; None for the scene itself.
         on_event: called with every event.
 
@@ -126,7 +126,7 @@ class _Live:
             started = time.perf_counter()
 
     def _frames(self, simulation: "Simulation", steering: Steering, run: int) -> Iterator[Frame]:
-        """The frames of a run, each simulated with the newest wishes and not before it is requested."""
+        """The frames of a run, each simulated with the newest requests and not before it is requested."""
         from ..core.stepping.simulation import Simulation
 
         frames = simulation.frames()
@@ -163,7 +163,7 @@ class _Live:
         return self._known[1]
 
     def _take_wishes(self, steering: Steering) -> bool:
-        """Apply the wishes; emits a warning for what cannot be steered. Returns whether the scene has changed."""
+        """Apply the requests; emits a warning for what cannot be steered. Returns whether the scene has changed."""
         is_new = False
         for name, wish in self._wishes.things.items():
             try:
@@ -201,7 +201,7 @@ class _Live:
             time.sleep(_LOOK_INTERVAL)
 
     def _look(self) -> None:
-        """Read the newest wishes. Raises Cancelled if the simulation is no longer wanted."""
+        """Read the newest requests. Raises Cancelled if the simulation is no longer wanted."""
         now = time.monotonic()
         if now < self._next_look:
             return

@@ -1,4 +1,4 @@
-"""Wishes of the controlling process: a small JSON file that is replaced as a whole. Only the newest version counts.
+"""Requests of the controlling process: a small JSON file that is replaced as a whole. Only the newest version counts.
 
 {"run": 1, "until": 12, "things": {"Empty": {"matrix": [[...]], "values": {"strength": -20}}}, "gravity": [0, 0, -9.81]}
 """
@@ -43,20 +43,20 @@ _THING = ("matrix", "center", "values")
 
 
 def write_wishes(path: Path, wishes: Wishes) -> None:
-    """Replace the wishes. Raises OSError."""
+    """Replace the requests. Raises OSError."""
     text = json.dumps(asdict(wishes)).encode()
     write_atomically(path, lambda file: file.write(text), is_durable=False)
 
 
 class WishReader:
-    """Reads wishes when they change."""
+    """Reads requests when they change."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._seen: tuple[int, int, int] | None = None
 
     def changed(self) -> Wishes | None:
-        """The wishes if they have changed since the last call, else None. Raises SceneError."""
+        """The requests if they have changed since the last call, else None. Raises SceneError."""
         try:
             found = os.stat(self._path)
             seen = (found.st_mtime_ns, found.st_size, found.st_ino)

@@ -1,4 +1,4 @@
-"""Where the bakes of a wedge run: in processes on this computer, or on the workers of an existing Dask cluster.
+"""Runs the bakes of a wedge in processes on this computer, or on the workers of an existing Dask cluster.
 
 Dask is imported only when a scheduler is given; see docs/farm.md for what its workers need.
 """

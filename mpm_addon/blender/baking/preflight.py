@@ -90,7 +90,7 @@ class Preflight:
             scene.mpm.preflight = json.dumps({"state": self._state, "object": self._object_name, "answer": self._answer})
 
     def result(self) -> Report:
-        """The answer of `info --json`. Raises MpmError if there is none."""
+        """The output of `info --json`. Raises MpmError if there is none."""
         if self._answer is None:
             raise MpmError.of(self._problem) if self._problem else Cancelled("canceled")
         return self._answer

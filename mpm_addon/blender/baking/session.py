@@ -68,7 +68,7 @@ class BakeSession:
     Attributes:
         result: the results in the file.
         state: the state of the bake.
-        fraction: the part that is done, 0 to 1.
+        fraction: progress, 0 to 1.
         notes: lines to report in addition to the outcome.
         object_name: the only emitter to bake; all emitters if empty.
     """
@@ -375,7 +375,7 @@ def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, *
         surfacing.finish(session.folder)
         raise
     except BaseException:
-        # else the next bake would find it running, and get no surface
+        # otherwise the next bake would find it running and get no surface
         surfacing.abandon(session.folder)
         raise
     finally:

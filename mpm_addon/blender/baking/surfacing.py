@@ -39,10 +39,10 @@ class SurfaceSession:
 
     Attributes:
         folder: the cache.
-        follows: whether it goes on with the frames that a running bake adds.
+        follows: whether it also processes the frames that a running bake adds.
         done, total: frames with a surface, of all cached ones.
-        seconds_left: the expected time [s]; None while unknown.
-        size: the expected bytes of what was missing at first; None while unknown.
+        seconds_left: the expected remaining time [s]; None while unknown.
+        size: the expected bytes of the surfaces that were missing at the start; None while unknown.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, settings: SurfaceSettings, *, follows: bool = False) -> None:
@@ -141,7 +141,7 @@ def current() -> SurfaceSession | None:
 
 
 def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
-    """Start making the surfaces of a scene's cache. Raises MpmError if it runs already or nothing is cached."""
+    """Start making the surfaces of a scene's cache. Raises MpmError if a process is already running or nothing is cached."""
     running = current()
     if running is not None and not running.is_finished:
         raise MpmError("A surface is being made", "wait until it finishes or stop it")
@@ -151,10 +151,10 @@ def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
 def follow(scene: BlenderScene | None, cache: str) -> bool:
     """Start making the surfaces of a running bake, if its scene wants them and no other surface is being made.
 
-    In the interface a timer polls the process, beyond the end of the bake; else `finish` waits for it. The panel tells what goes wrong.
+    In the interface, a timer polls the process, even after the bake has ended; otherwise `finish` waits for it. The panel shows errors.
 
     Returns:
-        Whether it was tried; a bake asks again until it was, and no more then, so that a stopped process is not started again.
+        Whether a start was attempted; a bake calls this until then and not afterwards, so that a stopped process is not started again.
     """
     if scene is None or not scene.mpm.surface.while_baking or current() is not None:
         return False
@@ -248,10 +248,10 @@ def delete(scene: BlenderScene, *, cache: str = "") -> int:
 
 
 def show_in(scene: BlenderScene, folder: Path, frame: int | None = None) -> None:
-    """Add what shows the surfaces of a cache, where it is missing, and update it.
+    """Add missing objects that show the surfaces of a cache, and update them.
 
     Args:
-        frame: the frame that has a surface now; only objects that show it are updated. None updates them anyway.
+        frame: the frame that has just got a surface; only objects that show it are updated. None updates all.
     """
     is_new = False
     for item in _showing(scene, folder):

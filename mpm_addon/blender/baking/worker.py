@@ -140,7 +140,7 @@ class Worker:
             command: the command to run.
             cache: the folder whose stop file `cancel` writes.
             is_apart: whether to ignore signals of Blender's terminal, so that it can keep running when Blender quits.
-            is_gentle: whether to run at low priority on Windows; elsewhere the process itself sees to that.
+            is_gentle: whether to run at low priority on Windows; elsewhere the process lowers its own priority.
 
         Raises:
             MpmError: it cannot be started.

@@ -41,7 +41,7 @@ def build(builder: Builder) -> None:
 
 
 def _stone(builder: Builder, shape: Any, seed: int) -> Any:
-    """A low-poly sphere with its vertices moved at random."""
+    """A low-poly sphere with randomly displaced vertices."""
     sphere = builder.out("GeometryNodeMeshIcoSphere", {"Radius": 1.0, "Subdivisions": 2 if seed % 2 else 1})
     index = builder.out("GeometryNodeInputIndex")
     position = builder.out("GeometryNodeInputPosition")

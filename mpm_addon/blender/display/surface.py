@@ -25,7 +25,7 @@ _THRESHOLD = 0.25
 # How far Blender's mesh lies inside the spheres [voxels] at this threshold.
 _INSET = 0.4
 # How near the surface may come to a particle when it is moved back in [radii]. Where smoothing has thinned a rim, the two sides
-# would else pass through each other, which shows as dark flecks in clear liquids.
+# would otherwise pass through each other, which shows as dark flecks in clear liquids.
 _LEAST_COVER = 0.6
 _NEAREST = "mpm_nearest"
 # Attributes that the mesh takes from its nearest points.

@@ -1,4 +1,4 @@
-"""The process of a live simulation: the scenes and wishes that it gets, and the frames that it reports."""
+"""The process of a live simulation: the scenes and requests sent to it, and the frames that it reports."""
 
 import shutil
 import tempfile
@@ -67,7 +67,7 @@ class LiveWorker:
             self._worker = Worker(live_command(self._package, self._frames, self._wishes_file, particles), self._frames)
 
     def tell(self, *, until: int, things: dict[str, dict[str, Any]], gravity: tuple[float, ...] | None) -> None:
-        """Send what is wanted of the simulation, if it has changed; see `Wishes`."""
+        """Send the requests to the simulation, if they have changed; see `Wishes`."""
         wishes = Wishes(run=self.run, until=until, scene=str(self._package), things=things, gravity=gravity)  # type: ignore[arg-type]
         if wishes != self._told:
             self._told = wishes

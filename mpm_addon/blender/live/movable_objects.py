@@ -120,7 +120,7 @@ class SettingsWatch:
         self._next_look = 0.0
 
     def has_settled(self, scene: BlenderScene) -> bool:
-        """Whether settings have changed and have been stable for a moment; looks now and then."""
+        """Whether settings have changed and have been stable for a moment; checks only from time to time."""
         now = time.monotonic()
         if now < self._next_look:
             return False

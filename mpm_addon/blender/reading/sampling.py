@@ -149,7 +149,7 @@ def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterato
     """Record all tracks at the given frames, which may be fractional. Leaves the scene at the last frame that it needed.
 
     Yields:
-        the part that is done, 0 to 1.
+        progress, 0 to 1.
 
     Raises:
         SceneError: an object has no surface, or its number of vertices changes; or the user switched to another scene.

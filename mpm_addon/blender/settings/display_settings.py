@@ -43,7 +43,7 @@ AUTOMATIC = "automatic"
 
 @dataclass
 class DisplayListeners(OfSession):
-    """Called when a setting changes, with the object and whether the color range has to be found again."""
+    """Called when a setting changes, with the object and whether the color range must be fitted again."""
 
     functions: list[Callable[[BlenderObject, bool], None]] = field(default_factory=list)
 
