@@ -17,7 +17,7 @@ from ..storage.cache_writer import CacheWriter
 from ..storage.lock import WriterLock
 from ..storage.scene_file import read_scene
 from ..storage.status import CANCEL
-from .wishes import Wishes, WishReader
+from .requests import RequestReader, Requests
 
 if TYPE_CHECKING:
     from ..core.stepping.simulation import Progress, Simulation
@@ -66,11 +66,11 @@ class _Live:
     ) -> None:
         self._scene_path = scene_path
         self._folder = folder
-        self._reader = WishReader(steering_path) if steering_path is not None else None
+        self._reader = RequestReader(steering_path) if steering_path is not None else None
         self._particles = particles
         self._emit = emit
         self._lock = lock
-        self._wishes = Wishes() if self._reader is None else Wishes(until=-(2**31))
+        self._requests = Requests() if self._reader is None else Requests(until=-(2**31))
         self._known: tuple[str, Scene] | None = None
         self._parent = os.getppid()
         self._heard = time.monotonic()
@@ -80,16 +80,16 @@ class _Live:
 
     def run(self) -> None:
         if self._reader is not None:
-            self._wait(lambda: self._wishes.until > -(2**31))
+            self._wait(lambda: self._requests.until > -(2**31))
         while True:
-            run = self._wishes.run
+            run = self._requests.run
             try:
                 self._simulate(run)
                 if self._reader is None:
                     self._emit({"event": "done"})
                     return
                 self._emit({"event": "end", "run": run})
-                self._wait(lambda run=run: self._wishes.run != run)
+                self._wait(lambda run=run: self._requests.run != run)
             except _Restart:
                 continue
 
@@ -102,7 +102,7 @@ class _Live:
         writer = CacheWriter(self._folder, scene)
         writer.prepare(scene, restart=True)
         steering = Steering(scene)
-        self._take_wishes(steering)
+        self._take_requests(steering)
         simulation = Simulation(steering.scene, report=self._report(run))
         first, last = scene.time.frame_start, scene.time.frame_end
         self._emit({"event": "start", "scene": scene.name, "run": run, "frame_start": first, "frame_end": last})
@@ -141,17 +141,17 @@ class _Live:
                 return
             if not frame.moment.is_frame:
                 continue
-            self._wait(lambda number=number: self._wishes.run != run or self._wishes.until > number)
-            if self._wishes.run != run:
+            self._wait(lambda number=number: self._requests.run != run or self._requests.until > number)
+            if self._requests.run != run:
                 raise _Restart
-            if self._take_wishes(steering):
+            if self._take_requests(steering):
                 simulation = Simulation(steering.scene, snapshot=simulation.snapshot(), report=self._report(run))
                 frames = simulation.frames()
             steering.begin(number)
 
     def _scene(self) -> Scene:
         """The scene of the requested run, or its preview."""
-        path = self._wishes.scene
+        path = self._requests.scene
         if self._known is None or self._known[0] != path:
             scene = read_scene(Path(path) if path else self._scene_path)
             if self._particles is not None:
@@ -162,17 +162,17 @@ class _Live:
             self._known = (path, scene)
         return self._known[1]
 
-    def _take_wishes(self, steering: Steering) -> bool:
+    def _take_requests(self, steering: Steering) -> bool:
         """Apply the requests; emits a warning for what cannot be steered. Returns whether the scene has changed."""
         is_new = False
-        for name, wish in self._wishes.things.items():
+        for name, request in self._requests.things.items():
             try:
-                is_new |= steering.steer(name, **wish)
+                is_new |= steering.steer(name, **request)
             except SceneError as error:
                 self._tell_refusal(error)
-        if self._wishes.gravity is not None:
+        if self._requests.gravity is not None:
             try:
-                is_new |= steering.steer_gravity(self._wishes.gravity)
+                is_new |= steering.steer_gravity(self._requests.gravity)
             except SceneError as error:
                 self._tell_refusal(error)
         return is_new
@@ -188,7 +188,7 @@ class _Live:
                 self._emit({"event": progress.stage})
             self._stage = progress.stage
             self._look()
-            if self._wishes.run != run:
+            if self._requests.run != run:
                 raise _Restart
 
         return report
@@ -216,7 +216,7 @@ class _Live:
             self._tell_refusal(error)
             return
         if changed is not None:
-            self._wishes, self._heard = changed, now
+            self._requests, self._heard = changed, now
         elif os.getppid() != self._parent or now > self._heard + SILENCE:
             raise Cancelled("stopped: the controlling process exited")
 

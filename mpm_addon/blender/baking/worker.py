@@ -78,10 +78,10 @@ def bake_command(scene: Path, cache: Path, *, restart: bool = False, from_frame:
     return command if from_frame is None else [*command, "--from", str(from_frame)]
 
 
-def live_command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
+def live_command(scene: Path, cache: Path, requests: Path, particles: int) -> list[str]:
     """The command that simulates a preview of a scene package, steered through a file."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "live", str(scene), "--cache", str(cache), "--json"]
-    return [*command, "--steering", str(wishes), "--particles", str(particles)]
+    return [*command, "--steering", str(requests), "--particles", str(particles)]
 
 
 def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
