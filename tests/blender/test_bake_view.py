@@ -1,4 +1,4 @@
-"""What the panel shows of a bake: every state, its text and its way out."""
+"""The panel of a bake: every state, its text, and its buttons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings before a bake: each with a scene that deserves it, and one beside it that does not."""
+"""Warnings before a bake: each with a scene that causes it, and a similar one that does not."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""Surfaces made from caches: what they enclose, what they carry, and what `derive` says, resumes and deletes."""
+"""Surfaces made from caches: their volume and attributes, and what `derive` prints, resumes and deletes."""
 
 import json
 import os

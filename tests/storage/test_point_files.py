@@ -1,4 +1,4 @@
-"""Clouds of points for emitters: what the exports of a frame write comes back, and so do files of other programs."""
+"""Point clouds for emitters: exports of a frame can be read back, and so can files of other programs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Takes: continuing after any frame with other settings, and what happens to existing frames."""
+"""Takes: resuming after any frame with other settings, and what happens to existing frames."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Grids of variations: what they mean, and one clear line for every mistake."""
+"""Grids of variants: their meaning, and one clear line for every mistake."""
 
 import itertools
 import math

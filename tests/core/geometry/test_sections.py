@@ -1,4 +1,4 @@
-"""What the plane y = 0 sees of each shape: areas, distances and normals in two dimensions."""
+"""Sections of shapes with the plane y = 0: areas, distances and normals in two dimensions."""
 
 import math
 
