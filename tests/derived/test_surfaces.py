@@ -79,7 +79,7 @@ def test_attributes_are_chosen_by_name(tmp_path: Path, capsys: pytest.CaptureFix
     np.testing.assert_allclose(found.arrays["stress"], 7.0, rtol=1e-3)
     status, _events, words = derive(capsys, tmp_path, "--attributes", "stres")
     assert status == 1
-    assert 'has no attribute "stres" that a surface can take (did you mean "stress"?)' in words
+    assert 'has no attribute "stres" for a surface (did you mean "stress"?)' in words
     assert words.count("\n") == 1
 
 
@@ -242,7 +242,7 @@ def test_a_flat_scene_has_no_surface(tmp_path: Path, capsys: pytest.CaptureFixtu
     write_cache(tmp_path, arrays(block(2)), scene=description(dimension=2))
     status, _events, words = derive(capsys, tmp_path)
     assert status == 1
-    assert "has two dimensions" in words
+    assert "is two-dimensional" in words
 
 
 def test_without_pysplashsurf_one_line_says_so(tmp_path: Path) -> None:
