@@ -1,8 +1,8 @@
-"""A lean MPM step to compare the solver with: what is fast if nothing else is needed. A program that is measured:
+"""A lean MPM step to compare the solver with, as fast as possible because it supports nothing else. A program to be measured:
 
 `python -m benchmarks.reference '{"law": "water", "particles": 100000}' THREADS`
 
-One dense grid, one material, a fixed step, particles sorted once and for all, no obstacles except the floor of a box: quadratic
+One dense grid, one material, a fixed step, particles sorted only once, no colliders except the floor of a box: quadratic
 MLS-MPM in float32, gathered, advanced and scattered in one pass over chunks of particles. Threads take slabs across x, every
 second one at a time, so that no two write to the same node.
 """

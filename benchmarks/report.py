@@ -1,4 +1,4 @@
-"""Writes the page of the figures, and its plots, from the results in benchmarks/output. Measures nothing."""
+"""Writes the performance page and its plots from the results in benchmarks/output. Measures nothing."""
 
 import json
 import re
@@ -12,13 +12,13 @@ from .rounds import LEAST_BUSY, Spread, Summary, busy, rate, spread, summary
 from .scenes import SLIDE_CELLS
 
 Results = dict[str, Any]
-# The page's sections, each after a comment with its name; what is measured replaces the names in braces.
+# The page's sections, each after a comment with its name; measured values replace the names in braces.
 _TEXT = Path(__file__).with_name("performance.md").read_text(encoding="utf-8")
 TEXTS = {name: text.removesuffix("\n") for name, text in re.findall(r"(?ms)^<!-- (\w+) -->\n(.*?)(?=^<!-- |\Z)", _TEXT)}
 
 
 def write(folder: Path, page_file: Path) -> None:
-    """Write the page with the results in a folder, and its figures beside it."""
+    """Write the page with the results in a folder, and its figures next to it."""
     from .figures import draw_all
 
     results = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
@@ -31,7 +31,7 @@ def write(folder: Path, page_file: Path) -> None:
 
 
 def merged(before: str, measured: str, machine: str) -> str:
-    """A page with the sections that were measured now, each with the machine; all others stay as they were."""
+    """A page with the newly measured sections, each with the machine; all others stay unchanged."""
     sections = {heading: body.strip() for heading, body in re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", before)}
     now = re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", measured)
     sections |= {heading: f"{machine}\n{body.strip()}" for heading, body in now}
@@ -39,7 +39,7 @@ def merged(before: str, measured: str, machine: str) -> str:
 
 
 def page(results: Results) -> str:
-    """The page; parts that were not measured are left out."""
+    """The page, without the parts that were not measured."""
     text = [TEXTS["introduction"].format(least=LEAST_BUSY), machine_line(results)]
     text += [TEXTS[part].format(**fields(results)) for part, fields in SECTIONS.items() if results.get(part)]
     return "\n\n".join(text) + "\n"
@@ -301,7 +301,7 @@ def compiling(results: Results) -> Results:
     return {"level": measured["level"], "table": table("kernel | law | CPU, s | alone, s | in LLVM, s | code, kB", rows, 2)}
 
 
-# What goes into the text of each section.
+# The values in the text of each section.
 SECTIONS: dict[str, Callable[[Results], Results]] = {
     "block": block,
     "reference": reference,

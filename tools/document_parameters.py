@@ -43,7 +43,7 @@ def section(name: str, owner: Any) -> str:
 
 
 def shown(value: object) -> str:
-    """Returns a default as a scene file would have it."""
+    """Returns a default as written in a scene file."""
     if value is None:
         return "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

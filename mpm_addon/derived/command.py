@@ -30,9 +30,9 @@ def add_command(commands: Any) -> None:
     for declared in parameters_of(SurfaceSettings):
         _add_setting(derive, declared)
     derive.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores)")
-    derive.add_argument("--follow", action="store_true", help="go on with the frames that a running bake adds, at low priority")
+    derive.add_argument("--follow", action="store_true", help="also make surfaces of the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
-    instead.add_argument("--estimate", action="store_true", help="only say how much disk space the missing surfaces will take")
+    instead.add_argument("--estimate", action="store_true", help="only estimate the disk space of the missing surfaces")
     instead.add_argument("--delete", action="store_true", help="delete the surfaces of all takes")
     derive.add_argument("--json", action="store_true", help="print one JSON object per line")
     derive.set_defaults(run=_derive, listens=True)

@@ -23,9 +23,9 @@ from .settings import SurfaceSettings
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
-# Triangles of a frame beyond which it is not tried.
+# Maximum number of triangles of a frame; larger ones are refused.
 _MOST_TRIANGLES = 100_000_000
-# Seconds between looks for new frames of a bake.
+# Seconds between checks for new frames of a bake.
 _PAUSE = 0.2
 
 
@@ -48,14 +48,14 @@ class SurfaceJob:
         on_event: OnEvent | None = None,
         listener: Listener | None = None,
     ) -> None:
-        """Find out what is missing. Raises MpmError.
+        """Determine which surfaces are missing. Raises MpmError.
 
         Args:
             cache: the cache.
             settings: how the surfaces are made.
             frames: the first and last frame; by default all cached ones.
-            threads: how many; by default one for each core.
-            follows: whether to go on with the frames that a running bake adds, until it ends.
+            threads: number of threads; by default one per core.
+            follows: whether to also process the frames that a running bake adds, until it ends.
             on_event: called with every event; see docs/formats.md.
             listener: receives requests to stop.
         """
@@ -77,7 +77,7 @@ class SurfaceJob:
         return len(self._wanted) - self._done
 
     def forecast(self) -> Forecast:
-        """The size of what is missing. Raises CacheError."""
+        """The expected size of the missing surfaces. Raises CacheError."""
         return forecast(self.cache, self._plan, self.settings, self._missing)
 
     def run(self) -> None:
@@ -97,14 +97,14 @@ class SurfaceJob:
         return {"bytes": expected.frame_bytes * len(self._missing), "settings": self.settings.hash}
 
     def _check_room(self, expected: Forecast) -> None:
-        """Raise CacheError if a frame is out of all proportion, or the disk is too full for all of them."""
+        """Raise CacheError if a frame would be far too large, or if the surfaces do not fit on the disk."""
         if expected.triangles > _MOST_TRIANGLES:
             raise MpmError(f"a frame would have about {expected.triangles:.2g} triangles", "use a larger voxel size", subject="Surface")
         needed, free = expected.frame_bytes * len(self._missing), free_space(self.cache.folder)
         if free is not None and needed > free:
             raise CacheError(
                 f"about {needed / 1e9:.3g} GB of surfaces do not fit on the disk, where {free / 1e9:.3g} GB are free",
-                "free some space, or choose fewer frames or larger voxels",
+                "free disk space, choose fewer frames, or use a larger voxel size",
                 subject=str(self.cache.folder),
             )
 
@@ -121,7 +121,7 @@ class SurfaceJob:
             try:
                 current = next(following, None)
             except MpmError:
-                # the next frame is damaged, but not the one that is being made
+                # the next frame is damaged, not the one being made
                 self._store(moment, process.receive(self._look))
                 raise
             made = moment, process.receive(self._look)
@@ -129,7 +129,7 @@ class SurfaceJob:
             self._store(*made)
 
     def _has_more(self) -> bool:
-        """Wait until the bake has added frames, which are missing then; False if it has ended without."""
+        """Wait until the bake has added frames, which then count as missing; False if it ended without adding any."""
         known = set(self._wanted)
         while True:
             self._look()
@@ -187,7 +187,7 @@ class SurfaceJob:
 
 def unwritable(path: Path, error: OSError) -> CacheError:
     """The error for a file that cannot be written."""
-    return CacheError(f"cannot be written ({error.strerror})", "free some space or check its permissions", subject=str(path))
+    return CacheError(f"cannot be written ({error.strerror})", "free disk space or check its permissions", subject=str(path))
 
 
 def wanted_moments(cache: Cache, frames: tuple[int, int] | None) -> Sequence[Moment]:

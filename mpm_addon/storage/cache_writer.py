@@ -257,7 +257,7 @@ class CacheWriter:
         if Moment(frame) not in cache.whole_moments():
             frames = cache.frames
             known = f"use one from {frames[0]} to {frames[-1]}" if frames else "bake from the start"
-            raise CacheError(f"cannot continue after frame {frame}, which is not cached", known, subject=str(self.folder))
+            raise CacheError(f"cannot resume after frame {frame}, which is not cached", known, subject=str(self.folder))
         parent = cache.take_of(Moment(frame))
         first_id = parent.journal()[Moment(frame)]["emitted"]
         place = {"parent": parent.number, "from_frame": frame, "first_id": first_id}

@@ -63,7 +63,7 @@ def read_scene(path: str | Path, variant: str | None = None) -> Scene:
     if variant is None:
         return scene
     if not scenes:
-        raise SceneError(f'variant "{variant}" is unknown, because it has no variants', "leave the variant out", subject=subject)
+        raise SceneError(f'variant "{variant}" is unknown, because it has no variants', "omit the variant", subject=subject)
     return look_up(variant, scenes, "variant", subject)
 
 
@@ -187,7 +187,7 @@ def _changes(table: Table, subject: str, reader: PackageReader) -> dict[str, Any
 
 def _read_materials(table: Any, reader: PackageReader) -> dict[str, Material]:
     if not isinstance(table, dict) or not table:
-        raise SceneError("there are none", 'add a section such as [materials.water] with law = "water"', subject="materials")
+        raise SceneError("none are defined", 'add a section such as [materials.water] with law = "water"', subject="materials")
     return {name: _read_material(name, entry, reader) for name, entry in table.items()}
 
 
@@ -215,7 +215,7 @@ def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any]
     """Every table of an array of tables, with its name and how messages name it."""
     entries = table.get(section, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise SceneError("not a list of tables", f"begin each with [[{section}]]", subject=str(section))
+        raise SceneError("is not a list of tables", f"begin each with [[{section}]]", subject=str(section))
     named = []
     for number, entry in enumerate(entries, start=1):
         name = _name(entry, entry_name(entry, number, section), f"{noun} {number}")

@@ -129,7 +129,7 @@ def _range(text: str, subject: str) -> tuple[float, ...]:
     if not 2 <= steps <= MOST_VARIATIONS:
         raise SceneError(f"the count {steps} is not allowed", f"use 2 to {MOST_VARIATIONS}", subject=subject)
     if spacing == "log" and not (start > 0.0 and end > 0.0):
-        raise SceneError("a logarithmic range needs two ends above 0", "use lin", subject=subject)
+        raise SceneError("a logarithmic range needs both ends above 0", "use lin", subject=subject)
     shares = [step / (steps - 1) for step in range(1, steps - 1)]
     if spacing == "log":
         between = [start ** (1.0 - share) * end**share for share in shares]

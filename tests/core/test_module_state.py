@@ -1,4 +1,4 @@
-"""No module of the package has state of its own that changes."""
+"""No module of the package has mutable state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Presets: every one is complete, honest about its source, and lies where the installed package looks too."""
+"""Presets: each is complete, states its source, and is in a folder that the installed package also finds."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""Which frames of a cache have a surface, cheaply enough for every redraw."""
+"""Finds out which frames of a cache have a surface, cheaply enough for every redraw."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

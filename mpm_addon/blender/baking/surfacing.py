@@ -15,11 +15,12 @@ from ...storage.surfaces import remove_surfaces, surface_folder
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.redrawing import redraw
-from ..host.runtime import OfFile, OfSession, runtime
+from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..playback import particle_objects, surface_objects
 from ..settings import paths
 from ..settings.surface_settings import settings_of
+from .running import Running
 from .worker import Event, Worker, derive_command, ending
 
 _POLL_SECONDS = 0.05
@@ -38,10 +39,10 @@ class SurfaceSession:
 
     Attributes:
         folder: the cache.
-        follows: whether it goes on with the frames that a running bake adds.
+        follows: whether it also processes the frames that a running bake adds.
         done, total: frames with a surface, of all cached ones.
-        seconds_left: the expected time [s]; None while unknown.
-        size: the expected bytes of what was missing at first; None while unknown.
+        seconds_left: the expected remaining time [s]; None while unknown.
+        size: the expected bytes of the surfaces that were missing at the start; None while unknown.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, settings: SurfaceSettings, *, follows: bool = False) -> None:
@@ -98,7 +99,7 @@ class SurfaceSession:
             outcome = {"event": "cancelled", **Message("canceled: the finished frames are kept", (Action.DERIVE,)).fields()}
         elif outcome is None:
             words = self._worker.complaint() or "no message"
-            outcome = {"event": "error", **Message(f"Making the surface {ending(status)}: {words}").fields()}
+            outcome = {"event": "error", **Message(f"The surface process {ending(status)}: {words}").fields()}
         self._outcome, self.is_finished = outcome, True
         if outcome["event"] == "error":
             runtime.of(SurfaceTroubles).by_folder[self.folder] = message_of(outcome)
@@ -130,40 +131,35 @@ class SurfaceSession:
         self._worker.close()
 
 
-@dataclass
-class RunningSurfaces(OfSession):
+class RunningSurfaces(Running[SurfaceSession]):
     """The running process, if any."""
-
-    session: SurfaceSession | None = None
 
 
 def current() -> SurfaceSession | None:
     """The running process of this Blender."""
-    return runtime.of(RunningSurfaces).session
+    return RunningSurfaces.current()
 
 
 def start(scene: BlenderScene, *, cache: str = "") -> SurfaceSession:
-    """Start making the surfaces of a scene's cache. Raises MpmError if it runs already or nothing is cached."""
+    """Start making the surfaces of a scene's cache. Raises MpmError if a process is already running or nothing is cached."""
     running = current()
     if running is not None and not running.is_finished:
-        raise MpmError("A surface is being made", "wait until it is finished or stop it")
-    settings = settings_of(scene)
-    begun = runtime.of(RunningSurfaces).session = SurfaceSession(scene, paths.cache_path(scene, cache=cache), settings)
-    return begun
+        raise MpmError("A surface is being made", "wait until it finishes or stop it")
+    return RunningSurfaces.start(SurfaceSession(scene, paths.cache_path(scene, cache=cache), settings_of(scene)))
 
 
 def follow(scene: BlenderScene | None, cache: str) -> bool:
     """Start making the surfaces of a running bake, if its scene wants them and no other surface is being made.
 
-    In the interface a timer polls the process, beyond the end of the bake; else `finish` waits for it. The panel tells what goes wrong.
+    In the interface, a timer polls the process, even after the bake has ended; otherwise `finish` waits for it. The panel shows errors.
 
     Returns:
-        Whether it was tried; a bake asks again until it was, and no more then, so that a stopped process is not started again.
+        Whether a start was attempted; a bake calls this until then and not afterwards, so that a stopped process is not started again.
     """
     if scene is None or not scene.mpm.surface.while_baking or current() is not None:
         return False
     try:
-        runtime.of(RunningSurfaces).session = SurfaceSession(scene, cache, settings_of(scene), follows=True)
+        RunningSurfaces.start(SurfaceSession(scene, cache, settings_of(scene), follows=True))
     except MpmError as error:
         runtime.of(SurfaceTroubles).by_folder[paths.absolute(cache)] = error.message
         return True
@@ -222,19 +218,15 @@ def make(scene: BlenderScene, *, cache: str = "", on_event: Callable[[Event], No
 
 def cancel() -> None:
     """Ask the running process, if any, to stop."""
-    running = current()
-    if running is not None:
+    if (running := current()) is not None:
         running.cancel()
 
 
 def end() -> None:
     """Stop and discard the running process, if any."""
-    ended = current()
-    runtime.forget(RunningSurfaces)
     if bpy.app.timers.is_registered(step):
         bpy.app.timers.unregister(step)
-    if ended is not None:
-        ended.close()
+    RunningSurfaces.end()
 
 
 def trouble(folder: Path) -> Message:
@@ -256,10 +248,10 @@ def delete(scene: BlenderScene, *, cache: str = "") -> int:
 
 
 def show_in(scene: BlenderScene, folder: Path, frame: int | None = None) -> None:
-    """Add what shows the surfaces of a cache, where it is missing, and update it.
+    """Add missing objects that show the surfaces of a cache, and update them.
 
     Args:
-        frame: the frame that has a surface now; only objects that show it are updated. None updates them anyway.
+        frame: the frame that has just got a surface; only objects that show it are updated. None updates all.
     """
     is_new = False
     for item in _showing(scene, folder):

@@ -78,10 +78,10 @@ def bake_command(scene: Path, cache: Path, *, restart: bool = False, from_frame:
     return command if from_frame is None else [*command, "--from", str(from_frame)]
 
 
-def live_command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
+def live_command(scene: Path, cache: Path, requests: Path, particles: int) -> list[str]:
     """The command that simulates a preview of a scene package, steered through a file."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "live", str(scene), "--cache", str(cache), "--json"]
-    return [*command, "--steering", str(wishes), "--particles", str(particles)]
+    return [*command, "--steering", str(requests), "--particles", str(particles)]
 
 
 def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
@@ -116,14 +116,14 @@ def environment() -> dict[str, str]:
 
 
 def ending(status: int) -> str:
-    """How a process ended: "was killed (SIGKILL), ...", "ended with status 3"."""
+    """How a process ended: "was killed (SIGKILL), ...", "exited with status 3"."""
     if status < 0:
         try:
             name = signal.Signals(-status).name
         except ValueError:
             name = f"signal {-status}"
         return _SIGNALS.get(name, f"crashed ({name})")
-    return _WINDOWS_CODES.get(status, f"ended with status {status}")
+    return _WINDOWS_CODES.get(status, f"exited with status {status}")
 
 
 class Worker:
@@ -140,7 +140,7 @@ class Worker:
             command: the command to run.
             cache: the folder whose stop file `cancel` writes.
             is_apart: whether to ignore signals of Blender's terminal, so that it can keep running when Blender quits.
-            is_gentle: whether to run at low priority on Windows; elsewhere the process itself sees to that.
+            is_gentle: whether to run at low priority on Windows; elsewhere the process lowers its own priority.
 
         Raises:
             MpmError: it cannot be started.

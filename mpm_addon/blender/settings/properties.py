@@ -113,7 +113,7 @@ MATERIAL_GROUP = property_group(
         ),
         **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
     },
-    aside={"origin": StringProperty(name="Origin", description="Preset that the custom values are based on")},
+    aside={"origin": StringProperty(name="Origin", description="Preset on which the custom values are based")},
     idle=_idle_of_material,
     description="Material of an emitter's particles.",
 )
@@ -145,7 +145,7 @@ SOLVER_GROUP = property_group(
         **annotations_of(Solver),
         "spacing": EnumProperty(
             name="Grid",
-            description="How the detail of the simulation is set",
+            description="How the level of detail is set",
             items=enum_items(
                 {
                     "spacing": ("Cell Size", "Set the cell size directly"),

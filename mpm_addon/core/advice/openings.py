@@ -47,11 +47,11 @@ def narrow_openings(scene: Scene) -> Iterator[SceneWarning]:
             found[first.name] = gap, second
     for name, (gap, other) in found.items():
         cells = gap / spacing
-        effect = "hardly any comes through" if cells < BLOCKED_OPENING else "less comes through than should"
+        effect = "hardly any passes" if cells < BLOCKED_OPENING else "less passes than should"
         yield SceneWarning(
             "narrow_opening",
             f'Collider "{name}"',
-            f'between it and collider "{other.name}" is an opening of {gap:.2g} m, {cells:.2g} times the cell size of {spacing:g} m: '
+            f'the opening between it and collider "{other.name}" is only {gap:.2g} m, {cells:.2g} times the cell size of {spacing:g} m: '
             f"if material flows through it, {effect}",
             f"close it, make it at least {narrowest:g} cells wide, or use a grid_spacing of at most {gap / narrowest:.2g} m",
         )
@@ -72,7 +72,7 @@ def closing_colliders(scene: Scene) -> Iterator[SceneWarning]:
                 "closing_collider",
                 f'Collider "{mover.name}"',
                 f'it moves {depths[deepest]:.2g} m into collider "{other.name}" by frame {frames[deepest]:.0f}, '
-                f"more than the cell size of {spacing:g} m: material between them is crushed and then moves wrongly",
+                f"more than the cell size of {spacing:g} m: material between them is crushed and then moves incorrectly",
                 "stop it before they meet, or make one of them dynamic so that it gives way",
             )
 

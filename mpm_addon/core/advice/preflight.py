@@ -153,7 +153,7 @@ def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
                 "light_body",
                 subject,
                 f"its density of {density:.3g} kg/m^3 is less than 1/30 of the lightest material's "
-                f"{lightest:.3g} kg/m^3: it may jump and need short substeps",
+                f"{lightest:.3g} kg/m^3: it may jump and require short substeps",
                 f"use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3",
             )
 

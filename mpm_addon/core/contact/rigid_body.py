@@ -42,7 +42,7 @@ class RigidBody:
         volume, inertia = volume * scale**dimension, inertia * scale ** (dimension + 2)
         self.mass = collider.density * volume if collider.mass is None else collider.mass
         if not 0.0 < self.mass < np.inf:
-            raise SceneError(f"its mass is {self.mass:g} kg", "use a greater density, or give mass", subject=subject)
+            raise SceneError(f"its mass is {self.mass:g} kg", "use a higher density, or set its mass", subject=subject)
         self.obstacle = Obstacle(collider, scene, pivot)
         axes = np.array([1.0, 0.0, 1.0]) if dimension == 2 else np.ones(3)
         self.inverse_mass = axes / self.mass

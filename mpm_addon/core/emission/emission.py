@@ -155,7 +155,7 @@ def _outside(position: Floats, placed: EmitterShape, surroundings: Surroundings 
     if is_blocked.all():
         colliders = ", ".join(f'"{name}"' for name in names)
         raise SceneError(
-            f"all of it lies inside Collider {colliders}",
+            f"it lies entirely inside Collider {colliders}",
             "move one of them, or make the collider sticky to clamp the body in it",
             subject=subject_of(placed.emitter),
         )
@@ -207,7 +207,7 @@ def point_volumes(position: Floats, spacing: float, dimension: int = 3) -> Float
     low = base.min(axis=0)
     size = base.max(axis=0) - low + 3
     if math.prod(int(extent) for extent in size) >= 2**62:
-        raise SceneError("they lie too far apart to be counted on the grid", "give their volume", subject="points")
+        raise SceneError("they lie too far apart to be counted on the grid", "set their volume", subject="points")
     corners = np.stack(np.meshgrid(*[range(3)] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
     shares = np.stack([np.prod([weights[:, node, axis] for axis, node in enumerate(corner)], axis=0) for corner in corners], axis=1)
     keys = np.zeros(shares.shape, dtype=np.int64)

@@ -151,7 +151,7 @@ def _cut_cylinder(cylinder: Cylinder, axis: Floats) -> Floats:
 def _section_of_plane(plane: Plane, start: str) -> Section:
     normal = _flat(plane.normal)
     if math.hypot(*normal) <= FLATNESS * math.hypot(*plane.normal):
-        raise SceneError(f"{start}the plane's normal {plane.normal} has no part in the x-z plane", "in 2D use one such as (0, 0, 1)")
+        raise SceneError(f"{start}the plane's normal {plane.normal} has no component in the x-z plane", "in 2D use one such as (0, 0, 1)")
     return Section(Plane(point=_flat(plane.point), normal=normal), math.inf)
 
 

@@ -29,7 +29,7 @@ class Finish:
     subsurface: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of subsurface scattering (snow, wax, skin)")
     metallic: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of metal (1 for metals)")
     emission: float = parameter(0.0, minimum=0.0, maximum=1e3, help="Strength of emission in the material's color")
-    crust: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Share of a glowing surface that has cooled to a dark crust (lava 0.5)")
+    crust: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Fraction of a glowing surface that has cooled to a dark crust (lava 0.5)")
     variation: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Variation of the brightness of grains")
     flatness: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Flatness of grains (stones 0, flakes 0.7)")
     bump: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Strength of small bumps on the surface")

@@ -110,7 +110,7 @@ class Sand(HenckyLaw):
         3.537e5,
         unit="Pa",
         above=0.0,
-        help="Stiffness of the packed grains; softer bakes faster and looks the same (sand 3.5e5, gravel 6e5)",
+        help="Stiffness of the packed grains; lower values bake faster and look the same (sand 3.5e5, gravel 6e5)",
     )
     poisson_ratio: float = parameter(0.3, minimum=0.0, below=0.5, help="How much the sand bulges sideways under compression (0.3)")
     friction_angle: float | None = parameter(
@@ -126,7 +126,7 @@ class Sand(HenckyLaw):
         unit="degrees",
         minimum=0.0,
         example=KLAR_HARDENING,
-        help="Friction angle that grows as the material flows: h0, h1, h2 and h3 of h0 + (h1 q - h3) exp(-h2 q), where q is the "
+        help="Friction angle that increases as the material flows: h0, h1, h2 and h3 of h0 + (h1 q - h3) exp(-h2 q), where q is the "
         "accumulated plastic strain (35, 9, 0.2, 10)",
     )
 

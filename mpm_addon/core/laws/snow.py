@@ -118,7 +118,7 @@ class Snow(PrincipalLaw, ElasticLaw):
         1.4e5,
         unit="Pa",
         above=0.0,
-        help="Stiffness before the snow packs; stiffer keeps chunks and bakes slower (powder 3e4, packed 1.4e5, icy 3e5)",
+        help="Stiffness before the snow packs; higher values keep chunks together and bake slower (powder 3e4, packed 1.4e5, icy 3e5)",
     )
     poisson_ratio: float = parameter(0.2, minimum=0.0, below=0.5, help="How much the snow bulges sideways under compression (0.2)")
     critical_compression: float = parameter(
@@ -137,11 +137,11 @@ class Snow(PrincipalLaw, ElasticLaw):
         0.6,
         above=0.0,
         maximum=1.0,
-        help="Smallest permanent compression, as a fraction of the original volume; smaller values get harder and bake slower (packed "
+        help="Smallest volume to which the snow packs, relative to the original; lower values harden more and bake slower (packed "
         "0.6, icy 0.8)",
     )
     volume_ratio_max: float = parameter(
-        20.0, minimum=1.0, maximum=1000.0, help="Largest permanent expansion, as a multiple of the original volume"
+        20.0, minimum=1.0, maximum=1000.0, help="Largest volume to which the snow loosens, as a multiple of the original"
     )
 
     elasticity: str = parameter(
@@ -150,7 +150,7 @@ class Snow(PrincipalLaw, ElasticLaw):
             "corotated": "The standard model; soft when flattened",
             "neo_hookean": "Pushes back harder the more it is compressed",
         },
-        help="Elastic model before the snow packs or breaks",
+        help="Elastic model, which applies until the snow packs or breaks",
     )
 
     def volume_ratio(self, elastic: Any, state: Any) -> Any:

@@ -96,7 +96,7 @@ class Viscoplastic(HenckyLaw):
         100.0,
         unit="Pa",
         minimum=0.0,
-        help="Stress below which the material does not flow, so how high it stands (honey 0, ketchup 30, cream 100, mud 500, concrete 800)",
+        help="Stress below which the material does not flow; higher stands taller (honey 0, ketchup 30, cream 100, mud 500, concrete 800)",
     )
     viscosity: float = parameter(
         10.0, unit="Pa s^n", above=0.0, help="Viscosity once the material flows (ketchup 18, cream 20, mud 40, lava 500)"

@@ -148,21 +148,21 @@ class Water(FluidLaw):
     )
     equation_of_state: str = parameter(
         "tait",
-        choices={"tait": "Stiffens under compression; suitable for water", "linear": "Pressure grows linearly; gentler on hard impacts"},
-        help="How pressure grows under compression",
+        choices={"tait": "Stiffens under compression; suitable for water", "linear": "Pressure rises linearly; gentler on hard impacts"},
+        help="How pressure rises under compression",
     )
     exponent: float = parameter(
         USUAL_EXPONENT,
         above=1.0,
         maximum=20.0,
-        help="Exponent of Tait's equation of state: how fast the fluid stiffens under compression (water 7)",
+        help="Exponent of Tait's equation of state; higher values stiffen the fluid faster under compression (water 7)",
     )
     viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Thickness of the fluid (water 0.001, oil 0.1, syrup 2, honey 19)")
     cohesion: float = parameter(
         0.0,
         unit="Pa",
         minimum=0.0,
-        help="Tension that the fluid withstands before it breaks apart; streams taper with a little of it (spray 0, water 30)",
+        help="Tension that the fluid withstands before it breaks apart; a little of it makes streams taper (spray 0, water 30)",
     )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":

@@ -72,16 +72,16 @@ class Collider:
         maximum=100.0,
         example=DEFAULT_FRICTION,
         is_animatable=True,
-        help="Coulomb friction, for solids and liquids; if not set, solids have 0.5 on Separate (ice 0.05, wood 0.4, rubber 1)",
+        help="Coulomb friction for solids and liquids; if not set, Separate uses 0.5 for solids (ice 0.05, wood 0.4, rubber 1)",
     )
     restitution: float = parameter(
         0.0,
         minimum=0.0,
         maximum=1.0,
-        help="Bounce of dynamic colliders: normal speed after an impact over that before it (clay 0, wood 0.5, rubber ball 0.8)",
+        help="Bounciness of dynamic colliders: ratio of the normal speeds after and before an impact (clay 0, wood 0.5, rubber ball 0.8)",
     )
     enabled: bool = parameter(
-        True, is_animatable=True, help="Enable the collider; keyframe it off to release particles like an opened gate"
+        True, is_animatable=True, help="Enable the collider; keyframe it off to release particles, like opening a gate"
     )
     dynamic: bool = parameter(False, help="Let particles, gravity and other colliders move this collider (a floating box, a stone in mud)")
     density: float = parameter(

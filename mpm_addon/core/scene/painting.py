@@ -116,7 +116,9 @@ class Painting:
             limits = ACTING[name]
             if values[0].size != (3 if is_corner else 1):
                 raise SceneError(
-                    f'the painted attribute "{name}" has {values.shape[-1]} components', "a factor has one: use one", subject=subject
+                    f'the painted attribute "{name}" has {values.shape[-1]} components',
+                    "use one component, as for any factor",
+                    subject=subject,
                 )
             if values.min() < limits.minimum or values.max() > limits.maximum:
                 worst = values.min() if values.min() < limits.minimum else values.max()

@@ -48,5 +48,5 @@ def crushing_of(frame: Frame, scene: Scene) -> SceneWarning | None:
         f'Emitter "{scene.emitters[worst].name}"',
         f"{share[worst]:.0%} of its particles are crushed at frame {frame.number}: packed more than {CRUSHED:g} times as densely "
         "as at rest",
-        "leave more room between the colliders that close on it; its motion is wrong from here on",
+        "leave more room between the colliders that close on it; its motion is incorrect from here on",
     )

@@ -14,19 +14,23 @@ from ...settings.properties import OTHER_CACHE
 from .following import Following
 
 
-class MPM_OT_surface_make(Following, bpy.types.Operator):
-    """Make a smooth mesh from the particles of each cached frame, in the background; frames that have one are kept"""
-
-    bl_idname = "mpm.surface_make"
-    bl_label = "Make Surface"
-    bl_options = {"REGISTER"}
+class _WhileNoneIsMade:
+    """An operator on the surfaces of a scene's cache, unavailable while a surface is being made."""
 
     cache: OTHER_CACHE
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
+    def poll(cls: Any, context: Context) -> bool:
         cls.poll_message_set("A surface is being made; stop it first")
         return context.scene is not None and surfacing.current() is None
+
+
+class MPM_OT_surface_make(_WhileNoneIsMade, Following, bpy.types.Operator):
+    """Make a smooth mesh from the particles of each cached frame, in the background; frames that already have one are skipped"""
+
+    bl_idname = "mpm.surface_make"
+    bl_label = "Make Surface"
+    bl_options = {"REGISTER"}
 
     def execute(self, context: Context) -> Any:
         """Make it and wait, for scripts and background mode."""
@@ -76,19 +80,12 @@ class MPM_OT_surface_stop(Operation, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class MPM_OT_surface_delete(Operation, bpy.types.Operator):
-    """Delete the surface of all frames and takes, but no particles"""
+class MPM_OT_surface_delete(_WhileNoneIsMade, Operation, bpy.types.Operator):
+    """Delete the surface of all frames and takes, but keep the particles"""
 
     bl_idname = "mpm.surface_delete"
     bl_label = "Delete Surface"
     bl_options = {"REGISTER"}
-
-    cache: OTHER_CACHE
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("A surface is being made; stop it first")
-        return context.scene is not None and surfacing.current() is None
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         facts = surface_facts.facts_of(context.scene)

@@ -41,7 +41,8 @@ class Points(ArrayEquality, Shape):
         where = f'the points of "{self.source}"' if self.source else "the points"
         count = len(self.position) if self.position.ndim else 0
         if count == 0:
-            raise SceneError(f"{where} are 0 in number", "give at least 1", subject=subject)
+            empty = f'"{self.source}" contains no points' if self.source else "it has no points"
+            raise SceneError(empty, "use at least 1", subject=subject)
         for name, shape in (("position", (count, 3)), ("velocity", (count, 3)), ("volume", (count,))):
             values = getattr(self, name)
             if values is None:
