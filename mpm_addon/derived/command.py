@@ -42,7 +42,9 @@ def _add_setting(derive: argparse.ArgumentParser, declared: Parameter) -> None:
     flag = f"--{declared.name.replace('_', '-')}"
     default = "by quality" if declared.default is None else declared.default
     words = declared.help.replace("%", "%%") + (f" (default: {default})" if default != "" else "")
-    if declared.choices:
+    if declared.kind == "flag":
+        derive.add_argument(flag, action=argparse.BooleanOptionalAction, default=declared.default, help=words)
+    elif declared.choices:
         derive.add_argument(flag, choices=declared.choices, default=declared.default, help=words)
     else:
         derive.add_argument(
